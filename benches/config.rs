@@ -1,0 +1,91 @@
+//! Loading a policy: parsing, merging, and the cache of what was merged, by the number of bindings.
+
+#![expect(
+    clippy::expect_used,
+    reason = "a benchmark that cannot be set up has no figure to give"
+)]
+
+use std::fs;
+use std::path::Path;
+
+use ahp::config::Config;
+use ahp::config::Locations;
+use ahp::event::Trigger;
+use divan::Bencher;
+
+const SIZES: [usize; 3] = [10, 50, 500];
+
+fn main() {
+    divan::main();
+}
+
+/// Writes a policy with so many bindings over six triggers, each with a condition and a configuration.
+fn policy(bindings: usize) -> String {
+    let triggers = [
+        "pre-tool-use",
+        "post-tool-use",
+        "pre-issue-submit",
+        "pre-issue-close",
+        "pre-agent-turn",
+        "pre-agent-turn-stop",
+    ];
+    let mut text = "settings:\n  timeout: 30s\nhooks:\n".to_owned();
+    for (index, trigger) in triggers.iter().enumerate() {
+        text.push_str(&format!("  {trigger}:\n"));
+        for number in (0..bindings).filter(|number| number % triggers.len() == index) {
+            text.push_str(&format!(
+                "    - id: check-{number}\n      oracle: PermissionChecker\n      when:\n        tool: [Bash, Write]\n        \
+                 tool.command: \"~ deploy-{number}\"\n      config:\n        dangerous_commands: [\"rm -rf\", \
+                 \"tool-{number} --force\"]\n        require_confirmation: true\n      priority: {}\n",
+                number % 4
+            ));
+        }
+    }
+    text
+}
+
+fn project(bindings: usize) -> (tempfile::TempDir, Locations) {
+    let project = tempfile::tempdir().expect("a temporary directory");
+    let ahp = project.path().join(".ahp");
+    fs::create_dir(&ahp).expect("a directory in it");
+    fs::write(ahp.join("hooks.yaml"), policy(bindings)).expect("a file in it");
+    let locations = Locations::of_project(project.path());
+    (project, locations)
+}
+
+#[divan::bench(args = SIZES)]
+fn load(bencher: Bencher<'_, '_>, bindings: usize) {
+    let (_project, locations) = project(bindings);
+    bencher.bench(|| Config::load(&locations));
+}
+
+#[divan::bench(args = SIZES)]
+fn load_cached(bencher: Bencher<'_, '_>, bindings: usize) {
+    let (project, mut locations) = project(bindings);
+    locations.cache_dir = Some(project.path().join("cache"));
+    let entry = Config::load(&locations).cache_entry(&locations);
+    entry.expect("an entry").write();
+    let triggers = [Trigger::PreToolUse];
+    assert!(Config::load_for(&locations, &triggers).is_cached);
+    bencher.bench(|| Config::load_for(&locations, &triggers));
+}
+
+#[divan::bench(args = SIZES)]
+fn parse_yaml(bencher: Bencher<'_, '_>, bindings: usize) {
+    let text = policy(bindings);
+    let file = ahp::diagnostic::FileId::default();
+    bencher
+        .with_inputs(Vec::new)
+        .bench_values(|mut faults| ahp::config::parse_yaml(&text, file, &mut faults));
+}
+
+#[divan::bench(args = SIZES)]
+fn merge(bencher: Bencher<'_, '_>, bindings: usize) {
+    let text = policy(bindings);
+    bencher.bench(|| {
+        Config::from_layers(
+            &[(ahp::config::LayerSource::User, "a", &text)],
+            Path::new("."),
+        )
+    });
+}

@@ -1,0 +1,84 @@
+//! Event to verdict in one process: bindings that do not fire, a parsed command, many bindings, the log.
+//!
+//! `cargo bench --bench engine`
+
+#![expect(clippy::unwrap_used, reason = "a measurement may panic")]
+
+use ahp::engine::Engine;
+use ahp::engine::block_on;
+use ahp::event::Event;
+use ahp::event::ToolCall;
+use ahp::event::Trigger;
+use serde_json::json;
+
+fn main() {
+    divan::main();
+}
+
+fn shell(command: &str) -> Event {
+    let mut event = Event::new(Trigger::PreToolUse);
+    event.session_id = Some("s1".to_owned());
+    event.tool = Some(ToolCall {
+        name: "Bash".to_owned(),
+        input: json!({ "command": command }),
+        ..ToolCall::default()
+    });
+    event
+}
+
+fn engine(policy: String) -> Engine {
+    let engine = Engine::builder()
+        .policy_text(policy)
+        .without_log()
+        .build()
+        .unwrap();
+    assert!(engine.state().faults().is_empty());
+    engine
+}
+
+/// Bindings of which none fires.
+#[divan::bench(args = [0, 10, 100, 1000])]
+fn none_fires(bencher: divan::Bencher, count: usize) {
+    let mut policy = String::from("hooks:\n  pre-tool-use:\n");
+    for n in 0..count {
+        policy.push_str(&format!(
+            "    - {{oracle: PermissionChecker, id: r{n}, when: {{tool: Write, environment: e{n}}}}}\n"
+        ));
+    }
+    if count == 0 {
+        policy.push_str("    []\n");
+    }
+    let engine = engine(policy);
+    bencher
+        .with_inputs(|| shell("cargo test"))
+        .bench_values(|event| block_on(engine.evaluate(event)));
+}
+
+/// A command line that is parsed and judged.
+#[divan::bench]
+fn shell_parse_and_permission_checker(bencher: divan::Bencher) {
+    let engine = engine("hooks: {pre-tool-use: [{oracle: PermissionChecker}]}".to_owned());
+    bencher
+        .with_inputs(|| shell("cargo test --workspace && git status --short | head -20"))
+        .bench_values(|event| block_on(engine.evaluate(event)));
+}
+
+/// Three bindings fire among many.
+#[divan::bench(args = [100, 1000, 10_000])]
+fn three_fire(bencher: divan::Bencher, count: usize) {
+    let mut policy = String::from("hooks:\n  pre-tool-use:\n");
+    for n in 0..count {
+        let tool = if n < 3 {
+            "Bash".to_owned()
+        } else {
+            format!("Other{n}")
+        };
+        policy.push_str(&format!(
+            "    - {{oracle: PermissionChecker, id: r{n}, when: {{tool: {tool}}}}}\n"
+        ));
+    }
+    let engine = engine(policy);
+    bencher
+        .with_inputs(|| shell("cargo test"))
+        .bench_values(|event| block_on(engine.evaluate(event)));
+}

@@ -1,0 +1,240 @@
+//! Whole processes, from start to answer, beside the plainest things that could stand in their place.
+//!
+//! `cargo bench --bench startup` prints a table with ratios to `/bin/true`, all measured in one run, round robin, so that a
+//! slow moment of the machine hits all alike. `STARTUP_RUNS` sets the number of runs (default 300).
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a measurement may panic, prints its table and starts processes by itself"
+)]
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Command;
+use std::process::Stdio;
+use std::time::Duration;
+use std::time::Instant;
+
+/// What Claude Code sends before it runs a shell command.
+const EVENT: &str = r#"{"session_id":"s1","transcript_path":"/home/u/t.jsonl","cwd":"CWD","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"cargo test --workspace && git status --short | head -20","description":"Run the tests"},"tool_use_id":"toolu_1"}"#;
+
+/// A hook as people write it by hand: one regular expression over the command.
+const JQ_HOOK: &str = "#!/bin/bash\ncommand=$(jq -r '.tool_input.command')\nif echo \"$command\" | grep -qE 'rm -rf|DROP TABLE'; then\n  echo 'dangerous command' >&2\n  exit 2\nfi\nexit 0\n";
+
+const PYTHON_HOOK: &str = "#!/usr/bin/env python3\nimport json, re, sys\nevent = json.load(sys.stdin)\nif re.search(r'rm -rf|DROP TABLE', event['tool_input']['command']):\n    print('dangerous command', file=sys.stderr)\n    sys.exit(2)\n";
+
+/// One program to measure.
+struct Subject {
+    name: &'static str,
+    program: String,
+    arguments: Vec<String>,
+    times: Vec<Duration>,
+}
+
+fn main() {
+    let runs: usize = std::env::var("STARTUP_RUNS")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(300);
+    let world = tempfile::tempdir().unwrap();
+    let project = world.path().join("project");
+    let home = world.path().join("home");
+    set_up(&project, &home);
+    let event = EVENT.replace("CWD", project.to_str().unwrap());
+    let script = |name: &str, text: &str| {
+        let path = world.path().join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path.to_string_lossy().into_owned()
+    };
+    let ahp = env!("CARGO_BIN_EXE_ahp");
+    let subject = |name, program: &str, arguments: &[&str]| Subject {
+        name,
+        program: program.to_owned(),
+        arguments: arguments.iter().map(|a| (*a).to_owned()).collect(),
+        times: Vec::with_capacity(runs),
+    };
+    let mut subjects = vec![
+        subject("/bin/true", "/bin/true", &[]),
+        subject(
+            "ahp hook (3 layers, packs, log)",
+            ahp,
+            &["hook", "--host", "claude-code"],
+        ),
+        subject(
+            "ahp run (50 bindings)",
+            ahp,
+            &[
+                "run",
+                "--event",
+                "-",
+                "--work-dir",
+                world.path().join("fifty").to_str().unwrap(),
+            ],
+        ),
+    ];
+    set_up_fifty(&world.path().join("fifty"));
+    if found("jq") {
+        let hook = script("jq-hook", JQ_HOOK);
+        subjects.push(subject("bash + jq hook", &hook, &[]));
+    } else {
+        eprintln!("SKIPPED: bash + jq hook: there is no jq here");
+    }
+    if found("python3") {
+        let hook = script("python-hook", PYTHON_HOOK);
+        subjects.push(subject("python hook", &hook, &[]));
+    } else {
+        eprintln!("SKIPPED: python hook: there is no python3 here");
+    }
+    let own_event = format!(
+        r#"{{"trigger":"pre-tool-use","work_dir":"{}","tool":{{"name":"Bash","input":{{"command":"cargo test"}}}}}}"#,
+        world.path().join("fifty").display()
+    );
+    for run in 0..runs + 5 {
+        for subject in &mut subjects {
+            let input = if subject.name.starts_with("ahp run") {
+                &own_event
+            } else {
+                &event
+            };
+            let time = measure(subject, &project, &home, input);
+            // The first runs fill the caches of the machine.
+            if run >= 5 {
+                subject.times.push(time);
+            }
+        }
+    }
+    print_table(&mut subjects, runs);
+    print_memory(ahp, &project, &home, &event);
+}
+
+/// Three layers with the packs that most people will use.
+fn set_up(project: &Path, home: &Path) {
+    fs::create_dir_all(project.join(".ahp")).unwrap();
+    fs::create_dir_all(project.join(".git")).unwrap();
+    fs::create_dir_all(home.join(".ahp")).unwrap();
+    fs::write(home.join(".ahp/hooks.yaml"), "settings: {timeout: 30s}\nhooks: {pre-tool-use: [{oracle: PermissionChecker, id: mine}]}\n").unwrap();
+    fs::write(
+        project.join(".ahp/hooks.yaml"),
+        "extends: [ahp:baseline, ahp:safe-shell]\n",
+    )
+    .unwrap();
+    fs::write(
+        project.join(".ahp/hooks.local.yaml"),
+        "hooks: {pre-tool-use: [{id: mine, priority: 1}]}\n",
+    )
+    .unwrap();
+}
+
+/// One layer with fifty bindings, as the first issue of the project asks for.
+fn set_up_fifty(dir: &Path) {
+    fs::create_dir_all(dir.join(".ahp")).unwrap();
+    let mut policy = String::from("hooks:\n  pre-tool-use:\n");
+    for n in 0..50 {
+        policy.push_str(&format!(
+            "    - {{oracle: PermissionChecker, id: rule-{n}, when: {{tool: Write, environment: e{n}}}}}\n"
+        ));
+    }
+    fs::write(dir.join(".ahp/hooks.yaml"), policy).unwrap();
+}
+
+fn command(program: &str, project: &Path, home: &Path) -> Command {
+    let mut command = Command::new(program);
+    command
+        .current_dir(project)
+        .env_clear()
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .env("HOME", home)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command
+}
+
+fn measure(subject: &Subject, project: &Path, home: &Path, input: &str) -> Duration {
+    let mut command = command(&subject.program, project, home);
+    command.args(&subject.arguments);
+    let started = Instant::now();
+    let mut child = command.spawn().unwrap();
+    // A program that does not read its stdin closes it.
+    child.stdin.take().unwrap().write_all(input.as_bytes()).ok();
+    let status = child.wait().unwrap();
+    let time = started.elapsed();
+    assert!(status.success(), "{} ended with {status}", subject.name);
+    time
+}
+
+fn found(program: &str) -> bool {
+    ["/usr/local/bin", "/usr/bin", "/bin"]
+        .iter()
+        .any(|dir| Path::new(dir).join(program).exists())
+}
+
+fn print_table(subjects: &mut [Subject], runs: usize) {
+    for subject in subjects.iter_mut() {
+        subject.times.sort_unstable();
+    }
+    let at = |times: &[Duration], part: f64| {
+        let last = times.len().saturating_sub(1);
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a few hundred runs"
+        )]
+        let n = (last as f64 * part).round() as usize;
+        times.get(n).copied().unwrap_or_default().as_secs_f64() * 1e3
+    };
+    let base = subjects
+        .first()
+        .map_or((1.0, 1.0), |s| (at(&s.times, 0.5), at(&s.times, 0.99)));
+    println!("{runs} runs each, round robin; milliseconds");
+    println!(
+        "{:<34} {:>7} {:>7} {:>7} {:>10} {:>8}",
+        "process", "median", "p95", "p99", "x median", "x p99"
+    );
+    for subject in subjects {
+        let (median, p95, p99) = (
+            at(&subject.times, 0.5),
+            at(&subject.times, 0.95),
+            at(&subject.times, 0.99),
+        );
+        println!(
+            "{:<34} {median:>7.2} {p95:>7.2} {p99:>7.2} {:>10.2} {:>8.2}",
+            subject.name,
+            median / base.0,
+            p99 / base.1
+        );
+    }
+}
+
+/// Prints the peak memory of one `ahp hook`, as the operating system accounts it.
+fn print_memory(ahp: &str, project: &Path, home: &Path, event: &str) {
+    let probe = "import resource,subprocess,sys; subprocess.run(sys.argv[1:], stdin=sys.stdin, stdout=subprocess.DEVNULL); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)";
+    if !found("python3") {
+        eprintln!("SKIPPED: peak memory: there is no python3 here to ask the operating system");
+        return;
+    }
+    let mut child = command("python3", project, home)
+        .args(["-c", probe, ahp, "hook", "--host", "claude-code"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(event.as_bytes())
+        .unwrap();
+    let output = child.wait_with_output().unwrap();
+    let kib: f64 = String::from_utf8_lossy(&output.stdout)
+        .trim()
+        .parse()
+        .unwrap_or(0.0);
+    println!("peak memory of ahp hook: {:.1} MiB", kib / 1024.0);
+}

@@ -1,0 +1,102 @@
+//! An oracle of the host program's own, written in Rust, with a configuration that is checked at its place in the policy.
+//!
+//! Run it with `cargo run --example custom_oracle`.
+
+#![expect(clippy::print_stdout, reason = "an example shows what it does")]
+
+use std::sync::Arc;
+
+use ahp::engine::Engine;
+use ahp::event::Event;
+use ahp::event::ToolCall;
+use ahp::event::Trigger;
+use ahp::oracle::ConfigError;
+use ahp::oracle::Definition;
+use ahp::oracle::HookContext;
+use ahp::oracle::Mode;
+use ahp::oracle::Oracle;
+use ahp::oracle::OracleConfig;
+use ahp::oracle::OracleError;
+use ahp::signal::Intensity;
+use ahp::signal::Signal;
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+/// Keeps tools away from hosts that are not on a list.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct AllowedHosts {
+    /// The hosts that may be fetched from.
+    hosts: Vec<String>,
+}
+
+#[async_trait]
+impl Oracle for AllowedHosts {
+    async fn evaluate(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
+        let Some(url) = context.facts.tool().and_then(|tool| tool.url.as_deref()) else {
+            return Ok(Vec::new());
+        };
+        let host = url.split_once("://").map_or(url, |(_, rest)| rest);
+        let host = host.split(['/', ':']).next().unwrap_or_default();
+        if self.hosts.iter().any(|allowed| allowed == host) {
+            return Ok(Vec::new());
+        }
+        let text = format!("`{host}` is not on the list of hosts");
+        Ok(vec![Signal::block("host-not-allowed", text).steps([
+            format!("Fetch from one of {}", self.hosts.join(", ")),
+        ])])
+    }
+
+    fn mode(&self) -> Mode {
+        Mode::Inline
+    }
+}
+
+fn build(config: &OracleConfig<'_>) -> Result<Arc<dyn Oracle>, ConfigError> {
+    Ok(Arc::new(config.decode::<AllowedHosts>()?))
+}
+
+/// What the engine knows of the oracle before it runs.
+const DEFINITION: Definition = Definition {
+    name: "AllowedHosts",
+    kebab: "allowed-hosts",
+    aliases: &[],
+    summary: "Keeps tools away from hosts that are not on a list.",
+    triggers: &[Trigger::PreToolUse],
+    intensities: &[Intensity::Block],
+    needs: &[],
+    runs_programs: false,
+    schema: || schemars::schema_for!(AllowedHosts),
+    build,
+};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let engine = Engine::builder()
+        .register(DEFINITION)
+        .policy_text("hooks: {pre-tool-use: [{oracle: AllowedHosts, config: {hosts: [docs.rs]}}]}")
+        .build()?;
+    for url in ["https://docs.rs/rhai", "https://example.com/"] {
+        let mut event = Event::new(Trigger::PreToolUse);
+        event.tool = Some(ToolCall {
+            name: "WebFetch".to_owned(),
+            input: json!({ "url": url }),
+            ..ToolCall::default()
+        });
+        let verdict = engine.evaluate(event).await;
+        println!("{url}: {}", verdict.decision);
+    }
+
+    // The same oracle with a misspelt key: the fault is known before any event comes.
+    let broken = Engine::builder()
+        .register(DEFINITION)
+        .policy_text("hooks: {pre-tool-use: [{oracle: AllowedHosts, config: {host: [docs.rs]}}]}")
+        .build()?;
+    let state = broken.state();
+    for fault in state.faults() {
+        println!("{}", fault.one_line(state.sources()));
+    }
+    Ok(())
+}

@@ -1,0 +1,24 @@
+//! A `HOOK.md`, whoever wrote it.
+
+#![no_main]
+
+use ahp::diagnostic::FileId;
+use ahp::diagnostic::SourceMap;
+use ahp::hook_md::parse;
+
+libfuzzer_sys::fuzz_target!(|text: &str| {
+    let mut sources = SourceMap::default();
+    sources.add("HOOK.md", text);
+    let parsed = parse(text, "a-hook", FileId::default());
+    for fault in &parsed.diagnostics {
+        assert!(!ahp::diagnostic::render(fault, &sources, false).is_empty());
+    }
+    if let Some(front) = parsed.front {
+        assert_eq!(front.name, "a-hook");
+        if let Some(call) = &project::facts().event().tool {
+            front.matcher.matches(call);
+        }
+    } else {
+        assert!(parsed.diagnostics.iter().any(|fault| fault.is_error()));
+    }
+});

@@ -1,0 +1,149 @@
+//! Filter: which records of a log are looked at.
+
+use chrono::DateTime;
+use chrono::NaiveDate;
+use chrono::TimeDelta;
+use chrono::Utc;
+
+use crate::event::Trigger;
+use crate::oracle::folded_name;
+use crate::signal::Intensity;
+use crate::signal_log::Line;
+
+/// Which records of a log are looked at; what is not given does not matter.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Not before this.
+    pub since: Option<DateTime<Utc>>,
+    /// Not after this.
+    pub until: Option<DateTime<Utc>>,
+    /// Of this trigger.
+    pub hook: Option<Trigger>,
+    /// Of this oracle, in any spelling.
+    pub oracle: Option<String>,
+    /// Of this binding.
+    pub binding: Option<String>,
+    /// Of this intensity.
+    pub intensity: Option<Intensity>,
+    /// Of this issue.
+    pub issue: Option<String>,
+    /// Of this session.
+    pub session: Option<String>,
+    /// Of this host.
+    pub host: Option<String>,
+    /// Signals without an answer alone.
+    pub unanswered: bool,
+}
+
+impl Filter {
+    /// Whether it lets a record pass; `unanswered` cannot be told from one record.
+    pub fn admits(&self, line: &Line<'_>) -> bool {
+        let is = |wanted: &Option<String>, found: Option<&str>| {
+            wanted.as_deref().is_none_or(|wanted| found == Some(wanted))
+        };
+        self.admits_time(line)
+            && self
+                .hook
+                .is_none_or(|hook| line.trigger() == Some(hook.name()))
+            && (is(&self.issue, line.issue()) || is(&self.issue, line.subject.as_deref()))
+            && is(&self.session, line.session_id.as_deref())
+            && is(&self.host, line.host.as_deref())
+            && self.admits_signal(line)
+    }
+
+    /// Whether it lets pass everything.
+    pub fn is_open(&self) -> bool {
+        self.since.is_none()
+            && self.until.is_none()
+            && self.hook.is_none()
+            && self.oracle.is_none()
+            && self.binding.is_none()
+            && self.intensity.is_none()
+            && self.issue.is_none()
+            && self.session.is_none()
+            && self.host.is_none()
+    }
+
+    /// Whether it lets pass what is of a binding and its oracle.
+    pub fn admits_binding(&self, id: &str, oracle: &str) -> bool {
+        self.binding.as_deref().is_none_or(|binding| binding == id)
+            && self
+                .oracle
+                .as_deref()
+                .is_none_or(|wanted| folded_name(oracle) == folded_name(wanted))
+    }
+
+    fn admits_time(&self, line: &Line<'_>) -> bool {
+        if self.since.is_none() && self.until.is_none() {
+            return true;
+        }
+        line.time().is_some_and(|time| {
+            self.since.is_none_or(|since| time >= since)
+                && self.until.is_none_or(|until| time <= until)
+        })
+    }
+
+    fn admits_signal(&self, line: &Line<'_>) -> bool {
+        let Some(signal) = &line.signal else {
+            return true;
+        };
+        let binding = line.binding.as_deref().unwrap_or_default();
+        self.intensity
+            .is_none_or(|intensity| signal.header.intensity == intensity)
+            && self.admits_binding(binding, &signal.header.source)
+    }
+}
+
+/// Reads a moment: `30m`, `12h`, `2d` or `3w` ago, a date, or a time in RFC 3339.
+///
+/// # Errors
+/// What was expected.
+pub fn parse_moment(text: &str, now: DateTime<Utc>) -> Result<DateTime<Utc>, String> {
+    if let Ok(moment) = text.parse::<DateTime<Utc>>() {
+        return Ok(moment);
+    }
+    if let Ok(date) = text.parse::<NaiveDate>() {
+        return Ok(date.and_time(chrono::NaiveTime::MIN).and_utc());
+    }
+    let units = [
+        ("s", 1),
+        ("m", 60),
+        ("h", 3600),
+        ("d", 86_400),
+        ("w", 604_800),
+    ];
+    units
+        .into_iter()
+        .find_map(|(unit, seconds)| {
+            let number: u32 = text.strip_suffix(unit)?.parse().ok()?;
+            now.checked_sub_signed(TimeDelta::try_seconds(i64::from(number) * seconds)?)
+        })
+        .ok_or_else(|| {
+            format!("`{text}` is no moment: expected `30m`, `12h`, `2d`, `3w`, `2026-02-09` or `2026-02-09T10:00:00Z`")
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_read_in_every_form() {
+        let now: DateTime<Utc> = "2026-02-09T10:00:00Z".parse().unwrap();
+        for (text, expected) in [
+            ("2d", "2026-02-07T10:00:00Z"),
+            ("90m", "2026-02-09T08:30:00Z"),
+            ("1w", "2026-02-02T10:00:00Z"),
+            ("2026-01-31", "2026-01-31T00:00:00Z"),
+            ("2026-01-31T12:00:00+02:00", "2026-01-31T10:00:00Z"),
+        ] {
+            assert_eq!(
+                parse_moment(text, now).unwrap(),
+                expected.parse::<DateTime<Utc>>().unwrap()
+            );
+        }
+        for text in ["", "d", "-2d", "2y", "yesterday", "99999999999w"] {
+            assert!(parse_moment(text, now).is_err(), "{text}");
+        }
+    }
+}

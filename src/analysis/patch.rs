@@ -1,0 +1,239 @@
+//! Patch: a change of one binding as an edit of the file, which keeps comments and layout.
+
+use super::advise::Change;
+use super::advise::Proposal;
+use crate::config::BindingSpec;
+use crate::config::Config;
+use crate::config::LayerSource;
+use crate::diagnostic::SourceMap;
+use crate::diagnostic::Span;
+use crate::event::Trigger;
+
+/// An edit of one file of the configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// The file as the source map names it.
+    pub file: String,
+    /// Its text before.
+    pub before: String,
+    /// Its text after.
+    pub after: String,
+}
+
+impl Edit {
+    /// Returns it as a unified diff.
+    pub fn diff(&self) -> String {
+        let mut options = diffy::DiffOptions::new();
+        options
+            .set_original_filename(self.file.clone())
+            .set_modified_filename(self.file.clone());
+        options.create_patch(&self.before, &self.after).to_string()
+    }
+}
+
+/// Turns a proposal into an edit: of the binding where a layer of the project has it, else of the project's file, which
+/// then overrides it.
+///
+/// # Errors
+/// Why a machine cannot make this change.
+pub fn edit(
+    proposal: &Proposal,
+    config: &Config,
+    sources: &SourceMap,
+    project_file: &str,
+) -> Result<Edit, String> {
+    let Some(change) = &proposal.change else {
+        return Err("what to change must be found out by a person".to_owned());
+    };
+    let spec = config
+        .bindings
+        .get(&proposal.hook)
+        .and_then(|specs| specs.iter().find(|s| s.id == proposal.binding))
+        .ok_or("the binding is no longer configured")?;
+    if proposal.locked {
+        return Err(format!("the binding is locked by {}", proposal.place));
+    }
+    let own = sources.get(spec.span.file).filter(|source| {
+        let name = &*source.name;
+        !name.starts_with("ahp:") && !name.starts_with(['~', '/']) && spec_is_of_project(spec)
+    });
+    let text_of = |name: &str| {
+        let source = sources.files().iter().find(|s| &*s.name == name);
+        source.map_or_else(String::new, |s| s.text.to_string())
+    };
+    let (file, before, after) = match (change, own) {
+        (Change::Set { key, value }, Some(source)) => {
+            let existing = spec
+                .provenance
+                .iter()
+                .rev()
+                .find(|p| p.key == *key && p.span.file == spec.span.file);
+            let after = match existing {
+                Some(place) => replace(&source.text, place.span, value),
+                None => insert_key(&source.text, spec.span, key, value),
+            }?;
+            (source.name.to_string(), source.text.to_string(), after)
+        }
+        (Change::Set { key, value }, None) => {
+            let before = text_of(project_file);
+            let item = [format!("id: {}", spec.id), format!("{key}: {value}")];
+            let after = add_item(&before, proposal.hook, &item);
+            (project_file.to_owned(), before, after)
+        }
+        (Change::Teach { trigger }, own) => {
+            let (file, before) = match own {
+                Some(source) => (source.name.to_string(), source.text.to_string()),
+                None => (project_file.to_owned(), text_of(project_file)),
+            };
+            let mut item = vec![
+                format!("oracle: {}", proposal.oracle),
+                format!("id: {}-up-front", spec.id),
+                "intensity: aid".to_owned(),
+            ];
+            if !spec.config.entries().is_empty() {
+                let config = serde_json::to_string(&spec.config.to_json())
+                    .map_err(|error| error.to_string())?;
+                // JSON is YAML's flow style.
+                item.push(format!("config: {config}"));
+            }
+            let after = add_item(&before, *trigger, &item);
+            (file, before, after)
+        }
+    };
+    let layer = [(LayerSource::Project, file.as_str(), after.as_str())];
+    let loaded = Config::from_layers(&layer, std::path::Path::new("."));
+    // An override alone names no oracle; only what the edit itself breaks counts.
+    let broke = loaded
+        .diagnostics
+        .iter()
+        .find(|d| d.is_error() && d.code == crate::diagnostic::Code::Syntax);
+    match broke {
+        Some(fault) => Err(format!(
+            "the file could not be edited safely: {}",
+            fault.message
+        )),
+        None => Ok(Edit {
+            file,
+            before,
+            after,
+        }),
+    }
+}
+
+fn spec_is_of_project(spec: &BindingSpec) -> bool {
+    spec.provenance
+        .last()
+        .map_or(spec.layer, |last| last.layer)
+        .is_of_project()
+}
+
+/// Puts a scalar in the place of another.
+fn replace(text: &str, span: Span, value: &str) -> Result<String, String> {
+    let (start, end) = (span.start as usize, span.end as usize);
+    let old = text.get(start..end).unwrap_or_default();
+    if old.is_empty() || old.contains(['\n', '{', '[']) {
+        return Err(format!("line {} has no plain value to replace", span.line));
+    }
+    let (before, after) = (text.get(..start), text.get(end..));
+    Ok(format!(
+        "{}{value}{}",
+        before.unwrap_or_default(),
+        after.unwrap_or_default()
+    ))
+}
+
+/// Adds a key before the first one of a map.
+fn insert_key(text: &str, map: Span, key: &str, value: &str) -> Result<String, String> {
+    let (before, after) = text
+        .split_at_checked(map.start as usize)
+        .ok_or("the file has changed meanwhile")?;
+    if let Some(inside) = after.strip_prefix('{') {
+        return Ok(format!("{before}{{{key}: {value}, {}", inside.trim_start()));
+    }
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    if !line.trim_start().chars().all(|c| c == '-' || c == ' ') {
+        return Err(format!("line {} has no place for `{key}`", map.line));
+    }
+    let indent = " ".repeat(line.chars().count());
+    let first = after.lines().next().unwrap_or_default();
+    // Behind the first key where that is one line, so that `- oracle: …` stays what is read first.
+    let is_one_line = first.split_once(": ").is_some_and(|(_, value)| {
+        !value.trim().is_empty()
+            && !value
+                .trim_start()
+                .starts_with(['|', '>', '#', '{', '[', '&'])
+    });
+    Ok(if is_one_line {
+        let rest = after.get(first.len()..).unwrap_or_default();
+        format!("{before}{first}\n{indent}{key}: {value}{rest}")
+    } else {
+        format!("{before}{key}: {value}\n{indent}{after}")
+    })
+}
+
+/// Adds a binding to a trigger, which is added too where it is not there.
+fn add_item(text: &str, trigger: Trigger, item: &[String]) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let indent_of = |line: &str| line.len() - line.trim_start().len();
+    let says_something = |line: &&String| {
+        let line = line.trim();
+        !line.is_empty() && !line.starts_with('#')
+    };
+    let hooks = lines.iter().position(|line| line.trim_end() == "hooks:");
+    let hooks = hooks.unwrap_or_else(|| {
+        lines.push("hooks:".to_owned());
+        lines.len() - 1
+    });
+    let step = lines
+        .get(hooks + 1..)
+        .and_then(|rest| rest.iter().find(says_something))
+        .map(|line| indent_of(line))
+        .filter(|indent| *indent > 0)
+        .unwrap_or(2);
+    let end = lines
+        .iter()
+        .enumerate()
+        .skip(hooks + 1)
+        .find(|(_, line)| says_something(line) && indent_of(line) == 0)
+        .map_or(lines.len(), |(i, _)| i);
+    let names: Vec<&str> = std::iter::once(trigger.name())
+        .chain(trigger.aliases().iter().copied())
+        .collect();
+    let is_trigger = |line: &String| {
+        indent_of(line) == step
+            && line
+                .trim()
+                .strip_suffix(':')
+                .is_some_and(|name| names.contains(&name))
+    };
+    let found = (hooks + 1..end).find(|i| lines.get(*i).is_some_and(is_trigger));
+    // In the map form the bindings stand below `oracles:`.
+    let found = found.map(|at| {
+        (at + 1..end)
+            .take_while(|i| {
+                let line = lines.get(*i);
+                line.is_some_and(|l| indent_of(l) > step || !says_something(&l))
+            })
+            .find(|i| {
+                lines
+                    .get(*i)
+                    .is_some_and(|l| l.trim_end().trim_start() == "oracles:")
+            })
+            .unwrap_or(at)
+    });
+    let (at, dash) = if let Some(at) = found {
+        let first = lines
+            .get(at + 1..end)
+            .and_then(|rest| rest.iter().find(says_something));
+        (at + 1, first.map_or(step * 2, |line| indent_of(line)))
+    } else {
+        let name = format!("{}{}:", " ".repeat(step), trigger.name());
+        lines.insert(hooks + 1, name);
+        (hooks + 2, step * 2)
+    };
+    for (i, line) in item.iter().enumerate() {
+        let mark = if i == 0 { "- " } else { "  " };
+        lines.insert(at + i, format!("{}{mark}{line}", " ".repeat(dash)));
+    }
+    lines.join("\n") + "\n"
+}

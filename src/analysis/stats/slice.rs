@@ -1,0 +1,326 @@
+//! Slice: what some lines add up to; many slices are counted at once, then put together in order.
+
+use std::collections::HashMap;
+use std::hash::BuildHasher as _;
+use std::hash::RandomState;
+
+use super::figures::Counts;
+use crate::analysis::Filter;
+use crate::signal::Action;
+use crate::signal::Intensity;
+use crate::signal_log::Kind;
+use crate::signal_log::Line;
+use crate::signal_log::LineReport;
+use crate::verdict::Decision;
+use crate::verdict::Outcome;
+
+/// No index.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A list of named things that is found by a hash of the name.
+#[derive(Debug)]
+pub(super) struct Named<N, T> {
+    places: HashMap<u64, u32>,
+    pub(super) items: Vec<(N, T)>,
+}
+
+impl<N, T> Default for Named<N, T> {
+    fn default() -> Self {
+        Self {
+            places: HashMap::new(),
+            items: Vec::new(),
+        }
+    }
+}
+
+impl<N, T: Default> Named<N, T> {
+    /// Returns the place of a name, which is made where it is new.
+    pub(super) fn place(&mut self, hash: u64, name: impl FnOnce() -> N) -> u32 {
+        *self.places.entry(hash).or_insert_with(|| {
+            self.items.push((name(), T::default()));
+            u32::try_from(self.items.len() - 1).unwrap_or(NONE)
+        })
+    }
+
+    pub(super) fn at(&mut self, place: u32) -> Option<&mut T> {
+        self.items
+            .get_mut(usize::try_from(place).ok()?)
+            .map(|(_, item)| item)
+    }
+}
+
+/// Who a binding is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct BindingName {
+    pub(super) hook: String,
+    pub(super) id: String,
+    pub(super) oracle: String,
+    pub(super) source: String,
+}
+
+/// What is counted of a group: an issue, a host or a day.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Group {
+    pub(super) evaluations: u64,
+    pub(super) stopped: u64,
+    pub(super) counts: Counts,
+    pub(super) first_ms: Option<i64>,
+    pub(super) last_ms: Option<i64>,
+}
+
+/// What must be seen in the order of the log.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Ordered {
+    /// A binding judged; `chain` is the hash of trigger, binding and subject.
+    Judged {
+        chain: u64,
+        binding: u32,
+        issue: u32,
+        outcome: Outcome,
+        waived: bool,
+        ms: i64,
+    },
+    /// A prompt or stronger was given.
+    Violated { chain: u64, ms: i64 },
+    /// A signal was answered.
+    Answered {
+        signal: u64,
+        binding: u32,
+        issue: u32,
+        day: u32,
+        action: Action,
+        inferred: bool,
+    },
+}
+
+/// What some lines add up to.
+#[derive(Debug, Default)]
+pub(super) struct Slice {
+    pub(super) records: u64,
+    pub(super) bad_lines: u64,
+    pub(super) evaluations: u64,
+    pub(super) hooks: Named<String, u64>,
+    pub(super) decisions: [u64; 4],
+    pub(super) bindings: Named<BindingName, (Counts, Vec<u32>)>,
+    pub(super) issues: Named<String, Group>,
+    pub(super) hosts: Named<String, Group>,
+    pub(super) days: Named<String, Group>,
+    pub(super) ordered: Vec<Ordered>,
+    pub(super) first_ms: Option<i64>,
+    pub(super) last_ms: Option<i64>,
+}
+
+impl Slice {
+    /// Counts some lines.
+    pub(super) fn count(bytes: &[u8], filter: &Filter, hasher: &RandomState) -> Self {
+        let mut slice = Self::default();
+        let is_open = filter.is_open();
+        for line in bytes.split(|b| *b == b'\n').filter(|l| !l.is_empty()) {
+            match Line::parse(line) {
+                Ok(line) if is_open || filter.admits(&line) => slice.add(&line, filter, hasher),
+                Ok(_) => {}
+                Err(_) => slice.bad_lines += 1,
+            }
+        }
+        slice
+    }
+
+    fn add(&mut self, line: &Line<'_>, filter: &Filter, hasher: &RandomState) {
+        let Some(hook) = line.trigger() else { return };
+        self.records += 1;
+        let ms = milliseconds(line.timestamp).unwrap_or_default();
+        self.first_ms.get_or_insert(ms);
+        self.last_ms = Some(ms);
+        let subject = line.issue().or(line.session_id.as_deref());
+        let subject = line.subject.as_deref().or(subject).unwrap_or_default();
+        let day = line.timestamp.get(..10).unwrap_or_default();
+        let day = self.days.place(hasher.hash_one(day), || day.to_owned());
+        let issue = line.issue().map_or(NONE, |issue| {
+            self.issues
+                .place(hasher.hash_one(issue), || issue.to_owned())
+        });
+        let host = line.host.as_deref().map_or(NONE, |host| {
+            self.hosts.place(hasher.hash_one(host), || host.to_owned())
+        });
+        match line.kind {
+            Kind::Evaluation => {
+                self.evaluations += 1;
+                let trigger = self.hooks.place(hasher.hash_one(hook), || hook.to_owned());
+                if let Some(count) = self.hooks.at(trigger) {
+                    *count += 1;
+                }
+                let decision = line.decision.unwrap_or(Decision::None);
+                if let Some(count) = self.decisions.get_mut(decision as usize) {
+                    *count += 1;
+                }
+                for group in [
+                    self.days.at(day),
+                    self.issues.at(issue),
+                    self.hosts.at(host),
+                ]
+                .into_iter()
+                .flatten()
+                {
+                    group.evaluations += 1;
+                    group.stopped += u64::from(decision >= Decision::Ask);
+                    group.first_ms.get_or_insert(ms);
+                    group.last_ms = Some(ms);
+                }
+                for report in &line.bindings {
+                    if filter.admits_binding(&report.id, &report.oracle) {
+                        self.add_report(report, hook, subject, issue, ms, hasher);
+                    }
+                }
+            }
+            Kind::Signal => {
+                let (Some(signal), Some(id)) = (&line.signal, line.binding.as_deref()) else {
+                    return;
+                };
+                let intensity = signal.header.intensity;
+                let binding = self.binding(hook, id, &signal.header.source, line, hasher);
+                for counts in [
+                    self.bindings.at(binding).map(|(counts, _)| counts),
+                    self.days.at(day).map(|g| &mut g.counts),
+                    self.issues.at(issue).map(|g| &mut g.counts),
+                    self.hosts.at(host).map(|g| &mut g.counts),
+                ]
+                .into_iter()
+                .flatten()
+                {
+                    counts.signals.add(intensity);
+                }
+                if intensity >= Intensity::Prompt {
+                    self.ordered.push(Ordered::Violated {
+                        chain: hasher.hash_one((hook, id, subject)),
+                        ms,
+                    });
+                }
+            }
+            Kind::Response => {
+                let (Some(response), Some(id)) = (&line.response, line.binding.as_deref()) else {
+                    return;
+                };
+                let binding = self.binding(hook, id, "", line, hasher);
+                if line.refused.is_some() {
+                    if let Some((counts, _)) = self.bindings.at(binding) {
+                        counts.refused += 1;
+                    }
+                    return;
+                }
+                // Whether the subject is an issue or a session is not written; one that was seen as an issue is one.
+                let issue = self
+                    .issues
+                    .place(hasher.hash_one(subject), || subject.to_owned());
+                self.ordered.push(Ordered::Answered {
+                    signal: hasher.hash_one(response.signal_id),
+                    binding,
+                    issue,
+                    day,
+                    action: response.action,
+                    inferred: response.inferred,
+                });
+            }
+        }
+    }
+
+    fn add_report(
+        &mut self,
+        report: &LineReport<'_>,
+        hook: &str,
+        subject: &str,
+        issue: u32,
+        ms: i64,
+        hasher: &RandomState,
+    ) {
+        let hash = hasher.hash_one((hook, &*report.id));
+        let place = self.bindings.place(hash, || BindingName {
+            hook: hook.to_owned(),
+            id: report.id.to_string(),
+            oracle: report.oracle.to_string(),
+            source: report.source.to_string(),
+        });
+        if let Some((counts, durations)) = self.bindings.at(place) {
+            let timed_out = report.error.as_deref();
+            let timed_out = timed_out.is_some_and(|error| error.starts_with("timed out"));
+            counts.add_outcome(report.outcome, timed_out);
+            if matches!(
+                report.outcome,
+                Outcome::Accepted | Outcome::Signalled | Outcome::Failed
+            ) {
+                durations.push(u32::try_from(report.duration_us).unwrap_or(u32::MAX));
+                self.ordered.push(Ordered::Judged {
+                    chain: hasher.hash_one((hook, &*report.id, subject)),
+                    binding: place,
+                    issue,
+                    outcome: report.outcome,
+                    waived: !report.waived.is_empty(),
+                    ms,
+                });
+            }
+        }
+    }
+
+    fn binding(
+        &mut self,
+        hook: &str,
+        id: &str,
+        oracle: &str,
+        line: &Line<'_>,
+        hasher: &RandomState,
+    ) -> u32 {
+        let hash = hasher.hash_one((hook, id));
+        self.bindings.place(hash, || BindingName {
+            hook: hook.to_owned(),
+            id: id.to_owned(),
+            oracle: oracle.to_owned(),
+            source: line.source.as_deref().unwrap_or_default().to_owned(),
+        })
+    }
+}
+
+/// Reads the milliseconds since 1970 of `2026-02-09T10:00:00.123456Z`; faster than a general parser by far.
+fn milliseconds(text: &str) -> Option<i64> {
+    let number = |from: usize, to: usize| -> Option<i64> {
+        text.as_bytes().get(from..to)?.iter().try_fold(0, |n, b| {
+            b.is_ascii_digit().then(|| n * 10 + i64::from(b - b'0'))
+        })
+    };
+    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    let seconds = number(11, 13)? * 3600 + number(14, 16)? * 60 + number(17, 19)?;
+    let fraction = match text.as_bytes().get(19) {
+        Some(b'.') => number(20, 23).unwrap_or(0),
+        _ => 0,
+    };
+    // Days since 1970 of a date of the Gregorian calendar, counted from the first of March.
+    let (year, month) = if month > 2 {
+        (year, month - 3)
+    } else {
+        (year - 1, month + 9)
+    };
+    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1;
+    Some(((days - 719_468) * 86_400 + seconds) * 1000 + fraction)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chrono::DateTime;
+    use chrono::Utc;
+
+    #[test]
+    fn times_are_read_as_chrono_reads_them() {
+        for text in [
+            "1970-01-01T00:00:00Z",
+            "2026-02-09T10:00:00.123456Z",
+            "2024-02-29T23:59:59Z",
+            "2000-03-01T00:00:00.5Z",
+            "2100-12-31T12:30:45.999Z",
+        ] {
+            let expected: DateTime<Utc> = text.parse().unwrap();
+            let found = milliseconds(text).unwrap();
+            assert!(expected.timestamp_millis() - found < 1000, "{text}");
+            assert!(expected.timestamp_millis() >= found, "{text}");
+        }
+        assert_eq!(milliseconds("soon"), None);
+    }
+}

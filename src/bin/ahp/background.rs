@@ -1,0 +1,67 @@
+//! Async bindings in processes of their own, which live on after the host has its answer.
+
+use std::io::Write as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+use std::process::Stdio;
+use std::sync::Arc;
+
+use ahp::engine::Background;
+use ahp::engine::block_on;
+use ahp::event::Event;
+
+use crate::exit_code::Exit;
+use crate::project;
+
+/// The hidden subcommand that such a process runs.
+pub(crate) const SUBCOMMAND: &str = "run-in-background";
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The id of the binding
+    binding: String,
+}
+
+/// Returns how async bindings are started: `ahp` again, detached, with the event on its stdin.
+pub(crate) fn start() -> Background {
+    Arc::new(|event: &Event, binding: &str| {
+        let Ok(program) = std::env::current_exe() else {
+            return;
+        };
+        let Ok(text) = serde_json::to_vec(event) else {
+            return;
+        };
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "this program must outlive the one that starts it, which `process` never lets happen"
+        )]
+        let child = Command::new(program)
+            .arg(SUBCOMMAND)
+            .arg(binding)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn();
+        // One that cannot be started leaves the outcome `started` in the log without an end.
+        if let Ok(mut child) = child
+            && let Some(mut stdin) = child.stdin.take()
+        {
+            stdin.write_all(&text).ok();
+        }
+    })
+}
+
+/// Runs one async binding to its end.
+pub(crate) fn run(args: &Args) -> Exit {
+    let Ok(event) = serde_json::from_reader::<_, Event>(std::io::stdin().lock()) else {
+        return Exit::Failure;
+    };
+    match project::engine_at(event.work_dir.as_deref()) {
+        Ok(engine) => {
+            block_on(engine.evaluate_in_background(event, &args.binding));
+            Exit::Success
+        }
+        Err(_) => Exit::Failure,
+    }
+}

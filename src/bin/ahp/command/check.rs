@@ -1,0 +1,74 @@
+//! ahp check: the configuration, every fault of it with its line.
+
+use std::path::PathBuf;
+
+use ahp::diagnostic::Diagnostic;
+use serde_json::json;
+
+use crate::exit_code::Exit;
+use crate::output;
+use crate::output::Format;
+use crate::project;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The project; by default the one around the current directory
+    #[arg(value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Take warnings for errors
+    #[arg(long)]
+    deny_warnings: bool,
+    /// How faults are written
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+pub(crate) fn run(args: &Args) -> Exit {
+    check(args).unwrap_or_else(output::failure)
+}
+
+fn check(args: &Args) -> Result<Exit, String> {
+    let engine = project::engine_at(args.dir.as_deref())?;
+    let state = engine.state();
+    let sources = state.sources();
+    let looked_over = state.lint();
+    let warnings: Vec<&Diagnostic> = state.warnings().iter().chain(&looked_over).collect();
+    let faults: Vec<&Diagnostic> = state
+        .faults()
+        .iter()
+        .chain(warnings.iter().copied())
+        .collect();
+    let bindings: usize = state.policy().specs().values().map(Vec::len).sum();
+    match args.format {
+        Format::Json => {
+            for fault in &faults {
+                output::json(&fault.to_json(sources));
+            }
+            output::json(&json!({
+                "errors": state.faults().len(),
+                "warnings": warnings.len(),
+                "bindings": bindings,
+                "layers": sources.files().iter().map(|f| &*f.name).collect::<Vec<_>>(),
+            }));
+        }
+        Format::Human => {
+            for fault in &faults {
+                output::line(output::diagnostic(fault, sources));
+                output::line("");
+            }
+            let layers: Vec<&str> = sources.files().iter().map(|f| &*f.name).collect();
+            output::line(if layers.is_empty() {
+                "no configuration: every event is accepted (`ahp init` writes one)".to_owned()
+            } else {
+                format!(
+                    "{} errors, {} warnings; {bindings} bindings from {}",
+                    state.faults().len(),
+                    warnings.len(),
+                    layers.join(", ")
+                )
+            });
+        }
+    }
+    let failed = !state.faults().is_empty() || (args.deny_warnings && !warnings.is_empty());
+    Ok(if failed { Exit::Failure } else { Exit::Success })
+}

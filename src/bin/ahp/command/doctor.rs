@@ -1,0 +1,536 @@
+//! ahp doctor: what is wired here, and whether it would hold: a canary is sent through each host's own command line.
+
+use std::path::Path;
+use std::time::Duration;
+use std::time::Instant;
+
+use ahp::config::Environment;
+use ahp::config::Locations;
+use ahp::engine::Engine;
+use ahp::host;
+use ahp::host::CANARY;
+use ahp::host::Host;
+use ahp::host::Input;
+use ahp::host::Journal;
+use ahp::host::Note;
+use ahp::host::Reply;
+use ahp::host::Way;
+use ahp::host::Wish;
+use ahp::install::Installer;
+use ahp::install::Needs;
+use ahp::install::Places;
+use ahp::install::Scope;
+use ahp::install::Wire;
+use ahp::process::Exit as ProgramExit;
+use ahp::process::Program;
+use ahp::signal_log;
+use ahp::trust::Trust;
+
+use crate::command::install;
+use crate::exit_code::Exit;
+use crate::output;
+use crate::output::Format;
+use crate::project;
+
+/// How long a wired command may take to answer the canary.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How many odd calls of hosts are shown.
+const NOTES: usize = 5;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Only this host
+    host: Option<String>,
+    /// Show the hosts that are not installed here, too
+    #[arg(long)]
+    all: bool,
+    /// How the findings are written
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct Findings {
+    program: String,
+    version: &'static str,
+    project: String,
+    policy: Policy,
+    log: Log,
+    trust: String,
+    hosts: Vec<HostFindings>,
+    /// What was odd about the last calls of hosts.
+    odd_calls: Vec<Note>,
+    problems: Vec<String>,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct Policy {
+    layers: Vec<String>,
+    bindings: usize,
+    faults: Vec<String>,
+    warnings: Vec<String>,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct Log {
+    path: String,
+    records: Option<u64>,
+    fault: Option<String>,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct HostFindings {
+    host: &'static str,
+    title: &'static str,
+    /// Whether its program is in the search path.
+    installed: bool,
+    wired: Vec<Wired>,
+    /// What becomes of answers that it cannot carry, where the policy in force gives them.
+    degraded: Vec<String>,
+    blind_spots: &'static [&'static str],
+}
+
+#[derive(Debug, serde::Serialize)]
+struct Wired {
+    scope: &'static str,
+    file: String,
+    events: Vec<String>,
+    /// Events that the policy in force needs and that are not wired.
+    missing: Vec<&'static str>,
+    command: Option<String>,
+    canary: Canary,
+    trusted: bool,
+}
+
+/// What came back for the known-bad event.
+#[derive(Debug, serde::Serialize)]
+#[serde(rename_all = "kebab-case", tag = "result", content = "detail")]
+enum Canary {
+    Blocked,
+    NotBlocked(String),
+    NotSent(String),
+}
+
+pub(crate) fn run(args: &Args) -> Exit {
+    examine(args).unwrap_or_else(output::failure)
+}
+
+fn examine(args: &Args) -> Result<Exit, String> {
+    let environment = Environment::of_process();
+    let locations = Locations::find(&environment, None);
+    let places = install::places(&environment, &locations)?;
+    let engine = project::engine(locations.clone())
+        .without_log()
+        .build()
+        .map_err(|e| e.to_string())?;
+    if let Some(name) = &args.host
+        && Installer::find(name).is_none()
+    {
+        let names = Installer::all().iter().map(|i| i.host);
+        let near = ahp::diagnostic::nearest(name, names)
+            .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        return Err(format!("unknown host `{name}`{near}"));
+    }
+    let needs = install::needs(&engine);
+    let mut hosts = Vec::new();
+    for installer in Installer::all() {
+        let asked = args.host.as_deref() == Some(installer.host);
+        if args.host.is_some() && !asked {
+            continue;
+        }
+        if let Some(found) = of_host(installer, &places, &needs, &environment)?
+            && (asked || args.all || found.installed || !found.wired.is_empty())
+        {
+            hosts.push(found);
+        }
+    }
+    let mut findings = Findings {
+        program: places.program.display().to_string(),
+        version: env!("CARGO_PKG_VERSION"),
+        project: places.project.display().to_string(),
+        policy: of_policy(&engine, &locations),
+        log: of_log(&engine, &locations),
+        trust: of_trust(&locations),
+        hosts,
+        odd_calls: locations
+            .state_dir
+            .as_deref()
+            .map(|dir| Journal::new(dir).last(NOTES))
+            .unwrap_or_default(),
+        problems: Vec::new(),
+    };
+    findings.problems = problems(&findings);
+    match args.format {
+        Format::Json => output::json(&findings),
+        Format::Human => show(&findings),
+    }
+    Ok(if findings.problems.is_empty() {
+        Exit::Success
+    } else {
+        Exit::Failure
+    })
+}
+
+fn of_policy(engine: &Engine, locations: &Locations) -> Policy {
+    let state = engine.state();
+    let line = |d: &ahp::diagnostic::Diagnostic| d.one_line(state.sources());
+    Policy {
+        layers: locations
+            .layers()
+            .into_iter()
+            .filter(|(_, path)| path.exists())
+            .map(|(_, path)| locations.display(&path))
+            .collect(),
+        bindings: state
+            .policy()
+            .specs()
+            .values()
+            .flatten()
+            .filter(|b| b.enabled)
+            .count(),
+        faults: state.faults().iter().map(line).collect(),
+        warnings: state.warnings().iter().map(line).collect(),
+    }
+}
+
+fn of_log(engine: &Engine, locations: &Locations) -> Log {
+    let state = engine.state();
+    let path = locations
+        .project_root
+        .join(&state.policy().settings().log.path);
+    let shown = locations.display(&path);
+    if !path.exists() {
+        return Log {
+            path: shown,
+            records: None,
+            fault: None,
+        };
+    }
+    match signal_log::verify(&path) {
+        Ok(found) => Log {
+            path: shown,
+            records: Some(found.records),
+            fault: found.damage.map(|damage| damage.to_string()),
+        },
+        Err(error) => Log {
+            path: shown,
+            records: None,
+            fault: Some(error.to_string()),
+        },
+    }
+}
+
+fn of_trust(locations: &Locations) -> String {
+    if locations.trust_all {
+        return "everything is trusted (AHP_TRUST=all)".to_owned();
+    }
+    let trust = Trust::of(&locations.project_root, locations.state_dir.as_deref());
+    match trust.look().map(|look| look.changes().len()) {
+        Err(error) => format!("cannot be told: {error}"),
+        Ok(0) if trust.manifest().is_none() => {
+            "the project has nothing that would need it".to_owned()
+        }
+        Ok(0) => "trusted".to_owned(),
+        Ok(changes) if trust.manifest().is_none() => {
+            format!(
+                "not trusted: what runs programs from its {changes} files waits for `ahp trust`"
+            )
+        }
+        Ok(changes) => {
+            format!(
+                "{changes} files have changed since it was trusted: `ahp trust --diff` shows them"
+            )
+        }
+    }
+}
+
+fn of_host(
+    installer: &'static Installer,
+    places: &Places,
+    needs: &Needs,
+    environment: &Environment,
+) -> Result<Option<HostFindings>, String> {
+    let Some(host) = Host::find(installer.host) else {
+        return Ok(None);
+    };
+    let mut wired = Vec::new();
+    for scope in Scope::ALL {
+        let Ok(file) = installer.file(places, scope) else {
+            continue;
+        };
+        let git = install::git_hooks(installer, places, scope).unwrap_or_default();
+        let wires = installer
+            .wires(places, scope, git.as_deref())
+            .map_err(|e| e.to_string())?;
+        if wires.is_empty() && !installer.has_shim(places, scope) {
+            continue;
+        }
+        let events: Vec<String> = wires.iter().map(|w| w.event.clone()).collect();
+        let there = |name: &str| events.iter().any(|e| e.eq_ignore_ascii_case(name));
+        let canary_wire = wire_for_canary(host, &wires, &places.project);
+        wired.push(Wired {
+            scope: scope.name(),
+            file: git.unwrap_or(file).display().to_string(),
+            missing: if installer.is_shim() {
+                Vec::new()
+            } else {
+                needs
+                    .moments(host)
+                    .into_iter()
+                    .map(host::Moment::name)
+                    .filter(|name| !there(name))
+                    .collect()
+            },
+            canary: match (installer.is_shim(), canary_wire) {
+                (true, _) => try_shim(places, scope, installer, environment),
+                (false, Some(wire)) => send(host, wire, &places.project),
+                (false, None) => Canary::NotSent("no event before a tool is wired".to_owned()),
+            },
+            command: canary_wire.map(|w| w.command.clone()),
+            trusted: installer.is_trusted(places, scope),
+            events,
+        });
+    }
+    Ok(Some(HostFindings {
+        host: host.name,
+        title: host.title,
+        installed: install::is_here(host, environment),
+        wired,
+        degraded: degraded(host, needs),
+        blind_spots: host.blind_spots,
+    }))
+}
+
+fn canary_bytes(host: &Host, project: &Path) -> String {
+    let dir = serde_json::Value::from(project.to_string_lossy()).to_string();
+    host.sample
+        .replace("$DIR", dir.trim_matches('"'))
+        .replace("$SESSION", CANARY)
+}
+
+/// Finds the wire that the host would run for the canary's event.
+fn wire_for_canary<'a>(host: &'static Host, wires: &'a [Wire], project: &Path) -> Option<&'a Wire> {
+    let bytes = canary_bytes(host, project);
+    let event = if bytes.is_empty() {
+        host.moments.first()?.name().to_owned()
+    } else {
+        let told = host::decode(&Input {
+            bytes: bytes.as_bytes(),
+            host: Some(host),
+            event: None,
+            arguments: &[],
+            work_dir: project,
+        });
+        told.ok()?.moment?.name().to_owned()
+    };
+    wires.iter().find(|w| w.event.eq_ignore_ascii_case(&event))
+}
+
+/// Runs a wired command as the host would, with a known-bad event.
+fn send(host: &Host, wire: &Wire, project: &Path) -> Canary {
+    let bytes = canary_bytes(host, project);
+    let command = if bytes.is_empty() {
+        format!("{} -- {CANARY}", wire.command)
+    } else {
+        wire.command.clone()
+    };
+    let finished = Program::shell(&command)
+        .dir(project)
+        .stdin(bytes.into_bytes())
+        .deadline(Some(Instant::now() + PATIENCE))
+        .run();
+    let finished = match finished {
+        Ok(finished) => finished,
+        Err(error) => return Canary::NotBlocked(format!("the command does not start: {error}")),
+    };
+    let reply = Reply {
+        stdout: finished.stdout_text(),
+        stderr: finished.stderr_text(),
+        blocks: finished.exit == ProgramExit::Code(2),
+    };
+    let told = format!("{}{}", reply.stdout, reply.stderr);
+    match finished.exit {
+        ProgramExit::Code(0 | 2) if host.obeys(&reply) && told.contains("canary") => {
+            Canary::Blocked
+        }
+        ProgramExit::Code(0 | 2) => {
+            Canary::NotBlocked(format!("it answered: {}", ahp::message::cut(&told, 200)))
+        }
+        ProgramExit::Code(code) => Canary::NotBlocked(format!(
+            "the command ended with {code}: {}",
+            ahp::message::cut(told.trim(), 200)
+        )),
+        ProgramExit::Signal(signal) => {
+            Canary::NotBlocked(format!("the command died of signal {signal}"))
+        }
+        ProgramExit::TimedOut => {
+            Canary::NotBlocked(format!("no answer within {} s", PATIENCE.as_secs()))
+        }
+    }
+}
+
+/// Looks whether the search path leads to the shim before it leads to the real program.
+fn try_shim(
+    places: &Places,
+    scope: Scope,
+    installer: &Installer,
+    environment: &Environment,
+) -> Canary {
+    let first = environment
+        .get("PATH")
+        .and_then(|path| ahp::process::find_program("monoco", Some(path.as_ref())));
+    let shim = installer.file(places, scope).ok();
+    match (first, shim) {
+        (Some(first), Some(shim)) if first.canonicalize().ok() == shim.canonicalize().ok() => {
+            Canary::NotSent("the shim is first in the search path".to_owned())
+        }
+        (_, Some(shim)) => Canary::NotBlocked(format!(
+            "the shim is not first in the search path: export PATH=\"{}:$PATH\"",
+            shim.parent().unwrap_or(&shim).display()
+        )),
+        _ => Canary::NotSent("there is no shim".to_owned()),
+    }
+}
+
+/// Lists the answers that the host cannot carry at the moments that the policy needs.
+fn degraded(host: &'static Host, needs: &Needs) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for moment in needs.moments(host) {
+        let Some(trigger) = moment.trigger else {
+            continue;
+        };
+        for wish in [Wish::Block, Wish::Ask, Wish::Rewrite, Wish::Say] {
+            // Only a tool has an input, and what has happened is neither stopped nor asked about.
+            let apt = match wish {
+                Wish::Rewrite => trigger == ahp::event::Trigger::PreToolUse,
+                Wish::Ask | Wish::Block => trigger.is_pre(),
+                Wish::Say => true,
+            };
+            let way = host.way(wish, moment);
+            if apt && way != Way::AsIs {
+                found.push(format!("{} at {}: {way}", wish.name(), moment.name()));
+            }
+        }
+    }
+    found
+}
+
+fn problems(findings: &Findings) -> Vec<String> {
+    let mut found: Vec<String> = findings.policy.faults.clone();
+    if let Some(fault) = &findings.log.fault {
+        found.push(format!("the log {}: {fault}", findings.log.path));
+    }
+    for host in &findings.hosts {
+        for wired in &host.wired {
+            let place = format!("{} ({})", host.host, wired.scope);
+            if let Canary::NotBlocked(why) = &wired.canary {
+                found.push(format!(
+                    "{place} would let a bad event pass: {why}; try `ahp install {}`",
+                    host.host
+                ));
+            }
+            if !wired.missing.is_empty() {
+                found.push(format!(
+                    "{place} lacks events that the policy needs: {}; `ahp install {} --{}` adds them",
+                    wired.missing.join(", "),
+                    host.host,
+                    wired.scope
+                ));
+            }
+            if !wired.trusted {
+                found.push(format!(
+                    "{place} does not trust its hooks and skips them without a word: `ahp install {} --{}`",
+                    host.host, wired.scope
+                ));
+            }
+        }
+    }
+    found
+}
+
+fn show(findings: &Findings) {
+    let policy = &findings.policy;
+    output::line(format!(
+        "ahp      {} ({})",
+        findings.version, findings.program
+    ));
+    output::line(format!("project  {}", findings.project));
+    output::line(if policy.layers.is_empty() {
+        "policy   none: everything is accepted; `ahp init` writes one".to_owned()
+    } else {
+        format!(
+            "policy   {}: {} bindings, {} faults, {} warnings",
+            policy.layers.join(", "),
+            policy.bindings,
+            policy.faults.len(),
+            policy.warnings.len()
+        )
+    });
+    output::line(format!(
+        "log      {}: {}",
+        findings.log.path,
+        match (&findings.log.fault, findings.log.records) {
+            (Some(fault), _) => fault.clone(),
+            (None, Some(records)) => format!("{records} records, sound"),
+            (None, None) => "not there yet".to_owned(),
+        }
+    ));
+    output::line(format!("trust    {}", findings.trust));
+    for host in &findings.hosts {
+        output::line("");
+        let here = if host.installed {
+            ""
+        } else {
+            ", not in the search path"
+        };
+        output::line(format!("{} ({}{here})", host.title, host.host));
+        if host.wired.is_empty() {
+            output::line(format!("  not wired: `ahp install {}`", host.host));
+            continue;
+        }
+        for wired in &host.wired {
+            output::line(format!("  wired ({}): {}", wired.scope, wired.file));
+            if !wired.events.is_empty() {
+                output::line(format!("    events   {}", wired.events.join(", ")));
+            }
+            output::line(format!(
+                "    canary   {}",
+                match &wired.canary {
+                    Canary::Blocked => "blocked, in this host's own form".to_owned(),
+                    Canary::NotBlocked(why) => format!("NOT BLOCKED: {why}"),
+                    Canary::NotSent(why) => why.clone(),
+                }
+            ));
+            if !wired.trusted {
+                output::line("    trust    NOT TRUSTED: the host skips these hooks");
+            }
+        }
+        list("what it cannot carry", &host.degraded);
+        list("blind spots and limits", host.blind_spots);
+    }
+    if !findings.odd_calls.is_empty() {
+        output::line("\nodd calls of hosts");
+        for note in &findings.odd_calls {
+            let host = note.host.as_deref().unwrap_or("?");
+            output::line(format!("  {} {host}: {}", note.time, note.note));
+        }
+    }
+    if findings.problems.is_empty() {
+        output::line("\nno problem was found");
+    } else {
+        output::line(format!("\n{} problems", findings.problems.len()));
+        for problem in &findings.problems {
+            output::line(format!("  {problem}"));
+        }
+    }
+}
+
+fn list(title: &str, lines: &[impl AsRef<str>]) {
+    if !lines.is_empty() {
+        output::line(format!("  {title}"));
+        for line in lines {
+            output::line(format!("    {}", line.as_ref()));
+        }
+    }
+}

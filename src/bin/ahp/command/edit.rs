@@ -1,0 +1,327 @@
+//! ahp edit: opens the editor at a binding's line, or adds a binding first.
+
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Command;
+
+use ahp::config::Config;
+use ahp::config::Environment;
+use ahp::config::LayerSource;
+use ahp::config::Loaded;
+use ahp::config::Locations;
+use ahp::diagnostic::Span;
+use ahp::event::Trigger;
+
+use crate::exit_code::Exit;
+use crate::output;
+use crate::project;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The trigger, or `TRIGGER/ID` for one binding; without it the project's file is opened
+    #[arg(value_name = "TRIGGER[/ID]")]
+    place: Option<String>,
+    /// Add a binding of this oracle to the project's file first
+    #[arg(long, value_name = "ORACLE", requires = "place")]
+    add: Option<String>,
+    /// Only say which line it is
+    #[arg(long)]
+    print: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Exit {
+    edit(args).unwrap_or_else(output::failure)
+}
+
+fn edit(args: &Args) -> Result<Exit, String> {
+    let locations = project::locations(None);
+    let place = args.place.as_deref().map(parse_place).transpose()?;
+    let (file, line) = match (place, &args.add) {
+        (Some((trigger, _)), Some(oracle)) => add(&locations, trigger, oracle)?,
+        (Some((trigger, id)), None) => find(&locations, trigger, id)?,
+        (None, _) => (project_file(&locations), 1),
+    };
+    if !file.exists() {
+        return Err(format!(
+            "there is no `{}`; `ahp init` writes one",
+            locations.display(&file)
+        ));
+    }
+    if args.print {
+        output::line(format!("{}:{line}", file.display()));
+        return Ok(Exit::Success);
+    }
+    open(&Environment::of_process(), &file, line)
+}
+
+fn project_file(locations: &Locations) -> PathBuf {
+    locations.project_root.join(".ahp/hooks.yaml")
+}
+
+fn parse_place(place: &str) -> Result<(Trigger, Option<&str>), String> {
+    let (trigger, id) = match place.split_once('/') {
+        Some((trigger, id)) => (trigger, Some(id)),
+        None => (place, None),
+    };
+    let trigger = trigger.parse::<Trigger>().map_err(|e| e.to_string())?;
+    Ok((trigger, id))
+}
+
+/// Returns the file and line of a binding, or of the first one of a trigger.
+fn find(
+    locations: &Locations,
+    trigger: Trigger,
+    id: Option<&str>,
+) -> Result<(PathBuf, u32), String> {
+    let loaded = Config::load(locations);
+    let bindings = loaded
+        .config
+        .bindings
+        .get(&trigger)
+        .map_or(&[][..], Vec::as_slice);
+    let span = match id {
+        None => bindings.first().map(|binding| binding.span),
+        Some(id) => {
+            let found = bindings.iter().find(|binding| binding.id == id);
+            if found.is_none() && !bindings.is_empty() {
+                let ids: Vec<_> = bindings.iter().map(|b| format!("`{}`", b.id)).collect();
+                return Err(format!(
+                    "no binding of `{trigger}` has the id `{id}`; there are {}",
+                    ids.join(", ")
+                ));
+            }
+            found.map(|binding| binding.span)
+        }
+    };
+    let Some(span) = span else {
+        return Err(format!(
+            "nothing is bound to `{trigger}`; `ahp edit {trigger} --add ORACLE` adds a binding"
+        ));
+    };
+    Ok((path_of(locations, &loaded, span)?, span.line))
+}
+
+/// Returns the file that a name in messages stands for.
+fn path_of(locations: &Locations, loaded: &Loaded, span: Span) -> Result<PathBuf, String> {
+    let name = loaded.sources.name(span.file);
+    if name.starts_with("ahp:") {
+        return Err(format!(
+            "the binding comes from the pack `{name}`, which ships with `ahp`; give it under its id in `{}` to change it",
+            locations.display(&project_file(locations))
+        ));
+    }
+    Ok(match (name.strip_prefix("~/"), &locations.home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => locations.project_root.join(name),
+    })
+}
+
+/// Adds a binding to the project's file; returns where it stands.
+fn add(locations: &Locations, trigger: Trigger, oracle: &str) -> Result<(PathBuf, u32), String> {
+    let file = project_file(locations);
+    let shown = locations.display(&file);
+    let text = match fs::read_to_string(&file) {
+        Ok(text) => text,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(e) => return Err(format!("cannot read `{shown}`: {e}")),
+    };
+    let parsed = |text: &str| {
+        let layer = [(LayerSource::Project, shown.as_str(), text)];
+        Config::from_layers(&layer, &locations.project_root.join(".ahp"))
+    };
+    let before = parsed(&text);
+    if let Some(fault) = before.diagnostics.first() {
+        return Err(format!(
+            "mend the file first: {}",
+            fault.one_line(&before.sources)
+        ));
+    }
+    let (new, line) = with_binding(&text, trigger, oracle);
+    let after = parsed(&new);
+    let count = |loaded: &Loaded| loaded.config.bindings.get(&trigger).map_or(0, Vec::len);
+    // Written by a rule of thumb, so it is read back before it counts.
+    if let Some(fault) = after.diagnostics.first() {
+        return Err(format!(
+            "the binding cannot be added: {}; open the file by `ahp edit` and write it by hand",
+            fault.one_line(&after.sources)
+        ));
+    }
+    if count(&after) != count(&before) + 1 {
+        return Err(format!(
+            "`{shown}` is not laid out in lines; open it by `ahp edit` and write the binding by hand"
+        ));
+    }
+    let dir = file.parent().unwrap_or(&locations.project_root);
+    fs::create_dir_all(dir)
+        .and_then(|()| fs::write(&file, new))
+        .map_err(|e| format!("cannot write `{shown}`: {e}"))?;
+    Ok((file, line))
+}
+
+/// Returns a layer's text with one more binding, at the top of its trigger's list, and the line of it.
+fn with_binding(text: &str, trigger: Trigger, oracle: &str) -> (String, u32) {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let key = |line: &str| {
+        line.trim_end()
+            .strip_suffix(':')
+            .map(|key| key.trim().to_owned())
+    };
+    let hooks = lines.iter().position(|line| {
+        indent(line) == 0 && line.split_once(':').is_some_and(|(key, _)| key == "hooks")
+    });
+    let hooks = hooks.unwrap_or_else(|| {
+        lines.push("hooks:".to_owned());
+        lines.len() - 1
+    });
+    if let Some(line) = lines.get_mut(hooks) {
+        // `hooks: {}` begins a block.
+        if line.trim_end().ends_with("{}") {
+            "hooks:".clone_into(line);
+        }
+    }
+    let mut below = lines.iter().enumerate().skip(hooks + 1);
+    let found = below
+        .by_ref()
+        .take_while(|(_, line)| line.trim().is_empty() || line.starts_with([' ', '#']))
+        .find(|(_, line)| {
+            indent(line) > 0 && key(line).is_some_and(|name| Trigger::find(&name) == Some(trigger))
+        });
+    let (at, depth) = if let Some((n, line)) = found {
+        let depth = indent(line);
+        // In the map form the bindings stand below `oracles:`.
+        let inner = lines
+            .iter()
+            .enumerate()
+            .skip(n + 1)
+            .take_while(|(_, line)| line.trim().is_empty() || indent(line) > depth)
+            .find(|(_, line)| line.trim_end().ends_with("oracles:"));
+        let (n, depth) = inner.map_or((n, depth), |(n, line)| (n, indent(line)));
+        let own = first_content(&lines, n + 1)
+            .filter(|line| line.trim_start().starts_with("- ") && indent(line) >= depth)
+            .map_or(depth + 2, indent);
+        (n + 1, own)
+    } else {
+        let depth = first_content(&lines, hooks + 1)
+            .map(indent)
+            .filter(|depth| *depth > 0)
+            .unwrap_or(2);
+        lines.insert(hooks + 1, format!("{}{trigger}:", " ".repeat(depth)));
+        (hooks + 2, depth + 2)
+    };
+    lines.insert(at, format!("{}- oracle: {oracle}", " ".repeat(depth)));
+    let line = u32::try_from(at + 1).unwrap_or(u32::MAX);
+    (lines.join("\n") + "\n", line)
+}
+
+/// Returns the first line from a place on that says something.
+fn first_content(lines: &[String], from: usize) -> Option<&str> {
+    lines
+        .iter()
+        .skip(from)
+        .map(String::as_str)
+        .find(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
+}
+
+/// Opens a file in the person's editor, in the terminal, and waits for it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "an editor has the terminal to itself, for as long as it likes"
+)]
+fn open(environment: &Environment, file: &Path, line: u32) -> Result<Exit, String> {
+    let editor = ["VISUAL", "EDITOR"]
+        .iter()
+        .find_map(|name| environment.get(name))
+        .unwrap_or("vi");
+    let mut words = editor.split_whitespace();
+    let program = words.next().unwrap_or("vi");
+    let status = Command::new(program)
+        .args(words)
+        .args(at_line(program, file, line))
+        .status()
+        .map_err(|e| format!("cannot start the editor `{editor}`: {e}; set `EDITOR`"))?;
+    if !status.success() {
+        return Err(format!("the editor `{editor}` ended with {status}"));
+    }
+    let locations = project::locations(None);
+    let loaded = Config::load(&locations);
+    for fault in &loaded.diagnostics {
+        output::error(output::diagnostic(fault, &loaded.sources));
+    }
+    Ok(if loaded.is_broken() {
+        Exit::Failure
+    } else {
+        Exit::Success
+    })
+}
+
+/// Returns the arguments by which an editor opens a file at a line.
+fn at_line(program: &str, file: &Path, line: u32) -> Vec<String> {
+    let name = Path::new(program)
+        .file_stem()
+        .and_then(|name| name.to_str());
+    let file = file.display();
+    match name.unwrap_or_default() {
+        "code" | "code-insiders" | "codium" | "cursor" | "windsurf" => {
+            vec![
+                "--wait".to_owned(),
+                "--goto".to_owned(),
+                format!("{file}:{line}"),
+            ]
+        }
+        "hx" | "helix" | "subl" | "zed" => vec![format!("{file}:{line}")],
+        "vi" | "vim" | "nvim" | "nano" | "emacs" | "emacsclient" | "micro" | "kak" | "joe" => {
+            vec![format!("+{line}"), file.to_string()]
+        }
+        // An editor that is not known may take `+12` for a file.
+        _ => vec![file.to_string()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn added(text: &str) -> String {
+        let (new, line) = with_binding(text, Trigger::PreToolUse, "TestGate");
+        let written = new.lines().nth(line as usize - 1).unwrap();
+        assert!(written.trim() == "- oracle: TestGate", "{new}");
+        let loaded = Config::parse_str(&new);
+        assert!(
+            loaded.diagnostics.is_empty(),
+            "{new}\n{:?}",
+            loaded.diagnostics
+        );
+        new
+    }
+
+    #[test]
+    fn a_binding_is_added_to_every_layout() {
+        for text in [
+            "",
+            "# mine\n",
+            "hooks:\n",
+            "hooks: {}\n",
+            "settings: {timeout: 5s}\n\nhooks:\n  post-tool-use:\n    - oracle: X\n",
+            "hooks:\n  pre-tool-use:\n    # why\n    - oracle: X\n      priority: 1\n  post-tool-use:\n  - oracle: Y\n",
+            "hooks:\n  PreToolUse:\n  - oracle: X\n",
+            "hooks:\n    pre-tool-use:\n        when: {tool: Bash}\n        oracles:\n            - oracle: X\n",
+        ] {
+            let before = Config::parse_str(text).config.bindings;
+            let after = Config::parse_str(&added(text)).config.bindings;
+            let count = |bindings: &std::collections::BTreeMap<Trigger, Vec<_>>| {
+                bindings.values().map(Vec::len).sum::<usize>()
+            };
+            assert_eq!(count(&after), count(&before) + 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn editors_are_told_the_line_in_their_own_way() {
+        let file = Path::new("a.yaml");
+        assert_eq!(at_line("/usr/bin/vim", file, 7), ["+7", "a.yaml"]);
+        assert_eq!(at_line("code", file, 7), ["--wait", "--goto", "a.yaml:7"]);
+        assert_eq!(at_line("unknown", file, 7), ["a.yaml"]);
+    }
+}

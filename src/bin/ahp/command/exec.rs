@@ -1,0 +1,143 @@
+//! ahp exec: runs an issue or git command between its pre- and post-hooks.
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::Command;
+use std::sync::Arc;
+
+use ahp::engine::Engine;
+use ahp::engine::block_on;
+use ahp::event::Event;
+use ahp::event::ToolCall;
+use ahp::event::Trigger;
+use ahp::shell::IssueCommand;
+use ahp::verdict::Verdict;
+
+use crate::exit_code::Exit;
+use crate::output;
+use crate::project;
+use crate::view;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The command, such as `monoco issue submit FEAT-0001`
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+    command: Vec<String>,
+}
+
+pub(crate) fn run(args: &Args) -> Exit {
+    gate(&args.command).unwrap_or_else(output::failure)
+}
+
+/// Runs a command between its hooks; a blocked one is not started.
+pub(crate) fn gate(command: &[String]) -> Result<Exit, String> {
+    let locations = project::locations(None);
+    let mut event = Event::new(Trigger::PreToolUse);
+    event.work_dir = Some(locations.work_dir.clone());
+    event.host = Some("exec".to_owned());
+    event.tool = Some(ToolCall {
+        name: "Bash".to_owned(),
+        input: serde_json::json!({ "command": command }),
+        ..ToolCall::default()
+    });
+    let engine = project::engine(locations)
+        .build()
+        .map_err(|e| e.to_string())?;
+    let facts = engine.facts(&engine.state(), Arc::new(event.clone()));
+    let Some(analysis) = facts.shell() else {
+        return start(command);
+    };
+    let issues: Vec<IssueCommand> = analysis
+        .issue_commands()
+        .into_iter()
+        .filter(|c| Trigger::of_issue_verb(&c.verb, true).is_some())
+        .collect();
+    let is_git = analysis
+        .invocations
+        .iter()
+        .any(|i| i.program == "git" && i.operands().any(|w| matches!(&*w.text, "commit" | "push")));
+    if issues.is_empty() && !is_git {
+        return start(command);
+    }
+    if is_git {
+        let verdict = block_on(engine.evaluate(event.clone()));
+        if say(&verdict, "git") {
+            return Ok(Exit::Blocked);
+        }
+    }
+    for issue in &issues {
+        if say(&before(&engine, &event, issue), issue_name(issue)) {
+            return Ok(Exit::Blocked);
+        }
+    }
+    let exit = start(command)?;
+    // What did not happen has no after.
+    if exit == Exit::Of(0) {
+        if is_git {
+            event.trigger = Trigger::PostToolUse;
+            say(&block_on(engine.evaluate(event.clone())), "git");
+        }
+        for issue in &issues {
+            if let Some(trigger) = Trigger::of_issue_verb(&issue.verb, false) {
+                let event = issue_event(&event, trigger, issue);
+                say(&block_on(engine.evaluate(event)), issue_name(issue));
+            }
+        }
+    }
+    Ok(exit)
+}
+
+fn before(engine: &Engine, event: &Event, issue: &IssueCommand) -> Verdict {
+    let trigger = Trigger::of_issue_verb(&issue.verb, true).unwrap_or(event.trigger);
+    let event = issue_event(event, trigger, issue);
+    match &issue.bypass {
+        Some(flag) => block_on(engine.evaluate_bypassed(event, flag)),
+        None => block_on(engine.evaluate(event)),
+    }
+}
+
+fn issue_event(event: &Event, trigger: Trigger, issue: &IssueCommand) -> Event {
+    let mut context = event.context.clone();
+    if let Some(solution) = &issue.solution {
+        context.insert("solution".to_owned(), solution.as_str().into());
+    }
+    Event {
+        trigger,
+        issue_id: issue.issue_id.clone(),
+        tool: None,
+        context,
+        ..event.clone()
+    }
+}
+
+fn issue_name(issue: &IssueCommand) -> &str {
+    issue.issue_id.as_deref().unwrap_or("the issue")
+}
+
+/// Says on stderr what there is to say, so that the command's own output stays its own; returns whether it must not start.
+fn say(verdict: &Verdict, subject: &str) -> bool {
+    if !verdict.signals.is_empty() || !verdict.warnings.is_empty() {
+        output::error(view::verdict(verdict, Some(subject)));
+    }
+    verdict.stops()
+}
+
+/// Runs the command with the terminal as it is, and returns its own exit code.
+fn start(command: &[String]) -> Result<Exit, String> {
+    let (program, arguments) = command
+        .split_first()
+        .ok_or_else(|| "no command was given".to_owned())?;
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the command gets the terminal itself and may take as long as it likes"
+    )]
+    let status = Command::new(program)
+        .args(arguments)
+        .status()
+        .map_err(|e| format!("cannot start `{program}`: {e}"))?;
+    // A shell tells a death by signal as 128 and the signal's number.
+    let code = status
+        .code()
+        .or_else(|| status.signal().map(|signal| 128 + signal))
+        .unwrap_or(1);
+    Ok(Exit::Of(u8::try_from(code & 0xff).unwrap_or(1)))
+}

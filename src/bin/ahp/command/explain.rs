@@ -1,0 +1,214 @@
+//! ahp explain: the policy in force, where each value came from, and why a binding fires or does not.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use ahp::config::BindingSpec;
+use ahp::config::Target;
+use ahp::diagnostic::SourceMap;
+use ahp::engine::Engine;
+use ahp::event::Trigger;
+use ahp::fact::Fact;
+use ahp::fact::Facts;
+use anstyle::Style;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::command::run::read_event;
+use crate::exit_code::Exit;
+use crate::output;
+use crate::output::Format;
+use crate::project;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Only this trigger
+    trigger: Option<String>,
+    /// Tell for an event which bindings would fire, and why
+    #[arg(long, value_name = "FILE")]
+    event: Option<PathBuf>,
+    /// List every fact that a `when` or a script can ask for
+    #[arg(long)]
+    facts: bool,
+    /// How it is written
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+pub(crate) fn run(args: &Args) -> Exit {
+    explain(args).unwrap_or_else(output::failure)
+}
+
+fn explain(args: &Args) -> Result<Exit, String> {
+    if args.facts {
+        print_facts(args.format);
+        return Ok(Exit::Success);
+    }
+    let mut only: Option<Trigger> = match &args.trigger {
+        Some(name) => Some(
+            name.parse()
+                .map_err(|e: ahp::event::UnknownTriggerError| e.to_string())?,
+        ),
+        None => None,
+    };
+    let event = match &args.event {
+        Some(file) => Some(read_event(file)?),
+        None => None,
+    };
+    let engine = project::engine_at(event.as_ref().and_then(|e| e.work_dir.as_deref()))?;
+    if project::print_faults(&engine) {
+        return Ok(Exit::Failure);
+    }
+    let state = engine.state();
+    let facts = event.map(|event| {
+        only = Some(event.trigger);
+        engine.facts(&state, Arc::new(event))
+    });
+    let shown: Vec<Value> = state
+        .policy()
+        .specs()
+        .iter()
+        .filter(|(trigger, _)| only.is_none_or(|only| only == **trigger))
+        .flat_map(|(trigger, specs)| {
+            specs
+                .iter()
+                .map(|spec| binding(&engine, *trigger, spec, facts.as_deref()))
+        })
+        .collect();
+    match args.format {
+        Format::Json => {
+            for value in &shown {
+                output::json(value);
+            }
+        }
+        Format::Human => {
+            if shown.is_empty() {
+                output::line("nothing is bound here: every such event is accepted");
+            }
+            for value in &shown {
+                output::line(human(value));
+            }
+        }
+    }
+    Ok(Exit::Success)
+}
+
+/// Returns what is in force of one binding, with the place of every value.
+fn binding(engine: &Engine, trigger: Trigger, spec: &BindingSpec, facts: Option<&Facts>) -> Value {
+    let state = engine.state();
+    let sources = state.sources();
+    let mut value = json!({
+        "trigger": trigger,
+        "id": spec.id,
+        "oracle": match &spec.target { Target::Oracle(name) | Target::Hook(name) => name },
+        "layer": spec.layer,
+        "source": sources.line(spec.span),
+        "enabled": spec.enabled,
+        "locked": spec.locked,
+        "priority": spec.priority,
+        "config": spec.config.to_json(),
+        "values": origins(spec, sources),
+    });
+    let compiled = state
+        .policy()
+        .trigger(trigger, state.lookup())
+        .and_then(|policy| policy.bindings.iter().find(|b| *b.id == *spec.id).cloned());
+    if let (Some(facts), Some(compiled), Some(value)) = (facts, compiled, value.as_object_mut()) {
+        let fires = compiled.enabled && compiled.applies(facts);
+        let tests: Vec<Value> = compiled
+            .conditions
+            .iter()
+            .flat_map(|c| c.trace(facts))
+            .map(|t| json!({"depth": t.depth, "test": t.text, "found": t.found, "holds": t.holds}))
+            .collect();
+        value.insert("fires".to_owned(), fires.into());
+        value.insert("when".to_owned(), tests.into());
+    }
+    value
+}
+
+fn origins(spec: &BindingSpec, sources: &SourceMap) -> Value {
+    spec.provenance
+        .iter()
+        .map(|p| json!({"key": p.key, "layer": p.layer, "source": sources.position(p.span)}))
+        .collect()
+}
+
+fn human(value: &Value) -> String {
+    let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
+    let mut out = format!(
+        "{BOLD}{}{BOLD:#} {} {DIM}{} layer, {}{}{}{DIM:#}",
+        text("trigger"),
+        text("id"),
+        text("layer"),
+        text("source"),
+        if value["locked"] == true {
+            ", locked"
+        } else {
+            ""
+        },
+        if value["enabled"] == false {
+            ", switched off"
+        } else {
+            ""
+        },
+    );
+    for origin in value["values"].as_array().into_iter().flatten() {
+        write!(
+            out,
+            "\n    {:<28} {DIM}{} layer, {}{DIM:#}",
+            origin["key"].as_str().unwrap_or_default(),
+            origin["layer"].as_str().unwrap_or_default(),
+            origin["source"].as_str().unwrap_or_default()
+        )
+        .ok();
+    }
+    if let Some(fires) = value["fires"].as_bool() {
+        write!(
+            out,
+            "\n    {}",
+            if fires { "fires" } else { "does not fire" }
+        )
+        .ok();
+        for line in value["when"].as_array().into_iter().flatten() {
+            let indent = line["depth"].as_u64().unwrap_or(0) * 2;
+            write!(
+                out,
+                "\n    {:indent$}{} {}{}",
+                "",
+                if line["holds"] == true { "✓" } else { "✗" },
+                line["test"].as_str().unwrap_or_default(),
+                line["found"]
+                    .as_str()
+                    .map(|found| format!("  {DIM}found: {found}{DIM:#}"))
+                    .unwrap_or_default(),
+                indent = usize::try_from(indent).unwrap_or(0),
+            )
+            .ok();
+        }
+    }
+    out.push('\n');
+    out
+}
+
+fn print_facts(format: Format) {
+    for fact in Fact::ALL {
+        match format {
+            Format::Json => output::json(&json!({
+                "fact": fact.name(),
+                "type": format!("{:?}", fact.value_type()).to_lowercase(),
+                "summary": fact.summary(),
+            })),
+            Format::Human => output::line(format!(
+                "{BOLD}{:<28}{BOLD:#} {:<8} {}",
+                fact.name(),
+                format!("{:?}", fact.value_type()).to_lowercase(),
+                fact.summary()
+            )),
+        }
+    }
+}

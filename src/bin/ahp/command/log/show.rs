@@ -1,0 +1,75 @@
+//! ahp log show: the newest signals and what became of them.
+
+use std::io::Write as _;
+use std::ops::ControlFlow;
+
+use ahp::analysis::each_entry;
+use ahp::analysis::newest_entries;
+
+use super::filter::FilterArgs;
+use super::table;
+use crate::exit_code::Exit;
+use crate::log_file::LogFile;
+use crate::output;
+use crate::output::Format;
+
+/// How many signals a person is shown who did not say how many.
+const MOST: usize = 50;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    filter: FilterArgs,
+    /// At most this many, the newest; 0 for all [default: 50 for people, all for programs]
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<usize>,
+    /// One JSON object a line; the same as --format json
+    #[arg(long)]
+    json: bool,
+    /// For people or for programs
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
+    let reader = log.read()?;
+    let filter = args.filter.filter()?;
+    let for_programs = args.json || args.format == Format::Json;
+    let limit = match args.limit {
+        Some(0) => None,
+        Some(limit) => Some(limit),
+        None if for_programs => None,
+        None => Some(MOST),
+    };
+    if for_programs {
+        let mut out = output::stream();
+        let mut put = |entry: &ahp::analysis::Entry| {
+            let written = serde_json::to_writer(&mut out, entry).map_err(std::io::Error::from);
+            match written.and_then(|()| out.write_all(b"\n")) {
+                Ok(()) => ControlFlow::Continue(()),
+                // The reader has seen enough.
+                Err(_) => ControlFlow::Break(()),
+            }
+        };
+        match limit {
+            None => each_entry(&reader, &filter, |entry| put(&entry)).map_err(|e| e.to_string())?,
+            Some(limit) => {
+                let entries = newest_entries(&reader, &filter, limit).map_err(|e| e.to_string())?;
+                entries.iter().try_for_each(&mut put).is_break();
+            }
+        }
+        out.flush().ok();
+        return Ok(Exit::Success);
+    }
+    let most = limit.unwrap_or(usize::MAX);
+    let entries = newest_entries(&reader, &filter, most).map_err(|e| e.to_string())?;
+    if entries.is_empty() {
+        output::error("no signals");
+        return Ok(Exit::Success);
+    }
+    table::print(&table::entries(&entries));
+    if entries.len() == most {
+        output::error(format!("the newest {most}; -n 0 shows all"));
+    }
+    Ok(Exit::Success)
+}

@@ -1,0 +1,104 @@
+//! ahp log tail: the newest signals, and those that come.
+
+use std::time::Duration;
+
+use ahp::analysis::Entry;
+use ahp::analysis::newest_entries;
+use ahp::signal_log::Follow;
+use ahp::signal_log::Kind;
+use ahp::signal_log::Line;
+use ahp::signal_log::ResponseRecord;
+
+use super::filter::FilterArgs;
+use super::table;
+use crate::exit_code::Exit;
+use crate::log_file::LogFile;
+use crate::output;
+use crate::output::Format;
+
+/// How often new lines are looked for.
+const PAUSE: Duration = Duration::from_millis(200);
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    filter: FilterArgs,
+    /// At most this many, the newest
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
+    limit: usize,
+    /// Go on with the signals and answers that come, until interrupted
+    #[arg(short, long)]
+    follow: bool,
+    /// For people or for programs
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// One JSON object a line; the same as --format json
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
+    let filter = args.filter.filter()?;
+    let for_programs = args.json || args.format == Format::Json;
+    let print = |entry: &Entry| {
+        if for_programs {
+            output::json(entry);
+        } else {
+            output::line(table::one_line(entry));
+        }
+    };
+    // First the place from which to follow, so that nothing falls between.
+    let mut follow = Follow::new(log.find().0).map_err(|e| e.to_string())?;
+    let reader = log.read()?;
+    if args.limit > 0 {
+        let newest = newest_entries(&reader, &filter, args.limit).map_err(|e| e.to_string())?;
+        newest.iter().for_each(print);
+    }
+    drop(reader);
+    if !args.follow {
+        return Ok(Exit::Success);
+    }
+    loop {
+        for bytes in follow.news().map_err(|e| e.to_string())? {
+            let Ok(line) = Line::parse(&bytes) else {
+                output::error("a line of the log is no record; `ahp log verify` says more");
+                continue;
+            };
+            if !filter.admits(&line) {
+                continue;
+            }
+            match line.kind {
+                Kind::Evaluation => {}
+                Kind::Signal => {
+                    if let Some(entry) = Entry::of_line(&bytes) {
+                        print(&entry);
+                    }
+                }
+                Kind::Response => print_answer(&bytes, for_programs),
+            }
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+fn print_answer(bytes: &[u8], for_programs: bool) {
+    let Ok(record) = serde_json::from_slice::<ResponseRecord>(bytes) else {
+        return;
+    };
+    if for_programs {
+        return output::json(&record);
+    }
+    let response = &record.response;
+    let id = response.signal_id.simple().to_string();
+    let how = match (&record.refused, response.inferred) {
+        (Some(reason), _) => format!(" refused: {reason}"),
+        (None, true) => " (inferred)".to_owned(),
+        (None, false) => String::new(),
+    };
+    output::line(format!(
+        "{} {} answered {}{how}",
+        response.consumed_at.format("%m-%d %H:%M:%S"),
+        id.get(24..).unwrap_or_default(),
+        response.action
+    ));
+}

@@ -1,0 +1,53 @@
+//! ahp log verify: checks the hash chain.
+
+use ahp::signal_log::verify;
+
+use crate::exit_code::Exit;
+use crate::log_file::LogFile;
+use crate::output;
+use crate::output::Format;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// For people or for programs
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
+    log.read()?;
+    let found = verify(log.find().0).map_err(|e| e.to_string())?;
+    let exit = if found.damage.is_some() {
+        Exit::Failure
+    } else {
+        Exit::Success
+    };
+    if args.format == Format::Json {
+        output::json(&found);
+        return Ok(exit);
+    }
+    if found.notices > 0 {
+        output::line(format!(
+            "noted by writers {} times: {} torn bytes kept aside, {} records lost",
+            found.notices, found.torn_bytes, found.lost_records
+        ));
+    }
+    if found.torn_tail > 0 {
+        output::line(format!(
+            "the last {} bytes are torn; the next writer keeps them aside",
+            found.torn_tail
+        ));
+    }
+    let Some(damage) = &found.damage else {
+        output::line(format!(
+            "sound: {} records ({} to {}) in {} files",
+            found.records, found.first_seq, found.last_seq, found.files
+        ));
+        return Ok(exit);
+    };
+    output::error(format!("ahp: the log is damaged: {damage}"));
+    if found.further > 0 {
+        output::error(format!("     {} more bad places follow", found.further));
+    }
+    Ok(exit)
+}

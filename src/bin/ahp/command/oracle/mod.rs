@@ -1,0 +1,154 @@
+//! ahp oracle: makes, lists, shows and runs oracles.
+
+mod new;
+mod run;
+mod show;
+
+use std::path::PathBuf;
+
+use ahp::config::Settings;
+use ahp::engine::Engine;
+use ahp::oracle::Catalog;
+use ahp::oracle::Factory as _;
+use ahp::oracle::folded_name;
+use ahp::oracle::rhai::Library;
+use serde_json::json;
+
+use crate::exit_code::Exit;
+use crate::output;
+use crate::output::Format;
+use crate::project;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Write a script oracle with a test, and print the binding to paste
+    New(new::Args),
+    /// List every oracle that a policy can name
+    List {
+        /// How the list is written
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Show an oracle's manual page and its configuration with the defaults
+    Show(show::Args),
+    /// Print all that a script can ask and call
+    Reference,
+    /// Run one oracle on an event, and tell how long it took
+    Run(run::Args),
+}
+
+pub(crate) fn run(args: &Args) -> Exit {
+    let result = match &args.command {
+        Command::New(args) => new::new(args),
+        Command::List { format } => list(*format),
+        Command::Show(args) => show::show(args),
+        Command::Reference => {
+            output::line(ahp::oracle::rhai::manual::reference().trim_end());
+            Ok(Exit::Success)
+        }
+        Command::Run(args) => run::run(args),
+    };
+    result.unwrap_or_else(output::failure)
+}
+
+/// The oracles of the project around the current directory.
+struct Oracles {
+    engine: Engine,
+    catalog: Catalog,
+    library: Library,
+    root: PathBuf,
+}
+
+impl Oracles {
+    fn find() -> Result<Self, String> {
+        let locations = project::locations(None);
+        let root = locations.project_root.clone();
+        let of_user = locations.user_dir.as_ref().map(|dir| dir.join("oracles"));
+        let engine = project::engine_at(None)?;
+        let directories = {
+            let state = engine.state();
+            let settings: &Settings = state.policy().settings();
+            settings.oracles.clone()
+        };
+        Ok(Self {
+            catalog: Catalog::default(),
+            library: Library::new(&root, directories.into_iter().chain(of_user)),
+            engine,
+            root,
+        })
+    }
+
+    /// Says that there is no such oracle, and which may have been meant.
+    fn unknown(&self, name: &str) -> String {
+        let scripts = self.library.all();
+        let names = self
+            .catalog
+            .names()
+            .into_iter()
+            .chain(scripts.iter().map(|found| found.name.as_str()));
+        let hint = ahp::diagnostic::nearest(name, names)
+            .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        format!("no oracle is called `{name}`{hint} (`ahp oracle list` shows them all)")
+    }
+}
+
+fn list(format: Format) -> Result<Exit, String> {
+    let oracles = Oracles::find()?;
+    let mut rows = Vec::new();
+    for definition in oracles.catalog.definitions() {
+        rows.push((
+            definition.kebab.to_owned(),
+            "built-in".to_owned(),
+            definition.summary.to_owned(),
+        ));
+    }
+    let mut seen = Vec::new();
+    for found in oracles.library.all() {
+        let name = folded_name(&found.name);
+        if oracles.catalog.find(&found.name).is_some() || seen.contains(&name) {
+            continue;
+        }
+        seen.push(name);
+        let from = match &found.path {
+            Some(path) => {
+                let shown = path.strip_prefix(&oracles.root).unwrap_or(path);
+                shown.display().to_string()
+            }
+            None => "script".to_owned(),
+        };
+        let (name, summary) = match oracles.library.load(&found) {
+            Ok(script) => (script.name().to_owned(), script.summary().to_owned()),
+            Err(error) => (
+                found.name.clone(),
+                format!("cannot be used: {}", error.one_line()),
+            ),
+        };
+        rows.push((name, from, summary));
+    }
+    match format {
+        Format::Json => {
+            for (name, from, summary) in &rows {
+                output::json(&json!({"name": name, "from": from, "summary": summary}));
+            }
+        }
+        Format::Human => {
+            let width = |of: fn(&(String, String, String)) -> &String| {
+                rows.iter()
+                    .map(|row| of(row).chars().count())
+                    .max()
+                    .unwrap_or(0)
+            };
+            let (names, froms) = (width(|row| &row.0), width(|row| &row.1));
+            for (name, from, summary) in &rows {
+                output::line(format!("{name:names$}  {from:froms$}  {summary}"));
+            }
+        }
+    }
+    Ok(Exit::Success)
+}

@@ -1,0 +1,150 @@
+//! ahp oracle new: a script oracle with a test, to begin with.
+
+use std::fs;
+use std::path::Path;
+
+use ahp::config::kebab_case;
+use ahp::event::Trigger;
+
+use crate::exit_code::Exit;
+use crate::output;
+use crate::project;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The name, such as `no-friday-deploys`
+    name: String,
+    /// The trigger at which it is to judge
+    #[arg(long, default_value = "pre-tool-use")]
+    trigger: String,
+}
+
+pub(super) fn new(args: &Args) -> Result<Exit, String> {
+    let name = kebab_case(&args.name);
+    if name.is_empty() {
+        return Err(format!(
+            "`{}` is no name: write letters and digits",
+            args.name
+        ));
+    }
+    let trigger: Trigger = args.trigger.parse().map_err(|e| format!("{e}"))?;
+    let root = project::locations(None).project_root;
+    let script = root.join(format!(".ahp/oracles/{name}.rhai"));
+    let test = root.join(format!(".ahp/tests/{name}.yaml"));
+    for file in [&script, &test] {
+        if file.exists() {
+            return Err(format!("`{}` is there already", file.display()));
+        }
+    }
+    write(&script, &script_text(&name, trigger))?;
+    write(&test, &test_text(&name, trigger))?;
+    output::line(format!("wrote {}", shown(&script, &root)));
+    output::line(format!("wrote {}", shown(&test, &root)));
+    output::line("\nput this into .ahp/hooks.yaml:\n");
+    output::line(binding(&name, trigger));
+    output::line(
+        "\nthen: ahp test   (docs/writing-oracles.md names all that a script can ask and call)",
+    );
+    Ok(Exit::Success)
+}
+
+fn shown(path: &Path, root: &Path) -> String {
+    path.strip_prefix(root)
+        .unwrap_or(path)
+        .display()
+        .to_string()
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    let told = |error: std::io::Error| format!("`{}`: {error}", path.display());
+    if let Some(dir) = path.parent() {
+        fs::create_dir_all(dir).map_err(told)?;
+    }
+    fs::write(path, text).map_err(told)
+}
+
+fn binding(name: &str, trigger: Trigger) -> String {
+    format!("hooks:\n  {trigger}:\n    - oracle: {name}\n      config:\n        words: [TODO]")
+}
+
+/// What is looked at depends on what the trigger has.
+fn subject(trigger: Trigger) -> &'static str {
+    if trigger.is_tool() {
+        r#"ctx.tool.content ?? (ctx.tool.command ?? "")"#
+    } else if trigger.is_issue() {
+        r#"ctx.issue.body ?? """#
+    } else {
+        r#"ctx.prompt ?? """#
+    }
+}
+
+fn script_text(name: &str, trigger: Trigger) -> String {
+    let page = binding(name, trigger)
+        .lines()
+        .map(|line| ["//! ", line].concat())
+        .collect::<Vec<_>>()
+        .join("\n");
+    format!(
+        r#"//! Says in one sentence what this oracle judges.
+//!
+//! Say here what it finds, and why that matters.
+//!
+//! ```yaml
+{page}
+//! ```
+
+// The configuration with its defaults: other keys are errors.
+const DEFAULTS = #{{
+    words: ["TODO"],
+    intensity: "prompt",
+}};
+
+const CHOICES = #{{intensity: ["block", "prompt", "aid"]}};
+
+fn evaluate(ctx) {{
+    let text = {};
+    for word in ctx.config.words {{
+        if text.contains(word) {{
+            return signal(ctx.config.intensity, `${{word}} is not wanted here`, ["take it out"])
+                .type("{name}");
+        }}
+    }}
+    accept()
+}}
+"#,
+        subject(trigger)
+    )
+}
+
+fn test_text(name: &str, trigger: Trigger) -> String {
+    let (found, accepted) = if trigger.is_tool() {
+        (
+            "write: {path: a.txt, content: a TODO}".to_owned(),
+            "write: {path: a.txt, content: nothing of the kind}".to_owned(),
+        )
+    } else if trigger.is_issue() {
+        let issue =
+            |body: &str| format!("project: {{issue: \"---\\nid: FEAT-0001\\n---\\n{body}\"}}");
+        (issue("a TODO"), issue("nothing of the kind"))
+    } else {
+        (
+            "event: {prompt: a TODO}".to_owned(),
+            "event: {prompt: nothing of the kind}".to_owned(),
+        )
+    };
+    format!(
+        r"oracle: {name}
+trigger: {trigger}
+tests:
+  - name: a word that is not wanted is told
+    {found}
+    expect:
+      decision: allow
+      signals:
+        - {{intensity: prompt, type: {name}, text: TODO is not wanted here}}
+  - name: everything else is accepted
+    {accepted}
+    expect: none
+"
+    )
+}

@@ -1,0 +1,244 @@
+//! ahp replay: evaluates logged events against another policy, and shows what would have changed.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use ahp::analysis::Filter;
+use ahp::analysis::parse_moment;
+use ahp::engine::Engine;
+use ahp::engine::block_on;
+use ahp::event::Event;
+use ahp::signal_log::Body;
+use ahp::signal_log::EvaluationRecord;
+use ahp::signal_log::Reader;
+use ahp::signal_log::SharedHistory;
+use ahp::verdict::Decision;
+use ahp::verdict::Verdict;
+use anstyle::AnsiColor;
+use anstyle::Style;
+use chrono::DateTime;
+use chrono::Utc;
+use serde::Serialize;
+
+use crate::exit_code::Exit;
+use crate::log_file;
+use crate::log_file::LogFile;
+use crate::output;
+use crate::output::Format;
+use crate::project;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The log; the project's own where none is given
+    #[arg(value_name = "LOG")]
+    path: Option<PathBuf>,
+    /// The policy to try, as one hooks.yaml; the layers in force where none is given
+    #[arg(long, value_name = "FILE")]
+    policy: Option<PathBuf>,
+    /// Compare with what was decided then, or with what the layers in force decide now
+    #[arg(long, value_enum, default_value_t)]
+    against: Against,
+    /// Not older than this: 30m, 12h, 2d, 3w, a date or a time
+    #[arg(long, value_name = "WHEN")]
+    since: Option<String>,
+    /// Replay what happened after operations too; oracles there may act, not only judge
+    #[arg(long)]
+    with_post: bool,
+    /// Fail where an event is newly stopped
+    #[arg(long)]
+    deny_new_blocks: bool,
+    /// Fail where an event is newly let through
+    #[arg(long)]
+    deny_new_allows: bool,
+    /// For people or for programs
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Against {
+    /// What the log says was decided
+    #[default]
+    Log,
+    /// What the layers in force decide now, on the project as it is now
+    Current,
+}
+
+/// What a policy would have changed.
+#[derive(Debug, Default, Serialize)]
+struct Outcome {
+    newly_blocked: u64,
+    newly_allowed: u64,
+    unchanged: u64,
+    /// Evaluations whose event was not logged (`log.events: none`) or is no event any more.
+    not_replayed: u64,
+    changes: Vec<Difference>,
+}
+
+/// One event that is decided otherwise.
+#[derive(Debug, Serialize)]
+struct Difference {
+    seq: u64,
+    timestamp: DateTime<Utc>,
+    hook: String,
+    subject: Option<String>,
+    tool: Option<String>,
+    old: Decision,
+    new: Decision,
+    /// The bindings that decide otherwise than nothing now, with their places.
+    by: Vec<String>,
+}
+
+pub(crate) fn run(args: &Args) -> Exit {
+    replay(args).unwrap_or_else(output::failure)
+}
+
+fn replay(args: &Args) -> Result<Exit, String> {
+    let path = match &args.path {
+        Some(path) if !path.exists() => {
+            return Err(format!("there is no log at `{}`", path.display()));
+        }
+        Some(path) => path.clone(),
+        None => LogFile::default().find().0,
+    };
+    let since = args.since.as_deref();
+    let since = since.map(|text| parse_moment(text, log_file::now()));
+    let filter = Filter {
+        since: since.transpose()?,
+        ..Filter::default()
+    };
+    let history = Arc::new(SharedHistory::default());
+    let candidate = engine(args.policy.as_ref(), &history)?;
+    let current = match args.against {
+        Against::Log => None,
+        Against::Current => Some(engine(None, &history)?),
+    };
+    let reader = Reader::open(&path).map_err(|e| e.to_string())?;
+    let mut outcome = Outcome::default();
+    for record in reader.records() {
+        let record = record.map_err(|e| e.to_string())?;
+        if let Body::Evaluation(evaluation) = &record.body
+            && filter.since.is_none_or(|since| record.timestamp >= since)
+        {
+            match event_of(evaluation) {
+                None => outcome.not_replayed += 1,
+                Some(event) if !event.trigger.is_pre() && !args.with_post => {}
+                Some(event) => {
+                    let old = match &current {
+                        None => evaluation.decision,
+                        Some(current) => block_on(current.evaluate(event.clone())).decision,
+                    };
+                    let verdict = block_on(candidate.evaluate(event));
+                    outcome.add(record.seq, record.timestamp, evaluation, old, &verdict);
+                }
+            }
+        }
+        // What was known at the time of the next event.
+        history.push(record);
+    }
+    match args.format {
+        Format::Json => output::json(&outcome),
+        Format::Human => print(&outcome),
+    }
+    let is_regression = (args.deny_new_blocks && outcome.newly_blocked > 0)
+        || (args.deny_new_allows && outcome.newly_allowed > 0);
+    Ok(if is_regression {
+        Exit::Failure
+    } else {
+        Exit::Success
+    })
+}
+
+/// Makes an engine that writes no log and sees the past as the log has it.
+fn engine(policy: Option<&PathBuf>, history: &Arc<SharedHistory>) -> Result<Engine, String> {
+    let locations = project::locations(None);
+    let builder = match policy {
+        None => Engine::builder().locations(locations),
+        Some(path) => {
+            let text = std::fs::read_to_string(path)
+                .map_err(|error| format!("cannot read `{}`: {error}", path.display()))?;
+            Engine::builder()
+                .root(locations.project_root)
+                .policy_text(text)
+        }
+    };
+    let engine = builder
+        .without_log()
+        .history(history.clone())
+        .build()
+        .map_err(|e| e.to_string())?;
+    if project::print_faults(&engine) {
+        return Err("the policy is broken; nothing was replayed".to_owned());
+    }
+    Ok(engine)
+}
+
+fn event_of(evaluation: &EvaluationRecord) -> Option<Event> {
+    serde_json::from_value(evaluation.event.clone()?).ok()
+}
+
+impl Outcome {
+    fn add(
+        &mut self,
+        seq: u64,
+        timestamp: DateTime<Utc>,
+        evaluation: &EvaluationRecord,
+        old: Decision,
+        verdict: &Verdict,
+    ) {
+        let stops = |decision: Decision| decision >= Decision::Ask;
+        let new = verdict.decision;
+        match (stops(old), stops(new)) {
+            (false, true) => self.newly_blocked += 1,
+            (true, false) => self.newly_allowed += 1,
+            _ => {
+                self.unchanged += 1;
+                return;
+            }
+        }
+        let subject = evaluation.issue_id.clone();
+        self.changes.push(Difference {
+            seq,
+            timestamp,
+            hook: evaluation.hook.clone(),
+            subject: subject.or_else(|| evaluation.session_id.clone()),
+            tool: evaluation.tool.clone(),
+            old,
+            new,
+            by: verdict
+                .signals
+                .iter()
+                .map(|s| format!("{} ({})", s.origin.binding, s.origin.source))
+                .collect(),
+        });
+    }
+}
+
+fn print(outcome: &Outcome) {
+    let red = Style::new().fg_color(Some(AnsiColor::Red.into()));
+    let green = Style::new().fg_color(Some(AnsiColor::Green.into()));
+    for change in &outcome.changes {
+        let style = if change.new > change.old { red } else { green };
+        output::line(format!(
+            "{} #{} {} {} {} {style}{} -> {}{style:#} {}",
+            change.timestamp.format("%Y-%m-%d %H:%M:%S"),
+            change.seq,
+            change.hook,
+            change.subject.as_deref().unwrap_or("-"),
+            change.tool.as_deref().unwrap_or("-"),
+            change.old,
+            change.new,
+            change.by.join(", ")
+        ));
+    }
+    output::line(format!(
+        "{} newly blocked, {} newly allowed, {} unchanged",
+        outcome.newly_blocked, outcome.newly_allowed, outcome.unchanged
+    ));
+    if outcome.not_replayed > 0 {
+        output::line(format!(
+            "{} could not be replayed: their events were not logged (`settings.log.events`)",
+            outcome.not_replayed
+        ));
+    }
+}

@@ -1,0 +1,242 @@
+//! ahp test: runs tests of policies and oracles.
+
+mod junit;
+mod watch;
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::path::PathBuf;
+use std::time::Duration;
+use std::time::Instant;
+
+use ahp::diagnostic::SourceMap;
+use ahp::oracle::rhai::coverage;
+use ahp::policy_test;
+use ahp::policy_test::Gap;
+use ahp::policy_test::Outcome;
+use ahp::policy_test::Runner;
+use ahp::policy_test::TestFile;
+use serde_json::json;
+
+use crate::exit_code::Exit;
+use crate::output;
+use crate::output::Format;
+use crate::project;
+
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A file with tests, or a directory below which they are found; by default `.ahp` of the project
+    path: Option<PathBuf>,
+    /// Run only tests whose name holds this text
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+    /// Rewrite the `expect` of failed tests to what came of them
+    #[arg(long)]
+    update: bool,
+    /// Write a JUnit report
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// Name the bindings, conditions and script lines that no test reached
+    #[arg(long)]
+    coverage: bool,
+    /// Run the tests again whenever a file changes
+    #[arg(long)]
+    watch: bool,
+    /// Name the tests that pass too
+    #[arg(short, long)]
+    verbose: bool,
+    /// How the results are written
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// The tests of one file with what came of them.
+struct Results {
+    file: TestFile,
+    outcomes: Vec<Option<Outcome>>,
+}
+
+pub(crate) fn run(args: &Args) -> Exit {
+    let result = if args.watch {
+        watch::run(args)
+    } else {
+        once(args)
+    };
+    result.unwrap_or_else(output::failure)
+}
+
+/// Returns the project's root and where its tests are.
+fn places(args: &Args) -> (PathBuf, PathBuf) {
+    let around = args.path.as_deref().map(|path| {
+        let dir = if path.is_dir() {
+            Some(path)
+        } else {
+            path.parent()
+        };
+        dir.and_then(|dir| fs::canonicalize(dir).ok())
+            .unwrap_or_default()
+    });
+    let root = project::locations(around.as_deref()).project_root;
+    let path = args.path.clone().unwrap_or_else(|| root.join(".ahp"));
+    (root, path)
+}
+
+/// Runs the tests once.
+fn once(args: &Args) -> Result<Exit, String> {
+    let started = Instant::now();
+    if args.coverage {
+        coverage::record();
+    }
+    let (root, path) = places(args);
+    let told = |error: io::Error| format!("`{}`: {error}", path.display());
+    let files = policy_test::find_files(&path).map_err(told)?;
+    let mut runner = Runner::new(&root);
+    let mut all = Vec::new();
+    for path in files {
+        let shown = SourceMap::display_name(&path, &root);
+        let file = policy_test::read(&path, &shown).map_err(told)?;
+        let wanted = |name: &str| {
+            args.filter
+                .as_ref()
+                .is_none_or(|text| name.contains(text.as_str()))
+        };
+        let outcomes = file
+            .cases
+            .iter()
+            .map(|case| wanted(&case.name).then(|| runner.run(&file, case)))
+            .collect();
+        all.push(Results { file, outcomes });
+    }
+    if let Some(junit) = &args.junit {
+        junit::write(junit, &all).map_err(|error| format!("`{}`: {error}", junit.display()))?;
+    }
+    let gaps = if args.coverage {
+        runner.coverage.gaps()
+    } else {
+        Vec::new()
+    };
+    match args.format {
+        Format::Human => human(args, &all, &gaps, &runner, started.elapsed()),
+        Format::Json => machine(&all, &gaps),
+    }
+    if args.update {
+        for results in &all {
+            update(results)?;
+        }
+    }
+    let faulty = all.iter().any(|results| !results.file.faults.is_empty());
+    let failed = all
+        .iter()
+        .flat_map(Results::ran)
+        .any(|(_, outcome)| !outcome.passes());
+    Ok(if faulty || (failed && !args.update) {
+        Exit::Failure
+    } else {
+        Exit::Success
+    })
+}
+
+impl Results {
+    /// Returns the tests that ran, with what came of them.
+    fn ran(&self) -> impl Iterator<Item = (&policy_test::Case, &Outcome)> {
+        let outcomes = self.file.cases.iter().zip(&self.outcomes);
+        outcomes.filter_map(|(case, outcome)| Some((case, outcome.as_ref()?)))
+    }
+
+    fn shown(&self) -> &str {
+        let first = self.file.sources.files().first();
+        first.map_or("?", |source| &source.name)
+    }
+}
+
+fn human(args: &Args, all: &[Results], gaps: &[Gap], runner: &Runner, took: Duration) {
+    let (mut passed, mut failed) = (0, 0);
+    for results in all {
+        for fault in &results.file.faults {
+            output::line(output::diagnostic(fault, &results.file.sources));
+        }
+        for (case, outcome) in results.ran() {
+            let place = format!("{}:{}", results.shown(), case.line);
+            if outcome.passes() {
+                passed += 1;
+                if args.verbose {
+                    output::line(format!("ok    {place} {}", case.name));
+                }
+                continue;
+            }
+            failed += 1;
+            output::line(format!("FAIL  {place} {}", case.name));
+            for difference in &outcome.differences {
+                for line in difference.to_string().lines() {
+                    output::line(format!("        {line}"));
+                }
+            }
+        }
+    }
+    if args.coverage {
+        let (total, ran) = runner.coverage.bindings();
+        output::line(format!("coverage: {ran} of {total} bindings ran"));
+        for gap in gaps {
+            output::line(format!("  {gap}"));
+        }
+    }
+    output::line(format!(
+        "{passed} passed, {failed} failed, in {} files, {} ms",
+        all.len(),
+        took.as_millis()
+    ));
+}
+
+fn machine(all: &[Results], gaps: &[Gap]) {
+    for results in all {
+        for fault in &results.file.faults {
+            output::json(&fault.to_json(&results.file.sources));
+        }
+        for (case, outcome) in results.ran() {
+            let differences: Vec<_> = outcome
+                .differences
+                .iter()
+                .map(|d| json!({"what": d.what, "expected": d.expected, "found": d.found}))
+                .collect();
+            output::json(&json!({
+                "file": results.shown(),
+                "line": case.line,
+                "name": case.name,
+                "passed": outcome.passes(),
+                "duration_us": u64::try_from(outcome.duration.as_micros()).unwrap_or(u64::MAX),
+                "differences": differences,
+            }));
+        }
+    }
+    for gap in gaps {
+        output::json(&json!({"not_reached": gap.to_string()}));
+    }
+}
+
+/// Rewrites the expectations of the failed tests of a file.
+fn update(results: &Results) -> Result<(), String> {
+    let failed: Vec<_> = results
+        .ran()
+        .filter(|(_, outcome)| !outcome.passes())
+        .filter_map(|(case, outcome)| Some((case, outcome.verdict.as_ref()?)))
+        .collect();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    let count = failed.len();
+    let (text, left) = policy_test::updated(&results.file.text, failed);
+    let path: &Path = &results.file.path;
+    fs::write(path, text).map_err(|error| format!("`{}`: {error}", path.display()))?;
+    output::line(format!(
+        "{}: {} rewritten",
+        results.shown(),
+        count - left.len()
+    ));
+    for name in left {
+        output::line(format!(
+            "  `{name}` stands in a table or on one line: rewrite it by hand"
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,162 @@
+//! ahp trust: what a project would run, what has changed since it was looked at, and the word that allows it.
+
+use std::io::BufRead as _;
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+
+use ahp::engine::Clock as _;
+use ahp::engine::SystemClock;
+use ahp::trust::Change;
+use ahp::trust::ChangeKind;
+use ahp::trust::Trust;
+use serde_json::json;
+
+use crate::exit_code::Exit;
+use crate::output;
+use crate::output::Format;
+use crate::project;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The project; by default the one around the current directory
+    #[arg(value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Show every file that can run or decide, and whether it is trusted; change nothing
+    #[arg(long, conflicts_with_all = ["revoke", "diff"])]
+    show: bool,
+    /// Show what differs from what was trusted; change nothing
+    #[arg(long, conflicts_with = "revoke")]
+    diff: bool,
+    /// Take the trust back
+    #[arg(long)]
+    revoke: bool,
+    /// Do not ask, also on a terminal
+    #[arg(long, short)]
+    yes: bool,
+    /// How files are written
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+pub(crate) fn run(args: &Args) -> Exit {
+    trust(args).unwrap_or_else(output::failure)
+}
+
+fn trust(args: &Args) -> Result<Exit, String> {
+    let mut locations = project::locations(args.dir.as_deref());
+    let root = locations.project_root.clone();
+    if locations.trust_all {
+        output::error(
+            "notice: `AHP_TRUST=all` trusts every project; what follows holds without it",
+        );
+    }
+    locations.trust_all = false;
+    let engine = project::engine(locations)
+        .build()
+        .map_err(|e| e.to_string())?;
+    let state = engine.state();
+    let trust = state.trust();
+    if args.revoke {
+        let was = trust.revoke().map_err(|error| error.to_string())?;
+        output::line(if was {
+            format!("{} is no longer trusted", root.display())
+        } else {
+            format!("{} was not trusted", root.display())
+        });
+        return Ok(Exit::Success);
+    }
+    let look = trust.look().map_err(|error| error.to_string())?;
+    let changes = look.changes();
+    if args.show {
+        show(trust, changes, args.format);
+        return Ok(Exit::Success);
+    }
+    if args.diff {
+        for change in changes {
+            print(change, args.format, true);
+        }
+        return Ok(Exit::Success);
+    }
+    if changes.is_empty() {
+        output::line(match trust.manifest() {
+            Some(manifest) => format!(
+                "{} is trusted as it is: {} files",
+                root.display(),
+                manifest.files.len()
+            ),
+            None => format!("{} brings nothing that runs or decides", root.display()),
+        });
+        return Ok(Exit::Success);
+    }
+    // What is new as a whole is long; what has changed is what must be seen.
+    let is_first = trust.manifest().is_none();
+    for change in changes {
+        print(change, args.format, !is_first);
+    }
+    if !args.yes && std::io::stdin().is_terminal() && !confirmed(&root) {
+        output::line("nothing was changed");
+        return Ok(Exit::Failure);
+    }
+    let count = trust
+        .grant(&look, SystemClock.now())
+        .map_err(|error| error.to_string())?;
+    if args.format == Format::Human {
+        output::line(format!("{} is trusted: {count} files", root.display()));
+    }
+    Ok(Exit::Success)
+}
+
+fn confirmed(root: &std::path::Path) -> bool {
+    output::error(format!("Allow {} to run this? [y/N]", root.display()));
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer).is_ok()
+        && matches!(answer.trim(), "y" | "Y" | "yes")
+}
+
+fn show(trust: &Trust, changes: &[Change], format: Format) {
+    if let Some(manifest) = trust.manifest() {
+        for (path, state) in &manifest.files {
+            if changes.iter().any(|change| change.path == *path) {
+                continue;
+            }
+            match format {
+                Format::Human => output::line(format!("trusted  {path}")),
+                Format::Json => {
+                    output::json(
+                        &json!({"path": path, "state": "trusted", "sha256": state.sha256}),
+                    );
+                }
+            }
+        }
+    }
+    for change in changes {
+        print(change, format, false);
+    }
+    if format == Format::Human {
+        output::line(match trust.manifest() {
+            Some(manifest) => format!("trusted since {}", manifest.at.to_rfc3339()),
+            None => "not trusted; `ahp trust` allows all of it".to_owned(),
+        });
+    }
+}
+
+fn print(change: &Change, format: Format, with_diff: bool) {
+    let state = match change.kind {
+        ChangeKind::Added => "new",
+        ChangeKind::Modified => "changed",
+        ChangeKind::Mode => "mode",
+        ChangeKind::Removed => "gone",
+    };
+    match format {
+        Format::Json => {
+            let diff = with_diff.then(|| change.diff());
+            output::json(&json!({"path": change.path, "state": state, "diff": diff}));
+        }
+        Format::Human => {
+            output::line(format!("{state:<8} {}", change.path));
+            if with_diff && change.kind != ChangeKind::Mode {
+                output::line(change.diff().trim_end());
+            }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! `--debug`: what hooks do, on stderr, in the words of their standard.
+
+use ahp::config::Environment;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+
+/// Starts to tell, if that was asked for by the flag or by `AHP_DEBUG`.
+pub(crate) fn start(asked: bool) {
+    // Asked first of the system alone: this stands before every tool call, and few people debug.
+    let in_environment =
+        std::env::var_os("AHP_DEBUG").is_some() && Environment::of_process().is_on("AHP_DEBUG");
+    if !asked && !in_environment {
+        return;
+    }
+    let lines = tracing_subscriber::fmt::layer()
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .with_target(false)
+        .with_level(false)
+        .without_time();
+    // A second start in one process changes nothing, and there is none.
+    tracing_subscriber::registry()
+        .with(lines)
+        .with(Targets::new().with_target("ahp::hook", tracing::Level::DEBUG))
+        .try_init()
+        .ok();
+}

@@ -1,0 +1,134 @@
+//! A verdict as a person reads it.
+
+use std::fmt::Write as _;
+
+use ahp::signal::Action;
+use ahp::signal::Intensity;
+use ahp::signal::Payload;
+use ahp::signal::Signal;
+use ahp::verdict::Decision;
+use ahp::verdict::Outcome;
+use ahp::verdict::Verdict;
+use anstyle::AnsiColor;
+use anstyle::Style;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+
+const fn colour(intensity: Intensity) -> Style {
+    match intensity {
+        Intensity::Block => AnsiColor::Red.on_default().bold(),
+        Intensity::Control => AnsiColor::Magenta.on_default().bold(),
+        Intensity::Prompt => AnsiColor::Yellow.on_default().bold(),
+        Intensity::Aid => AnsiColor::Cyan.on_default().bold(),
+    }
+}
+
+/// Returns what happened, in the words of a person: `subject` is the issue or tool that the event is about.
+pub(crate) fn verdict(verdict: &Verdict, subject: Option<&str>) -> String {
+    let (mark, word, style) = match verdict.decision {
+        Decision::Block => ("✗", "blocked", colour(Intensity::Block)),
+        Decision::Ask => ("?", "must be answered first", colour(Intensity::Prompt)),
+        Decision::Allow => ("✓", "may go on", AnsiColor::Green.on_default().bold()),
+        Decision::None => ("✓", "accepted", AnsiColor::Green.on_default().bold()),
+    };
+    let mut text = format!(
+        "{style}{mark} {word}{style:#}  {BOLD}{}{BOLD:#}{}",
+        verdict.trigger,
+        subject.map(|s| format!(" {s}")).unwrap_or_default()
+    );
+    for signal in &verdict.signals {
+        text.push_str("\n\n");
+        text.push_str(&self::signal(signal));
+    }
+    for warning in &verdict.warnings {
+        write!(
+            text,
+            "\n\n  {}warning{:#} {warning}",
+            colour(Intensity::Prompt),
+            Style::new()
+        )
+        .ok();
+    }
+    if !verdict.bindings.is_empty() {
+        text.push('\n');
+    }
+    for report in &verdict.bindings {
+        if report.outcome == Outcome::Skipped {
+            continue;
+        }
+        write!(
+            text,
+            "\n  {DIM}{:<10} {} ({}{}){DIM:#}",
+            report.outcome.name(),
+            report.id,
+            report.source,
+            if report.duration_us > 0 {
+                format!(", {}", duration(report.duration_us))
+            } else {
+                String::new()
+            }
+        )
+        .ok();
+        if let Some(error) = &report.error {
+            write!(text, "\n             {DIM}{error}{DIM:#}").ok();
+        }
+    }
+    text
+}
+
+/// Returns one signal: what is the matter, what to do, how to answer.
+pub(crate) fn signal(signal: &Signal) -> String {
+    let style = colour(signal.intensity());
+    let mut text = format!(
+        "  {style}{:<7}{style:#} {BOLD}{}{BOLD:#} {DIM}{} ({}){DIM:#}",
+        signal.intensity(),
+        signal.header.kind,
+        signal.header.source,
+        signal.origin.source
+    );
+    for line in signal.payload.text().lines() {
+        write!(text, "\n    {line}").ok();
+    }
+    if let Payload::Control(control) = &signal.payload {
+        for m in &control.modifications {
+            write!(text, "\n      {} = {}", m.target, m.updated).ok();
+            if !m.reason.is_empty() {
+                write!(text, "  {DIM}{}{DIM:#}", m.reason).ok();
+            }
+        }
+    }
+    for (n, step) in signal.payload.steps().iter().enumerate() {
+        write!(text, "\n      {}. {step}", n + 1).ok();
+    }
+    if signal.intensity() != Intensity::Aid {
+        let actions: Vec<_> = Action::for_intensity(signal.intensity())
+            .filter(|a| *a != Action::ProceedWithRisk || signal.origin.overridable)
+            .map(Action::name)
+            .collect();
+        write!(
+            text,
+            "\n    {DIM}answer: ahp respond {} {}{DIM:#}",
+            short_id(signal),
+            actions.join("|")
+        )
+        .ok();
+    }
+    text
+}
+
+/// Returns the last digits of a signal's id, which tell it apart: the first ones are its time.
+pub(crate) fn short_id(signal: &Signal) -> String {
+    let id = signal.header.id.simple().to_string();
+    id.get(id.len() - 8..).unwrap_or(&id).to_owned()
+}
+
+fn duration(micros: u64) -> String {
+    if micros < 1_000 {
+        format!("{micros} µs")
+    } else if micros < 1_000_000 {
+        format!("{} ms", micros / 1_000)
+    } else {
+        format!("{}.{} s", micros / 1_000_000, micros / 100_000 % 10)
+    }
+}

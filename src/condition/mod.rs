@@ -1,0 +1,221 @@
+//! Condition: a compiled `when` clause (spec §3.6).
+
+mod by;
+mod comparison;
+mod compile;
+
+pub use self::by::By;
+pub use self::by::has_by;
+pub use self::by::resolve;
+pub use self::by::variants;
+pub use self::comparison::Comparison;
+pub use self::comparison::Order;
+pub use self::comparison::Scalar;
+
+use crate::config::Node;
+use crate::diagnostic::Diagnostic;
+use crate::event::ToolKind;
+use crate::fact::Fact;
+use crate::fact::FactSource;
+use crate::fact::Facts;
+use crate::oracle::rhai::ExprCondition;
+
+/// A compiled `when`: it holds for an event or it does not.
+#[derive(Debug)]
+pub struct Condition {
+    root: Clause,
+}
+
+#[derive(Debug)]
+enum Clause {
+    All(Vec<Self>),
+    Any(Vec<Self>),
+    Not(Box<Self>),
+    Test(Test),
+    Expr(ExprCondition),
+}
+
+/// One fact compared with what the user wrote.
+#[derive(Debug)]
+struct Test {
+    fact: Fact,
+    comparison: Comparison,
+    /// As the user wrote it, for explanations.
+    written: String,
+}
+
+/// What one comparison came to, for `ahp explain --event`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// How deep it stands below `any`, `all` and `not`.
+    pub depth: usize,
+    /// The comparison as written.
+    pub text: String,
+    /// What the event had; none for `any`, `all` and `not`.
+    pub found: Option<String>,
+    /// Whether it holds.
+    pub holds: bool,
+}
+
+/// A value that an event must have for a condition to hold, by which bindings are found without asking each.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum IndexKey {
+    /// The tool has this exact name.
+    ToolName(String),
+    /// The tool is of this kind.
+    ToolKind(ToolKind),
+    /// The fact is this text.
+    Text(Fact, String),
+}
+
+impl Condition {
+    /// Compiles a `when` map; every fault is added to `faults`, and none is returned if there was one.
+    pub fn compile(node: &Node, faults: &mut Vec<Diagnostic>) -> Option<Self> {
+        let before = faults.len();
+        let root = compile::clause(node, faults);
+        (faults.len() == before).then_some(Self { root })
+    }
+
+    /// Whether it holds for an event.
+    pub fn holds(&self, facts: &Facts) -> bool {
+        self.root.holds(facts)
+    }
+
+    /// Tells what each comparison came to, in the order in which they are written.
+    pub fn trace(&self, facts: &Facts) -> Vec<Trace> {
+        let mut lines = Vec::new();
+        self.root.trace(facts, 0, &mut lines);
+        lines
+    }
+
+    /// Returns every fact that it may ask for.
+    pub fn facts(&self) -> Vec<Fact> {
+        let mut facts = Vec::new();
+        self.root.facts(&mut facts);
+        facts.sort_unstable();
+        facts.dedup();
+        facts
+    }
+
+    /// Returns values of which the event must have one for the condition to hold; none where that cannot be told.
+    pub fn index_keys(&self) -> Option<Vec<IndexKey>> {
+        let Clause::All(clauses) = &self.root else {
+            return None;
+        };
+        clauses.iter().find_map(|clause| match clause {
+            Clause::Test(test) => test.index_keys(),
+            _ => None,
+        })
+    }
+}
+
+impl Clause {
+    fn holds(&self, facts: &Facts) -> bool {
+        match self {
+            Self::All(clauses) => clauses.iter().all(|c| c.holds(facts)),
+            Self::Any(clauses) => clauses.iter().any(|c| c.holds(facts)),
+            Self::Not(clause) => !clause.holds(facts),
+            Self::Test(test) => test.comparison.holds(&facts.get(test.fact)),
+            // One that cannot be computed must not open the door: its binding is asked.
+            Self::Expr(expr) => expr.holds(facts).unwrap_or(true),
+        }
+    }
+
+    fn trace(&self, facts: &Facts, depth: usize, lines: &mut Vec<Trace>) {
+        let (name, children): (&str, &[Self]) = match self {
+            Self::Test(test) => {
+                let found = facts.get(test.fact);
+                lines.push(Trace {
+                    depth,
+                    text: format!("{}: {}", test.fact, test.written),
+                    found: Some(if found.is_absent() {
+                        "this event does not have it".to_owned()
+                    } else {
+                        found.to_json().to_string()
+                    }),
+                    holds: test.comparison.holds(&found),
+                });
+                return;
+            }
+            Self::Expr(expr) => {
+                let result = expr.holds(facts);
+                lines.push(Trace {
+                    depth,
+                    text: format!("expr: {}", expr.source()),
+                    holds: *result.as_ref().unwrap_or(&true),
+                    found: Some(match result {
+                        Ok(_) => expr.found(facts),
+                        Err(reason) => {
+                            format!("cannot be computed, so it counts as true: {reason}")
+                        }
+                    }),
+                });
+                return;
+            }
+            // The outermost `all` is the map itself.
+            Self::All(clauses) if depth == 0 => {
+                for clause in clauses {
+                    clause.trace(facts, 1, lines);
+                }
+                return;
+            }
+            Self::All(clauses) => ("all", clauses),
+            Self::Any(clauses) => ("any", clauses),
+            Self::Not(clause) => ("not", std::slice::from_ref(clause)),
+        };
+        lines.push(Trace {
+            depth,
+            text: name.to_owned(),
+            found: None,
+            holds: self.holds(facts),
+        });
+        for child in children {
+            child.trace(facts, depth + 1, lines);
+        }
+    }
+
+    fn facts(&self, into: &mut Vec<Fact>) {
+        match self {
+            Self::All(clauses) | Self::Any(clauses) => {
+                for clause in clauses {
+                    clause.facts(into);
+                }
+            }
+            Self::Not(clause) => clause.facts(into),
+            Self::Test(test) => into.push(test.fact),
+            Self::Expr(expr) => {
+                into.extend(expr.facts().iter().filter_map(|name| Fact::find(name)));
+            }
+        }
+    }
+}
+
+impl Test {
+    fn index_keys(&self) -> Option<Vec<IndexKey>> {
+        if self.fact.source() != FactSource::Event {
+            return None;
+        }
+        match &self.comparison {
+            Comparison::Tool(names) => Some(
+                names
+                    .iter()
+                    .flat_map(|(name, kind)| {
+                        let kind = kind.map(IndexKey::ToolKind);
+                        std::iter::once(IndexKey::ToolName(name.clone())).chain(kind)
+                    })
+                    .collect(),
+            ),
+            Comparison::AnyOf(values) => values
+                .iter()
+                .map(|value| match value {
+                    Scalar::Text(text) => Some(match self.fact {
+                        Fact::ToolName => IndexKey::ToolName(text.clone()),
+                        fact => IndexKey::Text(fact, text.clone()),
+                    }),
+                    _ => None,
+                })
+                .collect(),
+            _ => None,
+        }
+    }
+}

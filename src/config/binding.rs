@@ -1,0 +1,110 @@
+//! BindingSpec: one binding of the merged layers, as written, with the place of every value.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use super::LayerSource;
+use super::Node;
+use super::OnError;
+use super::default_id;
+use crate::diagnostic::Span;
+use crate::signal::Intensity;
+
+/// What a binding names: an oracle, or one HOOK.md hook.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Target {
+    /// `oracle: NAME`.
+    Oracle(String),
+    /// `hook: NAME`.
+    Hook(String),
+}
+
+impl Target {
+    /// Whether both name one thing; oracles are compared without case and punctuation.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Oracle(_), Self::Oracle(_)) => default_id(self) == default_id(other),
+            _ => self == other,
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Oracle(name) => write!(f, "the oracle `{name}`"),
+            Self::Hook(name) => write!(f, "the hook `{name}`"),
+        }
+    }
+}
+
+/// `intensity:` of a binding.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Ceiling {
+    /// One for all contexts.
+    Fixed(Intensity),
+    /// `by:` a fact: the node of the map, already checked.
+    By(Node),
+}
+
+/// `escalate:` of a binding (spec §7).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Escalation {
+    /// What the first, second, third and later violation gives.
+    pub steps: Vec<Intensity>,
+    /// Whether violations are counted by issue; else by session.
+    pub per_issue: bool,
+}
+
+/// One binding after merging.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct BindingSpec {
+    /// Unique in its trigger.
+    pub id: String,
+    /// What it names.
+    pub target: Target,
+    /// `config:`, a map.
+    pub config: Node,
+    /// `when:` of the trigger's map form, if there is one.
+    pub group_when: Option<Node>,
+    /// `when:` of the binding itself.
+    pub when: Option<Node>,
+    /// The stage: lower numbers run first.
+    pub priority: i64,
+    /// Whether it runs at all.
+    pub enabled: bool,
+    /// Whether its result is not waited for.
+    pub is_async: bool,
+    /// How long its oracle may take; else `settings.timeout`.
+    pub timeout: Option<Duration>,
+    /// What its failure gives; else `settings.on_error`.
+    pub on_error: Option<OnError>,
+    /// The ceiling of what it gives.
+    pub intensity: Option<Ceiling>,
+    /// How repeated violations grow stronger.
+    pub escalate: Option<Escalation>,
+    /// Whether `proceed_with_risk` may lift its block.
+    pub overridable: bool,
+    /// Whether later layers may not touch it.
+    pub locked: bool,
+    /// The layer that named it first.
+    pub layer: LayerSource,
+    /// Where it stands, in the layer that touched it last.
+    pub span: Span,
+    /// Where each key that was given came from: key, layer, place. Later entries override earlier ones.
+    pub provenance: Vec<Provenance>,
+}
+
+/// Where one value came from.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Provenance {
+    /// The dotted key: `priority`, `config.max_files`.
+    pub key: String,
+    /// The layer.
+    pub layer: LayerSource,
+    /// The place of the value.
+    pub span: Span,
+}

@@ -1,0 +1,279 @@
+//! The cache of checked policies: what a hook command needs of one trigger, without reading YAML.
+//!
+//! An entry is found by the content of every layer, not by times, so that it cannot be stale; packs and files that a
+//! layer extends are compared by content too. Where an organisation has a layer, nothing is cached: what the system's
+//! owner wrote is never taken from a place that the user, and so the agent, can write to.
+
+use std::fs;
+use std::io;
+use std::io::Read as _;
+use std::io::Write as _;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+use serde::Serialize;
+use sha2::Digest as _;
+use sha2::Sha256;
+
+use super::BindingSpec;
+use super::Config;
+use super::LayerSource;
+use super::Loaded;
+use super::Locations;
+use super::Pack;
+use super::Provenance;
+use super::Settings;
+use super::file;
+use crate::diagnostic::SourceMap;
+use crate::event::Trigger;
+use crate::signal::hex;
+
+/// Raised with every change to what is stored or to what it means.
+const FORMAT: u32 = 1;
+
+/// How many entries are kept; a project has one for each state of its layers.
+const MAX_ENTRIES: usize = 64;
+
+/// The largest entry that is read.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// What was read to load a configuration: the path of each file and the digest of its content, none where it is absent.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Inputs {
+    /// The layers, in their order.
+    pub(super) layers: Vec<(PathBuf, Option<[u8; 32]>)>,
+    /// The files that they extend.
+    pub(super) extended: Vec<(PathBuf, [u8; 32])>,
+    /// The packs that they extend, which change with the program.
+    pub(super) packs: Vec<(String, [u8; 32])>,
+}
+
+/// The first line of an entry; the triggers' bindings follow it, one after the other.
+#[derive(Serialize, Deserialize)]
+struct Header {
+    extended: Vec<(PathBuf, [u8; 32])>,
+    packs: Vec<(String, [u8; 32])>,
+    sources: Vec<String>,
+    settings: Settings,
+    setting_provenance: Vec<Provenance>,
+    /// Each trigger with the start and the end of its bindings, counted from the end of the first line.
+    triggers: Vec<(Trigger, usize, usize)>,
+}
+
+/// Returns the digest of a file's content.
+pub(super) fn digest(content: &[u8]) -> [u8; 32] {
+    Sha256::digest(content).into()
+}
+
+/// Reads the bindings of some triggers from the cache; none where there is no entry that is certainly right.
+pub(super) fn read(locations: &Locations, triggers: &[Trigger]) -> Option<Loaded> {
+    let dir = locations.cache_dir.as_ref()?.join("policies");
+    if !is_own_dir(&dir) {
+        return None;
+    }
+    let mut layers = Vec::new();
+    for (source, path) in locations.layers() {
+        let content = match file::read_bytes(&path) {
+            Ok(_) if source == LayerSource::System => return None,
+            Ok(content) => Some(digest(&content)),
+            Err(file::Refused::Absent) => None,
+            Err(_) => return None,
+        };
+        layers.push((path, content));
+    }
+    let entry = read_own(&dir.join(key(locations, &layers)?)).ok()?;
+    let line_end = memchr::memchr(b'\n', &entry)?;
+    let header: Header = serde_json::from_slice(entry.get(..line_end)?).ok()?;
+    for (path, expected) in &header.extended {
+        if digest(&file::read_bytes(path).ok()?) != *expected {
+            return None;
+        }
+    }
+    for (name, expected) in &header.packs {
+        if digest(Pack::find(name)?.text.as_bytes()) != *expected {
+            return None;
+        }
+    }
+    let body = entry.get(line_end + 1..)?;
+    let mut config = Config {
+        settings: header.settings,
+        setting_provenance: header.setting_provenance,
+        ..Config::default()
+    };
+    for (trigger, start, end) in header.triggers {
+        if triggers.contains(&trigger) {
+            let bindings = serde_json::from_slice(body.get(start..end)?).ok()?;
+            config.bindings.insert(trigger, bindings);
+        }
+    }
+    let mut sources = SourceMap::default();
+    for name in header.sources {
+        sources.add(name, "");
+    }
+    Some(Loaded {
+        config,
+        sources,
+        diagnostics: Vec::new(),
+        is_cached: true,
+        inputs: Inputs::default(),
+    })
+}
+
+/// A configuration in the form in which it is stored.
+#[derive(Debug)]
+pub struct CacheEntry {
+    dir: PathBuf,
+    name: String,
+    content: Vec<u8>,
+}
+
+impl CacheEntry {
+    /// Makes the entry of a configuration; none where it is broken, empty, or not to be cached.
+    pub(super) fn of(loaded: &Loaded, locations: &Locations) -> Option<Self> {
+        let layers = &loaded.inputs.layers;
+        let is_system = |path: &PathBuf| locations.system_layer.as_ref() == Some(path);
+        let has_system = layers
+            .iter()
+            .any(|(path, content)| is_system(path) && content.is_some());
+        // A warning would be told the first time alone.
+        if loaded.is_cached || has_system || !loaded.diagnostics.is_empty() {
+            return None;
+        }
+        Some(Self {
+            dir: locations.cache_dir.as_ref()?.join("policies"),
+            name: key(locations, layers)?,
+            content: encode(loaded).ok()?,
+        })
+    }
+
+    /// Writes the entry, once everything that can be wrong with the configuration has been checked.
+    ///
+    /// A cache that cannot be written is none, and no fault.
+    pub fn write(self) {
+        let made = fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&self.dir);
+        if made.is_ok() && is_own_dir(&self.dir) {
+            remove_oldest(&self.dir);
+            write_whole(&self.dir, &self.name, &self.content).ok();
+        }
+    }
+}
+
+/// Returns the name of the entry for layers of this content at these places.
+fn key(locations: &Locations, layers: &[(PathBuf, Option<[u8; 32]>)]) -> Option<String> {
+    let mut hash = Sha256::new();
+    let mut part = |bytes: &[u8]| {
+        hash.update(bytes.len().to_le_bytes());
+        hash.update(bytes);
+    };
+    part(env!("CARGO_PKG_VERSION").as_bytes());
+    part(&FORMAT.to_le_bytes());
+    // What paths in the layers stand against, and what their names as shown are made of.
+    part(locations.project_root.as_os_str().as_encoded_bytes());
+    if let Some(home) = &locations.home {
+        part(home.as_os_str().as_encoded_bytes());
+    }
+    let mut any = false;
+    for (path, content) in layers {
+        part(path.as_os_str().as_encoded_bytes());
+        part(content.as_ref().map_or(&[][..], |digest| &digest[..]));
+        any |= content.is_some();
+    }
+    any.then(|| hex(&hash.finalize()))
+}
+
+fn encode(loaded: &Loaded) -> serde_json::Result<Vec<u8>> {
+    let mut body = Vec::new();
+    let mut triggers = Vec::new();
+    for (trigger, bindings) in &loaded.config.bindings {
+        let start = body.len();
+        serde_json::to_writer::<_, Vec<BindingSpec>>(&mut body, bindings)?;
+        triggers.push((*trigger, start, body.len()));
+    }
+    let header = Header {
+        extended: loaded.inputs.extended.clone(),
+        packs: loaded.inputs.packs.clone(),
+        sources: loaded
+            .sources
+            .files()
+            .iter()
+            .map(|source| source.name.to_string())
+            .collect(),
+        settings: loaded.config.settings.clone(),
+        setting_provenance: loaded.config.setting_provenance.clone(),
+        triggers,
+    };
+    let mut entry = serde_json::to_vec(&header)?;
+    entry.push(b'\n');
+    entry.append(&mut body);
+    Ok(entry)
+}
+
+/// Whether the directory of the entries is there and nobody else can write to it.
+fn is_own_dir(dir: &Path) -> bool {
+    fs::symlink_metadata(dir).is_ok_and(|metadata| metadata.is_dir() && is_own(&metadata))
+}
+
+/// Whether a file or directory is this user's, and nobody else may write to it.
+fn is_own(metadata: &fs::Metadata) -> bool {
+    metadata.uid() == rustix::process::geteuid().as_raw() && metadata.mode() & 0o022 == 0
+}
+
+/// Reads a file that is this user's own and no link.
+fn read_own(path: &Path) -> io::Result<Vec<u8>> {
+    let file = fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(no_follow())
+        .open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() || !is_own(&metadata) || metadata.len() > MAX_BYTES {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    let mut content = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
+    file.take(MAX_BYTES).read_to_end(&mut content)?;
+    Ok(content)
+}
+
+fn no_follow() -> i32 {
+    rustix::fs::OFlags::NOFOLLOW.bits().cast_signed()
+}
+
+/// Writes under a name of its own first, so that no reader ever sees half an entry.
+fn write_whole(dir: &Path, name: &str, entry: &[u8]) -> io::Result<()> {
+    let draft = dir.join(format!("{name}.{}", std::process::id()));
+    let written = fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&draft)
+        .and_then(|mut file| file.write_all(entry))
+        .and_then(|()| fs::rename(&draft, dir.join(name)));
+    if written.is_err() {
+        fs::remove_file(&draft).ok();
+    }
+    written
+}
+
+/// Makes room: entries of layers that have changed since are never asked for again.
+fn remove_oldest(dir: &Path) {
+    let Ok(listing) = fs::read_dir(dir) else {
+        return;
+    };
+    let mut entries: Vec<_> = listing
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            Some((entry.metadata().ok()?.modified().ok()?, entry.path()))
+        })
+        .collect();
+    entries.sort();
+    let too_many = (entries.len() + 1).saturating_sub(MAX_ENTRIES);
+    for (_, path) in entries.into_iter().take(too_many) {
+        fs::remove_file(path).ok();
+    }
+}

@@ -1,0 +1,69 @@
+//! Names of oracles as ids: kebab-case, the same for every spelling of one name.
+
+use std::path::Path;
+
+use super::Target;
+
+/// Former names of oracles, folded, and what they are now; so that the default ids of two layers meet.
+const RENAMED: &[(&str, &str)] = &[("changesizelimiter", "file-change-limiter")];
+
+/// Returns the id that a binding has where none is written: its oracle's name in kebab-case, a script's without its path.
+pub fn default_id(target: &Target) -> String {
+    match target {
+        Target::Oracle(name) => {
+            let stem = Path::new(name).file_stem().and_then(|stem| stem.to_str());
+            let kebab = kebab_case(stem.unwrap_or(name));
+            let folded: String = kebab.chars().filter(|c| *c != '-').collect();
+            match RENAMED.iter().find(|(former, _)| *former == folded) {
+                Some((_, now)) => (*now).to_owned(),
+                None => kebab,
+            }
+        }
+        Target::Hook(name) => name.clone(),
+    }
+}
+
+/// Returns a name in kebab-case: `ChecklistValidator` and `checklist_validator` give `checklist-validator`.
+pub fn kebab_case(name: &str) -> String {
+    let mut kebab = String::with_capacity(name.len() + 4);
+    let mut characters = name.trim().chars().peekable();
+    let mut before: Option<char> = None;
+    while let Some(c) = characters.next() {
+        if c.is_alphanumeric() {
+            let starts_word = c.is_uppercase()
+                && before.is_some_and(|b| {
+                    b.is_lowercase()
+                        || b.is_numeric()
+                        || (b.is_uppercase() && characters.peek().is_some_and(|n| n.is_lowercase()))
+                });
+            if starts_word && !kebab.ends_with('-') {
+                kebab.push('-');
+            }
+            kebab.extend(c.to_lowercase());
+        } else if !kebab.ends_with('-') && !kebab.is_empty() {
+            kebab.push('-');
+        }
+        before = Some(c);
+    }
+    kebab.trim_end_matches('-').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_spelling_gives_one_id() {
+        for (name, id) in [
+            ("ChecklistValidator", "checklist-validator"),
+            ("checklist_validator", "checklist-validator"),
+            ("checklist-validator", "checklist-validator"),
+            ("HTTPGate2Way", "http-gate2-way"),
+            (".ahp/oracles/no_print.rhai", "no-print"),
+            ("ChangeSizeLimiter", "file-change-limiter"),
+            ("表格检查", "表格检查"),
+        ] {
+            assert_eq!(default_id(&Target::Oracle(name.to_owned())), id, "{name}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Digest: one invocation as the rules see it, its operands told from the values of its options.
+
+use crate::shell::Analysis;
+use crate::shell::Invocation;
+use crate::shell::Word;
+
+/// An invocation, prepared for matching.
+#[derive(Debug)]
+pub(super) struct Digest<'a> {
+    pub(super) analysis: &'a Analysis,
+    pub(super) invocation: &'a Invocation,
+    pub(super) index: usize,
+    /// What is no option, no value of one, and no `--`.
+    pub(super) operands: Vec<&'a Word>,
+}
+
+impl<'a> Digest<'a> {
+    /// Prepares an invocation; `values` are the options that take the next word.
+    pub(super) fn new(
+        analysis: &'a Analysis,
+        index: usize,
+        invocation: &'a Invocation,
+        values: &[&str],
+    ) -> Self {
+        let mut operands = Vec::new();
+        let mut words = invocation.arguments.iter();
+        let mut rest = false;
+        while let Some(word) = words.next() {
+            if rest || !word.is_option() {
+                if word.text == "--" && !rest {
+                    rest = true;
+                } else {
+                    operands.push(word);
+                }
+            } else if values.contains(&word.text.as_str()) {
+                words.next();
+            }
+        }
+        Self {
+            analysis,
+            invocation,
+            index,
+            operands,
+        }
+    }
+
+    /// Whether an option is given; a short one (`-f`) also inside a cluster.
+    pub(super) fn has_option(&self, name: &str) -> bool {
+        if name == "--" {
+            return self.invocation.arguments.iter().any(|w| w.text == "--");
+        }
+        if name.contains(['*', '=']) {
+            return self
+                .invocation
+                .before_dashes()
+                .any(|w| super::pattern::glob(name, &w.text));
+        }
+        if name.starts_with("--") {
+            return self.invocation.has_long(name);
+        }
+        let mut letters = name.chars().skip(1);
+        match (letters.next(), letters.next()) {
+            (Some(letter), None) => self.invocation.has_short(letter),
+            // `-auto-approve`: one dash, a long name.
+            _ => self.invocation.before_dashes().any(|w| {
+                w.text == name
+                    || w.text
+                        .strip_prefix(name)
+                        .is_some_and(|r| r.starts_with('='))
+            }),
+        }
+    }
+
+    /// Returns the invocations whose output this one reads.
+    pub(super) fn feeders(&self) -> &'a [Invocation] {
+        self.analysis
+            .invocations
+            .get(self.invocation.fed_by.clone())
+            .unwrap_or_default()
+    }
+}

@@ -1,0 +1,280 @@
+//! Judge: every invocation of a command line against the rules.
+
+use std::collections::BTreeSet;
+
+use super::custom;
+use super::custom::CommandPattern;
+use super::digest::Digest;
+use super::place::Place;
+use super::place::place;
+use super::rules::Rule;
+use super::rules::index;
+use crate::shell::Analysis;
+use crate::shell::DoubtKind;
+use crate::shell::Invocation;
+use crate::shell::Word;
+use crate::signal::Severity;
+
+/// One rule that a command line breaks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The rule's id: `git:reset-hard`.
+    pub rule: String,
+    /// How grave it is.
+    pub severity: Severity,
+    /// Why it is dangerous.
+    pub reason: String,
+    /// What can be done instead.
+    pub instead: String,
+    /// The command that breaks it, as one line.
+    pub command: String,
+    /// The programs it would run through, outermost first.
+    pub through: Vec<String>,
+    /// Whether the command was found in a part that could not be understood.
+    pub uncertain: bool,
+}
+
+/// What is forbidden.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// The presets in force, by name; `standard` is all rules that are not strict.
+    pub presets: Vec<String>,
+    /// Further commands.
+    pub dangerous: Vec<CommandPattern>,
+    /// Commands that are never judged.
+    pub allowed: Vec<CommandPattern>,
+}
+
+impl Selection {
+    fn has(&self, rule: &Rule) -> bool {
+        self.presets
+            .iter()
+            .any(|preset| preset == rule.text.preset || (preset == "standard" && !rule.text.strict))
+    }
+}
+
+/// Finds every rule that a command line breaks, in the order of its text, each command's gravest rule alone.
+pub fn judge(analysis: &Analysis, selection: &Selection) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (index, invocation) in analysis.invocations.iter().enumerate() {
+        if selection
+            .allowed
+            .iter()
+            .any(|pattern| custom::meets(pattern, analysis, invocation))
+        {
+            continue;
+        }
+        let found = custom_finding(analysis, invocation, selection)
+            .or_else(|| rule_finding(analysis, index, invocation, selection))
+            .or_else(|| unknown_program(analysis, invocation, selection));
+        if let Some(finding) = found
+            && seen.insert((finding.rule.clone(), finding.command.clone()))
+        {
+            findings.push(finding);
+        }
+    }
+    let judges_system = selection
+        .presets
+        .iter()
+        .any(|p| p == "standard" || p == "system");
+    if judges_system {
+        findings.extend(analysis.recursions.iter().map(|name| Finding {
+            rule: "system:fork-bomb".to_owned(),
+            severity: Severity::High,
+            reason:
+                "a function that starts itself again without end takes the machine down".to_owned(),
+            instead:
+                "end the recursion with a condition before the function calls itself".to_owned(),
+            command: format!("{name}()"),
+            through: Vec::new(),
+            uncertain: false,
+        }));
+    }
+    findings.extend(unread(analysis, &findings));
+    findings
+}
+
+/// Judges a statement that a tool gives to a database itself.
+pub fn judge_statement(text: &str, selection: &Selection) -> Option<Finding> {
+    let invocation = Invocation {
+        program: "sql".to_owned(),
+        path: Word::plain("sql"),
+        arguments: vec![Word::plain(text)],
+        emulated: true,
+        ..Invocation::default()
+    };
+    let analysis = Analysis {
+        invocations: vec![invocation],
+        ..Analysis::default()
+    };
+    judge(&analysis, selection).into_iter().next()
+}
+
+fn rule_finding(
+    analysis: &Analysis,
+    at: usize,
+    invocation: &Invocation,
+    selection: &Selection,
+) -> Option<Finding> {
+    let mut gravest: Option<&Rule> = None;
+    let mut consider = |program: &str, targets: Option<Vec<&Word>>| {
+        for section in index().sections(program) {
+            let mut digest = None;
+            for rule in section.rules().iter().filter(|r| selection.has(r)) {
+                if gravest.is_some_and(|g| g.text.severity >= rule.text.severity) {
+                    continue;
+                }
+                let digest = digest.get_or_insert_with(|| {
+                    let mut digest = Digest::new(analysis, at, invocation, &section.values);
+                    if let Some(targets) = &targets {
+                        digest.operands.clone_from(targets);
+                    }
+                    digest
+                });
+                if rule.patterns.iter().any(|p| p.matches(digest)) {
+                    gravest = Some(rule);
+                }
+            }
+        }
+    };
+    if !invocation.program.is_empty() {
+        consider(&invocation.program, None);
+    }
+    let writes: Vec<&Word> = invocation
+        .redirects
+        .iter()
+        .filter(|r| r.writes())
+        .map(|r| &r.target)
+        .collect();
+    if !writes.is_empty() && !invocation.remote {
+        consider(">", Some(writes));
+    }
+    let reads: Vec<&Word> = invocation
+        .redirects
+        .iter()
+        .filter(|r| r.reads())
+        .map(|r| &r.target)
+        .collect();
+    if !reads.is_empty() {
+        consider("<", Some(reads));
+    }
+    gravest.map(|rule| Finding {
+        rule: rule.text.id.clone(),
+        severity: rule.text.severity,
+        reason: rule.text.reason.to_owned(),
+        instead: rule.text.instead.to_owned(),
+        command: invocation.display(),
+        through: invocation.wrappers.clone(),
+        uncertain: invocation.uncertain,
+    })
+}
+
+fn custom_finding(
+    analysis: &Analysis,
+    invocation: &Invocation,
+    selection: &Selection,
+) -> Option<Finding> {
+    let pattern = selection
+        .dangerous
+        .iter()
+        .find(|pattern| custom::meets(pattern, analysis, invocation))?;
+    Some(Finding {
+        rule: format!("dangerous_commands:{}", pattern.text),
+        severity: Severity::High,
+        reason: format!("the policy names `{}` as dangerous", pattern.text),
+        instead: "do it in a way that the policy allows, or ask a person to run it".to_owned(),
+        command: invocation.display(),
+        through: invocation.wrappers.clone(),
+        uncertain: invocation.uncertain,
+    })
+}
+
+/// A program that is known only when it runs, with the arguments of a deletion of something vital.
+fn unknown_program(
+    analysis: &Analysis,
+    invocation: &Invocation,
+    selection: &Selection,
+) -> Option<Finding> {
+    if !invocation.program.is_empty() || selection.presets.is_empty() {
+        return None;
+    }
+    let forces = invocation.has_short('r') && invocation.has_short('f');
+    let vital = invocation.operands().any(|word| {
+        matches!(
+            place(word, invocation, &analysis.surroundings),
+            Place::Root
+                | Place::System
+                | Place::Home
+                | Place::Personal
+                | Place::Project
+                | Place::Device
+        )
+    });
+    (forces && vital).then(|| Finding {
+        rule: "filesystem:unknown-program".to_owned(),
+        severity: Severity::High,
+        reason: "which program would run is not known, but its arguments are those of a deletion"
+            .to_owned(),
+        instead: "write the program's name out".to_owned(),
+        command: invocation.display(),
+        through: invocation.wrappers.clone(),
+        uncertain: true,
+    })
+}
+
+/// Words that are worth a question where the text around them was not understood at all.
+const TELLING: &[&str] = &[
+    "rm -r",
+    "rm -f",
+    "mkfs",
+    "dd if=",
+    "dd of=",
+    "shred",
+    "| sh",
+    "|sh",
+    "| bash",
+    "|bash",
+    "reset --hard",
+    "clean -f",
+    "push --force",
+    "push -f",
+    "drop table",
+    "drop database",
+    "truncate table",
+    "terraform destroy",
+    "id_rsa",
+    ".aws/credentials",
+    "/dev/tcp/",
+    "base64 -d",
+    "> /dev/sd",
+    "chmod -r 777",
+    "rmtree",
+    "rmsync",
+    "flushall",
+    "--no-preserve-root",
+];
+
+/// Parts that could not be understood and hold the words of a rule, where nothing else was found.
+fn unread(analysis: &Analysis, findings: &[Finding]) -> Option<Finding> {
+    if !findings.is_empty() {
+        return None;
+    }
+    analysis
+        .doubts
+        .iter()
+        .filter(|d| matches!(d.kind, DoubtKind::TooComplex | DoubtKind::Unparseable))
+        .find_map(|doubt| {
+            let lower = doubt.text.to_ascii_lowercase();
+            let word = TELLING.iter().find(|word| lower.contains(**word))?;
+            Some(Finding {
+                rule: "unreadable-command".to_owned(),
+                severity: Severity::Medium,
+                reason: format!("the command is too long or too deeply nested to be understood, and holds `{word}`"),
+                instead: "split it into several shorter commands".to_owned(),
+                command: word.to_string(),
+                through: Vec::new(),
+                uncertain: true,
+            })
+        })
+}

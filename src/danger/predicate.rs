@@ -1,0 +1,637 @@
+//! Predicates: the conditions of rules that need more than the words, `@name` in a pattern.
+
+use super::digest::Digest;
+use super::place::Place;
+use super::place::place;
+use super::secret;
+use super::sql;
+use crate::shell::Invocation;
+use crate::shell::Stdin;
+use crate::shell::Word;
+use crate::shell::found_by_find;
+
+/// A condition; it gets the operands behind those that the pattern names.
+pub(super) type Predicate = fn(&Digest<'_>, &[&Word]) -> bool;
+
+macro_rules! predicates {
+    ($($name:literal $test:expr;)*) => {
+        /// Returns the predicate of a name.
+        pub(super) fn find(name: &str) -> Option<Predicate> {
+            match name {
+                $($name => Some($test),)*
+                _ => None,
+            }
+        }
+    };
+}
+
+predicates! {
+    "recursive" |d, _| d.has_option("-r") || d.has_option("-R") || d.has_option("--recursive") || d.has_option("-Recurse");
+    "critical" |d, w| any_place(d, w, is_critical);
+    "system" |d, w| any_place(d, w, is_system);
+    "personal" |d, w| any_place(d, w, |p| p == Place::Personal);
+    "device" |d, w| any_place(d, w, |p| p == Place::Device);
+    "precious" |d, w| any_place(d, w, |p| !matches!(p, Place::Artifact | Place::Temporary));
+    "outside" |d, w| any_place(d, w, |p| is_critical(p) || matches!(p, Place::Outside | Place::Unknown));
+    "into-system" |d, w| w.len() > 1 && w.last().is_some_and(|last| is_system(place_of(d, last)));
+    "from-critical" |d, w| w.len() > 1 && any_place(d, w.get(..w.len() - 1).unwrap_or_default(), is_critical);
+    "startup" |_, w| w.iter().any(|word| is_startup(&word.text));
+    "dd-device" |d, w| dd_target(w).is_some_and(|t| matches!(place_of(d, &t), Place::Device | Place::Root | Place::System));
+    "everything" |_, w| w.iter().any(|x| x.glob && matches!(x.text.as_str(), "*" | "./*" | ".*" | "**" | "**/*" | "./**"));
+    "unfollowed" |_, w| w.iter().any(|x| x.text == "{}" || !x.made_by.is_empty());
+    "found-precious" |d, _| found_precious(d);
+    "overwrites" |d, _| d.invocation.redirects.iter().any(|r| r.writes() && !r.operator.starts_with(">>") && r.operator != "&>>");
+    "nothing-printed" |d, _| matches!(d.invocation.program.as_str(), ":" | "true") || d.invocation.arguments.iter().any(|w| w.text == "/dev/null");
+    "secret" |_, w| w.iter().any(|x| secret::is_secret_path(&x.text));
+    "secret-rest" |d, w| {
+        let skip = usize::from(!(d.has_option("-e") || d.has_option("-f") || d.has_option("--regexp")));
+        w.get(skip..).unwrap_or_default().iter().any(|x| secret::is_secret_path(&x.text))
+    };
+    "file-operand" |_, w| w.iter().any(|x| is_file_name(&x.text));
+    "secret-source" |_, w| w.get(..w.len().saturating_sub(1)).unwrap_or_default().iter().any(|x| secret::is_secret_path(&x.text));
+    "secret-argument" |d, _| d.invocation.arguments.iter().any(|w| holds_secret_path(&w.text));
+    "secret-input" |d, _| reads_secret_input(d.invocation);
+    "secret-variable" |d, _| d.invocation.arguments.iter().any(|w| w.dynamic && secret::variables(&w.text).any(secret::is_secret_variable));
+    "secret-name" |_, w| w.iter().any(|x| secret::is_secret_variable(&x.text));
+    "secret-made" |d, _| makers(d).any(is_secret_reader);
+    "fed-by-secret" |d, _| d.feeders().iter().any(is_secret_reader);
+    "fed-by-network" |d, _| pipes_text(d) && d.feeders().iter().any(is_downloader);
+    "fed-by-decoder" |d, _| pipes_text(d) && d.feeders().iter().any(is_decoder);
+    "kills-all" |d, _| {
+        let texts: Vec<&str> = d.invocation.arguments.iter().map(|w| w.text.as_str()).collect();
+        matches!(texts.as_slice(), [.., "-1" | "0"] | [_, "1"] | ["1"])
+    };
+    "killall5" |d, _| d.invocation.program == "killall5";
+    "ifdown" |d, _| d.invocation.program == "ifdown";
+    "tears-down" |d, _| matches!(d.invocation.program.as_str(), "aa-teardown" | "aa-disable");
+    "changes-password" |d, w| match d.invocation.program.as_str() {
+        "passwd" => !d.has_option("-S") && !w.iter().any(|x| x.text == "--help"),
+        "chage" => !d.has_option("-l"),
+        _ => !d.has_option("-c"),
+    };
+    "su-root" |d, w| d.invocation.program == "su" && !d.has_option("-c") && w.iter().all(|x| matches!(x.text.as_str(), "-" | "root"));
+    "tees-into-system" |d, w| matches!(d.invocation.program.as_str(), "tee" | "sponge" | "touch" | "ed" | "ex" | "Set-Content" | "Add-Content" | "Out-File") && any_place(d, w, is_system);
+    "downloads-into-system" |d, _| {
+        let target = d.invocation.value_of(&["-o", "-O", "--output", "--output-document"]).or_else(|| {
+            d.invocation.arguments.windows(2).find_map(|pair| match pair {
+                [option, target] if option.text.starts_with('-') && !option.text.starts_with("--") && option.text.ends_with(['o', 'O']) && option.text.len() < 8 => Some(target.clone()),
+                _ => None,
+            })
+        });
+        target.is_some_and(|t| is_startup(&t.text) || t.text.starts_with('/') && is_system(place_of(d, &t)))
+    };
+    "fills-disk" |d, _| d.invocation.redirects.iter().any(crate::shell::Redirect::writes) && d.invocation.redirects.iter().any(|r| r.writes() && r.target.text != "/dev/null");
+    "s3-tree" |_, w| w.iter().any(|x| x.text.ends_with("/*") || x.text.ends_with("/**") || x.text.ends_with("://*") );
+    "fed-by-socket" |d, _| d.feeders().iter().any(|i| matches!(i.program.as_str(), "nc" | "ncat" | "netcat" | "socat" | "telnet") || i.redirects.iter().any(|r| is_socket(&r.target.text)) || i.arguments.iter().any(|w| w.text.contains("/tmp/f") && d.analysis.invocations.iter().any(|m| m.program == "mkfifo")));
+    "publishes" |d, w| w.is_empty() && matches!(d.invocation.program.as_str(), "semantic-release" | "release-it" | "np");
+    "package-index" |d, _| d.invocation.arguments.iter().any(|w| w.text.contains("pypi.org") || w.text.contains("download.pytorch.org") || w.text.contains("files.pythonhosted.org"));
+    "fed-by-dump" |d, _| d.feeders().iter().any(is_environment_dump);
+    "fed" |d, _| !d.invocation.fed_by.is_empty() || matches!(d.invocation.stdin, Stdin::Pipe);
+    "reads-file" |d, _| matches!(d.invocation.stdin, Stdin::File(_));
+    "shows" |d, _| !is_consumed(d);
+    "runs-input" runs_input;
+    "uploads" |d, _| uploads(d);
+    "collector" |d, _| d.invocation.arguments.iter().any(|w| is_collector(&w.text));
+    "remote-url" |d, _| d.invocation.arguments.iter().any(|w| is_remote_url(&w.text));
+    "remote-target" |_, w| w.last().is_some_and(|x| x.text.contains(':') && !x.text.starts_with('/'));
+    "odd-host" |d, _| d.invocation.arguments.iter().any(|w| has_odd_host(&w.text));
+    "metadata" |d, _| d.invocation.arguments.iter().any(|w| is_metadata(&w.text));
+    "made" |d, _| d.invocation.arguments.iter().any(|w| !w.made_by.is_empty());
+    "sql" |d, _| given_texts(d).any(sql::loses_data);
+    "mongo" |d, _| given_texts(d).any(loses_mongo_data);
+    "preload" |d, _| d.invocation.environment.iter().any(|(name, _)| is_preload(name));
+    "preload-name" |_, w| w.iter().any(|x| x.text.split_once('=').is_some_and(|(name, value)| is_preload(name) && !value.is_empty()));
+    "downloaded" |d, w| w.first().is_some_and(|script| is_downloaded(d, &script.text));
+    "runs-downloaded" |d, _| d.invocation.path.text.contains('/') && is_downloaded(d, &d.invocation.path.text);
+    "dev-tcp" |d, _| d.invocation.redirects.iter().any(|r| is_socket(&r.target.text)) || d.invocation.arguments.iter().any(|w| is_socket(&w.text));
+    "remote" |d, _| d.invocation.remote;
+    "history-file" |_, w| w.iter().any(|x| x.text.ends_with("_history") || x.text.ends_with("HISTFILE"));
+    "no-operand" |_, w| w.is_empty();
+    "host-mount" |d, _| d.invocation.arguments.iter().any(|w| is_host_mount(&w.text));
+    "world-writable" |_, w| w.first().is_some_and(|x| is_world_writable(&x.text));
+    "sets-uid" |_, w| w.first().is_some_and(|x| x.text.contains("+s") || (x.text.len() == 4 && matches!(x.text.as_bytes().first(), Some(b'2' | b'4' | b'6')) && x.text.bytes().all(|b| b.is_ascii_digit())));
+    "locks-out" |_, w| w.first().is_some_and(|x| matches!(x.text.as_str(), "000" | "0" | "0000" | "a-rwx" | "ugo-rwx" | "-rwx"));
+}
+
+fn place_of(digest: &Digest<'_>, word: &Word) -> Place {
+    place(word, digest.invocation, &digest.analysis.surroundings)
+}
+
+fn any_place(digest: &Digest<'_>, words: &[&Word], is_meant: fn(Place) -> bool) -> bool {
+    words.iter().any(|word| is_meant(place_of(digest, word)))
+}
+
+fn is_critical(place: Place) -> bool {
+    is_system(place) || matches!(place, Place::Personal | Place::Project | Place::Repository)
+}
+
+fn is_system(place: Place) -> bool {
+    matches!(
+        place,
+        Place::Root | Place::System | Place::Home | Place::Device
+    )
+}
+
+/// Whether a file is read by every shell or login, or lets people in.
+fn is_startup(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_own = path.starts_with(['/', '~', '$']);
+    matches!(
+        name,
+        ".bashrc"
+            | ".zshrc"
+            | ".profile"
+            | ".bash_profile"
+            | ".zprofile"
+            | ".zshenv"
+            | ".bash_login"
+            | ".zlogin"
+            | ".bash_logout"
+            | ".bash_aliases"
+            | ".inputrc"
+            | ".xinitrc"
+            | ".xprofile"
+            | "config.fish"
+    ) && is_own
+        || name == "authorized_keys"
+        || path.contains("LaunchAgents/")
+        || path.contains("LaunchDaemons/")
+        || path.contains(".config/systemd/user/")
+        || path.contains(".config/autostart/")
+        || path.contains("/.ssh/config")
+        || path.contains("/.ssh/rc")
+        || path.contains("/cron.d/")
+        || path.contains("/spool/cron")
+}
+
+/// Whether a word is a file's name rather than a branch's or a tag's.
+fn is_file_name(text: &str) -> bool {
+    let name = text.rsplit('/').next().unwrap_or(text);
+    name.rsplit_once('.').is_some_and(|(stem, extension)| {
+        !stem.is_empty()
+            && (1..=5).contains(&extension.len())
+            && extension.chars().all(|c| c.is_ascii_lowercase())
+    })
+}
+
+fn dd_target(words: &[&Word]) -> Option<Word> {
+    words.iter().find_map(|word| {
+        word.text.strip_prefix("of=").map(|target| Word {
+            text: target.to_owned(),
+            ..(*word).clone()
+        })
+    })
+}
+
+/// Whether a `find` meets anything that cannot be made again.
+fn found_precious(digest: &Digest<'_>) -> bool {
+    found_by_find(digest.invocation)
+        .iter()
+        .any(|word| !matches!(place_of(digest, word), Place::Artifact | Place::Temporary))
+        && !digest
+            .invocation
+            .arguments
+            .iter()
+            .any(|w| w.text == "-empty")
+}
+
+/// Whether an argument of a program that sends names a secret file: `@.env`, `file=@.env`, `.env`.
+fn holds_secret_path(text: &str) -> bool {
+    !text.contains("://")
+        && text
+            .split(['@', '=', ',', '<', ';', ' '])
+            .any(secret::is_secret_path)
+}
+
+/// Whether an interpreter runs what it reads, not what its arguments say.
+fn runs_input(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    let program = digest.invocation.program.as_str();
+    if matches!(program, "eval" | "source" | ".") {
+        return true;
+    }
+    let takes_code = ["-c", "-e", "-E", "-p", "-r", "--eval", "--print", "-m"]
+        .iter()
+        .any(|option| digest.has_option(option));
+    if takes_code {
+        return digest
+            .invocation
+            .arguments
+            .iter()
+            .any(|w| !w.made_by.is_empty());
+    }
+    let is_shell = program.ends_with("sh");
+    (is_shell && digest.has_option("-s"))
+        || words.first().is_none_or(|word| {
+            matches!(word.text.as_str(), "-" | "/dev/stdin") || word.text.starts_with("<(")
+        })
+}
+
+fn reads_secret_input(invocation: &Invocation) -> bool {
+    invocation
+        .redirects
+        .iter()
+        .any(|r| r.reads() && secret::is_secret_path(&r.target.text))
+}
+
+/// Programs that show the content of the files they are given.
+const READERS: &[&str] = &[
+    "cat", "tac", "less", "more", "head", "tail", "nl", "bat", "batcat", "strings", "xxd", "od",
+    "hexdump", "base64", "base32", "gbase64", "awk", "gawk", "sed", "grep", "egrep", "fgrep", "rg",
+    "ag", "cut", "sort", "tar", "zip", "gzip", "7z", "openssl", "gpg", "jq", "yq", "tee", "dd",
+    "cp", "rev", "uniq", "tr", "paste", "view",
+];
+
+fn is_secret_reader(invocation: &Invocation) -> bool {
+    if is_environment_dump(invocation) || reads_secret_input(invocation) {
+        return true;
+    }
+    let program = invocation.program.as_str();
+    if READERS.contains(&program) {
+        return invocation.arguments.iter().any(|w| {
+            secret::is_secret_path(&w.text)
+                || matches!(w.text.as_str(), "/etc/passwd" | "/etc/hosts" | "/etc/group")
+                || w.text
+                    .strip_prefix("if=")
+                    .is_some_and(secret::is_secret_path)
+                || matches!(program, "tar" | "zip" | "7z") && is_secret_dir(&w.text)
+        });
+    }
+    let first = invocation.operands().next().map(|w| w.text.as_str());
+    match program {
+        "history" => true,
+        "security" => first.is_some_and(|f| f.starts_with("find-") || f.starts_with("dump")),
+        "pass" => matches!(first, Some("show")),
+        "op" => matches!(first, Some("read" | "item")),
+        "vault" => matches!(first, Some("read" | "kv")),
+        "aws" => invocation
+            .arguments
+            .iter()
+            .any(|w| w.text == "get-secret-value"),
+        "echo" | "printf" => invocation
+            .arguments
+            .iter()
+            .any(|w| w.dynamic && secret::variables(&w.text).any(secret::is_secret_variable)),
+        "crontab" => false,
+        _ => false,
+    }
+}
+
+fn is_secret_dir(path: &str) -> bool {
+    let path = path.trim_end_matches('/');
+    [
+        ".ssh",
+        ".aws",
+        ".gnupg",
+        ".kube",
+        ".docker",
+        ".config/gcloud",
+        ".azure",
+        ".password-store",
+    ]
+    .iter()
+    .any(|d| path.ends_with(d))
+        || path == "~"
+}
+
+fn is_environment_dump(invocation: &Invocation) -> bool {
+    let no_operands = invocation.operands().next().is_none();
+    match invocation.program.as_str() {
+        "env" | "printenv" => no_operands,
+        "set" => invocation.arguments.is_empty(),
+        "export" | "declare" | "typeset" => {
+            no_operands
+                && invocation
+                    .arguments
+                    .iter()
+                    .all(|w| matches!(w.text.as_str(), "-p" | "-x" | "-xp" | "-px"))
+                && !invocation.arguments.is_empty()
+        }
+        _ => false,
+    }
+}
+
+/// The invocations that make the words of this one.
+fn makers<'a>(digest: &Digest<'a>) -> impl Iterator<Item = &'a Invocation> {
+    let all = &digest.analysis.invocations;
+    digest
+        .invocation
+        .arguments
+        .iter()
+        .flat_map(|w| all.get(w.made_by.clone()).unwrap_or_default())
+}
+
+fn is_downloader(invocation: &Invocation) -> bool {
+    matches!(
+        invocation.program.as_str(),
+        "curl"
+            | "wget"
+            | "wget2"
+            | "fetch"
+            | "http"
+            | "https"
+            | "httpie"
+            | "xh"
+            | "aria2c"
+            | "lynx"
+            | "links"
+            | "w3m"
+            | "nc"
+            | "ncat"
+            | "netcat"
+            | "curlie"
+            | "axel"
+            | "iwr"
+            | "Invoke-WebRequest"
+            | "irm"
+            | "ftp"
+            | "lwp-request"
+            | "GET"
+            | "telnet"
+            | "dig"
+            | "nslookup"
+    ) || (invocation.program == "gh"
+        && invocation
+            .operands()
+            .next()
+            .is_some_and(|w| w.text == "api"))
+        || (matches!(invocation.program.as_str(), "aws" | "gsutil")
+            && invocation.arguments.last().is_some_and(|w| w.text == "-"))
+}
+
+/// Whether the input is text that is known only when it runs.
+fn pipes_text(digest: &Digest<'_>) -> bool {
+    !matches!(digest.invocation.stdin, Stdin::Text(_)) || digest.invocation.program == "eval"
+}
+
+fn is_decoder(invocation: &Invocation) -> bool {
+    let has = |names: &[&str]| {
+        invocation
+            .arguments
+            .iter()
+            .any(|w| names.contains(&w.text.as_str()))
+    };
+    match invocation.program.as_str() {
+        "base64" | "base32" | "gbase64" | "basenc" => has(&["-d", "-D", "--decode", "-di", "-id"]),
+        "openssl" => has(&["-d", "-base64"]),
+        "xxd" => invocation.has_short('r'),
+        "gunzip" | "zcat" | "bzcat" | "xzcat" | "uudecode" | "unxz" | "bunzip2" | "rev" => true,
+        "gzip" | "xz" | "bzip2" | "zstd" | "gpg" => {
+            has(&["-d", "-dc", "-cd", "--decompress", "--decrypt"])
+        }
+        "tr" => true,
+        "decode-and-run" => true,
+        _ => false,
+    }
+}
+
+/// Whether another program takes what this one prints.
+fn is_consumed(digest: &Digest<'_>) -> bool {
+    digest
+        .invocation
+        .redirects
+        .iter()
+        .any(crate::shell::Redirect::writes)
+        || digest
+            .analysis
+            .invocations
+            .get(digest.index + 1..)
+            .unwrap_or_default()
+            .iter()
+            .any(|i| {
+                i.fed_by.contains(&digest.index)
+                    || i.arguments
+                        .iter()
+                        .any(|w| w.made_by.contains(&digest.index))
+            })
+}
+
+fn uploads(digest: &Digest<'_>) -> bool {
+    digest.invocation.arguments.iter().any(|w| {
+        let text = w.text.as_str();
+        text.starts_with("--data")
+            || text.starts_with("--form")
+            || text.starts_with("--upload-file")
+            || text.starts_with("--post-")
+            || text.starts_with("--body-")
+            || text.starts_with("--json")
+            || (text.starts_with("-d") || text.starts_with("-F") || text.starts_with("-T"))
+                && !text.starts_with("--")
+    })
+}
+
+/// Hosts that are there to take what is sent to them.
+const COLLECTORS: &[&str] = &[
+    "webhook.site",
+    "requestbin",
+    "pipedream.net",
+    "ngrok.io",
+    "ngrok-free.app",
+    "ngrok.app",
+    "transfer.sh",
+    "file.io",
+    "0x0.st",
+    "ix.io",
+    "paste.rs",
+    "termbin.com",
+    "pastebin.com",
+    "hastebin",
+    "dpaste",
+    "sprunge.us",
+    "clbin.com",
+    "burpcollaborator",
+    "oastify.com",
+    "oast.",
+    "interact.sh",
+    "interactsh",
+    "beeceptor.com",
+    "hookbin.com",
+    "dnslog",
+    "canarytokens",
+    "gofile.io",
+    "catbox.moe",
+    "anonfiles",
+    "bashupload.com",
+    "temp.sh",
+    "tmpfiles.org",
+    "requestcatcher.com",
+    "evil.com",
+    "attacker.",
+    "exfil",
+    "attacker-",
+    "malicious",
+    "mocky.io",
+    "serveo.net",
+    "localtunnel",
+    "loca.lt",
+    "api.telegram.org/bot",
+    "discord.com/api/webhooks",
+    "discordapp.com/api/webhooks",
+];
+
+fn is_collector(text: &str) -> bool {
+    COLLECTORS.iter().any(|host| text.contains(host))
+}
+
+fn is_local(host: &str) -> bool {
+    host.starts_with("localhost")
+        || host.starts_with("127.")
+        || host.starts_with("[::1]")
+        || host.starts_with("0.0.0.0")
+        || host.starts_with("host.docker.internal")
+}
+
+fn is_remote_url(text: &str) -> bool {
+    if let Some((_, rest)) = text.split_once("://") {
+        return !is_local(rest.rsplit_once('@').map_or(rest, |(_, host)| host));
+    }
+    let host = text.split('/').next().unwrap_or_default();
+    let domain = host.rsplit('.').next().unwrap_or_default();
+    text.contains('/')
+        && host.contains('.')
+        && !text.starts_with(['.', '/', '-', '@'])
+        && domain.len() >= 2
+        && domain.chars().all(|c| c.is_ascii_alphabetic())
+        && !is_local(host)
+}
+
+fn has_odd_host(text: &str) -> bool {
+    let Some((_, rest)) = text.split_once("://") else {
+        return false;
+    };
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    !host.is_ascii() || host.contains("xn--")
+}
+
+fn is_metadata(text: &str) -> bool {
+    text.contains("169.254.169.254")
+        || text.contains("metadata.google.internal")
+        || text.contains("100.100.100.200")
+        || text.contains("169.254.170.2")
+        || text.contains("[fd00:ec2::254]")
+}
+
+fn is_socket(text: &str) -> bool {
+    text.contains("/dev/tcp/") || text.contains("/dev/udp/")
+}
+
+fn is_preload(name: &str) -> bool {
+    matches!(
+        name,
+        "LD_PRELOAD"
+            | "LD_AUDIT"
+            | "DYLD_INSERT_LIBRARIES"
+            | "BASH_ENV"
+            | "PROMPT_COMMAND"
+            | "DYLD_LIBRARY_PATH"
+            | "GIT_SSL_NO_VERIFY"
+            | "NODE_TLS_REJECT_UNAUTHORIZED"
+            | "PERL5OPT"
+            | "RUBYOPT"
+    )
+}
+
+/// Returns what a client is given as text: its arguments and its input.
+fn given_texts<'a>(digest: &Digest<'a>) -> impl Iterator<Item = &'a str> {
+    let stdin = match &digest.invocation.stdin {
+        Stdin::Text(text) => Some(text.as_str()),
+        _ => None,
+    };
+    digest
+        .invocation
+        .arguments
+        .iter()
+        .map(|w| {
+            w.text
+                .strip_prefix("--execute=")
+                .or_else(|| w.text.strip_prefix("--command="))
+                .or_else(|| w.text.strip_prefix("-e"))
+                .or_else(|| w.text.strip_prefix("-c"))
+                .unwrap_or(&w.text)
+        })
+        .chain(stdin)
+}
+
+fn loses_mongo_data(text: &str) -> bool {
+    [
+        ".dropDatabase(",
+        ".drop(",
+        ".deleteMany({})",
+        ".remove({})",
+        ".dropIndexes(",
+        ".deleteMany( {} )",
+        ".dropUser(",
+        ".dropAllUsers(",
+        ".dropCollection(",
+    ]
+    .iter()
+    .any(|call| text.contains(call))
+}
+
+/// Whether what is run was downloaded earlier on the same line.
+fn is_downloaded(digest: &Digest<'_>, script: &str) -> bool {
+    let bare = script.trim_start_matches("./");
+    let same =
+        |file: &str| !file.is_empty() && (file == script || file.trim_start_matches("./") == bare);
+    digest
+        .analysis
+        .invocations
+        .get(..digest.index)
+        .unwrap_or_default()
+        .iter()
+        .filter(|i| is_downloader(i))
+        .any(|i| {
+            i.redirects
+                .iter()
+                .any(|r| r.writes() && same(&r.target.text))
+                || i.value_of(&[
+                    "-o",
+                    "-O",
+                    "--output",
+                    "--output-document",
+                    "-fsSLo",
+                    "-sSLo",
+                    "-Lo",
+                    "-sLo",
+                    "-qO",
+                    "-fsSo",
+                    "-so",
+                    "-sSo",
+                ])
+                .is_some_and(|w| same(&w.text))
+                || i.arguments.iter().any(|w| {
+                    w.text.contains("://") && same(w.text.rsplit('/').next().unwrap_or_default())
+                })
+        })
+}
+
+fn is_host_mount(text: &str) -> bool {
+    let value = text
+        .trim_start_matches("-v")
+        .trim_start_matches("--volume=");
+    value.starts_with("/:/")
+        || value.starts_with("/etc:")
+        || value.starts_with("/root:")
+        || value.starts_with("/var/run/docker.sock")
+        || value.starts_with("/home:")
+        || value.contains("src=/,")
+        || value.contains("source=/,")
+        || value.starts_with("/proc:")
+        || value.starts_with("/sys:")
+        || value.starts_with("/run/docker.sock")
+}
+
+fn is_world_writable(mode: &str) -> bool {
+    if mode.bytes().all(|b| b.is_ascii_digit()) {
+        return mode.len() >= 3
+            && matches!(mode.as_bytes().last(), Some(b'7' | b'6' | b'2' | b'3'));
+    }
+    (mode.starts_with("a+")
+        || mode.starts_with("o+")
+        || mode.starts_with("ugo+")
+        || mode.starts_with('+')
+        || mode.starts_with("a=")
+        || mode.starts_with("go+")
+        || mode.starts_with("ugo=")
+        || mode.starts_with("o="))
+        && mode.contains('w')
+}

@@ -1,0 +1,219 @@
+//! The rules as data: `policies/rules/*.rules`, one file a preset, read program by program when first asked.
+//!
+//! A file is made of sections. `[git] -C -c` opens the rules of a program (several names and `*` at an
+//! end may be given) and names its options that take the next word as value. A rule is a line
+//! `id severity [strict]` followed by indented lines: patterns, then `why: reason` and `try: alternative`.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use super::pattern::Pattern;
+use crate::signal::Severity;
+
+/// One preset: a name and its rules.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preset {
+    /// The name as it is written in a policy.
+    pub name: &'static str,
+    text: &'static str,
+}
+
+macro_rules! presets {
+    ($($name:literal)*) => {
+        /// Every preset that is a file of rules; `standard` is all of their rules that are not strict.
+        pub static PRESETS: &[Preset] = &[$(Preset {
+            name: $name,
+            text: include_str!(concat!("../../policies/rules/", $name, ".rules")),
+        }),*];
+    };
+}
+
+presets! {
+    "cloud" "database" "exfiltration" "filesystem" "git" "secrets" "supply-chain" "system"
+}
+
+/// What a rule says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleText {
+    /// The preset's name and the rule's own: `git:reset-hard`.
+    pub id: String,
+    /// The preset it belongs to.
+    pub preset: &'static str,
+    /// How grave it is.
+    pub severity: Severity,
+    /// Whether only its own preset has it, not `standard`.
+    pub strict: bool,
+    /// Why the command is dangerous.
+    pub reason: &'static str,
+    /// What can be done instead.
+    pub instead: &'static str,
+}
+
+/// A rule, ready to be matched.
+#[derive(Debug)]
+pub(super) struct Rule {
+    pub(super) text: RuleText,
+    pub(super) patterns: Vec<Pattern>,
+}
+
+/// The rules of one or several programs.
+#[derive(Debug)]
+pub(super) struct Section {
+    preset: &'static str,
+    /// The options that take the next word as their value.
+    pub(super) values: Vec<&'static str>,
+    body: &'static str,
+    rules: OnceLock<Vec<Rule>>,
+}
+
+/// All sections, by program.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    by_program: HashMap<&'static str, Vec<usize>>,
+    by_prefix: Vec<(&'static str, usize)>,
+    sections: Vec<Section>,
+}
+
+static INDEX: OnceLock<Index> = OnceLock::new();
+
+/// Returns the index of all sections; nothing but their headers has been read.
+pub(super) fn index() -> &'static Index {
+    INDEX.get_or_init(|| {
+        let mut index = Index::default();
+        for preset in PRESETS {
+            index.add(preset);
+        }
+        index
+    })
+}
+
+/// Returns every rule of every preset, for listings and tests.
+pub fn all_rules() -> Vec<&'static RuleText> {
+    index()
+        .sections
+        .iter()
+        .flat_map(Section::rules)
+        .map(|rule| &rule.text)
+        .collect()
+}
+
+impl Index {
+    fn add(&mut self, preset: &Preset) {
+        for part in preset.text.split("\n[").skip(1) {
+            let (header, body) = part.split_once('\n').unwrap_or((part, ""));
+            let (names, values) = header.split_once(']').unwrap_or((header, ""));
+            let at = self.sections.len();
+            self.sections.push(Section {
+                preset: preset.name,
+                values: values.split_whitespace().collect(),
+                body,
+                rules: OnceLock::new(),
+            });
+            for name in names.split_whitespace() {
+                match name.strip_suffix('*') {
+                    Some(prefix) => self.by_prefix.push((prefix, at)),
+                    None => self.by_program.entry(name).or_default().push(at),
+                }
+            }
+        }
+    }
+
+    /// Returns the sections whose rules may meet a program.
+    pub(super) fn sections(&self, program: &str) -> impl Iterator<Item = &Section> {
+        self.by_program
+            .get(program)
+            .into_iter()
+            .flatten()
+            .chain(
+                self.by_prefix
+                    .iter()
+                    .filter(|(prefix, _)| program.starts_with(*prefix))
+                    .map(|(_, at)| at),
+            )
+            .filter_map(|at| self.sections.get(*at))
+    }
+}
+
+impl Section {
+    /// Returns its rules, read when first asked for.
+    pub(super) fn rules(&self) -> &[Rule] {
+        self.rules.get_or_init(|| self.read())
+    }
+
+    fn read(&self) -> Vec<Rule> {
+        let mut rules: Vec<Rule> = Vec::new();
+        for line in self.body.lines() {
+            if line.trim().is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let Some(inner) = line.strip_prefix("  ") else {
+                let mut words = line.split_whitespace();
+                let id = words.next().unwrap_or_default();
+                let severity = match words.next() {
+                    Some("high") => Severity::High,
+                    Some("low") => Severity::Low,
+                    _ => Severity::Medium,
+                };
+                rules.push(Rule {
+                    text: RuleText {
+                        id: format!("{}:{id}", self.preset),
+                        preset: self.preset,
+                        severity,
+                        strict: words.next() == Some("strict"),
+                        reason: "",
+                        instead: "",
+                    },
+                    patterns: Vec::new(),
+                });
+                continue;
+            };
+            let Some(rule) = rules.last_mut() else {
+                continue;
+            };
+            if let Some(reason) = inner.strip_prefix("why: ") {
+                rule.text.reason = reason;
+            } else if let Some(instead) = inner.strip_prefix("try: ") {
+                rule.text.instead = instead;
+            } else {
+                rule.patterns.push(Pattern::new(inner));
+            }
+        }
+        rules
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::all_rules;
+    use super::index;
+
+    #[test]
+    fn every_rule_is_complete_and_unique() {
+        let mut seen = BTreeSet::new();
+        for rule in all_rules() {
+            assert!(seen.insert(&rule.id), "{} stands twice", rule.id);
+            assert!(!rule.reason.is_empty(), "{} has no reason", rule.id);
+            assert!(!rule.instead.is_empty(), "{} has no alternative", rule.id);
+        }
+        assert!(seen.len() > 150, "only {} rules", seen.len());
+    }
+
+    #[test]
+    fn every_pattern_is_understood() {
+        for section in &index().sections {
+            for rule in section.rules() {
+                assert!(!rule.patterns.is_empty(), "{} never matches", rule.text.id);
+                for pattern in &rule.patterns {
+                    assert!(
+                        pattern.unknown_predicate().is_none(),
+                        "{}: {:?}",
+                        rule.text.id,
+                        pattern.unknown_predicate()
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! SQL that a command line gives to a database: which statements lose data.
+
+/// Whether a text holds a statement that drops, empties, or changes all rows.
+pub(super) fn loses_data(text: &str) -> bool {
+    statements(text)
+        .iter()
+        .any(|statement| is_losing(statement))
+}
+
+/// Whether a text holds the words of a pattern such as `DROP TABLE`, one after the other.
+pub(super) fn holds(text: &str, words: &[String]) -> bool {
+    let found = words_of(text);
+    !words.is_empty()
+        && found
+            .windows(words.len())
+            .any(|window| window.iter().zip(words).all(|(a, b)| a == b))
+}
+
+/// Cuts a text into statements without comments.
+fn statements(text: &str) -> Vec<Vec<String>> {
+    let mut clean = String::with_capacity(text.len());
+    for line in text.lines() {
+        clean.push_str(line.split("--").next().unwrap_or_default());
+        clean.push('\n');
+    }
+    while let Some((before, after)) = clean.split_once("/*") {
+        let rest = after.split_once("*/").map_or("", |(_, rest)| rest);
+        clean = format!("{before} {rest}");
+    }
+    clean.split(';').map(words_of).collect()
+}
+
+/// Returns the words of a statement in lower case; what stands in quotes is one word each.
+fn words_of(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut rest = text.trim();
+    while let Some(c) = rest.chars().next() {
+        if matches!(c, '\'' | '"' | '`')
+            && let Some(end) = rest.get(1..).and_then(|r| r.find(c))
+        {
+            words.push("?".to_owned());
+            rest = rest.get(end + 2..).unwrap_or_default();
+        } else if c.is_alphanumeric() || c == '_' {
+            let end = rest
+                .find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'))
+                .unwrap_or(rest.len());
+            words.push(rest.get(..end).unwrap_or_default().to_ascii_lowercase());
+            rest = rest.get(end..).unwrap_or_default();
+        } else {
+            rest = rest.get(c.len_utf8()..).unwrap_or_default();
+        }
+    }
+    words
+}
+
+fn is_losing(words: &[String]) -> bool {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let after_start = |start: &str| {
+        words.iter().position(|w| *w == start).filter(|at| {
+            *at <= 1
+                || words.first() == Some(&"with")
+                || words.first() == Some(&"begin")
+                || words.first() == Some(&"explain")
+        })
+    };
+    if words.first() == Some(&"explain") && !words.contains(&"analyze") {
+        return false;
+    }
+    if let Some(at) = after_start("drop") {
+        return matches!(
+            words.get(at + 1),
+            Some(
+                &("table"
+                    | "database"
+                    | "schema"
+                    | "view"
+                    | "index"
+                    | "user"
+                    | "role"
+                    | "function"
+                    | "procedure"
+                    | "trigger"
+                    | "sequence"
+                    | "type"
+                    | "tablespace"
+                    | "keyspace"
+                    | "collection"
+                    | "materialized"
+                    | "extension"
+                    | "owned"
+                    | "column"
+                    | "measurement"
+                    | "series"
+                    | "policy"
+                    | "constraint"
+                    | "external"
+                    | "warehouse"
+                    | "stage")
+            )
+        );
+    }
+    if let Some(at) = after_start("truncate") {
+        return words.len() > at + 1;
+    }
+    if let Some(at) = after_start("delete") {
+        let rest = words.get(at..).unwrap_or_default();
+        return rest.get(1) == Some(&"from") && !restricts(rest);
+    }
+    if let Some(at) = after_start("update") {
+        let rest = words.get(at..).unwrap_or_default();
+        return rest.contains(&"set") && !restricts(rest);
+    }
+    if after_start("alter").is_some() {
+        return words
+            .windows(2)
+            .any(|w| matches!(w, ["drop", "column" | "constraint" | "partition"]))
+            || (words.get(1) == Some(&"table") && words.contains(&"drop"));
+    }
+    false
+}
+
+/// Whether a statement has a condition that is not true for every row.
+fn restricts(words: &[&str]) -> bool {
+    match words.iter().position(|w| *w == "where") {
+        None => words.contains(&"limit"),
+        Some(at) => !matches!(
+            words.get(at + 1..).unwrap_or_default(),
+            ["1" | "true"] | ["1", "1"] | ["?", "?"]
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::loses_data;
+
+    #[test]
+    fn statements_that_lose_data_are_found() {
+        for sql in [
+            "DROP TABLE users",
+            "drop database x;",
+            "TRUNCATE users",
+            "DELETE FROM users",
+            "delete from users where 1=1",
+            "SELECT 1; DELETE FROM users;",
+            "UPDATE users SET a = 1",
+            "ALTER TABLE x DROP COLUMN y",
+            "DROP\n/* x */ SCHEMA public CASCADE",
+            "BEGIN; DROP TABLE x; COMMIT",
+        ] {
+            assert!(loses_data(sql), "{sql}");
+        }
+        for sql in [
+            "SELECT * FROM drops",
+            "DELETE FROM users WHERE id = 3",
+            "UPDATE x SET a=1 WHERE id=2",
+            "SELECT 'drop table x'",
+            "-- drop table x\nSELECT 1",
+            "CREATE TABLE x (a int)",
+            "INSERT INTO log VALUES ('DELETE FROM users')",
+            "ALTER TABLE x ADD COLUMN y int",
+        ] {
+            assert!(!loses_data(sql), "{sql}");
+        }
+    }
+}

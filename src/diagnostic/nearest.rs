@@ -1,0 +1,37 @@
+//! The known name nearest to a misspelt one.
+
+/// Returns the known name nearest to `given`, if one is near enough to be what was meant.
+///
+/// Nearness is Damerau-Levenshtein distance without case and punctuation, at most a third of the name's length.
+pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let fold = |s: &str| -> String {
+        s.chars()
+            .filter(|c| c.is_alphanumeric())
+            .flat_map(char::to_lowercase)
+            .collect()
+    };
+    // A name of many thousand characters is no misspelling, and the distance is quadratic.
+    if given.len() > 100 {
+        return None;
+    }
+    let folded = fold(given);
+    known
+        .into_iter()
+        .map(|name| (strsim::damerau_levenshtein(&folded, &fold(name)), name))
+        .filter(|(distance, name)| *distance * 3 <= name.chars().count().max(3))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn a_slip_is_found_and_a_stranger_is_not() {
+        let known = ["oracle", "config", "when", "priority"];
+        assert_eq!(nearest("orcale", known), Some("oracle"));
+        assert_eq!(nearest("Priorty", known), Some("priority"));
+        assert_eq!(nearest("banana", known), None);
+    }
+}

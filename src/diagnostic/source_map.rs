@@ -1,0 +1,78 @@
+//! SourceMap: file numbers to path and text, so that a label outlives the parse that made it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde::Serialize;
+
+use super::Span;
+
+/// The number of a file in a [`SourceMap`].
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct FileId(pub u16);
+
+/// One file that configuration came from.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The name as shown: relative to the project where it lies in it, `ahp:NAME` for a shipped pack.
+    pub name: Arc<str>,
+    /// The text; empty where only the name is known (a cached policy).
+    pub text: Arc<str>,
+}
+
+/// The files that configuration came from.
+#[derive(Clone, Debug, Default)]
+pub struct SourceMap {
+    files: Vec<Source>,
+}
+
+impl SourceMap {
+    /// Adds a file and returns its number.
+    ///
+    /// Past 65,535 files the last number is used again; no configuration has so many layers.
+    pub fn add(&mut self, name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> FileId {
+        let id = u16::try_from(self.files.len()).unwrap_or(u16::MAX);
+        self.files.push(Source {
+            name: name.into(),
+            text: text.into(),
+        });
+        FileId(id)
+    }
+
+    /// Returns a file's name and text.
+    pub fn get(&self, file: FileId) -> Option<&Source> {
+        self.files.get(usize::from(file.0))
+    }
+
+    /// Returns all files in the order of their numbers.
+    pub fn files(&self) -> &[Source] {
+        &self.files
+    }
+
+    /// Returns a file's name, or a question mark for a number that is not in the map.
+    pub fn name(&self, file: FileId) -> &str {
+        self.get(file).map_or("?", |source| &source.name)
+    }
+
+    /// Returns `file:line`, the form in which verdicts and the log name a binding's origin.
+    pub fn line(&self, span: Span) -> String {
+        format!("{}:{}", self.name(span.file), span.line)
+    }
+
+    /// Returns `file:line:column`.
+    pub fn position(&self, span: Span) -> String {
+        format!("{}:{}:{}", self.name(span.file), span.line, span.column)
+    }
+
+    /// Returns a path as it is shown in messages: relative to `base` where it lies below it.
+    pub fn display_name(path: &Path, base: &Path) -> String {
+        path.strip_prefix(base)
+            .unwrap_or(path)
+            .display()
+            .to_string()
+    }
+}

@@ -1,0 +1,293 @@
+//! Finder: oracles by name, in the catalog, among scripts and among HOOK.md hooks, and what of them may run.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::OnceLock;
+
+use crate::config::Config;
+use crate::config::LayerSource;
+use crate::config::Locations;
+use crate::config::Node;
+use crate::config::OnError;
+use crate::config::Target;
+use crate::diagnostic::Code;
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Span;
+use crate::event::Event;
+use crate::event::Trigger;
+use crate::hook_md;
+use crate::hook_md::Hook;
+use crate::hook_md::Hooks;
+use crate::hook_md::Origin;
+use crate::hook_md::Places;
+use crate::oracle::Catalog;
+use crate::oracle::Factory;
+use crate::oracle::Lookup;
+use crate::oracle::external::HookFactory;
+use crate::oracle::rhai::Library;
+use crate::policy::Binding;
+use crate::policy::OracleSlot;
+use crate::policy::Policy;
+use crate::signal::Signal;
+use crate::trust::Trust;
+
+/// HOOK.md hooks run after all bindings, each in a stage of its own: the first that blocks stops the rest.
+const AFTER_ALL: i64 = i64::MAX / 2;
+
+/// The oracle that keeps an agent from changing what guards it.
+const SELF_PROTECTION: &str = "self-protection";
+/// The id of its built-in binding, which no layer can name.
+const SELF_PROTECTION_ID: &str = "(self-protection)";
+
+/// Finds whatever a policy names.
+#[derive(Debug)]
+pub(super) struct Finder {
+    catalog: Catalog,
+    scripts: Library,
+    /// Where hooks are looked for; none where they are switched off.
+    places: Option<Places>,
+    hooks: OnceLock<Hooks>,
+    trust: Trust,
+    root: PathBuf,
+}
+
+impl Finder {
+    /// Makes the finder of a project's policy; without locations the policy is the host program's own, and trusted.
+    pub(super) fn new(
+        catalog: Catalog,
+        root: PathBuf,
+        locations: Option<&Locations>,
+        config: &Config,
+    ) -> Self {
+        let settings = &config.settings;
+        let directories = settings.oracles.iter().cloned();
+        let of_user = locations
+            .and_then(|l| l.user_dir.as_ref())
+            .map(|dir| dir.join("oracles"));
+        let places = locations.filter(|_| settings.agent_hooks).map(|l| {
+            let usual = Places::new(l.user_hooks.as_deref(), &root).cached_in(l.cache_dir.clone());
+            // What the project names is the project's, wherever it lies; what lies in it is so too.
+            let named_by_project = config
+                .setting_origin("agent_hooks")
+                .is_some_and(|origin| origin.layer.is_of_project());
+            settings.agent_hook_dirs.iter().fold(usual, |places, dir| {
+                let dir = root.join(dir);
+                let of_project = named_by_project || dir.starts_with(&root);
+                places.further(dir, of_project)
+            })
+        });
+        let trust = match locations {
+            Some(l) if !l.trust_all => {
+                Trust::of(&root, l.state_dir.as_deref()).covering(&settings.agent_hook_dirs)
+            }
+            _ => Trust::everything(),
+        };
+        Self {
+            catalog,
+            scripts: Library::new(&root, directories.chain(of_user)),
+            places,
+            hooks: OnceLock::new(),
+            trust,
+            root,
+        }
+    }
+
+    /// Returns what of the project may run.
+    pub(super) const fn trust(&self) -> &Trust {
+        &self.trust
+    }
+
+    /// Returns the HOOK.md hooks; none where they are switched off.
+    pub(super) fn hooks(&self) -> Option<&Hooks> {
+        let places = self.places.as_ref()?;
+        Some(self.hooks.get_or_init(|| hook_md::discover(places)))
+    }
+
+    /// Returns the hooks that an event starts, as bindings in their order; those that a binding names are left to it.
+    pub(super) fn hooks_for(&self, event: &Event, policy: &Policy) -> Vec<Arc<Binding>> {
+        let Some(hooks) = self.hooks().filter(|hooks| !hooks.is_empty()) else {
+            return Vec::new();
+        };
+        let bound = |name: &str| {
+            policy
+                .specs()
+                .get(&event.trigger)
+                .into_iter()
+                .flatten()
+                .any(|spec| matches!(&spec.target, Target::Hook(bound) if bound == name))
+        };
+        hooks
+            .for_event(event, &|hook| hook.is_trusted(&self.trust))
+            .into_iter()
+            .filter(|hook| !bound(hook.name()))
+            .enumerate()
+            .map(|(n, hook)| {
+                let stage = AFTER_ALL.saturating_add(i64::try_from(n).unwrap_or(i64::MAX));
+                Arc::new(self.binding(hook, stage))
+            })
+            .collect()
+    }
+
+    /// Returns the names and files of the project's own script oracles.
+    pub(super) fn own_scripts(&self) -> Vec<(String, PathBuf)> {
+        self.scripts
+            .all()
+            .into_iter()
+            .filter_map(|found| Some((found.name, found.path?)))
+            .filter(|(_, path)| path.starts_with(&self.root))
+            .collect()
+    }
+
+    fn binding(&self, hook: Arc<Hook>, priority: i64) -> Binding {
+        let name: Arc<str> = hook.name().into();
+        let file = hook.file();
+        let source = match file.strip_prefix(&self.root) {
+            Ok(inside) => format!("{}:1", inside.display()),
+            Err(_) => format!("{}:1", file.display()),
+        };
+        Binding {
+            id: name.clone(),
+            oracle_name: name,
+            conditions: Vec::new(),
+            priority,
+            enabled: true,
+            is_async: hook.front.is_async,
+            timeout: hook.front.timeout,
+            on_error: OnError::Allow,
+            ceiling: None,
+            escalate: None,
+            overridable: false,
+            locked: hook.front.is_locked(),
+            layer: match hook.origin {
+                Origin::User | Origin::Further => LayerSource::User,
+                Origin::Project | Origin::FurtherOfProject => LayerSource::Project,
+            },
+            needs_trust: false,
+            span: Span::default(),
+            source: source.into(),
+            oracle: OracleSlot::new(
+                Arc::new(HookFactory::new(hook)),
+                Node::empty_map(Span::default()),
+                self.root.clone(),
+            ),
+        }
+    }
+
+    /// Returns the locked binding that keeps an agent from changing what guards it, in the stage of the first of the
+    /// selected bindings; none where there is nothing to guard, or where a person has switched it off.
+    pub(super) fn self_protection(
+        &self,
+        trigger: Trigger,
+        policy: &Policy,
+        selected: &[Arc<Binding>],
+    ) -> Option<Arc<Binding>> {
+        let governs = || !policy.specs().is_empty() || self.hooks().is_some_and(|h| !h.is_empty());
+        if trigger != Trigger::PreToolUse || !policy.settings().self_protection || !governs() {
+            return None;
+        }
+        let factory = self.catalog.find(SELF_PROTECTION)?.clone();
+        Some(Arc::new(Binding {
+            id: SELF_PROTECTION_ID.into(),
+            oracle_name: SELF_PROTECTION.into(),
+            conditions: Vec::new(),
+            priority: selected.iter().map(|b| b.priority).min().unwrap_or(0),
+            enabled: true,
+            is_async: false,
+            timeout: policy.settings().timeout,
+            on_error: OnError::Block,
+            ceiling: None,
+            escalate: None,
+            overridable: false,
+            locked: true,
+            layer: LayerSource::System,
+            needs_trust: false,
+            span: Span::default(),
+            source: "built-in".into(),
+            oracle: OracleSlot::new(factory, Node::empty_map(Span::default()), self.root.clone()),
+        }))
+    }
+
+    /// Returns a prompt for each folder of a trigger that should be a hook and is none.
+    pub(super) fn invalid_hooks(&self, trigger: Trigger) -> Vec<Signal> {
+        self.hooks()
+            .map(|hooks| hooks.invalid(trigger))
+            .unwrap_or_default()
+    }
+
+    /// Whether a binding may run the programs that its project brings.
+    pub(super) fn trusts(&self, binding: &Binding) -> Result<(), String> {
+        self.trust
+            .permits_binding(binding.oracle.config())
+            .map_err(|reason| format!("`{}` ({}): {reason}", binding.oracle_name, binding.source))
+    }
+}
+
+impl Lookup for Finder {
+    fn oracle(&self, name: &str, at: Span) -> Result<Arc<dyn Factory>, Box<Diagnostic>> {
+        if let Some(factory) = self.catalog.find(name) {
+            return Ok(factory.clone());
+        }
+        match self.scripts.find(name) {
+            Ok(Some(script)) => return Ok(Arc::new(script)),
+            Ok(None) => {}
+            Err(error) => {
+                return Err(Box::new(
+                    Diagnostic::error(
+                        Code::BadScript,
+                        format!("the script oracle `{name}` cannot be used: {error}"),
+                        at,
+                    )
+                    .help("`docs/writing-oracles.md` says what a script must define"),
+                ));
+            }
+        }
+        let scripts = self.scripts.all();
+        let names: Vec<&str> = self
+            .catalog
+            .names()
+            .into_iter()
+            .chain(scripts.iter().map(|script| script.name.as_str()))
+            .collect();
+        Err(Box::new(
+            Diagnostic::error(
+                Code::UnknownOracle,
+                format!("no oracle is called `{name}`"),
+                at,
+            )
+            .did_you_mean(name, names)
+            .help("`ahp oracle list` shows every oracle"),
+        ))
+    }
+
+    fn hook(&self, name: &str, at: Span) -> Result<Arc<dyn Factory>, Box<Diagnostic>> {
+        let hooks = self.hooks();
+        if let Some(hook) = hooks.and_then(|hooks| hooks.find(name)) {
+            return Ok(Arc::new(HookFactory::new(hook.clone())));
+        }
+        if let Some(broken) = hooks.and_then(|hooks| hooks.find_broken(name)) {
+            return Err(Box::new(
+                Diagnostic::error(
+                    Code::BadHook,
+                    format!(
+                        "the hook `{name}` is not valid: {}",
+                        broken.faults.join("; ")
+                    ),
+                    at,
+                )
+                .help("`ahp hook-md validate` tells every fault of a hook"),
+            ));
+        }
+        let names: Vec<&str> = hooks
+            .map(|hooks| hooks.all().iter().map(|hook| hook.name()).collect())
+            .unwrap_or_default();
+        Err(Box::new(
+            Diagnostic::error(
+                Code::UnknownHook,
+                format!("no HOOK.md hook is called `{name}`"),
+                at,
+            )
+            .did_you_mean(name, names)
+            .help("`ahp hook-md list` shows every hook"),
+        ))
+    }
+}

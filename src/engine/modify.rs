@@ -1,0 +1,136 @@
+//! Applies the modifications of controls to a tool's input.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::signal::Modification;
+use crate::signal::Payload;
+use crate::signal::Severity;
+use crate::signal::Signal;
+
+/// Settles what the controls of one stage change: of two that change one target differently, the first in the order
+/// of the configuration wins and the other becomes a prompt. Returns the modifications that stand.
+pub(super) fn settle(signals: &mut [Signal]) -> Vec<Modification> {
+    let mut taken: HashMap<String, (Value, String)> = HashMap::new();
+    let mut standing = Vec::new();
+    for signal in signals {
+        let Payload::Control(control) = &signal.payload else {
+            continue;
+        };
+        let clash = control.modifications.iter().find_map(|m| {
+            let (updated, winner) = taken.get(&canonical(&m.target))?;
+            (*updated != m.updated).then(|| (m.clone(), winner.clone()))
+        });
+        match clash {
+            Some((m, winner)) => {
+                *signal = signal
+                    .clone()
+                    .with_intensity(crate::signal::Intensity::Prompt)
+                    .severity(Severity::Medium)
+                    .reason(format!(
+                        "`{}` would set `{}` to {}, but `{winner}` has already changed it",
+                        signal.origin.binding, m.target, m.updated
+                    ));
+            }
+            None => {
+                for m in &control.modifications {
+                    let key = canonical(&m.target);
+                    if let std::collections::hash_map::Entry::Vacant(e) = taken.entry(key) {
+                        e.insert((m.updated.clone(), signal.origin.binding.clone()));
+                        standing.push(m.clone());
+                    }
+                }
+            }
+        }
+    }
+    standing
+}
+
+/// Returns a target as a JSON Pointer into the tool's input where it is one; else as it is.
+fn canonical(target: &str) -> String {
+    pointer(target).unwrap_or_else(|| target.to_owned())
+}
+
+/// Returns the JSON Pointer of a target inside the tool's input: `tool.input.command` and `/command` are `/command`.
+fn pointer(target: &str) -> Option<String> {
+    if target.starts_with('/') {
+        return Some(target.to_owned());
+    }
+    let path = target.strip_prefix("tool.input")?;
+    if path.is_empty() {
+        return Some(String::new());
+    }
+    let path = path.strip_prefix('.')?;
+    let mut pointer = String::with_capacity(path.len() + 1);
+    for part in path.split('.') {
+        pointer.push('/');
+        pointer.push_str(&part.replace('~', "~0").replace('/', "~1"));
+    }
+    Some(pointer)
+}
+
+/// Applies modifications to a tool's input; returns whether any of them is inside it.
+pub(super) fn apply(input: &mut Value, modifications: &[Modification]) -> bool {
+    let mut changed = false;
+    for m in modifications {
+        let Some(pointer) = pointer(&m.target) else {
+            continue;
+        };
+        if let Some(place) = input.pointer_mut(&pointer) {
+            *place = m.updated.clone();
+            changed = true;
+        } else if let Some((parent, key)) = pointer.rsplit_once('/')
+            && let Some(Value::Object(parent)) = input.pointer_mut(parent)
+        {
+            parent.insert(key.replace("~1", "/").replace("~0", "~"), m.updated.clone());
+            changed = true;
+        }
+    }
+    changed
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn change(target: &str, updated: Value) -> Modification {
+        Modification {
+            target: target.to_owned(),
+            original: Value::Null,
+            updated,
+            reason: String::new(),
+        }
+    }
+
+    #[test]
+    fn dotted_paths_and_pointers_change_the_same_place() {
+        let mut input = json!({"command": "ls", "options": {"a/b": 1}});
+        assert!(apply(
+            &mut input,
+            &[change("tool.input.command", json!("pwd"))]
+        ));
+        assert!(apply(&mut input, &[change("/options/a~1b", json!(2))]));
+        assert!(apply(&mut input, &[change("tool.input.timeout", json!(5))]));
+        assert!(!apply(&mut input, &[change("batch_size", json!(10))]));
+        assert_eq!(
+            input,
+            json!({"command": "pwd", "options": {"a/b": 2}, "timeout": 5})
+        );
+    }
+
+    #[test]
+    fn the_first_of_two_controls_wins_and_the_other_becomes_a_prompt() {
+        let mut signals = [
+            Signal::control("a", vec![change("tool.input.command", json!("one"))]),
+            Signal::control("b", vec![change("/command", json!("two"))]),
+            Signal::control("c", vec![change("/command", json!("one"))]),
+        ];
+        let standing = settle(&mut signals);
+        assert_eq!(standing.len(), 1);
+        assert_eq!(signals[1].intensity(), crate::signal::Intensity::Prompt);
+        assert_eq!(signals[2].intensity(), crate::signal::Intensity::Control);
+    }
+}

@@ -1,0 +1,366 @@
+//! State: the policy in force with all that hangs on it, until a file that it came from changes.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use chrono::DateTime;
+use chrono::Utc;
+
+use super::Clock;
+use super::builder::Shared;
+use super::builder::project_dir;
+use super::lookup::Finder;
+use super::record;
+use crate::config::Config;
+use crate::config::LayerSource;
+use crate::config::Loaded;
+use crate::config::Locations;
+use crate::diagnostic::Code;
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::SourceMap;
+use crate::event::Trigger;
+use crate::fact::Facts;
+use crate::hook_md::Hooks;
+use crate::oracle::Lookup;
+use crate::policy::Binding;
+use crate::policy::Policy;
+use crate::policy::lint;
+use crate::signal::Signal;
+use crate::signal_log::EmptyHistory;
+use crate::signal_log::History;
+use crate::signal_log::LogHistory;
+use crate::signal_log::SignalLog;
+use crate::signal_log::inferred_responses;
+use crate::trust::Trust;
+use crate::verdict::Decision;
+use crate::verdict::Verdict;
+
+/// Why an engine cannot be made.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum EngineError {
+    /// Neither locations nor a text were given.
+    #[error("an engine needs a policy: give it locations or a text")]
+    NoPolicy,
+}
+
+/// Where the policy comes from.
+#[derive(Debug)]
+pub(super) enum Origin {
+    Files(Box<Locations>),
+    Text(String),
+}
+
+/// Where the log goes.
+#[derive(Clone, Debug, Default)]
+pub(super) enum LogTarget {
+    #[default]
+    AsSettings,
+    File(PathBuf),
+    Nowhere,
+}
+
+/// The policy in force, its faults, and what it logs to.
+#[derive(Debug)]
+pub struct State {
+    policy: Policy,
+    faults: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
+    finder: Finder,
+    given_history: Option<Arc<dyn History>>,
+    log: Option<SignalLog>,
+    allow_when_broken: bool,
+    stamps: Vec<(PathBuf, Stamp)>,
+}
+
+impl State {
+    pub(super) fn load(shared: &Shared) -> Self {
+        let loaded = match (&shared.origin, shared.only) {
+            (Origin::Files(locations), Some(trigger)) => {
+                Config::load_for(locations, &with_issue_triggers(trigger))
+            }
+            (Origin::Files(locations), None) => Config::load(locations),
+            (Origin::Text(text), _) => {
+                let layer = [(LayerSource::Project, "hooks.yaml", text.as_str())];
+                Config::from_layers(&layer, shared.root())
+            }
+        };
+        let is_cached = loaded.is_cached;
+        let state = Self::of(shared, loaded);
+        match &shared.origin {
+            // What is wrong is to be shown with the lines that it stands on.
+            Origin::Files(locations) if is_cached && !state.faults.is_empty() => {
+                Self::of(shared, Config::load(locations))
+            }
+            _ => state,
+        }
+    }
+
+    fn of(shared: &Shared, loaded: Loaded) -> Self {
+        let (cache_entry, allow_when_broken) = match &shared.origin {
+            Origin::Files(locations) => (loaded.cache_entry(locations), locations.allow_broken),
+            Origin::Text(_) => (None, false),
+        };
+        let Loaded {
+            config,
+            sources,
+            diagnostics,
+            is_cached,
+            ..
+        } = loaded;
+        let stamps = match &shared.origin {
+            Origin::Files(locations) => stamps(locations, &sources),
+            Origin::Text(_) => Vec::new(),
+        };
+        let (mut faults, warnings): (Vec<_>, Vec<_>) =
+            diagnostics.into_iter().partition(Diagnostic::is_error);
+        let log_path = match &shared.log {
+            LogTarget::File(path) => Some(path.clone()),
+            LogTarget::Nowhere => None,
+            LogTarget::AsSettings => match &shared.origin {
+                // Nothing is in force: nothing is written, not even an empty folder.
+                Origin::Files(_) if sources.files().is_empty() => None,
+                Origin::Files(locations) => Some(log_path(locations, &config.settings.log.path)),
+                Origin::Text(_) => None,
+            },
+        };
+        let log = match log_path.map(|path| SignalLog::open(path, &config.settings.log)) {
+            Some(Ok(log)) => Some(log),
+            Some(Err(error)) => {
+                faults.push(Diagnostic::unplaced(Code::BadRegex, error.to_string()));
+                None
+            }
+            None => None,
+        };
+        let locations = match &shared.origin {
+            Origin::Files(locations) => Some(&**locations),
+            Origin::Text(_) => None,
+        };
+        let finder = Finder::new(
+            shared.catalog.clone(),
+            shared.root.clone(),
+            locations,
+            &config,
+        );
+        let policy = Policy::new(config, Arc::new(sources), shared.root.clone());
+        if faults.is_empty() {
+            let found = if is_cached {
+                policy.check_changed(&finder)
+            } else {
+                policy.check(&finder)
+            };
+            faults.extend(found.into_iter().filter(Diagnostic::is_error));
+        }
+        if let Some(entry) = cache_entry.filter(|_| faults.is_empty()) {
+            entry.write();
+        }
+        Self {
+            policy,
+            faults,
+            warnings,
+            finder,
+            given_history: shared.history.clone(),
+            log,
+            allow_when_broken,
+            stamps,
+        }
+    }
+
+    /// Whether the files that it came from are still as they were.
+    pub(super) fn is_current(&self) -> bool {
+        self.stamps.iter().all(|(path, then)| stamp(path) == *then)
+    }
+
+    /// Returns the policy.
+    pub const fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// Returns the files that the policy came from.
+    pub const fn sources(&self) -> &Arc<SourceMap> {
+        self.policy.sources()
+    }
+
+    /// Returns every error of the configuration; the policy is in force only where there is none.
+    pub fn faults(&self) -> &[Diagnostic] {
+        &self.faults
+    }
+
+    /// Returns the warnings of the configuration.
+    pub fn warnings(&self) -> &[Diagnostic] {
+        &self.warnings
+    }
+
+    /// Looks the policy over for what is no error and yet not meant; nothing where it has errors.
+    pub fn lint(&self) -> Vec<Diagnostic> {
+        if self.faults.is_empty() {
+            lint(&self.policy, &self.finder, &self.finder.own_scripts())
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Returns what finds oracles by their names.
+    pub fn lookup(&self) -> &dyn Lookup {
+        &self.finder
+    }
+
+    /// Returns the past as it is now: what is asked of it is read once and then stands still.
+    pub fn history(&self) -> Arc<dyn History> {
+        match (&self.given_history, &self.log) {
+            (Some(history), _) => history.clone(),
+            (None, Some(log)) => Arc::new(LogHistory::new(log.path())),
+            (None, None) => Arc::new(EmptyHistory),
+        }
+    }
+
+    /// Returns the log; none where nothing is logged.
+    pub const fn signal_log(&self) -> Option<&SignalLog> {
+        self.log.as_ref()
+    }
+
+    /// Returns the verdict of a policy that is broken; none where it is not (spec §3.5).
+    pub(super) fn broken(&self, trigger: Trigger, clock: &dyn Clock) -> Option<Verdict> {
+        let first = self.faults.first()?;
+        let sources = self.policy.sources();
+        let others = match self.faults.len() - 1 {
+            0 => String::new(),
+            1 => " (and 1 more fault)".to_owned(),
+            n => format!(" (and {n} more faults)"),
+        };
+        let text = format!(
+            "the policy is broken, so nothing can be judged by it: {}{others}",
+            first.one_line(sources)
+        );
+        let mut steps: Vec<String> = self
+            .faults
+            .iter()
+            .take(10)
+            .map(|fault| format!("Mend {}", fault.one_line(sources)))
+            .collect();
+        steps.push("Look at every fault with its line: `ahp check`".to_owned());
+        let mut signal = if trigger.is_pre() && !self.allow_when_broken {
+            Signal::block("config-error", text)
+        } else {
+            Signal::prompt("config-error", text).severity(crate::signal::Severity::High)
+        }
+        .steps(steps);
+        signal.header.id = clock.new_id();
+        signal.header.timestamp = clock.now();
+        "config".clone_into(&mut signal.header.source);
+        signal.header.correlation_id = Some(signal.header.id);
+        trigger.name().clone_into(&mut signal.context.hook);
+        "config".clone_into(&mut signal.origin.binding);
+        if let Some(label) = &first.label {
+            signal.origin.source = sources.line(label.span);
+        }
+        let signals = vec![signal];
+        Some(Verdict {
+            decision: Decision::of(&signals),
+            signals,
+            ..Verdict::none(trigger)
+        })
+    }
+
+    /// Returns the locked binding that keeps an agent from changing what guards it.
+    pub(super) fn self_protection(
+        &self,
+        trigger: Trigger,
+        selected: &[Arc<Binding>],
+    ) -> Option<Arc<Binding>> {
+        self.finder.self_protection(trigger, &self.policy, selected)
+    }
+
+    /// Returns the HOOK.md hooks that an event starts, in their order.
+    pub(super) fn hooks_for(&self, facts: &Facts) -> Vec<Arc<Binding>> {
+        self.finder.hooks_for(facts.event(), &self.policy)
+    }
+
+    /// Returns a prompt for each HOOK.md hook of a trigger that cannot run.
+    pub(super) fn invalid_hooks(&self, trigger: Trigger) -> Vec<Signal> {
+        self.finder.invalid_hooks(trigger)
+    }
+
+    /// Returns the HOOK.md hooks of the project and its user; none where they are switched off.
+    pub fn hooks(&self) -> Option<&Hooks> {
+        self.finder.hooks()
+    }
+
+    /// Returns what of the project may run.
+    pub const fn trust(&self) -> &Trust {
+        self.finder.trust()
+    }
+
+    /// Whether a binding may run the programs that its project brings.
+    ///
+    /// # Errors
+    /// Why it may not.
+    pub(super) fn trusts(&self, binding: &Binding) -> Result<(), String> {
+        self.finder.trusts(binding)
+    }
+
+    /// Writes a verdict to the log; returns what went wrong, if something did.
+    pub(super) fn log(
+        &self,
+        facts: &Facts,
+        verdict: &Verdict,
+        skipped: usize,
+        now: DateTime<Utc>,
+    ) -> Option<String> {
+        let log = self.log.as_ref()?;
+        let mut bodies = record::bodies(facts, verdict, skipped, log.events());
+        // Trying an issue's step or a stop again is an answer to what stopped it; the next tool call is not.
+        let trigger = verdict.trigger;
+        if trigger.is_issue() || trigger == Trigger::PreAgentTurnStop {
+            let history = &**facts.history();
+            bodies.extend(inferred_responses(history, facts.event(), verdict, now));
+        }
+        match log.append(bodies, now) {
+            Ok(_) => None,
+            Err(error) => Some(format!("the signal log cannot be written: {error}")),
+        }
+    }
+}
+
+/// Returns where the log lies: as the settings say, and with `.ahp/` standing for the project's own folder.
+pub fn log_path(locations: &Locations, path: &std::path::Path) -> PathBuf {
+    match path.strip_prefix(".ahp") {
+        Ok(inside) => project_dir(locations).join(inside),
+        Err(_) => locations.project_root.join(path),
+    }
+}
+
+/// Returns the triggers of all events that one event can bring about: a shell tool may run issue commands.
+fn with_issue_triggers(trigger: Trigger) -> Vec<Trigger> {
+    let issue = Trigger::ALL.iter().copied().filter(|other| {
+        trigger.is_tool() && other.is_issue() && other.is_pre() == trigger.is_pre()
+    });
+    std::iter::once(trigger).chain(issue).collect()
+}
+
+type Stamp = Option<(SystemTime, u64)>;
+
+/// Returns every file that a policy came from, or would come from if it were there, as it is now.
+fn stamps(locations: &Locations, sources: &SourceMap) -> Vec<(PathBuf, Stamp)> {
+    let layers = locations.layers().into_iter().map(|(_, path)| path);
+    let extended = sources.files().iter().filter_map(|source| {
+        let name = &*source.name;
+        match (name.strip_prefix("~/"), &locations.home) {
+            _ if name.starts_with("ahp:") => None,
+            (Some(rest), Some(home)) => Some(home.join(rest)),
+            _ => Some(locations.project_root.join(name)),
+        }
+    });
+    layers
+        .chain(extended)
+        .map(|path| {
+            let stamp = stamp(&path);
+            (path, stamp)
+        })
+        .collect()
+}
+
+fn stamp(path: &std::path::Path) -> Stamp {
+    let meta = path.metadata().ok()?;
+    Some((meta.modified().ok()?, meta.len()))
+}

@@ -1,0 +1,122 @@
+//! Event: one thing that an agent is about to do, or has just done.
+
+mod tool;
+mod trigger;
+
+pub use self::tool::McpTool;
+pub use self::tool::ToolCall;
+pub use self::tool::ToolKind;
+pub use self::tool::ToolView;
+pub use self::trigger::ISSUE_VERBS;
+pub use self::trigger::Trigger;
+pub use self::trigger::UnknownTriggerError;
+
+use std::path::PathBuf;
+
+use chrono::DateTime;
+use chrono::Utc;
+use serde::Deserialize;
+use serde::Serialize;
+use serde_json::Map;
+use serde_json::Value;
+
+/// One event in AHP's own form (spec §4.1). Only `trigger` is required.
+///
+/// Host adapters turn each host's own JSON into this; nothing behind them knows a host's spelling.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Event {
+    /// The kind of the event.
+    pub trigger: Trigger,
+    /// When it happened; the engine's clock where the host does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timestamp: Option<DateTime<Utc>>,
+    /// The host's name of the agent session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// The directory in which the operation happens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work_dir: Option<PathBuf>,
+    /// The program that runs the agent, by the name of its adapter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// The tool call, at tool triggers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<ToolCall>,
+    /// The issue that is acted upon, at issue triggers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issue_id: Option<String>,
+    /// The environment, where the host knows better than the settings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment: Option<String>,
+    /// The user's prompt, at turn triggers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
+    /// The subagent, at subagent triggers, or where the event happens inside one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subagent: Option<Subagent>,
+    /// What the host tells about the end of a turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Stop>,
+    /// What else the host told and no field above holds.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub context: Map<String, Value>,
+}
+
+/// A subagent, as far as the host describes it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Subagent {
+    /// Its name or id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The kind of agent that it is.
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "type")]
+    pub kind: Option<String>,
+    /// What it was asked to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+}
+
+/// The end of a turn or a subagent.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stop {
+    /// Why the agent stops, in the host's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Whether the agent is already going on because of an earlier block of a stop.
+    #[serde(default)]
+    pub active: bool,
+    /// How many steps the turn had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step_count: Option<u64>,
+    /// The agent's last message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub final_message: Option<String>,
+}
+
+impl Event {
+    /// Makes an event that tells nothing but its kind.
+    pub fn new(trigger: Trigger) -> Self {
+        Self {
+            trigger,
+            timestamp: None,
+            session_id: None,
+            work_dir: None,
+            host: None,
+            tool: None,
+            issue_id: None,
+            environment: None,
+            prompt: None,
+            subagent: None,
+            stop: None,
+            context: Map::new(),
+        }
+    }
+
+    /// Returns what repeated findings are counted by: the issue, else the session.
+    pub fn subject(&self) -> Option<&str> {
+        self.issue_id.as_deref().or(self.session_id.as_deref())
+    }
+}

@@ -1,0 +1,318 @@
+//! Input: where the hosts keep the command, the paths and the text in a tool's input.
+
+use serde_json::Value;
+
+/// The fields that hold a command line, best first.
+const COMMAND: &[&str] = &[
+    "command",
+    "cmd",
+    "commands",
+    "command_line",
+    "commandLine",
+    "script",
+    "chars",
+    "input",
+];
+
+/// The fields that hold a path, or a list of paths, or a list of objects with paths.
+const PATH: &[&str] = &[
+    "file_path",
+    "filePath",
+    "file_paths",
+    "filePaths",
+    "path",
+    "paths",
+    "file",
+    "files",
+    "filename",
+    "target_file",
+    "targetFile",
+    "target_path",
+    "notebook_path",
+    "notebookPath",
+    "absolute_path",
+    "dir_path",
+    "dirPath",
+    "directory",
+    "old_path",
+    "new_path",
+    "source_path",
+    "destination_path",
+    "relative_path",
+    "relative_workspace_path",
+    "destination",
+];
+
+/// The fields that hold text that is written.
+const CONTENT: &[&str] = &[
+    "content",
+    "contents",
+    "file_text",
+    "fileText",
+    "new_string",
+    "newString",
+    "new_str",
+    "newStr",
+    "new_text",
+    "newText",
+    "new_content",
+    "newContent",
+    "new_source",
+    "newSource",
+    "new_code",
+    "newCode",
+    "insert_text",
+    "code_edit",
+    "code",
+    "text",
+    "replace",
+    "replacement",
+    "new",
+    "diff",
+];
+
+/// How deep lists of edits and files are searched: `edits[].file_path` and the like.
+const DEPTH: usize = 4;
+
+/// Returns the command line; the words of an argument vector are quoted and joined.
+pub(super) fn command(input: &Value) -> Option<String> {
+    match input {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(words) => Some(join(words)),
+        Value::Object(map) => COMMAND.iter().find_map(|key| {
+            let value = map.get(*key)?;
+            match (*key, value) {
+                ("commands", Value::Array(lines)) => Some(lines_of(lines)),
+                ("commands", Value::String(text)) => Some(encoded_lines(text)),
+                ("command" | "cmd", Value::String(program)) => {
+                    Some(with_arguments(program, map.get("args")))
+                }
+                (_, Value::String(text)) => Some(text.clone()),
+                (_, Value::Array(words)) => Some(join(words)),
+                _ => None,
+            }
+        }),
+        _ => None,
+    }
+}
+
+/// Appends the words of `args`, where the input has them beside the program.
+fn with_arguments(program: &str, args: Option<&Value>) -> String {
+    match args {
+        Some(Value::Array(args)) if !args.is_empty() => format!("{program} {}", join(args)),
+        _ => program.to_owned(),
+    }
+}
+
+/// Returns a list of command lines as a script.
+fn lines_of(lines: &[Value]) -> String {
+    let lines: Vec<String> = lines.iter().filter_map(command).collect();
+    lines.join("\n")
+}
+
+/// Reads a list of command lines that was put into a string as JSON.
+fn encoded_lines(text: &str) -> String {
+    match serde_json::from_str::<Vec<Value>>(text) {
+        Ok(lines) => lines_of(&lines),
+        Err(_) => text.to_owned(),
+    }
+}
+
+/// Joins the words of an argument vector, each quoted where a shell would split or expand it.
+fn join(words: &[Value]) -> String {
+    let words: Vec<String> = words
+        .iter()
+        .map(|word| match word {
+            Value::String(word) => quote(word),
+            other => quote(&other.to_string()),
+        })
+        .collect();
+    words.join(" ")
+}
+
+/// Quotes a word for a POSIX shell where it needs it.
+fn quote(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// Returns every path in the input, in order, each once.
+pub(super) fn paths(input: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    collect(input, PATH, DEPTH, &mut |text| {
+        if !text.is_empty() && !found.iter().any(|p| p == text) {
+            found.push(text.to_owned());
+        }
+    });
+    found
+}
+
+/// Returns the text that is written; the parts of several edits are joined by lines.
+pub(super) fn content(input: &Value) -> Option<String> {
+    let mut parts: Vec<String> = Vec::new();
+    collect(input, CONTENT, DEPTH, &mut |text| {
+        parts.push(text.to_owned());
+    });
+    (!parts.is_empty()).then(|| parts.join("\n"))
+}
+
+/// Returns the address that is fetched: of a field, else the first in the words of a prompt.
+pub(super) fn url(input: &Value) -> Option<String> {
+    let map = input.as_object()?;
+    if let Some(url) = map.get("url").or_else(|| map.get("urls")) {
+        return match url {
+            Value::String(url) => Some(url.clone()),
+            Value::Array(urls) => urls.first().and_then(Value::as_str).map(str::to_owned),
+            _ => None,
+        };
+    }
+    map.values().filter_map(Value::as_str).find_map(|text| {
+        text.split(|c: char| c.is_whitespace() || "\"'`<>()".contains(c))
+            .find(|word| word.starts_with("https://") || word.starts_with("http://"))
+            .map(str::to_owned)
+    })
+}
+
+/// Returns what a tool gave back, as text.
+pub(super) fn output(value: &Value) -> Option<String> {
+    /// The fields that hold the words, in the order in which a person would want to read them.
+    const WORDS: &[&str] = &[
+        "llmContent",
+        "text_result_for_llm",
+        "textResultForLlm",
+        "stdout",
+        "stderr",
+        "output",
+        "result",
+        "content",
+        "text",
+        "message",
+        "error",
+    ];
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        Value::Array(parts) => {
+            let parts: Vec<String> = parts.iter().filter_map(output).collect();
+            Some(parts.join("\n"))
+        }
+        Value::Object(map) => {
+            let parts: Vec<String> = WORDS
+                .iter()
+                .filter_map(|key| map.get(*key).and_then(output))
+                .filter(|part| !part.is_empty())
+                .collect();
+            if parts.is_empty() && !WORDS.iter().any(|key| map.contains_key(*key)) {
+                return Some(value.to_string());
+            }
+            Some(parts.join("\n"))
+        }
+        other => Some(other.to_string()),
+    }
+}
+
+/// Hands out every string below one of the keys, in lists and nested objects too.
+fn collect(value: &Value, keys: &[&str], depth: usize, take: &mut impl FnMut(&str)) {
+    if depth == 0 {
+        return;
+    }
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                match value {
+                    Value::String(text) if keys.contains(&key.as_str()) => take(text),
+                    Value::Array(items) if keys.contains(&key.as_str()) => {
+                        for item in items {
+                            match item {
+                                Value::String(text) => take(text),
+                                other => collect(other, keys, depth - 1, take),
+                            }
+                        }
+                    }
+                    Value::Array(_) | Value::Object(_) => collect(value, keys, depth - 1, take),
+                    _ => {}
+                }
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                collect(item, keys, depth - 1, take);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_command_is_found_in_every_form() {
+        let of = |input: Value| command(&input).unwrap();
+        assert_eq!(of(json!({"command": "ls -l"})), "ls -l");
+        assert_eq!(of(json!({"cmd": "ls"})), "ls");
+        assert_eq!(
+            of(json!(["bash", "-lc", "echo 'a b'"])),
+            r"bash -lc 'echo '\''a b'\'''"
+        );
+        assert_eq!(
+            of(json!({"command": ["rm", "-rf", "a b", ""]})),
+            "rm -rf 'a b' ''"
+        );
+        assert_eq!(of(json!({"commands": ["ls", "pwd"]})), "ls\npwd");
+        assert_eq!(of(json!({"commands": r#"["ls","pwd"]"#})), "ls\npwd");
+        assert_eq!(
+            of(json!({"commands": [{"command": "git", "args": ["log", "-1"]}]})),
+            "git log -1"
+        );
+        assert_eq!(of(json!({"command_line": "make"})), "make");
+        assert_eq!(command(&json!({"path": "x"})), None);
+    }
+
+    #[test]
+    fn paths_and_content_are_found_in_lists_of_edits() {
+        let input = json!({"edits": [
+            {"filePath": "a.rs", "oldString": "x", "newString": "y"},
+            {"filePath": "b.rs", "newString": "z"},
+        ]});
+        assert_eq!(paths(&input), ["a.rs", "b.rs"]);
+        assert_eq!(content(&input).unwrap(), "y\nz");
+        let kimi = json!({"path": "c.py", "edit": {"old": "1", "new": "2"}});
+        assert_eq!(paths(&kimi), ["c.py"]);
+        assert_eq!(content(&kimi).unwrap(), "2");
+    }
+
+    #[test]
+    fn an_address_is_found_in_a_prompt_too() {
+        assert_eq!(
+            url(&json!({"url": "https://a.b/c"})).unwrap(),
+            "https://a.b/c"
+        );
+        assert_eq!(
+            url(&json!({"prompt": "read (https://a.b/c) please"})).unwrap(),
+            "https://a.b/c"
+        );
+    }
+
+    #[test]
+    fn output_is_the_words_of_it() {
+        assert_eq!(
+            output(&json!({"stdout": "a", "stderr": "", "interrupted": false})).unwrap(),
+            "a"
+        );
+        assert_eq!(
+            output(&json!([{"query": "q", "result": "r"}])).unwrap(),
+            "r"
+        );
+        assert_eq!(
+            output(&json!({"resultType": "success", "textResultForLlm": "t"})).unwrap(),
+            "t"
+        );
+    }
+}

@@ -1,0 +1,73 @@
+//! McpTool: the server and the tool behind the hosts' spellings of an MCP tool.
+
+use serde::Deserialize;
+use serde::Serialize;
+use serde_json::Value;
+
+/// A tool of an MCP server.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct McpTool {
+    /// The server's name; none where the host does not tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// The tool's own name.
+    pub tool: String,
+}
+
+/// Reads an MCP tool from a tool name: `mcp__server__tool`, `mcp_server_tool`, `MCP:tool`.
+///
+/// In the second spelling a server whose name has an underscore cannot be told from the tool's name: the
+/// first one is taken as the border. Hosts that use it say the server beside the name.
+pub(super) fn of_name(name: &str) -> Option<McpTool> {
+    if let Some(tool) = name.strip_prefix("MCP:") {
+        return Some(McpTool {
+            server: None,
+            tool: tool.to_owned(),
+        });
+    }
+    let (server, tool) = match name.strip_prefix("mcp__") {
+        Some(rest) => rest.split_once("__")?,
+        None => name.strip_prefix("mcp_")?.split_once('_')?,
+    };
+    (!server.is_empty() && !tool.is_empty()).then(|| McpTool {
+        server: Some(server.to_owned()),
+        tool: tool.to_owned(),
+    })
+}
+
+/// Reads an MCP tool from the input of a tool that calls any of them by name.
+pub(super) fn of_input(input: &Value) -> Option<McpTool> {
+    let text = |key: &str| input.get(key).and_then(Value::as_str).map(str::to_owned);
+    Some(McpTool {
+        server: text("server_name").or_else(|| text("server")),
+        tool: text("tool_name").or_else(|| text("uri"))?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_spelling_is_read() {
+        let read = |name| of_name(name).map(|m| (m.server, m.tool));
+        let some =
+            |server: Option<&str>, tool: &str| Some((server.map(str::to_owned), tool.to_owned()));
+        assert_eq!(
+            read("mcp__github__get_issue"),
+            some(Some("github"), "get_issue")
+        );
+        assert_eq!(
+            read("mcp__plugin_a_b__run"),
+            some(Some("plugin_a_b"), "run")
+        );
+        assert_eq!(
+            read("mcp_github_get_issue"),
+            some(Some("github"), "get_issue")
+        );
+        assert_eq!(read("MCP:get_issue"), some(None, "get_issue"));
+        assert_eq!(read("mcp__github"), None);
+        assert_eq!(read("Bash"), None);
+    }
+}

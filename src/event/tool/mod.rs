@@ -1,0 +1,40 @@
+//! ToolCall: a call of a tool, and its view in the one vocabulary of all hosts (spec §4.2).
+
+mod input;
+mod kind;
+mod mcp;
+mod names;
+mod patch;
+mod path;
+mod view;
+
+pub use self::kind::ToolKind;
+pub use self::mcp::McpTool;
+pub use self::view::ToolView;
+
+use serde::Deserialize;
+use serde::Serialize;
+use serde_json::Value;
+
+/// A call of a tool, as the host tells it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ToolCall {
+    /// The host's own name of the tool.
+    pub name: String,
+    /// The tool's input, as the host gives it.
+    #[serde(default)]
+    pub input: Value,
+    /// The host's id of this call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub use_id: Option<String>,
+    /// What the tool gave back, after it ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Value>,
+    /// Why it failed, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Value>,
+    /// The MCP tool behind the name, where the host says it outright; else it is read from the name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mcp: Option<McpTool>,
+}

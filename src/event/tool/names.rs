@@ -1,0 +1,191 @@
+//! Names: the table of every known tool of every host, and what it does.
+
+use super::ToolKind;
+
+/// Every known tool name, written in lower case without `_`, `-` and spaces, in order.
+///
+/// Hosts spell one tool in several cases (`Write`, `write`; `write_file`, `writeFile`); none of them
+/// gives two tools names that differ in that alone.
+static NAMES: &[(&str, ToolKind)] = &[
+    ("accessmcpresource", ToolKind::Mcp),
+    ("activateskill", ToolKind::Other),
+    ("agent", ToolKind::Agent),
+    ("applydiff", ToolKind::Edit),
+    ("applypatch", ToolKind::Edit),
+    ("askfollowupquestion", ToolKind::Other),
+    ("askquestion", ToolKind::Other),
+    ("askuser", ToolKind::Other),
+    ("askuserquestion", ToolKind::Other),
+    ("bash", ToolKind::Shell),
+    ("bashoutput", ToolKind::Other),
+    ("browseraction", ToolKind::Fetch),
+    ("codebase", ToolKind::Search),
+    ("codebasesearch", ToolKind::Search),
+    ("completetask", ToolKind::Other),
+    ("create", ToolKind::Write),
+    ("createdirectory", ToolKind::Write),
+    ("createfile", ToolKind::Write),
+    ("createnewjupyternotebook", ToolKind::Write),
+    ("delegatetoagent", ToolKind::Agent),
+    ("delete", ToolKind::Delete),
+    ("deletefile", ToolKind::Delete),
+    ("edit", ToolKind::Edit),
+    ("editfile", ToolKind::Edit),
+    ("editfiles", ToolKind::Edit),
+    ("editnotebook", ToolKind::Edit),
+    ("editnotebookfile", ToolKind::Edit),
+    ("editor", ToolKind::Edit),
+    ("enterplanmode", ToolKind::Other),
+    ("execcommand", ToolKind::Shell),
+    ("executecommand", ToolKind::Shell),
+    ("exitplanmode", ToolKind::Other),
+    ("fetch", ToolKind::Fetch),
+    ("fetchurl", ToolKind::Fetch),
+    ("fetchwebcontent", ToolKind::Fetch),
+    ("fetchwebpage", ToolKind::Fetch),
+    ("filesearch", ToolKind::Search),
+    ("findpath", ToolKind::Search),
+    ("findtextinfiles", ToolKind::Search),
+    ("git", ToolKind::Shell),
+    ("glob", ToolKind::Search),
+    ("googlewebsearch", ToolKind::Fetch),
+    ("grep", ToolKind::Search),
+    ("grepsearch", ToolKind::Search),
+    ("inserteditintofile", ToolKind::Edit),
+    ("invokeagent", ToolKind::Agent),
+    ("killbash", ToolKind::Other),
+    ("killshell", ToolKind::Other),
+    ("list", ToolKind::Search),
+    ("listdir", ToolKind::Search),
+    ("listdirectory", ToolKind::Search),
+    ("listfiles", ToolKind::Search),
+    ("listmcpresourcestool", ToolKind::Mcp),
+    ("localshell", ToolKind::Shell),
+    ("ls", ToolKind::Search),
+    ("multiedit", ToolKind::Edit),
+    ("multireplacestringinfile", ToolKind::Edit),
+    ("newtask", ToolKind::Agent),
+    ("notebookedit", ToolKind::Edit),
+    ("notebookread", ToolKind::Read),
+    ("opensimplebrowser", ToolKind::Fetch),
+    ("patch", ToolKind::Edit),
+    ("powershell", ToolKind::Shell),
+    ("question", ToolKind::Other),
+    ("read", ToolKind::Read),
+    ("readbash", ToolKind::Other),
+    ("readcode", ToolKind::Read),
+    ("readfile", ToolKind::Read),
+    ("readfiles", ToolKind::Read),
+    ("readmanyfiles", ToolKind::Read),
+    ("readmcpresourcetool", ToolKind::Mcp),
+    ("readmediafile", ToolKind::Read),
+    ("removefile", ToolKind::Delete),
+    ("replace", ToolKind::Edit),
+    ("replaceinfile", ToolKind::Edit),
+    ("replacestringinfile", ToolKind::Edit),
+    ("rg", ToolKind::Search),
+    ("runcommand", ToolKind::Shell),
+    ("runcommands", ToolKind::Shell),
+    ("runinterminal", ToolKind::Shell),
+    ("runshellcommand", ToolKind::Shell),
+    ("runsubagent", ToolKind::Agent),
+    ("runterminalcmd", ToolKind::Shell),
+    ("runterminalcommand", ToolKind::Shell),
+    ("searchcodebase", ToolKind::Search),
+    ("searchfiles", ToolKind::Search),
+    ("searchreplace", ToolKind::Edit),
+    ("searchweb", ToolKind::Fetch),
+    ("semanticsearch", ToolKind::Search),
+    ("sendinput", ToolKind::Agent),
+    ("sendmessage", ToolKind::Agent),
+    ("settodolist", ToolKind::Other),
+    ("shell", ToolKind::Shell),
+    ("shellcommand", ToolKind::Shell),
+    ("skill", ToolKind::Other),
+    ("spawnagent", ToolKind::Agent),
+    ("stopbash", ToolKind::Other),
+    ("strreplace", ToolKind::Edit),
+    ("strreplacebasededittool", ToolKind::Edit),
+    ("strreplaceeditor", ToolKind::Edit),
+    ("strreplacefile", ToolKind::Edit),
+    ("subagent", ToolKind::Agent),
+    ("task", ToolKind::Agent),
+    ("taskcreate", ToolKind::Other),
+    ("taskupdate", ToolKind::Other),
+    ("terminal", ToolKind::Shell),
+    ("textsearch", ToolKind::Search),
+    ("think", ToolKind::Other),
+    ("todolist", ToolKind::Other),
+    ("todoread", ToolKind::Other),
+    ("todowrite", ToolKind::Other),
+    ("updateplan", ToolKind::Other),
+    ("updatetodo", ToolKind::Other),
+    ("usemcptool", ToolKind::Mcp),
+    ("usesubagents", ToolKind::Agent),
+    ("view", ToolKind::Read),
+    ("viewimage", ToolKind::Read),
+    ("webfetch", ToolKind::Fetch),
+    ("websearch", ToolKind::Fetch),
+    ("write", ToolKind::Write),
+    ("writebash", ToolKind::Shell),
+    ("writecode", ToolKind::Edit),
+    ("writefile", ToolKind::Write),
+    // Types into a shell that is running: what it types is a command line.
+    ("writestdin", ToolKind::Shell),
+    ("writetodos", ToolKind::Other),
+    ("writetofile", ToolKind::Write),
+];
+
+/// Finds what a tool of this name does, in any host's spelling.
+pub(super) fn kind_of(name: &str) -> Option<ToolKind> {
+    let key: String = name
+        .chars()
+        .filter(|c| !matches!(c, '_' | '-' | ' '))
+        .map(|c| c.to_ascii_lowercase())
+        .collect();
+    let at = NAMES
+        .binary_search_by_key(&key.as_str(), |(name, _)| name)
+        .ok()?;
+    NAMES.get(at).map(|(_, kind)| *kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted_and_normalised() {
+        assert!(NAMES.is_sorted_by(|(a, _), (b, _)| a < b));
+        for (name, kind) in NAMES {
+            assert_eq!(kind_of(name), Some(*kind), "{name}");
+        }
+    }
+
+    #[test]
+    fn one_tool_has_one_kind_in_every_spelling() {
+        for name in [
+            "Bash",
+            "Shell",
+            "run_shell_command",
+            "runTerminalCommand",
+            "run_in_terminal",
+            "shell",
+            "exec_command",
+            "run_commands",
+            "PowerShell",
+        ] {
+            assert_eq!(kind_of(name), Some(ToolKind::Shell), "{name}");
+        }
+        for name in [
+            "Write",
+            "WriteFile",
+            "write_file",
+            "create",
+            "create_file",
+            "write_to_file",
+        ] {
+            assert_eq!(kind_of(name), Some(ToolKind::Write), "{name}");
+        }
+        assert_eq!(kind_of("frobnicate"), None);
+    }
+}

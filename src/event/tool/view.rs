@@ -1,0 +1,213 @@
+//! ToolView: a tool call in the vocabulary that all hosts share.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::McpTool;
+use super::ToolCall;
+use super::ToolKind;
+use super::input;
+use super::mcp;
+use super::patch::Patch;
+use super::path;
+
+/// A tool call in the common vocabulary.
+#[derive(Clone, Debug)]
+pub struct ToolView {
+    /// What the tool does.
+    pub kind: ToolKind,
+    /// The command line of a shell tool; the words of an argument vector are quoted and joined.
+    pub command: Option<String>,
+    /// Every path that the call touches, relative to the project root where it lies below it, else absolute.
+    pub paths: Vec<String>,
+    /// The text that is being written.
+    pub content: Option<String>,
+    /// The address that is fetched.
+    pub url: Option<String>,
+    /// What the tool gave back, as text.
+    pub output: Option<String>,
+    /// The MCP server.
+    pub mcp_server: Option<String>,
+    /// The MCP tool's own name.
+    pub mcp_tool: Option<String>,
+}
+
+impl ToolView {
+    /// Makes the view of a call that happens in `work_dir` of the project at `root`.
+    pub fn of(call: &ToolCall, work_dir: &Path, root: &Path) -> Self {
+        let mut kind = if call.mcp.is_some() {
+            ToolKind::Mcp
+        } else {
+            ToolKind::of(&call.name)
+        };
+        // Some hosts put the input into a string as JSON.
+        let decoded = decoded(&call.input);
+        let given = decoded.as_ref().unwrap_or(&call.input);
+        let mcp = (kind == ToolKind::Mcp)
+            .then(|| named_mcp(call, given))
+            .flatten();
+        let patch = (kind == ToolKind::Edit)
+            .then(|| patch_text(given).and_then(Patch::read))
+            .flatten();
+        let (paths, content) = if let Some(patch) = &patch {
+            kind = patch.kind();
+            (patch.paths.clone(), Some(patch.added.clone()))
+        } else {
+            kind = by_verb(kind, given);
+            match kind {
+                ToolKind::Shell | ToolKind::Fetch | ToolKind::Agent => (Vec::new(), None),
+                ToolKind::Write | ToolKind::Edit | ToolKind::Mcp => {
+                    (input::paths(given), input::content(given))
+                }
+                _ => (input::paths(given), None),
+            }
+        };
+        Self {
+            kind,
+            command: (kind == ToolKind::Shell)
+                .then(|| input::command(given))
+                .flatten(),
+            paths: paths
+                .iter()
+                .map(|p| path::written(p, work_dir, root))
+                .collect(),
+            content,
+            url: matches!(kind, ToolKind::Fetch | ToolKind::Mcp)
+                .then(|| input::url(given))
+                .flatten(),
+            output: call
+                .output
+                .as_ref()
+                .or(call.error.as_ref())
+                .and_then(input::output),
+            mcp_server: mcp.as_ref().and_then(|m| m.server.clone()),
+            mcp_tool: mcp.map(|m| m.tool),
+        }
+    }
+}
+
+fn decoded(value: &Value) -> Option<Value> {
+    let text = value.as_str()?.trim_start();
+    text.starts_with('{')
+        .then(|| serde_json::from_str(text).ok())
+        .flatten()
+}
+
+fn named_mcp(call: &ToolCall, given: &Value) -> Option<McpTool> {
+    call.mcp
+        .clone()
+        .or_else(|| mcp::of_name(&call.name))
+        .or_else(|| mcp::of_input(given))
+}
+
+/// Returns the text in which a patch would stand.
+fn patch_text(given: &Value) -> Option<&str> {
+    let text = match given {
+        Value::String(text) => Some(text.as_str()),
+        Value::Object(map) => [
+            "command",
+            "input",
+            "patch",
+            "patchText",
+            "patch_text",
+            "diff",
+        ]
+        .iter()
+        .find_map(|key| map.get(*key).and_then(patch_word)),
+        _ => None,
+    }?;
+    (text.contains("*** ") || text.contains("+++ ")).then_some(text)
+}
+
+/// Takes the patch out of an argument vector such as `["apply_patch", "*** Begin Patch…"]`.
+fn patch_word(value: &Value) -> Option<&str> {
+    match value {
+        Value::String(text) => Some(text),
+        Value::Array(words) => words.last().and_then(Value::as_str),
+        _ => None,
+    }
+}
+
+/// Looks closer at tools that do several things: an editor told to `create` or to `view`, or one that is
+/// given no text to replace.
+fn by_verb(kind: ToolKind, given: &Value) -> ToolKind {
+    if kind != ToolKind::Edit {
+        return kind;
+    }
+    match given.get("command").and_then(Value::as_str) {
+        Some("create") => return ToolKind::Write,
+        Some("view") => return ToolKind::Read,
+        _ => {}
+    }
+    let has = |key: &str| given.get(key).is_some();
+    if has("new_text") && !has("old_text") && !has("insert_line") {
+        return ToolKind::Write;
+    }
+    kind
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn view(name: &str, input: Value) -> ToolView {
+        let call = ToolCall {
+            name: name.to_owned(),
+            input,
+            ..ToolCall::default()
+        };
+        ToolView::of(&call, Path::new("/p"), Path::new("/p"))
+    }
+
+    #[test]
+    fn one_act_looks_the_same_in_every_host() {
+        for (name, input) in [
+            ("Write", json!({"file_path": "/p/a.txt", "content": "x\n"})),
+            ("WriteFile", json!({"path": "/p/a.txt", "content": "x\n"})),
+            ("create", json!({"path": "/p/a.txt", "file_text": "x\n"})),
+            ("editor", json!({"path": "a.txt", "new_text": "x\n"})),
+            ("write", json!({"filePath": "a.txt", "content": "x\n"})),
+            (
+                "apply_patch",
+                json!({"command": "*** Begin Patch\n*** Add File: /p/a.txt\n+x\n*** End Patch\n"}),
+            ),
+            (
+                "apply_patch",
+                json!("*** Begin Patch\n*** Add File: a.txt\n+x\n*** End Patch\n"),
+            ),
+            (
+                "str_replace_editor",
+                json!({"command": "create", "path": "a.txt", "file_text": "x\n"}),
+            ),
+        ] {
+            let view = view(name, input);
+            assert_eq!(view.kind, ToolKind::Write, "{name}");
+            assert_eq!(view.paths, ["a.txt"], "{name}");
+            assert_eq!(view.content.as_deref(), Some("x\n"), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_mcp_tool_has_a_server() {
+        let view = view(
+            "use_mcp_tool",
+            json!({"server_name": "gh", "tool_name": "get", "arguments": "{}"}),
+        );
+        assert_eq!(view.kind, ToolKind::Mcp);
+        assert_eq!(view.mcp_server.as_deref(), Some("gh"));
+        assert_eq!(view.mcp_tool.as_deref(), Some("get"));
+    }
+
+    #[test]
+    fn a_shell_tool_touches_no_path_of_its_own() {
+        let view = view(
+            "run_shell_command",
+            json!({"command": "rm x", "dir_path": "sub"}),
+        );
+        assert_eq!(view.command.as_deref(), Some("rm x"));
+        assert!(view.paths.is_empty());
+    }
+}

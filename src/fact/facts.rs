@@ -1,0 +1,325 @@
+//! Facts: the facts of one event, each computed at most once, when it is first asked for.
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::OnceLock;
+
+use chrono::DateTime;
+use chrono::Utc;
+
+use super::Fact;
+use super::FactValue;
+use crate::event::Event;
+use crate::event::ToolView;
+use crate::shell;
+use crate::signal_log::History;
+use crate::workspace::ChangeScope;
+use crate::workspace::Changes;
+use crate::workspace::GitError;
+use crate::workspace::GitState;
+use crate::workspace::Issue;
+use crate::workspace::IssueError;
+use crate::workspace::Workspace;
+
+/// What facts are made of.
+#[derive(Debug)]
+pub struct FactsSeed {
+    /// The event.
+    pub event: Arc<Event>,
+    /// The project.
+    pub workspace: Arc<dyn Workspace>,
+    /// The past.
+    pub history: Arc<dyn History>,
+    /// The environment, as event, settings and `AHP_ENV` give it.
+    pub environment: String,
+    /// When the event happened.
+    pub time: DateTime<Utc>,
+    /// The user's home directory, for `~` in command lines.
+    pub home: Option<PathBuf>,
+}
+
+/// The facts of one event; a clone shares them.
+#[derive(Clone, Debug)]
+pub struct Facts(Arc<Known>);
+
+#[derive(Debug)]
+struct Known {
+    seed: FactsSeed,
+    work_dir: PathBuf,
+    work_dir_text: String,
+    root_text: String,
+    tool: OnceLock<Option<ToolView>>,
+    shell: OnceLock<Option<Arc<shell::Analysis>>>,
+    programs: OnceLock<Vec<String>>,
+    arguments: OnceLock<Vec<String>>,
+    issue: OnceLock<Result<Option<Arc<Issue>>, IssueError>>,
+    changes: OnceLock<Result<Arc<Changes>, GitError>>,
+    git: OnceLock<Result<Arc<GitState>, GitError>>,
+    attempt: OnceLock<u32>,
+}
+
+impl Facts {
+    /// Makes the facts of an event; nothing is computed yet.
+    pub fn new(seed: FactsSeed) -> Self {
+        let root = seed.workspace.root();
+        let work_dir = match &seed.event.work_dir {
+            Some(dir) if dir.is_absolute() => dir.clone(),
+            Some(dir) => root.join(dir),
+            None => root.to_owned(),
+        };
+        Self(Arc::new(Known {
+            work_dir_text: work_dir.to_string_lossy().into_owned(),
+            root_text: root.to_string_lossy().into_owned(),
+            work_dir,
+            seed,
+            tool: OnceLock::new(),
+            shell: OnceLock::new(),
+            programs: OnceLock::new(),
+            arguments: OnceLock::new(),
+            issue: OnceLock::new(),
+            changes: OnceLock::new(),
+            git: OnceLock::new(),
+            attempt: OnceLock::new(),
+        }))
+    }
+
+    /// Returns the event.
+    pub fn event(&self) -> &Event {
+        &self.0.seed.event
+    }
+
+    /// Returns the project.
+    pub fn workspace(&self) -> &Arc<dyn Workspace> {
+        &self.0.seed.workspace
+    }
+
+    /// Returns the past.
+    pub fn history(&self) -> &Arc<dyn History> {
+        &self.0.seed.history
+    }
+
+    /// Returns the environment.
+    pub fn environment(&self) -> &str {
+        &self.0.seed.environment
+    }
+
+    /// Returns when the event happened.
+    pub fn time(&self) -> DateTime<Utc> {
+        self.0.seed.time
+    }
+
+    /// Returns the directory in which the operation happens.
+    pub fn work_dir(&self) -> &Path {
+        &self.0.work_dir
+    }
+
+    /// Returns the root of the project.
+    pub fn project_root(&self) -> &Path {
+        self.0.seed.workspace.root()
+    }
+
+    /// Returns the user's home directory.
+    pub fn home(&self) -> Option<&Path> {
+        self.0.seed.home.as_deref()
+    }
+
+    /// Returns the tool call in the common vocabulary; none where the event has no tool.
+    pub fn tool(&self) -> Option<&ToolView> {
+        self.0
+            .tool
+            .get_or_init(|| {
+                let call = self.0.seed.event.tool.as_ref()?;
+                Some(ToolView::of(call, &self.0.work_dir, self.project_root()))
+            })
+            .as_ref()
+    }
+
+    /// Returns what the command line of a shell tool would run; none where the tool is no shell.
+    pub fn shell(&self) -> Option<&Arc<shell::Analysis>> {
+        self.0
+            .shell
+            .get_or_init(|| {
+                let command = self.tool()?.command.as_deref()?;
+                Some(Arc::new(shell::analyse(
+                    command,
+                    &shell::Surroundings {
+                        work_dir: self.0.work_dir.clone(),
+                        home: self.0.seed.home.clone(),
+                        project_root: self.project_root().to_owned(),
+                    },
+                )))
+            })
+            .as_ref()
+    }
+
+    /// Returns the event's issue; none where the event has none or no file holds it.
+    ///
+    /// # Errors
+    /// The issue's file cannot be understood.
+    pub fn issue(&self) -> Result<Option<&Arc<Issue>>, &IssueError> {
+        self.0
+            .issue
+            .get_or_init(|| match &self.0.seed.event.issue_id {
+                Some(id) => self.0.seed.workspace.issue(id),
+                None => Ok(None),
+            })
+            .as_ref()
+            .map(Option::as_ref)
+    }
+
+    /// Returns what has changed: by the branch at issue triggers, in the working tree elsewhere.
+    ///
+    /// # Errors
+    /// Git cannot tell.
+    pub fn changes(&self) -> Result<&Arc<Changes>, &GitError> {
+        self.0
+            .changes
+            .get_or_init(|| {
+                let scope = if self.0.seed.event.trigger.is_issue() {
+                    ChangeScope::Branch
+                } else {
+                    ChangeScope::WorkingTree
+                };
+                self.0.seed.workspace.changes(scope)
+            })
+            .as_ref()
+    }
+
+    /// Returns the state of the repository.
+    ///
+    /// # Errors
+    /// Git cannot tell.
+    pub fn git(&self) -> Result<&Arc<GitState>, &GitError> {
+        self.0
+            .git
+            .get_or_init(|| self.0.seed.workspace.git())
+            .as_ref()
+    }
+
+    /// Returns which try this is, from 1.
+    pub fn attempt(&self) -> u32 {
+        *self.0.attempt.get_or_init(|| {
+            let event = &self.0.seed.event;
+            event.subject().map_or(1, |subject| {
+                self.0.seed.history.stopped(event.trigger, subject) + 1
+            })
+        })
+    }
+
+    /// Returns any fact by its name's enum; [`FactValue::Absent`] where this event or project does not have it.
+    pub fn get(&self, fact: Fact) -> FactValue<'_> {
+        let event = &*self.0.seed.event;
+        let tool =
+            |part: fn(&ToolView) -> Option<&str>| FactValue::text(self.tool().and_then(part));
+        let issue = |part: fn(&Issue) -> FactValue<'_>| match self.issue() {
+            Ok(Some(issue)) => part(issue),
+            _ => FactValue::Absent,
+        };
+        let changes = |part: fn(&Changes) -> FactValue<'_>| match self.changes() {
+            Ok(changes) => part(changes),
+            Err(_) => FactValue::Absent,
+        };
+        let git = |part: fn(&GitState) -> FactValue<'_>| match self.git() {
+            Ok(state) => part(state),
+            Err(_) => FactValue::Absent,
+        };
+        match fact {
+            Fact::Trigger => FactValue::Text(Cow::Borrowed(event.trigger.name())),
+            Fact::Host => FactValue::text(event.host.as_deref()),
+            Fact::Environment => FactValue::text(Some(&self.0.seed.environment)),
+            Fact::SessionId => FactValue::text(event.session_id.as_deref()),
+            Fact::WorkDir => FactValue::text(Some(&self.0.work_dir_text)),
+            Fact::ProjectRoot => FactValue::text(Some(&self.0.root_text)),
+            Fact::Time => FactValue::Time(self.0.seed.time),
+            Fact::Prompt => FactValue::text(event.prompt.as_deref()),
+            Fact::Tool | Fact::ToolName => {
+                FactValue::text(event.tool.as_ref().map(|t| t.name.as_str()))
+            }
+            Fact::ToolKind => tool(|t| Some(t.kind.name())),
+            Fact::ToolCommand => tool(|t| t.command.as_deref()),
+            Fact::ToolPaths => self
+                .tool()
+                .map_or(FactValue::Absent, |t| FactValue::List(&t.paths)),
+            Fact::ToolContent => tool(|t| t.content.as_deref()),
+            Fact::ToolUrl => tool(|t| t.url.as_deref()),
+            Fact::ToolOutput => tool(|t| t.output.as_deref()),
+            Fact::ToolMcpServer => tool(|t| t.mcp_server.as_deref()),
+            Fact::ToolMcpTool => tool(|t| t.mcp_tool.as_deref()),
+            Fact::ToolPrograms => match self.shell() {
+                Some(analysis) => {
+                    FactValue::List(self.0.programs.get_or_init(|| analysis.programs()))
+                }
+                None => FactValue::Absent,
+            },
+            Fact::ToolArguments => match self.shell() {
+                Some(analysis) => {
+                    FactValue::List(self.0.arguments.get_or_init(|| analysis.arguments()))
+                }
+                None => FactValue::Absent,
+            },
+            Fact::SubagentName => {
+                FactValue::text(event.subagent.as_ref().and_then(|s| s.name.as_deref()))
+            }
+            Fact::SubagentType => {
+                FactValue::text(event.subagent.as_ref().and_then(|s| s.kind.as_deref()))
+            }
+            Fact::StopReason => {
+                FactValue::text(event.stop.as_ref().and_then(|s| s.reason.as_deref()))
+            }
+            Fact::StopActive => event
+                .stop
+                .as_ref()
+                .map_or(FactValue::Absent, |s| FactValue::Boolean(s.active)),
+            Fact::IssueId => FactValue::text(event.issue_id.as_deref()),
+            Fact::IssueType => issue(|i| FactValue::text(i.kind.as_deref())),
+            Fact::IssueStatus => issue(|i| FactValue::text(i.status.as_deref())),
+            Fact::IssueStage => issue(|i| FactValue::text(i.stage.as_deref())),
+            Fact::IssueTitle => issue(|i| FactValue::text(i.title.as_deref())),
+            Fact::IssueTags => issue(|i| FactValue::List(&i.tags)),
+            Fact::IssueParent => issue(|i| FactValue::text(i.parent.as_deref())),
+            Fact::IssueDependencies => issue(|i| FactValue::List(&i.dependencies)),
+            Fact::IssueFiles => issue(|i| FactValue::List(&i.files)),
+            Fact::IssueCriticality => issue(|i| FactValue::text(i.criticality.as_deref())),
+            Fact::IssuePath => issue(|i| FactValue::text(Some(&i.path))),
+            Fact::ChecklistTotal => issue(|i| FactValue::count(i.progress().0)),
+            Fact::ChecklistDone => issue(|i| FactValue::count(i.progress().1)),
+            Fact::ChecklistIncompleteCount => issue(|i| {
+                let (total, done) = i.progress();
+                FactValue::count(total - done)
+            }),
+            Fact::ChecklistCompletionRate => issue(|i| {
+                let (total, done) = i.progress();
+                #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+                let rate = if total == 0 {
+                    1.0
+                } else {
+                    done as f64 / total as f64
+                };
+                FactValue::Number(rate)
+            }),
+            Fact::FilesChanged => changes(|c| FactValue::List(&c.paths)),
+            Fact::FilesChangedCount => changes(|c| FactValue::count(c.files.len())),
+            Fact::FilesAdded => changes(|c| FactValue::List(&c.added)),
+            Fact::FilesDeleted => changes(|c| FactValue::List(&c.deleted)),
+            Fact::FilesAddedLines => {
+                changes(|c| FactValue::Integer(i64::try_from(c.added_lines).unwrap_or(i64::MAX)))
+            }
+            Fact::FilesRemovedLines => {
+                changes(|c| FactValue::Integer(i64::try_from(c.removed_lines).unwrap_or(i64::MAX)))
+            }
+            Fact::GitBranch => git(|g| FactValue::text(g.branch())),
+            Fact::GitDefaultBranch => git(|g| FactValue::text(g.default_branch())),
+            Fact::GitDirty => git(|g| g.dirty().map_or(FactValue::Absent, FactValue::Boolean)),
+            Fact::GitAhead => git(|g| {
+                let ahead = g.ahead().map(i64::from);
+                ahead.map_or(FactValue::Absent, FactValue::Integer)
+            }),
+            Fact::TestsPassed | Fact::TestsFailed | Fact::TestsTotal | Fact::CoverageCurrent => {
+                self.0.seed.workspace.test_figure(fact)
+            }
+            Fact::Attempt => FactValue::Integer(i64::from(self.attempt())),
+        }
+    }
+}

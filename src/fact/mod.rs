@@ -1,0 +1,159 @@
+//! Fact: a named value about the event or the project that conditions and oracles can ask for (spec §4.3).
+
+mod facts;
+mod value;
+
+pub use self::facts::Facts;
+pub use self::facts::FactsSeed;
+pub use self::value::FactValue;
+
+use std::fmt;
+
+/// What a fact's value is when it is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FactType {
+    /// Text.
+    Text,
+    /// A whole number.
+    Integer,
+    /// A number with a fraction.
+    Number,
+    /// True or false.
+    Boolean,
+    /// A list of texts.
+    List,
+    /// A moment, in RFC 3339.
+    Time,
+}
+
+/// What must be asked to know a fact; everything but `Event` costs time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FactSource {
+    /// The event itself.
+    Event,
+    /// The parsed command line of a shell tool.
+    Shell,
+    /// The issue's file.
+    Issue,
+    /// Git.
+    Git,
+    /// Test and coverage reports.
+    Tests,
+    /// The signal log.
+    Log,
+}
+
+macro_rules! facts {
+    ($($variant:ident $name:literal $type:ident $source:ident $doc:literal;)*) => {
+        /// Every fact that a condition or a script may ask for.
+        ///
+        /// Closed on purpose: a name that is not here is a misspelling.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Fact {
+            $(#[doc = $doc] $variant,)*
+        }
+
+        impl Fact {
+            /// Every fact.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// Returns the dotted name.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            /// Returns the type of the value.
+            pub const fn value_type(self) -> FactType {
+                match self { $(Self::$variant => FactType::$type,)* }
+            }
+
+            /// Returns what must be asked.
+            pub const fn source(self) -> FactSource {
+                match self { $(Self::$variant => FactSource::$source,)* }
+            }
+
+            /// Returns one line on what the fact is.
+            pub const fn summary(self) -> &'static str {
+                match self { $(Self::$variant => $doc,)* }
+            }
+
+            /// Finds a fact by its name.
+            pub fn find(name: &str) -> Option<Self> {
+                match name {
+                    $($name => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+facts! {
+    Trigger "trigger" Text Event "The event's trigger, by its canonical name.";
+    Host "host" Text Event "The program that runs the agent.";
+    Environment "environment" Text Event "The environment: of the event, the settings, `AHP_ENV`, or `development`.";
+    SessionId "session.id" Text Event "The host's name of the agent session.";
+    WorkDir "work_dir" Text Event "The directory in which the operation happens.";
+    ProjectRoot "project_root" Text Event "The root of the project.";
+    Time "time" Time Event "When the event happened.";
+    Prompt "prompt" Text Event "The user's prompt, at turn triggers.";
+    Tool "tool" Text Event "The tool; compared with a name, it holds for every tool of that kind.";
+    ToolName "tool.name" Text Event "The tool's exact name, as the host calls it.";
+    ToolKind "tool.kind" Text Event "The tool's kind: shell, write, edit, delete, read, search, fetch, mcp, agent, other.";
+    ToolCommand "tool.command" Text Event "The command line of a shell tool.";
+    ToolPaths "tool.paths" List Event "Every path that the tool call touches, relative to the project where it lies in it.";
+    ToolContent "tool.content" Text Event "The text that is being written.";
+    ToolUrl "tool.url" Text Event "The address that is fetched.";
+    ToolOutput "tool.output" Text Event "What the tool gave back, after it ran.";
+    ToolMcpServer "tool.mcp_server" Text Event "The MCP server of an MCP tool.";
+    ToolMcpTool "tool.mcp_tool" Text Event "The MCP tool's own name.";
+    ToolPrograms "tool.programs" List Shell "Every program that the command line would run.";
+    ToolArguments "tool.arguments" List Shell "Every argument of those programs.";
+    SubagentName "subagent.name" Text Event "The subagent's name or id.";
+    SubagentType "subagent.type" Text Event "The kind of the subagent.";
+    StopReason "stop.reason" Text Event "Why the agent stops.";
+    StopActive "stop.active" Boolean Event "Whether the agent goes on because of an earlier block of a stop.";
+    IssueId "issue.id" Text Event "The issue's id.";
+    IssueType "issue.type" Text Issue "The issue's type: feature, fix, chore, epic.";
+    IssueStatus "issue.status" Text Issue "The issue's status: open, closed, backlog.";
+    IssueStage "issue.stage" Text Issue "The issue's stage: draft, doing, review, done.";
+    IssueTitle "issue.title" Text Issue "The issue's title.";
+    IssueTags "issue.tags" List Issue "The issue's tags.";
+    IssueParent "issue.parent" Text Issue "The issue's parent.";
+    IssueDependencies "issue.dependencies" List Issue "The issues that this one depends on.";
+    IssueFiles "issue.files" List Issue "The files that the issue names.";
+    IssueCriticality "issue.criticality" Text Issue "The issue's criticality.";
+    IssuePath "issue.path" Text Issue "The issue's file, relative to the project.";
+    ChecklistTotal "checklist.total" Integer Issue "How many checklist items count.";
+    ChecklistDone "checklist.done" Integer Issue "How many of them are done.";
+    ChecklistIncompleteCount "checklist.incomplete_count" Integer Issue "How many of them are not done.";
+    ChecklistCompletionRate "checklist.completion_rate" Number Issue "Done by total, 0 to 1; 1 where there is no item.";
+    FilesChanged "files.changed" List Git "The files that the change touches.";
+    FilesChangedCount "files.changed_count" Integer Git "How many files the change touches.";
+    FilesAdded "files.added" List Git "The files that the change adds.";
+    FilesDeleted "files.deleted" List Git "The files that the change deletes.";
+    FilesAddedLines "files.added_lines" Integer Git "How many lines the change adds.";
+    FilesRemovedLines "files.removed_lines" Integer Git "How many lines the change removes.";
+    GitBranch "git.branch" Text Git "The branch that is checked out; absent on a detached HEAD.";
+    GitDefaultBranch "git.default_branch" Text Git "The default branch.";
+    GitDirty "git.dirty" Boolean Git "Whether anything is not committed.";
+    GitAhead "git.ahead" Integer Git "How many commits the branch is ahead of the default branch.";
+    TestsPassed "tests.passed" Integer Tests "How many tests passed in the last known run.";
+    TestsFailed "tests.failed" Integer Tests "How many tests failed in the last known run.";
+    TestsTotal "tests.total" Integer Tests "How many tests there were in the last known run.";
+    CoverageCurrent "coverage.current" Number Tests "Covered lines in percent, 0 to 100, of the last known report.";
+    Attempt "attempt" Integer Log "Which try this is: 1 where this issue (or session) was never stopped at this trigger since it last passed.";
+}
+
+impl Fact {
+    /// Finds the fact whose name is nearest to a misspelt one.
+    pub fn nearest(name: &str) -> Option<&'static str> {
+        crate::diagnostic::nearest(name, Self::ALL.iter().map(|f| f.name()))
+    }
+}
+
+impl fmt::Display for Fact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

@@ -1,0 +1,214 @@
+//! Discovery: which hooks there are, reading no more of them than their front matter.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rayon::iter::IntoParallelIterator as _;
+use rayon::iter::ParallelIterator as _;
+
+use super::BrokenHook;
+use super::Hook;
+use super::Hooks;
+use super::Origin;
+use super::cache::Cache;
+use super::cache::Reading;
+use super::cache::Stamp;
+use super::parse;
+use crate::diagnostic::SourceMap;
+
+/// How much of a `HOOK.md` is read: front matter is far smaller.
+const MAX_FRONT_MATTER: u64 = 64 << 10;
+
+/// From how many files on it pays to read them on several threads.
+const MANY: usize = 64;
+
+/// One directory with hook folders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The directory.
+    pub dir: PathBuf,
+    /// Whose it is.
+    pub origin: Origin,
+}
+
+/// Where hooks are looked for, in the order in which they run.
+#[derive(Clone, Debug, Default)]
+pub struct Places {
+    /// The directories.
+    pub dirs: Vec<Place>,
+    /// Where readings are kept between processes: the user's cache directory.
+    pub cache_dir: Option<PathBuf>,
+}
+
+impl Places {
+    /// Makes the usual places: the user's own directory, then the project's.
+    pub fn new(user_hooks: Option<&Path>, root: &Path) -> Self {
+        let user = user_hooks.map(|dir| Place {
+            dir: dir.to_owned(),
+            origin: Origin::User,
+        });
+        let project = Place {
+            dir: root.join(".agents/hooks"),
+            origin: Origin::Project,
+        };
+        Self {
+            dirs: user.into_iter().chain(std::iter::once(project)).collect(),
+            cache_dir: None,
+        }
+    }
+
+    /// Adds a directory that settings name; `of_project` says whether those are the project's.
+    #[must_use]
+    pub fn further(mut self, dir: PathBuf, of_project: bool) -> Self {
+        let origin = if of_project {
+            Origin::FurtherOfProject
+        } else {
+            Origin::Further
+        };
+        self.dirs.push(Place { dir, origin });
+        self
+    }
+
+    /// Sets where readings are kept between processes.
+    #[must_use]
+    pub fn cached_in(mut self, dir: Option<PathBuf>) -> Self {
+        self.cache_dir = dir;
+        self
+    }
+}
+
+/// Finds the hooks of all places and settles which of equal names counts.
+pub fn discover(places: &Places) -> Hooks {
+    let mut hooks = Hooks::default();
+    for place in &places.dirs {
+        for (folder, reading) in read_place(place, places.cache_dir.as_deref()) {
+            let dir = place.dir.join(&folder);
+            match reading {
+                Reading::Valid(front) => hooks.add(Hook {
+                    front,
+                    dir,
+                    origin: place.origin,
+                }),
+                Reading::Broken { trigger, faults } => hooks.add_broken(BrokenHook {
+                    name: folder,
+                    dir,
+                    origin: place.origin,
+                    trigger,
+                    faults,
+                }),
+            }
+        }
+    }
+    hooks
+}
+
+/// A `HOOK.md` that was found.
+struct Found {
+    folder: String,
+    file: PathBuf,
+    stamp: Stamp,
+}
+
+fn read_place(place: &Place, cache_dir: Option<&Path>) -> Vec<(String, Reading)> {
+    let mut found: Vec<Found> = match fs::read_dir(&place.dir) {
+        Ok(entries) => entries
+            .filter_map(|entry| find(&place.dir, &entry.ok()?.file_name()))
+            .collect(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
+        Err(error) => {
+            let fault = format!("{}: cannot be read: {error}", place.dir.display());
+            let broken = Reading::Broken {
+                trigger: None,
+                faults: Arc::new([fault]),
+            };
+            return vec![(String::new(), broken)];
+        }
+    };
+    if found.is_empty() {
+        return Vec::new();
+    }
+    found.sort_by(|a, b| a.folder.cmp(&b.folder));
+    let mut cache = Cache::load(cache_dir, &place.dir);
+    let known: Vec<Option<Reading>> = found
+        .iter()
+        .map(|f| cache.take(&f.folder, f.stamp))
+        .collect();
+    let missing = known.iter().filter(|reading| reading.is_none()).count();
+    let complete = |(found, known): (Found, Option<Reading>)| {
+        let reading = known.unwrap_or_else(|| read(&found));
+        (found, reading)
+    };
+    let pairs = found.into_iter().zip(known).collect::<Vec<_>>();
+    let readings: Vec<(Found, Reading)> = if missing < MANY {
+        pairs.into_iter().map(complete).collect()
+    } else {
+        pairs.into_par_iter().map(complete).collect()
+    };
+    if missing > 0 {
+        let entries = readings
+            .iter()
+            .map(|(found, reading)| (found.folder.as_str(), found.stamp, reading));
+        cache.store(&place.dir, entries);
+    }
+    readings
+        .into_iter()
+        .map(|(found, reading)| (found.folder, reading))
+        .collect()
+}
+
+fn find(dir: &Path, folder: &std::ffi::OsStr) -> Option<Found> {
+    let dir = dir.join(folder);
+    ["HOOK.md", "hook.md"].into_iter().find_map(|name| {
+        let file = dir.join(name);
+        let meta = fs::metadata(&file).ok().filter(fs::Metadata::is_file)?;
+        Some(Found {
+            folder: folder.to_string_lossy().into_owned(),
+            file,
+            stamp: Stamp::of(&meta),
+        })
+    })
+}
+
+fn read(found: &Found) -> Reading {
+    let mut bytes = Vec::new();
+    let read = fs::File::open(&found.file)
+        .and_then(|file| file.take(MAX_FRONT_MATTER).read_to_end(&mut bytes));
+    let shown = found.file.display().to_string();
+    let broken = |fault: String| Reading::Broken {
+        trigger: None,
+        faults: Arc::new([fault]),
+    };
+    if let Err(error) = read {
+        return broken(format!("{shown}: cannot be read: {error}"));
+    }
+    let text = match std::str::from_utf8(&bytes) {
+        Ok(text) => text,
+        // The end may lie inside a letter, where only a part was read.
+        Err(error) if error.error_len().is_none() => bytes
+            .get(..error.valid_up_to())
+            .and_then(|valid| std::str::from_utf8(valid).ok())
+            .unwrap_or_default(),
+        Err(error) => {
+            let at = error.valid_up_to();
+            return broken(format!("{shown}: not UTF-8 text, from byte {at} on"));
+        }
+    };
+    let mut sources = SourceMap::default();
+    let file = sources.add(shown, "");
+    let parsed = parse(text, &found.folder, file);
+    match parsed.front {
+        Some(front) => Reading::Valid(front),
+        None => Reading::Broken {
+            trigger: parsed.trigger,
+            faults: parsed
+                .diagnostics
+                .iter()
+                .filter(|fault| fault.is_error())
+                .map(|fault| fault.one_line(&sources))
+                .collect(),
+        },
+    }
+}

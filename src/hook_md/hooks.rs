@@ -1,0 +1,157 @@
+//! Hooks: all hooks of a project and its user, and which of them an event is to meet.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::BrokenHook;
+use super::Hook;
+use crate::event::Event;
+use crate::event::Trigger;
+use crate::signal::Signal;
+
+/// All hooks of a project and its user.
+#[derive(Clone, Debug, Default)]
+pub struct Hooks {
+    /// In the order in which they were found: user before project, then by name.
+    hooks: Vec<Arc<Hook>>,
+    by_name: HashMap<String, usize>,
+    broken: Vec<BrokenHook>,
+    /// What a user should know that is no fault.
+    notices: Vec<String>,
+    /// A user's hook whose place one of the project has taken, by that one's name.
+    replaced: HashMap<String, Arc<Hook>>,
+}
+
+impl Hooks {
+    /// Adds a hook; one of the same name gives way, unless it is locked.
+    pub(super) fn add(&mut self, hook: Hook) {
+        let name = hook.name().to_owned();
+        let Some(&place) = self.by_name.get(&name) else {
+            self.by_name.insert(name, self.hooks.len());
+            self.hooks.push(Arc::new(hook));
+            return;
+        };
+        let Some(earlier) = self.hooks.get_mut(place) else {
+            return;
+        };
+        if earlier.front.is_locked() {
+            let fault = format!(
+                "{}: error[bad-hook]: the hook `{name}` may not be replaced: {} says `metadata: {{locked: \"true\"}}`; give it another name",
+                hook.file().display(),
+                earlier.file().display(),
+            );
+            self.broken.push(BrokenHook {
+                name,
+                dir: hook.dir,
+                origin: hook.origin,
+                trigger: Some(hook.front.trigger),
+                faults: Arc::new([fault]),
+            });
+            return;
+        }
+        self.notices.push(format!(
+            "the {} hook `{name}` ({}) replaces the {} hook of the same name ({})",
+            hook.origin.name(),
+            hook.dir.display(),
+            earlier.origin.name(),
+            earlier.dir.display(),
+        ));
+        let earlier = std::mem::replace(earlier, Arc::new(hook));
+        if !earlier.origin.is_of_project() {
+            self.replaced.insert(name, earlier);
+        }
+    }
+
+    pub(super) fn add_broken(&mut self, broken: BrokenHook) {
+        self.broken.push(broken);
+    }
+
+    /// Returns all valid hooks in the order in which they were found.
+    pub fn all(&self) -> &[Arc<Hook>] {
+        &self.hooks
+    }
+
+    /// Returns the folders that should be hooks and are none.
+    pub fn broken(&self) -> &[BrokenHook] {
+        &self.broken
+    }
+
+    /// Returns what a user should know that is no fault: which hook replaces which.
+    pub fn notices(&self) -> &[String] {
+        &self.notices
+    }
+
+    /// Whether there is nothing at all.
+    pub fn is_empty(&self) -> bool {
+        self.hooks.is_empty() && self.broken.is_empty()
+    }
+
+    /// Finds a valid hook by its name.
+    pub fn find(&self, name: &str) -> Option<&Arc<Hook>> {
+        self.hooks.get(*self.by_name.get(name)?)
+    }
+
+    /// Finds a broken hook by its name.
+    pub fn find_broken(&self, name: &str) -> Option<&BrokenHook> {
+        self.broken.iter().find(|broken| broken.name == name)
+    }
+
+    /// Returns the hooks that an event is to meet: those that are waited for first, by descending priority, then in
+    /// the order in which they were found.
+    ///
+    /// A hook of a project that is not trusted does not take the place of the user's hook of its name: both are
+    /// returned, the user's to run and the other to say that it is not trusted.
+    pub fn for_event(&self, event: &Event, is_trusted: &dyn Fn(&Hook) -> bool) -> Vec<Arc<Hook>> {
+        let meets = |hook: &Hook| {
+            hook.front.trigger == event.trigger
+                && event
+                    .tool
+                    .as_ref()
+                    .is_none_or(|call| hook.front.matcher.matches(call))
+        };
+        let mut due: Vec<Arc<Hook>> = Vec::new();
+        for hook in &self.hooks {
+            let replaced = self.replaced.get(hook.name());
+            if let Some(replaced) = replaced.filter(|replaced| meets(replaced) && !is_trusted(hook))
+            {
+                due.push(replaced.clone());
+            }
+            if meets(hook) {
+                due.push(hook.clone());
+            }
+        }
+        due.sort_by_key(|hook| (hook.front.is_async, Reverse(hook.front.priority)));
+        due
+    }
+
+    /// Returns a prompt for each broken hook of a trigger: it does not run, and somebody should know.
+    pub fn invalid(&self, trigger: Trigger) -> Vec<Signal> {
+        self.broken
+            .iter()
+            .filter(|broken| broken.trigger == Some(trigger))
+            .map(BrokenHook::signal)
+            .collect()
+    }
+}
+
+impl BrokenHook {
+    /// Returns the prompt that says that the hook does not run.
+    pub fn signal(&self) -> Signal {
+        let message = format!(
+            "the hook `{}` is not valid and did not run: {}",
+            self.name,
+            self.faults.join("; ")
+        );
+        Signal::prompt("hook-invalid", message)
+            .steps([format!(
+                "Mend it; `ahp hook-md validate {}` shows every fault",
+                self.dir.display()
+            )])
+            .fingerprint(
+                ["hook-invalid", self.name.as_str()]
+                    .into_iter()
+                    .chain(self.faults.iter().map(String::as_str)),
+            )
+    }
+}

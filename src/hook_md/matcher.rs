@@ -1,0 +1,79 @@
+//! Matcher: for which tool calls a hook runs.
+
+use serde::Deserialize;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::spaced_json;
+use crate::event::ToolCall;
+use crate::event::ToolKind;
+use crate::pattern::Pattern;
+
+/// For which tool calls a hook runs: what is given must all match.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Matcher {
+    /// A regular expression, searched in the tool's names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// A regular expression, searched in every text of the tool's input and in the whole input as JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+}
+
+impl Matcher {
+    /// Whether it matches every tool call.
+    pub const fn is_empty(&self) -> bool {
+        self.tool.is_none() && self.pattern.is_none()
+    }
+
+    /// Whether it matches a tool call.
+    pub fn matches(&self, call: &ToolCall) -> bool {
+        self.matches_tool(&call.name) && self.matches_input(&call.input)
+    }
+
+    fn matches_tool(&self, name: &str) -> bool {
+        let Some(tool) = &self.tool else { return true };
+        // Checked when the hook was read; a cache that holds something else matches nothing.
+        let Ok(pattern) = Pattern::new(tool) else {
+            return false;
+        };
+        pattern.is_match(name)
+            || agent_hooks_names(ToolKind::of(name))
+                .iter()
+                .any(|name| pattern.is_match(name))
+    }
+
+    fn matches_input(&self, input: &Value) -> bool {
+        let Some(text) = &self.pattern else {
+            return true;
+        };
+        let Ok(pattern) = Pattern::new(text) else {
+            return false;
+        };
+        any_text(input, &pattern) || pattern.is_match(&spaced_json::to_string(input))
+    }
+}
+
+fn any_text(value: &Value, pattern: &Pattern) -> bool {
+    match value {
+        Value::String(text) => pattern.is_match(text),
+        Value::Array(items) => items.iter().any(|item| any_text(item, pattern)),
+        Value::Object(map) => map.values().any(|value| any_text(value, pattern)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Returns the names that tools of a kind have in the standard's own documents, the usual one first.
+pub(crate) const fn agent_hooks_names(kind: ToolKind) -> &'static [&'static str] {
+    match kind {
+        ToolKind::Shell => &["Shell"],
+        ToolKind::Write => &["WriteFile"],
+        ToolKind::Edit => &["StrReplaceFile", "EditFile"],
+        ToolKind::Delete => &["DeleteFile"],
+        ToolKind::Read => &["ReadFile"],
+        ToolKind::Search => &["Grep", "Glob"],
+        ToolKind::Fetch => &["FetchURL"],
+        ToolKind::Agent => &["Task"],
+        ToolKind::Mcp | ToolKind::Other => &[],
+    }
+}

@@ -1,0 +1,111 @@
+//! HookMd: the folders with a `HOOK.md` (AgentHooks), found, checked and put in order.
+
+mod cache;
+mod discover;
+mod entry_point;
+mod escapes;
+mod front_matter;
+mod hooks;
+mod matcher;
+pub(crate) mod spaced_json;
+mod validate;
+
+pub use self::discover::Place;
+pub use self::discover::Places;
+pub use self::discover::discover;
+pub use self::entry_point::EntryPoint;
+pub use self::entry_point::EntryPointError;
+pub use self::entry_point::entry_point;
+pub use self::front_matter::Parsed;
+pub use self::front_matter::parse;
+pub use self::hooks::Hooks;
+pub use self::matcher::Matcher;
+pub(crate) use self::matcher::agent_hooks_names;
+pub use self::validate::FrontMatter;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::event::Trigger;
+use crate::trust::Trust;
+
+/// Where a hook was found; the order is that in which hooks of equal priority run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Origin {
+    /// The user's own `agents/hooks` directory.
+    User,
+    /// `.agents/hooks` of the project.
+    Project,
+    /// A directory that a user's or the system's settings name.
+    Further,
+    /// A directory that the project's settings name.
+    FurtherOfProject,
+}
+
+impl Origin {
+    /// Whether the hook comes with the project, so that it needs trust.
+    pub const fn is_of_project(self) -> bool {
+        matches!(self, Self::Project | Self::FurtherOfProject)
+    }
+
+    /// Returns the name as it is shown.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Project => "project",
+            Self::Further => "settings",
+            Self::FurtherOfProject => "project settings",
+        }
+    }
+}
+
+/// One valid hook.
+#[derive(Clone, Debug)]
+pub struct Hook {
+    /// What its `HOOK.md` says.
+    pub front: FrontMatter,
+    /// Its folder.
+    pub dir: PathBuf,
+    /// Where it was found.
+    pub origin: Origin,
+}
+
+impl Hook {
+    /// Returns its name.
+    pub fn name(&self) -> &str {
+        &self.front.name
+    }
+
+    /// Whether it may run: a user's own may always, a project's as it was trusted.
+    pub fn is_trusted(&self, trust: &Trust) -> bool {
+        !self.origin.is_of_project() || trust.verified_of_project(&self.dir).is_ok()
+    }
+
+    /// Returns its `HOOK.md` or `hook.md`.
+    pub fn file(&self) -> PathBuf {
+        hook_file(&self.dir).unwrap_or_else(|| self.dir.join("HOOK.md"))
+    }
+}
+
+/// One folder that should be a hook and is none.
+#[derive(Clone, Debug)]
+pub struct BrokenHook {
+    /// The folder's name, which should be the hook's.
+    pub name: String,
+    /// The folder.
+    pub dir: PathBuf,
+    /// Where it was found.
+    pub origin: Origin,
+    /// Its trigger, where that much could be read: it is told there that the hook does not run.
+    pub trigger: Option<Trigger>,
+    /// Every fault, each on a line with its place.
+    pub faults: Arc<[String]>,
+}
+
+/// Returns the file that makes a folder a hook.
+pub fn hook_file(dir: &std::path::Path) -> Option<PathBuf> {
+    ["HOOK.md", "hook.md"]
+        .into_iter()
+        .map(|name| dir.join(name))
+        .find(|path| path.is_file())
+}

@@ -1,0 +1,116 @@
+//! AgentHooks: a program that follows the HOOK.md standard and calls `ahp` as one of its hooks.
+
+use std::time::Duration;
+
+use serde_json::Map;
+
+use crate::event::Trigger;
+
+use super::Certainty;
+use super::Host;
+use super::Moment;
+use super::Payload;
+use super::Reply;
+use super::Rewrite;
+use super::Speech;
+use super::as_read;
+
+/// A moment at which the standard lets a hook block and add words.
+const fn open(names: &'static [&'static str], trigger: Trigger) -> Moment {
+    Moment::new(names, trigger).block().context().notice()
+}
+
+/// A moment that the standard only tells of.
+const fn told(names: &'static [&'static str], trigger: Trigger) -> Moment {
+    Moment::new(names, trigger).context().notice()
+}
+
+pub(super) static HOST: Host = Host {
+    name: "agent-hooks",
+    title: "AgentHooks",
+    moments: &[
+        open(&["pre-session", "session_start"], Trigger::PreSession),
+        told(&["post-session", "session_end"], Trigger::PostSession),
+        open(
+            &["pre-agent-turn", "before_agent", "pre-agent"],
+            Trigger::PreAgentTurn,
+        ),
+        told(
+            &["post-agent-turn", "after_agent", "post-agent"],
+            Trigger::PostAgentTurn,
+        ),
+        open(
+            &["pre-agent-turn-stop", "before_stop"],
+            Trigger::PreAgentTurnStop,
+        ),
+        told(&["post-agent-turn-stop"], Trigger::PostAgentTurnStop),
+        open(
+            &["pre-tool-call", "before_tool", "pre-tool-use"],
+            Trigger::PreToolUse,
+        )
+        .ask()
+        .rewrite(Rewrite::Replace),
+        open(
+            &["post-tool-call", "after_tool", "post-tool-use"],
+            Trigger::PostToolUse,
+        ),
+        open(
+            &[
+                "post-tool-call-failure",
+                "after_tool_failure",
+                "post-tool-use-failure",
+            ],
+            Trigger::PostToolUseFailure,
+        ),
+        open(&["pre-subagent", "subagent_start"], Trigger::PreSubagent),
+        open(&["post-subagent", "subagent_stop"], Trigger::PostSubagent),
+        told(
+            &["pre-context-compact", "pre_compact"],
+            Trigger::PreContextCompact,
+        ),
+        told(
+            &["post-context-compact", "post_compact"],
+            Trigger::PostContextCompact,
+        ),
+    ],
+    timeout: Duration::from_secs(30),
+    text_limit: 9_000,
+    programs: &[],
+    sample: r#"{"event_type":"pre-tool-call","timestamp":"2026-01-01T00:00:00Z","session_id":"$SESSION","work_dir":"$DIR","context":{},"tool_name":"WriteFile","tool_input":{"path":".ahp/hooks.yaml","content":""},"tool_use_id":"canary"}"#,
+    blind_spots: &["a hook that times out or fails lets the operation go on: the standard says so"],
+    speaks,
+    adjust: as_read,
+    encode,
+    obeys: |reply| reply.blocks || reply.says("/decision", "deny"),
+};
+
+fn speaks(payload: &Payload) -> Certainty {
+    if payload.has("event_type") && payload.has("work_dir") {
+        Certainty::Certain
+    } else {
+        Certainty::No
+    }
+}
+
+fn encode(speech: &Speech<'_>) -> Reply {
+    let mut out = Map::new();
+    match &speech.objection {
+        Some(objection) if objection.ask => {
+            out.insert("decision".to_owned(), "ask".into());
+            out.insert("reason".to_owned(), objection.person.as_str().into());
+        }
+        // stdout is read on exit 0 alone, so that a block has its words on stderr.
+        Some(objection) => return Reply::block(&objection.agent),
+        None => {}
+    }
+    if let Some(input) = &speech.input {
+        out.insert("modified_input".to_owned(), input.clone());
+    }
+    if let Some(context) = &speech.context {
+        out.insert("additional_context".to_owned(), context.as_str().into());
+    }
+    if let Some(notice) = &speech.notice {
+        out.insert("log".to_owned(), notice.as_str().into());
+    }
+    Reply::json(out)
+}

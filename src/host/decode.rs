@@ -1,0 +1,185 @@
+//! Decode: bytes on stdin become events, whichever host wrote them.
+
+use std::path::Path;
+
+use crate::event::Event;
+
+use super::Certainty;
+use super::HOSTS;
+use super::Host;
+use super::Moment;
+use super::Payload;
+use super::agent_hooks;
+use super::git;
+use super::native;
+
+/// The most bytes that are read from a host.
+pub const MOST_BYTES: usize = 32 << 20;
+
+/// What a hook command is given.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// What came on stdin.
+    pub bytes: &'a [u8],
+    /// The host that the command was written for, if it says so.
+    pub host: Option<&'static Host>,
+    /// The host's event that the command was written for, if it says so.
+    pub event: Option<&'a str>,
+    /// Further arguments; git's hooks have some.
+    pub arguments: &'a [String],
+    /// The directory in which the command runs, for hosts that tell none.
+    pub work_dir: &'a Path,
+}
+
+/// What a host told.
+#[derive(Clone, Debug)]
+pub struct Decoded {
+    /// Who told it, which is also whose form the reply takes.
+    pub host: &'static Host,
+    /// The event, as the host spelled it.
+    pub event: String,
+    /// The host's row for it; none where it is not known.
+    pub moment: Option<&'static Moment>,
+    /// The session, if the host tells one.
+    pub session_id: Option<String>,
+    /// What it means here; empty where no policy can be about it.
+    pub events: Vec<Event>,
+    /// What was odd about it, for the record.
+    pub notes: Vec<String>,
+}
+
+/// The error of input that tells no event.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum DecodeError {
+    /// Too much input.
+    #[error("the host's event is larger than {} MiB", MOST_BYTES >> 20)]
+    TooLarge,
+    /// Not an object.
+    #[error("the host's event on stdin is not JSON: {0}")]
+    NotJson(String),
+    /// It does not tell which event it is.
+    #[error(
+        "the host's event names no trigger: expected a field such as `hook_event_name`, or `ahp hook --event NAME`"
+    )]
+    NoEvent,
+    /// A tool event without a tool.
+    #[error("the event `{0}` tells of no tool call that can be read")]
+    NoTool(String),
+    /// AHP's own form, misspelt.
+    #[error("the event is not in AHP's own form: {0}")]
+    NotNative(String),
+}
+
+/// Reads what a host told.
+pub fn decode(input: &Input<'_>) -> Result<Decoded, DecodeError> {
+    if input.bytes.len() > MOST_BYTES {
+        return Err(DecodeError::TooLarge);
+    }
+    if input.host.is_some_and(|host| host.name == git::HOST.name) {
+        return git::decode(input);
+    }
+    let payload = Payload::read(input.bytes).map_err(DecodeError::NotJson)?;
+    let mut notes = Vec::new();
+    let host = speaker(input.host, &payload, &mut notes);
+    if host.name == native::HOST.name {
+        return native::decode(input.bytes, notes);
+    }
+    let event = name_of_event(host, input.event, &payload).ok_or(DecodeError::NoEvent)?;
+    let session_id = payload.session_id();
+    let Some(moment) = host.moment(&event) else {
+        notes.push(format!(
+            "{} has an unknown event `{event}`: passed",
+            host.name
+        ));
+        return Ok(Decoded {
+            host,
+            event,
+            moment: None,
+            session_id,
+            events: Vec::new(),
+            notes,
+        });
+    };
+    let events = match moment.trigger {
+        Some(mut trigger) => {
+            let mut payload = payload;
+            if (host.adjust)(&event, &mut payload, &mut trigger) {
+                let events = payload.events(host.name, trigger, input.work_dir);
+                if events.is_empty() {
+                    return Err(DecodeError::NoTool(event));
+                }
+                events
+            } else {
+                Vec::new()
+            }
+        }
+        None => Vec::new(),
+    };
+    Ok(Decoded {
+        host,
+        event,
+        moment: Some(moment),
+        session_id,
+        events,
+        notes,
+    })
+}
+
+/// Says who speaks: whom the command was written for, unless the payload can only be somebody else's.
+///
+/// Hosts read each other's settings files, so that a command written for one is run by another.
+fn speaker(
+    written_for: Option<&'static Host>,
+    payload: &Payload,
+    notes: &mut Vec<String>,
+) -> &'static Host {
+    let best = HOSTS
+        .iter()
+        .copied()
+        .max_by_key(|host| (host.speaks)(payload))
+        .unwrap_or(&agent_hooks::HOST);
+    let certainty = (best.speaks)(payload);
+    match written_for {
+        None if certainty == Certainty::No => &native::HOST,
+        None => best,
+        Some(host)
+            if certainty == Certainty::Certain
+                && (host.speaks)(payload) == Certainty::No
+                && host.name != native::HOST.name =>
+        {
+            notes.push(format!(
+                "wired for {}, but {} speaks: answered in its form",
+                host.name, best.name
+            ));
+            best
+        }
+        Some(host) => host,
+    }
+}
+
+/// Returns the event's name: the payload's own, else what the command was written for, else what its fields tell.
+fn name_of_event(host: &Host, hint: Option<&str>, payload: &Payload) -> Option<String> {
+    let told = payload
+        .event_name()
+        .or_else(|| payload.str("type").filter(|t| host.moment(t).is_some()));
+    if let Some(name) = told
+        && (host.moment(name).is_some() || hint.is_none())
+    {
+        return Some(name.to_owned());
+    }
+    if let Some(hint) = hint {
+        return Some(hint.to_owned());
+    }
+    // The camel-case dialect of Copilot names no event: its fields do.
+    let fields: &[(&str, &str)] = &[
+        ("toolResult", "postToolUse"),
+        ("toolArgs", "preToolUse"),
+        ("stopReason", "agentStop"),
+        ("prompt", "userPromptSubmitted"),
+        ("initialPrompt", "sessionStart"),
+    ];
+    fields
+        .iter()
+        .find(|(field, event)| payload.has(field) && host.moment(event).is_some())
+        .map(|(_, event)| (*event).to_owned())
+}

@@ -1,0 +1,133 @@
+//! Git: its own hooks, told as the git command that they stop; words go to stderr, which git shows.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::event::Event;
+use crate::event::ToolCall;
+use crate::event::Trigger;
+
+use super::CANARY;
+use super::Certainty;
+use super::DecodeError;
+use super::Decoded;
+use super::Host;
+use super::Input;
+use super::Moment;
+use super::Reply;
+use super::Speech;
+use super::as_read;
+
+pub(super) static HOST: Host = Host {
+    name: "git",
+    title: "git",
+    moments: &[
+        Moment::new(&["pre-commit"], Trigger::PreToolUse)
+            .block()
+            .context()
+            .notice(),
+        Moment::new(&["commit-msg"], Trigger::PreToolUse)
+            .block()
+            .context()
+            .notice(),
+        Moment::new(&["pre-push"], Trigger::PreToolUse)
+            .block()
+            .context()
+            .notice(),
+    ],
+    timeout: Duration::from_mins(10),
+    text_limit: 9_000,
+    programs: &["git"],
+    sample: "",
+    blind_spots: &[
+        "`git commit --no-verify` and `git push --no-verify` call no hook",
+        "merges, rebases and commits made through a forge's own page call none of these hooks",
+    ],
+    speaks: |_| Certainty::No,
+    adjust: as_read,
+    encode,
+    obeys: |reply| reply.blocks,
+};
+
+/// Reads one of git's hooks: its name comes with the command line, and its data as arguments and plain text.
+pub(super) fn decode(input: &Input<'_>) -> Result<Decoded, DecodeError> {
+    let name = input.event.ok_or(DecodeError::NoEvent)?;
+    let Some(moment) = HOST.moment(name) else {
+        return Ok(Decoded {
+            host: &HOST,
+            event: name.to_owned(),
+            moment: None,
+            session_id: None,
+            events: Vec::new(),
+            notes: vec![format!("git has an unknown hook `{name}`: passed")],
+        });
+    };
+    let first = input.arguments.first().map_or("", String::as_str);
+    let command = match name {
+        "commit-msg" => format!(
+            "git commit -m {}",
+            quoted(&message(&input.work_dir.join(first)))
+        ),
+        "pre-push" => {
+            let refs: Vec<String> = String::from_utf8_lossy(input.bytes)
+                .lines()
+                .filter_map(|line| {
+                    let mut words = line.split_whitespace();
+                    let local = words.next()?;
+                    let remote = words.nth(1)?;
+                    Some(quoted(&format!("{local}:{remote}")))
+                })
+                .collect();
+            format!("git push {} {}", quoted(first), refs.join(" "))
+                .trim_end()
+                .to_owned()
+        }
+        _ => "git commit".to_owned(),
+    };
+    let mut event = Event::new(moment.trigger.unwrap_or(Trigger::PreToolUse));
+    event.host = Some(HOST.name.to_owned());
+    event.work_dir = Some(input.work_dir.to_owned());
+    // Git names no session; the canary has no other place to say that it is one.
+    event.session_id = input.arguments.iter().find(|a| *a == CANARY).cloned();
+    event.tool = Some(ToolCall {
+        name: "git".to_owned(),
+        input: json!({ "command": command }),
+        ..ToolCall::default()
+    });
+    Ok(Decoded {
+        host: &HOST,
+        event: name.to_owned(),
+        moment: Some(moment),
+        session_id: event.session_id.clone(),
+        events: vec![event],
+        notes: Vec::new(),
+    })
+}
+
+/// Reads a commit message as git will keep it: without the comments that the editor was given.
+fn message(file: &Path) -> String {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let kept: Vec<&str> = text
+        .lines()
+        .take_while(|line| !line.starts_with("# ------------------------ >8"))
+        .filter(|line| !line.starts_with('#'))
+        .collect();
+    kept.join("\n").trim().to_owned()
+}
+
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+fn encode(speech: &Speech<'_>) -> Reply {
+    if let Some(objection) = &speech.objection {
+        return Reply::block(&objection.agent);
+    }
+    Reply {
+        stderr: speech.context.clone().unwrap_or_default(),
+        ..Reply::nothing()
+    }
+}

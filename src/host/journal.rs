@@ -1,0 +1,85 @@
+//! Journal: what was odd about the calls of hosts: unknown events, wrong wires, answers that came too late.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::path::PathBuf;
+
+use chrono::DateTime;
+use chrono::SecondsFormat;
+use chrono::Utc;
+use serde::Deserialize;
+use serde::Serialize;
+
+/// At this size the journal starts anew; the one before is kept.
+const MOST_BYTES: u64 = 256 << 10;
+
+/// A file of notes in the user's state directory.
+///
+/// Not part of the signal log: nothing here was evaluated.
+#[derive(Clone, Debug)]
+pub struct Journal {
+    file: PathBuf,
+}
+
+/// One note.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// When it was written.
+    pub time: String,
+    /// The host, if it is known.
+    pub host: Option<String>,
+    /// The host's event, if it is known.
+    pub event: Option<String>,
+    /// What was odd.
+    pub note: String,
+}
+
+impl Journal {
+    /// Names the journal below the state directory; nothing is touched yet.
+    pub fn new(state_dir: &Path) -> Self {
+        Self {
+            file: state_dir.join("hook.jsonl"),
+        }
+    }
+
+    /// Adds a note; where that is impossible nobody is told, for a host waits for another answer.
+    pub fn add(&self, now: DateTime<Utc>, host: Option<&str>, event: Option<&str>, text: &str) {
+        let note = Note {
+            time: now.to_rfc3339_opts(SecondsFormat::Millis, true),
+            host: host.map(str::to_owned),
+            event: event.map(str::to_owned),
+            note: text.to_owned(),
+        };
+        let Ok(line) = serde_json::to_string(&note) else {
+            return;
+        };
+        if let Some(dir) = self.file.parent() {
+            fs::create_dir_all(dir).ok();
+        }
+        if fs::metadata(&self.file).is_ok_and(|meta| meta.len() > MOST_BYTES) {
+            fs::rename(&self.file, self.file.with_extension("1.jsonl")).ok();
+        }
+        let file = fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&self.file);
+        if let Ok(mut file) = file {
+            // One write, so that the lines of two processes do not mix.
+            file.write_all(format!("{line}\n").as_bytes()).ok();
+        }
+    }
+
+    /// Returns the last notes, oldest first.
+    pub fn last(&self, most: usize) -> Vec<Note> {
+        let text = fs::read_to_string(&self.file).unwrap_or_default();
+        let mut notes: Vec<Note> = text
+            .lines()
+            .rev()
+            .take(most)
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect();
+        notes.reverse();
+        notes
+    }
+}

@@ -1,0 +1,92 @@
+//! Monoco: the issue tool itself, which tells what it is about to do with an issue.
+
+use std::time::Duration;
+
+use serde_json::Map;
+
+use crate::event::Trigger;
+
+use super::Certainty;
+use super::Host;
+use super::Moment;
+use super::Payload;
+use super::Reply;
+use super::Speech;
+use super::as_read;
+
+/// A moment before something happens to an issue.
+const fn pre(names: &'static [&'static str], trigger: Trigger) -> Moment {
+    Moment::new(names, trigger).block().context()
+}
+
+/// A moment after it.
+const fn post(names: &'static [&'static str], trigger: Trigger) -> Moment {
+    Moment::new(names, trigger).context()
+}
+
+pub(super) static HOST: Host = Host {
+    name: "monoco",
+    title: "Monoco",
+    moments: &[
+        pre(&["pre-issue-create"], Trigger::PreIssueCreate),
+        post(&["post-issue-create"], Trigger::PostIssueCreate),
+        pre(&["pre-issue-start"], Trigger::PreIssueStart),
+        post(&["post-issue-start"], Trigger::PostIssueStart),
+        pre(&["pre-issue-submit"], Trigger::PreIssueSubmit),
+        post(&["post-issue-submit"], Trigger::PostIssueSubmit),
+        pre(&["pre-issue-close"], Trigger::PreIssueClose),
+        post(&["post-issue-close"], Trigger::PostIssueClose),
+        pre(&["pre-issue-open"], Trigger::PreIssueOpen),
+        post(&["post-issue-open"], Trigger::PostIssueOpen),
+        pre(&["pre-issue-cancel"], Trigger::PreIssueCancel),
+        post(&["post-issue-cancel"], Trigger::PostIssueCancel),
+        pre(&["pre-issue-delete"], Trigger::PreIssueDelete),
+        post(&["post-issue-delete"], Trigger::PostIssueDelete),
+        pre(&["pre-session"], Trigger::PreSession),
+        post(&["post-session"], Trigger::PostSession),
+        pre(&["pre-agent"], Trigger::PreAgentTurn),
+        post(&["post-agent"], Trigger::PostAgentTurn),
+        pre(&["pre-subagent"], Trigger::PreSubagent),
+        post(&["post-subagent"], Trigger::PostSubagent),
+        pre(&["pre-tool-use"], Trigger::PreToolUse),
+        post(&["post-tool-use"], Trigger::PostToolUse),
+        post(&["pre-compact"], Trigger::PreContextCompact),
+    ],
+    timeout: Duration::from_secs(30),
+    text_limit: 9_000,
+    programs: &["monoco"],
+    sample: r#"{"event":"pre-tool-use","trigger_source":"agent","session_id":"$SESSION","project_root":"$DIR","tool_name":"Write","tool_input":{"file_path":"$DIR/.ahp/hooks.yaml","content":""}}"#,
+    blind_spots: &[
+        "version 0.4 runs no hook scripts of a user: the `monoco` shim (`ahp install monoco`) is what calls the gate",
+        "a program that calls it by its full path passes the shim by",
+    ],
+    speaks,
+    adjust: as_read,
+    encode,
+    obeys: |reply| reply.blocks || reply.says("/decision", "deny"),
+};
+
+fn speaks(payload: &Payload) -> Certainty {
+    if payload.has("event") && payload.has("trigger_source") {
+        Certainty::Certain
+    } else {
+        Certainty::No
+    }
+}
+
+fn encode(speech: &Speech<'_>) -> Reply {
+    let mut out = Map::new();
+    let (decision, words) = match (&speech.objection, &speech.context) {
+        (Some(objection), _) => ("deny", &objection.agent),
+        (None, Some(context)) => ("warn", context),
+        (None, None) => return Reply::nothing(),
+    };
+    out.insert("decision".to_owned(), decision.into());
+    out.insert("message".to_owned(), words.as_str().into());
+    let mut reply = Reply::json(out);
+    if decision == "deny" {
+        reply.blocks = true;
+        reply.stderr.clone_from(words);
+    }
+    reply
+}

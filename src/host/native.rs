@@ -1,0 +1,111 @@
+//! Native: AHP's own JSON in, the verdict out.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::event::Event;
+use crate::event::Trigger;
+
+use super::Certainty;
+use super::DecodeError;
+use super::Decoded;
+use super::Host;
+use super::Moment;
+use super::Payload;
+use super::Reply;
+use super::Rewrite;
+use super::Speech;
+use super::as_read;
+
+/// The caller gets the whole verdict and can do all of it.
+const fn open(names: &'static [&'static str], trigger: Trigger) -> Moment {
+    Moment::new(names, trigger)
+        .block()
+        .ask()
+        .rewrite(Rewrite::Replace)
+        .context()
+        .notice()
+}
+
+pub(super) static HOST: Host = Host {
+    name: "native",
+    title: "AHP's own JSON",
+    moments: &[
+        open(&["pre-issue-create"], Trigger::PreIssueCreate),
+        open(&["post-issue-create"], Trigger::PostIssueCreate),
+        open(&["pre-issue-start"], Trigger::PreIssueStart),
+        open(&["post-issue-start"], Trigger::PostIssueStart),
+        open(&["pre-issue-submit"], Trigger::PreIssueSubmit),
+        open(&["post-issue-submit"], Trigger::PostIssueSubmit),
+        open(&["pre-issue-close"], Trigger::PreIssueClose),
+        open(&["post-issue-close"], Trigger::PostIssueClose),
+        open(&["pre-issue-open"], Trigger::PreIssueOpen),
+        open(&["post-issue-open"], Trigger::PostIssueOpen),
+        open(&["pre-issue-cancel"], Trigger::PreIssueCancel),
+        open(&["post-issue-cancel"], Trigger::PostIssueCancel),
+        open(&["pre-issue-delete"], Trigger::PreIssueDelete),
+        open(&["post-issue-delete"], Trigger::PostIssueDelete),
+        open(&["pre-session"], Trigger::PreSession),
+        open(&["post-session"], Trigger::PostSession),
+        open(&["pre-agent-turn"], Trigger::PreAgentTurn),
+        open(&["post-agent-turn"], Trigger::PostAgentTurn),
+        open(&["pre-agent-turn-stop"], Trigger::PreAgentTurnStop),
+        open(&["post-agent-turn-stop"], Trigger::PostAgentTurnStop),
+        open(&["pre-tool-use"], Trigger::PreToolUse),
+        open(&["post-tool-use"], Trigger::PostToolUse),
+        open(&["post-tool-use-failure"], Trigger::PostToolUseFailure),
+        open(&["pre-subagent"], Trigger::PreSubagent),
+        open(&["post-subagent"], Trigger::PostSubagent),
+        open(&["pre-context-compact"], Trigger::PreContextCompact),
+        open(&["post-context-compact"], Trigger::PostContextCompact),
+    ],
+    timeout: Duration::from_mins(10),
+    text_limit: 64_000,
+    programs: &[],
+    sample: r#"{"trigger":"pre-tool-use","session_id":"$SESSION","work_dir":"$DIR","tool":{"name":"Write","input":{"file_path":"$DIR/.ahp/hooks.yaml","content":""}}}"#,
+    blind_spots: &[],
+    speaks,
+    adjust: as_read,
+    encode,
+    obeys: |reply| reply.says("/decision", "block"),
+};
+
+fn speaks(payload: &Payload) -> Certainty {
+    if payload.has("trigger") && !payload.has("hook_event_name") && !payload.has("hookEventName") {
+        Certainty::Likely
+    } else {
+        Certainty::No
+    }
+}
+
+/// Reads AHP's own form, in which a field that is not known is an error.
+pub(super) fn decode(bytes: &[u8], notes: Vec<String>) -> Result<Decoded, DecodeError> {
+    let value: Value =
+        serde_json::from_slice(bytes).map_err(|e| DecodeError::NotJson(e.to_string()))?;
+    if value.get("trigger").is_none() {
+        return Err(DecodeError::NoEvent);
+    }
+    let event: Event =
+        serde_json::from_value(value).map_err(|e| DecodeError::NotNative(e.to_string()))?;
+    Ok(Decoded {
+        host: &HOST,
+        event: event.trigger.name().to_owned(),
+        moment: HOST.moment(event.trigger.name()),
+        session_id: event.session_id.clone(),
+        events: vec![event],
+        notes,
+    })
+}
+
+fn encode(speech: &Speech<'_>) -> Reply {
+    let mut reply = Reply {
+        stdout: serde_json::to_string(speech.verdict).unwrap_or_default(),
+        ..Reply::nothing()
+    };
+    if let Some(objection) = &speech.objection {
+        reply.blocks = true;
+        reply.stderr.clone_from(&objection.person);
+    }
+    reply
+}

@@ -1,0 +1,67 @@
+//! Speech: what is to be said to a host, reduced to what it can carry at this moment.
+
+use serde_json::Map;
+use serde_json::Value;
+
+use crate::verdict::Verdict;
+
+use super::Moment;
+
+/// How an operation is held up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Objection {
+    /// The words for the agent: reason, steps, how to respond.
+    pub agent: String,
+    /// The words for a person: one line.
+    pub person: String,
+    /// Whether the person is asked, in place of a plain no.
+    pub ask: bool,
+}
+
+/// What is to be said; an adapter writes each part in its host's form and leaves none out.
+#[derive(Clone, Debug)]
+pub struct Speech<'a> {
+    /// The host's moment.
+    pub moment: &'a Moment,
+    /// The event, as the host spelled it.
+    pub event: &'a str,
+    /// What holds the operation up.
+    pub objection: Option<Objection>,
+    /// What to give the tool in place of its input: all of it, or for a host that merges, the changed keys.
+    pub input: Option<Value>,
+    /// Words for the agent beside the operation.
+    pub context: Option<String>,
+    /// Words for the person.
+    pub notice: Option<String>,
+    /// All of it, for a host that speaks AHP's own form.
+    pub verdict: &'a Verdict,
+}
+
+impl Speech<'_> {
+    /// Whether there is nothing to say.
+    pub fn is_empty(&self) -> bool {
+        self.objection.is_none()
+            && self.input.is_none()
+            && self.context.is_none()
+            && self.notice.is_none()
+    }
+
+    /// Starts the JSON that the Claude family shares: `systemMessage` for the person.
+    pub(super) fn with_notice(&self) -> Map<String, Value> {
+        let mut out = Map::new();
+        if let Some(notice) = &self.notice {
+            out.insert("systemMessage".to_owned(), notice.as_str().into());
+        }
+        out
+    }
+
+    /// Makes the `hookSpecificOutput` that the Claude family shares; `hookEventName` is never left out.
+    pub(super) fn specific(&self) -> Map<String, Value> {
+        let mut out = Map::new();
+        out.insert("hookEventName".to_owned(), self.event.into());
+        if let Some(context) = &self.context {
+            out.insert("additionalContext".to_owned(), context.as_str().into());
+        }
+        out
+    }
+}

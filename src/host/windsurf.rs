@@ -1,0 +1,92 @@
+//! Windsurf: an event for each sort of tool, and exit code 2 as the one answer.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::event::Trigger;
+
+use super::Certainty;
+use super::Host;
+use super::Moment;
+use super::Payload;
+use super::kimi_cli;
+
+pub(super) static HOST: Host = Host {
+    name: "windsurf",
+    title: "Windsurf",
+    moments: &[
+        Moment::new(&["pre_user_prompt"], Trigger::PreAgentTurn).block(),
+        Moment::new(&["pre_run_command"], Trigger::PreToolUse).block(),
+        Moment::new(&["pre_write_code"], Trigger::PreToolUse).block(),
+        Moment::new(&["pre_read_code"], Trigger::PreToolUse).block(),
+        Moment::new(&["pre_mcp_tool_use"], Trigger::PreToolUse).block(),
+        Moment::new(&["post_run_command"], Trigger::PostToolUse),
+        Moment::new(&["post_write_code"], Trigger::PostToolUse),
+        Moment::new(&["post_read_code"], Trigger::PostToolUse),
+        Moment::new(&["post_mcp_tool_use"], Trigger::PostToolUse),
+        Moment::new(&["post_cascade_response"], Trigger::PostAgentTurn),
+        Moment::ignored(&[
+            "post_cascade_response_with_transcript",
+            "post_setup_worktree",
+        ]),
+    ],
+    timeout: Duration::from_mins(1),
+    text_limit: 4_000,
+    programs: &["windsurf"],
+    sample: r#"{"agent_action_name":"pre_write_code","trajectory_id":"$SESSION","tool_info":{"file_path":"$DIR/.ahp/hooks.yaml","edits":[]}}"#,
+    blind_spots: &[
+        "no words reach the agent but those of a block: advice waits for one",
+        "a stop cannot be held up, and sessions and subagents call no hook",
+        "tools other than commands, reading, writing and MCP call no hook",
+        "how long it waits for a hook is not documented",
+    ],
+    speaks,
+    adjust,
+    encode: kimi_cli::encode,
+    obeys: |reply| reply.blocks,
+};
+
+fn speaks(payload: &Payload) -> Certainty {
+    if payload.has("agent_action_name") {
+        Certainty::Certain
+    } else {
+        Certainty::No
+    }
+}
+
+fn adjust(event: &str, payload: &mut Payload, _: &mut Trigger) -> bool {
+    let Some(Value::Object(mut info)) = payload.take(&["tool_info"]) else {
+        return true;
+    };
+    if let Some(dir) = info.shift_remove("cwd") {
+        payload.put("cwd", dir);
+    }
+    let (_, act) = event.split_once('_').unwrap_or_default();
+    match act {
+        "mcp_tool_use" => {
+            let name = info.get("mcp_tool_name").cloned().unwrap_or_default();
+            let mut mcp = serde_json::Map::new();
+            mcp.insert(
+                "server_name".to_owned(),
+                info.get("mcp_server_name").cloned().unwrap_or_default(),
+            );
+            mcp.insert("tool_name".to_owned(), name.clone());
+            payload.put("mcp_context", mcp);
+            payload.put("tool_name", name);
+            payload.put(
+                "tool_input",
+                info.shift_remove("mcp_tool_arguments").unwrap_or_default(),
+            );
+            if let Some(result) = info.shift_remove("mcp_result") {
+                payload.put("tool_output", result);
+            }
+        }
+        "run_command" | "write_code" | "read_code" => {
+            payload.put("tool_name", act);
+            payload.put("tool_input", info);
+        }
+        _ => payload.fields.extend(info),
+    }
+    true
+}

@@ -1,0 +1,192 @@
+//! Hooks in JSON settings: the shapes in which hosts list them, found and written.
+
+use serde_json::Map;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::host::Host;
+use crate::host::Moment;
+
+use super::InstallError;
+use super::JsonText;
+use super::Wire;
+use super::places::Patience;
+use super::places::is_ours;
+
+/// How a host writes one hook.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// `{"hooks": [{"type": "command", "command": …, "timeout": seconds}]}`.
+    Groups,
+    /// The same with milliseconds.
+    GroupsMillis,
+    /// `{"type": "command", "bash": …, "timeoutSec": seconds}`, in a file with a version.
+    Copilot,
+    /// `{"command": …, "timeout": seconds}`, in a file with a version.
+    Cursor,
+    /// `{"command": …}`.
+    Windsurf,
+}
+
+impl Shape {
+    fn entry(self, host: &Host, moment: &Moment, command: &str, patience: Patience) -> Value {
+        let seconds = patience.seconds(host, moment);
+        let mut entry = match self {
+            Self::Groups => {
+                json!({"hooks": [{"type": "command", "command": command, "timeout": seconds}]})
+            }
+            Self::GroupsMillis => {
+                json!({"hooks": [{"type": "command", "command": command, "timeout": seconds * 1000}]})
+            }
+            Self::Copilot => json!({"type": "command", "bash": command, "timeoutSec": seconds}),
+            Self::Cursor => json!({"command": command, "timeout": seconds}),
+            Self::Windsurf => json!({"command": command, "show_output": false}),
+        };
+        if let (Some(matcher), Value::Object(map)) = (moment.matcher, &mut entry) {
+            map.insert("matcher".to_owned(), matcher.into());
+        }
+        entry
+    }
+
+    const fn has_version(self) -> bool {
+        matches!(self, Self::Copilot | Self::Cursor)
+    }
+}
+
+/// Returns every hook of a settings file with the event that it stands at.
+pub(super) fn wires(text: &JsonText) -> Vec<Wire> {
+    let value = text.value();
+    let Some(Value::Object(events)) = value.get("hooks") else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for (event, entries) in events {
+        for entry in entries.as_array().into_iter().flatten() {
+            let handlers = match entry.get("hooks") {
+                Some(Value::Array(handlers)) => handlers.iter().collect(),
+                _ => vec![entry],
+            };
+            for handler in handlers {
+                if let Some(command) = command_of(handler) {
+                    found.push(Wire {
+                        event: event.clone(),
+                        command: command.to_owned(),
+                    });
+                }
+            }
+        }
+    }
+    found
+}
+
+fn command_of(handler: &Value) -> Option<&str> {
+    ["command", "bash"]
+        .iter()
+        .find_map(|key| handler.get(*key).and_then(Value::as_str))
+}
+
+/// Adds the wires of some moments.
+pub(super) fn add(
+    text: &mut JsonText,
+    shape: Shape,
+    host: &Host,
+    wanted: &[(&Moment, String)],
+    patience: Patience,
+) -> Result<(), InstallError> {
+    let value = text.value();
+    if shape.has_version() && value.get("version").is_none() {
+        text.add(&[], Some("version"), &json!(1));
+    }
+    if value.get("hooks").is_none() {
+        text.add(&[], Some("hooks"), &Value::Object(Map::new()));
+    }
+    for (moment, command) in wanted {
+        let event = moment.name();
+        let entry = shape.entry(host, moment, command, patience);
+        let added = if text
+            .value()
+            .pointer("/hooks")
+            .and_then(|h| h.get(event))
+            .is_some()
+        {
+            text.add(&["hooks", event], None, &entry)
+        } else {
+            text.add(&["hooks"], Some(event), &json!([entry]))
+        };
+        if !added {
+            return Err(InstallError::Shape {
+                event: event.to_owned(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Takes our hooks out; containers that hold nothing then go with them.
+pub(super) fn remove(text: &mut JsonText, host: &str) {
+    while let Some(path) = first_of_ours(&text.value(), host) {
+        let steps: Vec<&str> = path.iter().map(String::as_str).collect();
+        if !text.remove(&steps) {
+            return;
+        }
+        prune(text, &steps);
+    }
+}
+
+/// Takes empty lists and objects on the way to what was removed out, from the inside.
+fn prune(text: &mut JsonText, removed: &[&str]) {
+    for depth in (1..removed.len()).rev() {
+        let Some(parent) = removed.get(..depth) else {
+            return;
+        };
+        let mut at = &text.value();
+        for step in parent {
+            let next = match at {
+                Value::Object(map) => map.get(*step),
+                Value::Array(items) => step.parse::<usize>().ok().and_then(|n| items.get(n)),
+                _ => None,
+            };
+            match next {
+                Some(next) => at = next,
+                None => return,
+            }
+        }
+        let empty = match at {
+            Value::Array(items) => items.is_empty(),
+            Value::Object(map) => map.is_empty() || is_bare_group(map),
+            _ => false,
+        };
+        if !empty || !text.remove(parent) {
+            return;
+        }
+    }
+}
+
+/// Whether a matcher group has lost its last hook.
+fn is_bare_group(map: &Map<String, Value>) -> bool {
+    map.keys().all(|key| key == "matcher")
+}
+
+fn first_of_ours(value: &Value, host: &str) -> Option<Vec<String>> {
+    let events = value.get("hooks")?.as_object()?;
+    let ours = |handler: &Value| command_of(handler).is_some_and(|c| is_ours(c, host));
+    for (event, entries) in events {
+        for (n, entry) in entries.as_array().into_iter().flatten().enumerate() {
+            let path = |rest: &[String]| {
+                let mut path = vec!["hooks".to_owned(), event.clone(), n.to_string()];
+                path.extend_from_slice(rest);
+                path
+            };
+            match entry.get("hooks") {
+                Some(Value::Array(handlers)) => {
+                    if let Some(m) = handlers.iter().position(ours) {
+                        return Some(path(&["hooks".to_owned(), m.to_string()]));
+                    }
+                }
+                _ if ours(entry) => return Some(path(&[])),
+                _ => {}
+            }
+        }
+    }
+    None
+}

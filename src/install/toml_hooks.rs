@@ -1,0 +1,220 @@
+//! Hooks in TOML settings (`[[hooks]]` of the Kimi family), and the hashes by which Codex trusts a hook.
+
+use serde_json::Map;
+use serde_json::Value;
+use sha2::Digest as _;
+use toml_edit::ArrayOfTables;
+use toml_edit::DocumentMut;
+use toml_edit::Item;
+use toml_edit::Table;
+use toml_edit::value;
+
+use crate::host::Host;
+use crate::host::Moment;
+
+use super::InstallError;
+use super::Wire;
+use super::places::Patience;
+use super::places::is_ours;
+
+/// Reads a settings file.
+pub(super) fn read(text: &str) -> Result<DocumentMut, InstallError> {
+    text.parse()
+        .map_err(|error: toml_edit::TomlError| InstallError::Toml(error.to_string()))
+}
+
+/// Returns every hook with the event that it stands at.
+pub(super) fn wires(document: &DocumentMut) -> Vec<Wire> {
+    let tables = document.get("hooks").and_then(Item::as_array_of_tables);
+    let text = |table: &Table, key: &str| {
+        table
+            .get(key)
+            .and_then(Item::as_str)
+            .unwrap_or_default()
+            .to_owned()
+    };
+    tables
+        .into_iter()
+        .flat_map(ArrayOfTables::iter)
+        .map(|table| Wire {
+            event: text(table, "event"),
+            command: text(table, "command"),
+        })
+        .collect()
+}
+
+/// Adds the wires of some moments: no key but those four, for an unknown one breaks the whole file.
+pub(super) fn add(
+    document: &mut DocumentMut,
+    host: &Host,
+    wanted: &[(&Moment, String)],
+    patience: Patience,
+) -> Result<(), InstallError> {
+    let is_empty = document.is_empty() && document.trailing().as_str().is_none_or(str::is_empty);
+    let item = document
+        .entry("hooks")
+        .or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
+    let Some(tables) = item.as_array_of_tables_mut() else {
+        return Err(InstallError::InlineHooks);
+    };
+    for (n, (moment, command)) in wanted.iter().enumerate() {
+        let mut table = Table::new();
+        table.insert("event", value(moment.name()));
+        table.insert("command", value(command.as_str()));
+        let seconds = i64::try_from(patience.seconds(host, moment)).unwrap_or(600);
+        table.insert("timeout", value(seconds));
+        let first = is_empty && n == 0;
+        table.decor_mut().set_prefix(if first { "" } else { "\n" });
+        tables.push(table);
+    }
+    Ok(())
+}
+
+/// Takes our hooks out.
+pub(super) fn remove(document: &mut DocumentMut, host: &str) {
+    let Some(tables) = document
+        .get_mut("hooks")
+        .and_then(Item::as_array_of_tables_mut)
+    else {
+        return;
+    };
+    tables.retain(|table| {
+        !table
+            .get("command")
+            .and_then(Item::as_str)
+            .is_some_and(|command| is_ours(command, host))
+    });
+    if tables.is_empty() {
+        document.remove("hooks");
+    }
+}
+
+/// Marks hooks of a Codex hooks file as trusted, and forgets the marks of hooks that are no longer there.
+///
+/// What is trusted is a hash of the definition, so that a hook that somebody changes is asked about again.
+pub(super) fn trust_codex(
+    document: &mut DocumentMut,
+    hooks_file: &str,
+    settings: &Value,
+    ours: impl Fn(&str) -> bool,
+) -> Result<(), InstallError> {
+    let prefix = format!("{hooks_file}:");
+    if let Some(state) = document
+        .get_mut("hooks")
+        .and_then(|hooks| hooks.get_mut("state"))
+        .and_then(Item::as_table_mut)
+    {
+        let stale: Vec<String> = state
+            .iter()
+            .map(|(key, _)| key.to_owned())
+            .filter(|key| key.starts_with(&prefix))
+            .collect();
+        for key in stale {
+            state.remove(&key);
+        }
+    }
+    let mut hashes = Vec::new();
+    for (event, groups) in settings
+        .get("hooks")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+    {
+        for (g, group) in groups.as_array().into_iter().flatten().enumerate() {
+            let handlers = group.get("hooks").and_then(Value::as_array);
+            for (h, handler) in handlers.into_iter().flatten().enumerate() {
+                let command = handler
+                    .get("command")
+                    .and_then(Value::as_str)
+                    .unwrap_or_default();
+                if ours(command) {
+                    let name = snake(event);
+                    hashes.push((
+                        format!("{prefix}{name}:{g}:{h}"),
+                        codex_hash(&name, group, handler, command),
+                    ));
+                }
+            }
+        }
+    }
+    if hashes.is_empty() {
+        prune(document);
+        return Ok(());
+    }
+    let hooks = document.entry("hooks").or_insert_with(implicit);
+    let state = hooks
+        .as_table_mut()
+        .ok_or(InstallError::InlineHooks)?
+        .entry("state")
+        .or_insert_with(implicit);
+    let state = state.as_table_mut().ok_or(InstallError::InlineHooks)?;
+    for (key, hash) in hashes {
+        let mut table = Table::new();
+        table.insert("trusted_hash", value(hash));
+        state.insert(&key, Item::Table(table));
+    }
+    Ok(())
+}
+
+fn prune(document: &mut DocumentMut) {
+    let Some(hooks) = document.get_mut("hooks").and_then(Item::as_table_mut) else {
+        return;
+    };
+    if hooks
+        .get("state")
+        .and_then(Item::as_table)
+        .is_some_and(Table::is_empty)
+    {
+        hooks.remove("state");
+    }
+    if hooks.is_empty() {
+        document.remove("hooks");
+    }
+}
+
+fn implicit() -> Item {
+    let mut table = Table::new();
+    table.set_implicit(true);
+    Item::Table(table)
+}
+
+/// Returns the hash that Codex 0.169 computes over one hook: compact JSON, keys in order.
+fn codex_hash(event: &str, group: &Value, handler: &Value, command: &str) -> String {
+    let timeout = handler
+        .get("timeout")
+        .and_then(Value::as_u64)
+        .unwrap_or(600);
+    let mut definition = Map::new();
+    let mut put = |key: &str, value: Value| definition.insert(key.to_owned(), value);
+    put(
+        "async",
+        handler.get("async").cloned().unwrap_or(false.into()),
+    );
+    put("command", command.into());
+    if let Some(message) = handler.get("statusMessage") {
+        put("statusMessage", message.clone());
+    }
+    put("timeout", timeout.into());
+    put("type", "command".into());
+    let mut whole = Map::new();
+    whole.insert("event_name".to_owned(), event.into());
+    whole.insert("hooks".to_owned(), vec![Value::Object(definition)].into());
+    if let Some(matcher) = group.get("matcher") {
+        whole.insert("matcher".to_owned(), matcher.clone());
+    }
+    let whole = Value::Object(whole);
+    let hash = sha2::Sha256::digest(whole.to_string().as_bytes());
+    format!("sha256:{}", crate::signal::hex(&hash))
+}
+
+/// `PreToolUse` becomes `pre_tool_use`.
+fn snake(name: &str) -> String {
+    let mut out = String::new();
+    for (n, c) in name.chars().enumerate() {
+        if c.is_ascii_uppercase() && n > 0 {
+            out.push('_');
+        }
+        out.push(c.to_ascii_lowercase());
+    }
+    out
+}

@@ -1,0 +1,226 @@
+//! Message: what a verdict's signals say to an agent and to a person; the one place where it is put into words.
+
+use uuid::Uuid;
+
+use crate::signal::Action;
+use crate::signal::Intensity;
+use crate::signal::Payload;
+use crate::signal::Signal;
+use crate::verdict::Verdict;
+
+/// How much of a person's line is kept, in characters.
+const LINE: usize = 300;
+
+/// Returns the end of a signal's id: enough to tell it from its neighbours, short enough to type.
+///
+/// A UUID of version 7 starts with the time, so that its end is what tells two of one moment apart.
+pub fn short_id(id: &Uuid) -> String {
+    let mut digits = id.simple().to_string();
+    digits.split_off(digits.len().saturating_sub(8))
+}
+
+/// Says a verdict to the agent: each reason, the numbered way out of it, and how to respond.
+///
+/// The result has at most `limit` characters; steps are left out before reasons are.
+pub fn for_agent(verdict: &Verdict, limit: usize) -> String {
+    let mut signals: Vec<&Signal> = verdict.signals.iter().collect();
+    signals.sort_by_key(|signal| std::cmp::Reverse(weight(signal)));
+    for most in [usize::MAX, 20, 5, 1, 0] {
+        let parts: Vec<String> = signals.iter().map(|s| one(s, most)).collect();
+        let text = parts.join("\n\n");
+        if text.chars().count() <= limit {
+            return text;
+        }
+    }
+    let parts: Vec<String> = signals.iter().map(|s| one(s, 0)).collect();
+    cut(&parts.join("\n\n"), limit)
+}
+
+/// Says a verdict to a person: one line for each signal that holds the operation up or changes it.
+pub fn for_person(verdict: &Verdict) -> String {
+    let strongest = verdict.signals.iter().map(weight).max().unwrap_or(0);
+    let lines: Vec<String> = verdict
+        .signals
+        .iter()
+        .filter(|signal| weight(signal) == strongest)
+        .map(|signal| {
+            cut(
+                &format!("ahp: {}: {}", source(signal), first_line(signal)),
+                LINE,
+            )
+        })
+        .collect();
+    lines.join("\n")
+}
+
+/// The order of force: a block before a question before the rest.
+fn weight(signal: &Signal) -> u8 {
+    match signal.intensity() {
+        Intensity::Block => 4,
+        Intensity::Prompt if signal.asks() => 3,
+        Intensity::Control => 2,
+        Intensity::Prompt => 1,
+        Intensity::Aid => 0,
+    }
+}
+
+fn source(signal: &Signal) -> &str {
+    if signal.header.source.is_empty() {
+        &signal.header.kind
+    } else {
+        &signal.header.source
+    }
+}
+
+/// Returns what a signal says in one line, with what it changes where it says nothing else.
+fn first_line(signal: &Signal) -> String {
+    let mut text = reason(signal);
+    if let Payload::Control(control) = &signal.payload
+        && control.reason.trim().is_empty()
+    {
+        let changes: Vec<String> = control
+            .modifications
+            .iter()
+            .map(|m| format!("`{}` becomes {}", m.target, m.updated))
+            .collect();
+        text = format!("{text}: {}", changes.join(", "));
+    }
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+/// Returns what a signal says; never empty.
+fn reason(signal: &Signal) -> String {
+    let text = signal.payload.text().trim();
+    if !text.is_empty() {
+        return text.to_owned();
+    }
+    match &signal.payload {
+        Payload::Control(_) => "parameters are changed".to_owned(),
+        _ => signal.header.kind.clone(),
+    }
+}
+
+/// Says one signal, with at most `most` of its steps.
+fn one(signal: &Signal, most: usize) -> String {
+    let head = match signal.intensity() {
+        Intensity::Block => "Blocked by",
+        Intensity::Control => "Changed by",
+        Intensity::Prompt if signal.asks() => "Needs an answer, says",
+        Intensity::Prompt => "Warning from",
+        Intensity::Aid => "Note from",
+    };
+    let about = signal
+        .context
+        .issue_id
+        .as_ref()
+        .map(|id| format!(" ({} of {id})", signal.context.hook))
+        .unwrap_or_default();
+    let mut text = format!("{head} {}{about}: {}", source(signal), reason(signal));
+    let (steps, numbered): (Vec<String>, bool) = match &signal.payload {
+        Payload::Block(block) => (block.resolution_path.clone(), true),
+        Payload::Prompt(prompt) => (prompt.suggestions.clone(), !prompt.continue_allowed),
+        Payload::Control(control) => {
+            let say = |m: &crate::signal::Modification| {
+                let why = if m.reason.is_empty() {
+                    String::new()
+                } else {
+                    format!(" ({})", m.reason)
+                };
+                format!("`{}`: {} → {}{why}", m.target, m.original, m.updated)
+            };
+            (control.modifications.iter().map(say).collect(), false)
+        }
+        Payload::Aid(aid) => {
+            let all = aid.best_practices.iter().chain(&aid.follow_ups);
+            (all.cloned().collect(), false)
+        }
+    };
+    for (n, step) in steps.iter().take(most).enumerate() {
+        if numbered {
+            text.push_str(&format!("\n{}. {step}", n + 1));
+        } else {
+            text.push_str(&format!("\n- {step}"));
+        }
+    }
+    if steps.len() > most {
+        text.push_str(&format!(
+            "\n… and {} more; `ahp log show --json` has all",
+            steps.len() - most
+        ));
+    }
+    if let Some(how) = how_to_respond(signal) {
+        text.push('\n');
+        text.push_str(&how);
+    }
+    text
+}
+
+/// Says how to respond to a signal; nothing for one that has no id yet, which no log knows.
+fn how_to_respond(signal: &Signal) -> Option<String> {
+    if signal.header.id.is_nil() {
+        return None;
+    }
+    let actions: Vec<&str> = Action::for_intensity(signal.intensity())
+        .filter(|action| *action != Action::ProceedWithRisk || signal.origin.overridable)
+        .map(Action::name)
+        .collect();
+    let id = short_id(&signal.header.id);
+    Some(format!("Respond: `ahp respond {id} {}`", actions.join("|")))
+}
+
+/// Cuts a text to so many characters, and says so.
+pub fn cut(text: &str, limit: usize) -> String {
+    if text.chars().count() <= limit {
+        return text.to_owned();
+    }
+    let mut kept: String = text.chars().take(limit.saturating_sub(1)).collect();
+    kept.push('…');
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Trigger;
+
+    fn verdict(signals: Vec<Signal>) -> Verdict {
+        Verdict {
+            signals,
+            ..Verdict::none(Trigger::PreToolUse)
+        }
+    }
+
+    #[test]
+    fn a_block_says_why_how_and_how_to_respond() {
+        let mut signal = Signal::block("x", "two items are open").steps(["tick a", "tick b"]);
+        signal.header.source = "checklist-validator".to_owned();
+        signal.header.id = Uuid::from_u128(0xabcd_1234);
+        let text = for_agent(&verdict(vec![Signal::aid("tip", "a tip"), signal]), 9_000);
+        assert_eq!(
+            text,
+            "Blocked by checklist-validator: two items are open\n1. tick a\n2. tick b\n\
+             Respond: `ahp respond abcd1234 retry_after_fix|abort`\n\nNote from tip: a tip"
+        );
+    }
+
+    #[test]
+    fn a_long_message_loses_steps_before_reasons() {
+        let steps: Vec<String> = (0..1000).map(|n| format!("step number {n}")).collect();
+        let text = for_agent(
+            &verdict(vec![Signal::block("x", "the reason").steps(steps)]),
+            500,
+        );
+        assert!(text.chars().count() <= 500, "{text}");
+        assert!(text.starts_with("Blocked by x: the reason\n1. step number 0"));
+        assert!(text.contains("… and 980 more"));
+    }
+
+    #[test]
+    fn a_person_gets_one_line_of_the_strongest() {
+        let text = for_person(&verdict(vec![
+            Signal::prompt("p", "a warning"),
+            Signal::block("b", "the reason\nmore of it").steps(["x"]),
+        ]));
+        assert_eq!(text, "ahp: b: the reason");
+    }
+}

@@ -1,0 +1,308 @@
+//! ChecklistValidator: an issue may go on when the items of its checklist are done.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::values::Texts;
+use super::wording::counted;
+use super::wording::listed;
+use crate::diagnostic::Code;
+use crate::event::Trigger;
+use crate::fact::FactSource;
+use crate::oracle::ConfigError;
+use crate::oracle::Definition;
+use crate::oracle::HookContext;
+use crate::oracle::Mode;
+use crate::oracle::Oracle;
+use crate::oracle::OracleConfig;
+use crate::oracle::OracleError;
+use crate::signal::Intensity;
+use crate::signal::Severity;
+use crate::signal::Signal;
+use crate::workspace::ChecklistItem;
+use crate::workspace::Issue;
+use crate::workspace::IssueError;
+
+pub(super) static DEFINITION: Definition = Definition {
+    name: "ChecklistValidator",
+    kebab: "checklist-validator",
+    aliases: &[],
+    summary: "The items of the issue's checklist are done.",
+    triggers: &[
+        Trigger::PreIssueSubmit,
+        Trigger::PreIssueClose,
+        Trigger::PreAgentTurnStop,
+        Trigger::PreToolUse,
+    ],
+    intensities: &[Intensity::Block, Intensity::Prompt],
+    needs: &[FactSource::Issue],
+    runs_programs: false,
+    schema: || schemars::schema_for!(ChecklistValidator),
+    build: |config| {
+        ChecklistValidator::build(config).map(|oracle| Arc::new(oracle) as Arc<dyn Oracle>)
+    },
+};
+
+/// How many open items are named in the reason; every one of them has its own step.
+const MOST_NAMED: usize = 20;
+
+/// How many items have a step of their own: more cannot be worked on at once anyway.
+const MOST_STEPS: usize = 200;
+
+/// Lets an issue go on only when the items of its checklist are done.
+///
+/// What it does: it reads the issue's file: the `checklist:` of its front matter, or else the task items of its text, `- [ ]`
+/// open, `- [/]` doing, `- [x]` done, `- [~]` and `- [-]` cancelled, which do not count. It blocks with the id and the
+/// line of each open item, one step an item. It blocks too where the issue's file is not there or cannot be understood,
+/// for then nothing is known; an issue that has no checklist passes.
+///
+/// With `allow_partial: false` every item must be done. With `allow_partial: true` it is enough that `min_completion_rate` is
+/// reached: it then prompts with what is still open, and blocks below.
+///
+/// ```yaml
+/// hooks:
+///   pre-issue-submit:
+///     - oracle: ChecklistValidator
+///       config:
+///         allow_partial: true
+///         min_completion_rate: 0.9
+///         sections: [Acceptance Criteria, Technical Tasks]
+/// ```
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct ChecklistValidator {
+    /// Whether an issue may go on with open items, once `min_completion_rate` is reached.
+    allow_partial: bool,
+    /// The share of items that must be done with `allow_partial: true`, from 0 to 1.
+    min_completion_rate: f64,
+    /// The headings whose items count, with those of headings below them; by default all. Items of the front matter have no
+    /// heading, and always count.
+    sections: Texts,
+    /// The ids of the items that count; by default all. An id that the checklist does not have blocks.
+    ids: Texts,
+}
+
+impl Default for ChecklistValidator {
+    fn default() -> Self {
+        Self {
+            allow_partial: false,
+            min_completion_rate: 1.0,
+            sections: Texts::default(),
+            ids: Texts::default(),
+        }
+    }
+}
+
+#[async_trait]
+impl Oracle for ChecklistValidator {
+    async fn evaluate(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
+        let signal = match (context.facts.issue(), &context.event().issue_id) {
+            (Ok(Some(issue)), _) => self.judge(issue),
+            (Ok(None), Some(id)) => Some(not_found(id, context)),
+            (Ok(None), None) => None,
+            (Err(error), _) => Some(unreadable(error)),
+        };
+        Ok(signal.into_iter().collect())
+    }
+
+    fn mode(&self) -> Mode {
+        Mode::Threaded
+    }
+}
+
+impl ChecklistValidator {
+    fn build(config: &OracleConfig<'_>) -> Result<Self, ConfigError> {
+        let oracle: Self = config.decode()?;
+        let rate = oracle.min_completion_rate;
+        if !(0.0..=1.0).contains(&rate) {
+            let hint = if (1.0..=100.0).contains(&rate) {
+                format!(", such as `{}`", rate / 100.0)
+            } else {
+                String::new()
+            };
+            return Err(config.error_at(
+                "min_completion_rate",
+                Code::BadValue,
+                format!("`{rate}` is not a share of a whole; expected 0 to 1{hint}"),
+            ));
+        }
+        Ok(oracle)
+    }
+
+    fn judge(&self, issue: &Issue) -> Option<Signal> {
+        if let Some(missing) = self.missing(issue) {
+            return Some(missing);
+        }
+        let items: Vec<&ChecklistItem> = issue.items().filter(|item| self.counts(item)).collect();
+        let open: Vec<&ChecklistItem> = items.iter().copied().filter(|i| i.is_open()).collect();
+        if open.is_empty() {
+            return None;
+        }
+        let (total, done) = (items.len(), items.len() - open.len());
+        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+        let rate = done as f64 / total as f64;
+        let reached = self.allow_partial && rate + 1e-9 >= self.min_completion_rate;
+        let names: Vec<String> = open
+            .iter()
+            .map(|item| format!("[{}] {} (line {})", item.id, item.text, item.line))
+            .collect();
+        let needed = if self.allow_partial {
+            let percent = |share: f64| (share * 1000.0).floor() / 10.0;
+            format!(
+                " ({} %, at least {} % are needed)",
+                percent(rate),
+                percent(self.min_completion_rate)
+            )
+        } else {
+            String::new()
+        };
+        let text = format!(
+            "checklist is not complete: {done} of {} done{needed}, open: {}",
+            counted(total, "item"),
+            listed(&names, MOST_NAMED)
+        );
+        let signal = if reached {
+            Signal::prompt("checklist-incomplete", text).severity(Severity::Low)
+        } else {
+            Signal::block("checklist-incomplete", text)
+        };
+        Some(
+            signal
+                .steps(steps(issue, &open))
+                .files([&issue.path].into_iter().filter(|path| !path.is_empty()))
+                .fingerprint(open.iter().map(|item| item.text.as_str())),
+        )
+    }
+
+    fn counts(&self, item: &ChecklistItem) -> bool {
+        let of_section = self.sections.0.is_empty()
+            || item.headings.is_empty()
+            || item
+                .headings
+                .iter()
+                .any(|heading| self.sections.0.iter().any(|name| same(name, heading)));
+        of_section && (self.ids.0.is_empty() || self.ids.0.iter().any(|id| same(id, &item.id)))
+    }
+
+    /// Says what the configuration names and the issue does not have: then nothing would be checked.
+    fn missing(&self, issue: &Issue) -> Option<Signal> {
+        let ids: Vec<String> = self
+            .ids
+            .0
+            .iter()
+            .filter(|id| !issue.checklist.iter().any(|item| same(id, &item.id)))
+            .map(|id| format!("`{id}`"))
+            .collect();
+        let in_text = issue.checklist.iter().all(|item| item.headings.is_empty());
+        let headings = issue.headings();
+        let sections: Vec<String> = self
+            .sections
+            .0
+            .iter()
+            .map(|name| format!("`{name}`"))
+            .collect();
+        let no_section = !sections.is_empty()
+            && (!in_text || issue.checklist.is_empty())
+            && !self
+                .sections
+                .0
+                .iter()
+                .any(|name| headings.iter().any(|heading| same(name, heading)));
+        let (what, step) = if !ids.is_empty() {
+            let ids = listed(&ids, MOST_NAMED);
+            (
+                format!("{ids} must be done, but the checklist has no such item"),
+                format!("Add {ids} to the checklist in {}", issue.path),
+            )
+        } else if no_section {
+            let sections = listed(&sections, MOST_NAMED);
+            (
+                format!("the items below {sections} must be done, but there is no such heading"),
+                format!(
+                    "Add the section {sections} with its items to {}",
+                    issue.path
+                ),
+            )
+        } else {
+            return None;
+        };
+        Some(
+            Signal::block(
+                "checklist-missing",
+                format!(
+                    "checklist of `{}` is not as the policy wants it: {what}",
+                    issue.id
+                ),
+            )
+            .steps([step])
+            .files([&issue.path]),
+        )
+    }
+}
+
+/// Returns one step for each open item, those that others depend on being named as such.
+fn steps(issue: &Issue, open: &[&ChecklistItem]) -> Vec<String> {
+    let mut steps: Vec<String> = open
+        .iter()
+        .take(MOST_STEPS)
+        .map(|item| {
+            let before: Vec<String> = item
+                .depends_on
+                .iter()
+                .filter(|id| open.iter().any(|other| same(id, &other.id)))
+                .map(|id| format!("`{id}`"))
+                .collect();
+            let after = if before.is_empty() {
+                String::new()
+            } else {
+                format!(", after {}", before.join(" and "))
+            };
+            let text = if item.text.is_empty() {
+                "(no text)"
+            } else {
+                &item.text
+            };
+            format!("Complete `{}` (line {}): {text}{after}", item.id, item.line)
+        })
+        .collect();
+    let more = open.len().saturating_sub(MOST_STEPS);
+    if more > 0 {
+        steps.push(format!(
+            "Complete the other {} of {}",
+            counted(more, "open item"),
+            issue.path
+        ));
+    }
+    steps
+}
+
+fn not_found(id: &str, context: &HookContext) -> Signal {
+    let dir = context.workspace().issues_dir().display();
+    Signal::block(
+        "issue-not-found",
+        format!("checklist cannot be checked: no issue `{id}` was found below `{dir}`"),
+    )
+    .steps([
+        format!("Check the id: a file below `{dir}` has it as `id:` in its front matter, or at the beginning of its name"),
+        "Where the issues lie elsewhere, set `settings.issues` in .ahp/hooks.yaml".to_owned(),
+    ])
+    .fingerprint(["not-found", id])
+}
+
+fn unreadable(error: &IssueError) -> Signal {
+    Signal::block(
+        "issue-unreadable",
+        format!("checklist cannot be checked: {error}"),
+    )
+    .steps([format!("Mend line {} of {}", error.line, error.path)])
+    .files([&error.path])
+    .fingerprint([&error.path, &error.message])
+}
+
+/// Compares names as people write them.
+fn same(a: &str, b: &str) -> bool {
+    a.trim().to_lowercase() == b.trim().to_lowercase()
+}

@@ -1,0 +1,350 @@
+//! ContextLoader: tells an agent what it needs to know of its issue before it begins.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::wording::counted;
+use crate::diagnostic::Code;
+use crate::event::Trigger;
+use crate::fact::FactSource;
+use crate::oracle::ConfigError;
+use crate::oracle::Definition;
+use crate::oracle::HookContext;
+use crate::oracle::Oracle;
+use crate::oracle::OracleConfig;
+use crate::oracle::OracleError;
+use crate::signal::Intensity;
+use crate::signal::Signal;
+use crate::workspace::ChecklistItem;
+use crate::workspace::CommitsOf;
+use crate::workspace::Issue;
+
+pub(super) static DEFINITION: Definition = Definition {
+    name: "ContextLoader",
+    kebab: "context-loader",
+    aliases: &[],
+    summary: "Tells the agent what it needs to know of its issue.",
+    triggers: &[
+        Trigger::PostIssueStart,
+        Trigger::PreIssueStart,
+        Trigger::PreSession,
+        Trigger::PreAgentTurn,
+        Trigger::PreSubagent,
+        Trigger::PostContextCompact,
+    ],
+    intensities: &[Intensity::Aid],
+    needs: &[FactSource::Issue, FactSource::Git],
+    runs_programs: false,
+    schema: || schemars::schema_for!(ContextLoader),
+    build: |config| ContextLoader::build(config).map(|oracle| Arc::new(oracle) as Arc<dyn Oracle>),
+};
+
+/// How many files, items or related issues are named one by one.
+const MOST_NAMED: usize = 30;
+
+/// Headings below which an issue says what it is for.
+const OBJECTIVES: [&str; 8] = [
+    "Objective",
+    "Objectives",
+    "Goal",
+    "Summary",
+    "Description",
+    "目标",
+    "目的",
+    "概述",
+];
+
+/// Tells the agent what it needs to know of its issue.
+///
+/// What it does: it gives, as an aid, the issue's title and state, its objective, what is still open in its checklist, its files
+/// with their size, the recent commits that touched them, and the issues that it belongs to, depends on or is related
+/// to, with their state. At a trigger that names no issue it takes the one whose id the branch begins with, as
+/// `monoco issue start` names branches: `FEAT-0123-login`. Where there is none, it says nothing.
+///
+/// ```yaml
+/// hooks:
+///   post-issue-start:
+///     - oracle: ContextLoader
+///       config:
+///         include_files: true
+///         include_git_history: true
+///         max_commits: 5
+/// ```
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct ContextLoader {
+    /// Whether the issue's files are listed: those that it names, else those that its branch changes.
+    include_files: bool,
+    /// Whether the recent commits on those files are listed; on the whole project where there are none.
+    include_git_history: bool,
+    /// How long the text may be, in bytes; it is cut at the end of a line. At least 256.
+    #[schemars(range(min = 256))]
+    max_bytes: usize,
+    /// How many commits are listed at most.
+    max_commits: usize,
+}
+
+impl Default for ContextLoader {
+    fn default() -> Self {
+        Self {
+            include_files: true,
+            include_git_history: false,
+            max_bytes: 8192,
+            max_commits: 10,
+        }
+    }
+}
+
+#[async_trait]
+impl Oracle for ContextLoader {
+    async fn evaluate(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
+        let by_branch = || id_of_branch(context);
+        let Some(id) = context.event().issue_id.clone().or_else(by_branch) else {
+            return Ok(Vec::new());
+        };
+        let signal = match context.workspace().issue(&id) {
+            Ok(Some(issue)) => Some(self.describe(&issue, context)),
+            Ok(None) if context.event().issue_id.is_none() => None,
+            Ok(None) => Some(Signal::aid(
+                "issue-not-found",
+                format!(
+                    "no issue `{id}` was found below `{}`",
+                    context.workspace().issues_dir().display()
+                ),
+            )),
+            Err(error) => Some(
+                Signal::aid(
+                    "issue-unreadable",
+                    format!("issue `{id}` cannot be read: {error}"),
+                )
+                .steps([format!("Mend line {} of {}", error.line, error.path)])
+                .files([&error.path]),
+            ),
+        };
+        Ok(signal.into_iter().collect())
+    }
+}
+
+impl ContextLoader {
+    fn build(config: &OracleConfig<'_>) -> Result<Self, ConfigError> {
+        let oracle: Self = config.decode()?;
+        if oracle.max_bytes < 256 {
+            return Err(config.error_at(
+                "max_bytes",
+                Code::BadValue,
+                format!(
+                    "{} bytes are too few to say anything; expected at least 256",
+                    oracle.max_bytes
+                ),
+            ));
+        }
+        Ok(oracle)
+    }
+
+    fn describe(&self, issue: &Issue, context: &HookContext) -> Signal {
+        let files = self.files(issue, context);
+        let mut text = head(issue);
+        write_objective(&mut text, issue);
+        write_checklist(&mut text, issue);
+        if self.include_files {
+            write_files(&mut text, &files, context);
+        }
+        if self.include_git_history {
+            self.write_commits(&mut text, &files, context);
+        }
+        let waiting = write_relations(&mut text, issue, context);
+        let follow_ups = waiting.into_iter().chain(next_item(issue));
+        Signal::aid("issue-context", cut(&text, self.max_bytes, &issue.path))
+            .steps(follow_ups)
+            .files(std::iter::once(issue.path.clone()).chain(files.into_iter().take(MOST_NAMED)))
+    }
+
+    fn files(&self, issue: &Issue, context: &HookContext) -> Vec<String> {
+        if !issue.files.is_empty() || !(self.include_files || self.include_git_history) {
+            return issue.files.clone();
+        }
+        // Without git there is nothing to add.
+        let changes = context
+            .workspace()
+            .changes(crate::workspace::ChangeScope::Branch);
+        changes.map_or_else(|_| Vec::new(), |changes| changes.paths.clone())
+    }
+
+    fn write_commits(&self, text: &mut String, files: &[String], context: &HookContext) {
+        let paths = files.iter().take(1000).cloned().collect();
+        let commits = context
+            .workspace()
+            .commits(&CommitsOf::Paths(paths), self.max_commits);
+        let commits = match commits {
+            Ok(commits) if commits.is_empty() => return,
+            Ok(commits) => commits,
+            Err(error) => {
+                line(
+                    text,
+                    format_args!("\nRecent commits are not known: {error}"),
+                );
+                return;
+            }
+        };
+        text.push_str(if files.is_empty() {
+            "\nRecent commits:\n"
+        } else {
+            "\nRecent commits on these files:\n"
+        });
+        for commit in commits {
+            line(
+                text,
+                format_args!(
+                    "- {} {} {} ({})",
+                    commit.short_id(),
+                    commit.time.format("%Y-%m-%d"),
+                    commit.subject(),
+                    commit.author
+                ),
+            );
+        }
+    }
+}
+
+/// Returns the id that the branch begins with.
+fn id_of_branch(context: &HookContext) -> Option<String> {
+    let git = context.facts.git().ok()?;
+    let name = git.branch()?.rsplit('/').next()?;
+    let (letters, rest) = name.split_once('-')?;
+    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    let is_id = !letters.is_empty()
+        && letters.chars().all(|c| c.is_ascii_alphabetic())
+        && !digits.is_empty();
+    is_id.then(|| format!("{letters}-{digits}"))
+}
+
+/// Writes one line; a `String` takes it always.
+fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
+    writeln!(text, "{arguments}").ok();
+}
+
+fn head(issue: &Issue) -> String {
+    let title = issue.title.as_deref().unwrap_or("(no title)");
+    format!("{}: {title}{}\n", issue.id, state(issue))
+}
+
+/// Returns type, status, stage and criticality in brackets.
+fn state(issue: &Issue) -> String {
+    let parts = [&issue.kind, &issue.status, &issue.stage, &issue.criticality];
+    let known: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
+    if known.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", known.join(", "))
+    }
+}
+
+fn write_objective(text: &mut String, issue: &Issue) {
+    let objective = OBJECTIVES.iter().find_map(|name| issue.section(name));
+    if let Some(objective) = objective {
+        line(text, format_args!("\nObjective:\n{objective}"));
+    }
+}
+
+fn write_checklist(text: &mut String, issue: &Issue) {
+    let (total, done) = issue.progress();
+    if total == 0 {
+        return;
+    }
+    line(
+        text,
+        format_args!("\nChecklist: {done} of {} done", counted(total, "item")),
+    );
+    let open: Vec<&ChecklistItem> = issue.items().filter(|item| item.is_open()).collect();
+    for item in open.iter().take(MOST_NAMED) {
+        line(
+            text,
+            format_args!("- [{}] {} (line {})", item.id, item.text, item.line),
+        );
+    }
+    write_more(text, open.len());
+}
+
+fn write_files(text: &mut String, files: &[String], context: &HookContext) {
+    if files.is_empty() {
+        return;
+    }
+    text.push_str("\nFiles:\n");
+    for path in files.iter().take(MOST_NAMED) {
+        let size = match context.workspace().read(path) {
+            Ok(content) => counted(content.len(), "byte"),
+            Err(_) if context.workspace().exists(path) => "a folder".to_owned(),
+            Err(_) => "not there".to_owned(),
+        };
+        line(text, format_args!("- {path} ({size})"));
+    }
+    write_more(text, files.len());
+}
+
+fn write_more(text: &mut String, count: usize) {
+    if count > MOST_NAMED {
+        line(text, format_args!("- and {} more", count - MOST_NAMED));
+    }
+}
+
+/// Writes what the issue hangs together with; returns what must be done before it.
+fn write_relations(text: &mut String, issue: &Issue, context: &HookContext) -> Vec<String> {
+    let mut waiting = Vec::new();
+    let relations = issue
+        .parent
+        .iter()
+        .map(|id| ("Part of", id))
+        .chain(issue.dependencies.iter().map(|id| ("Depends on", id)))
+        .chain(issue.related.iter().map(|id| ("Related to", id)));
+    let mut first = true;
+    for (relation, id) in relations.take(MOST_NAMED) {
+        if std::mem::take(&mut first) {
+            text.push('\n');
+        }
+        match context.workspace().issue(id) {
+            Ok(Some(other)) => {
+                let title = other.title.as_deref().unwrap_or("(no title)");
+                line(
+                    text,
+                    format_args!("{relation} {id}: {title}{}", state(&other)),
+                );
+                if relation == "Depends on" && !other.is_finished() {
+                    waiting.push(format!(
+                        "Finish {id} first, or make sure that nothing of it is needed: {title}"
+                    ));
+                }
+            }
+            Ok(None) => line(text, format_args!("{relation} {id} (no such issue)")),
+            Err(error) => line(text, format_args!("{relation} {id} ({error})")),
+        }
+    }
+    waiting
+}
+
+fn next_item(issue: &Issue) -> Option<String> {
+    let item = issue.items().find(|item| item.is_open())?;
+    Some(format!("Begin with `{}`: {}", item.id, item.text))
+}
+
+/// Cuts a text at the end of a line so that it is no longer than `max` bytes.
+fn cut(text: &str, max: usize, path: &str) -> String {
+    let text = text.trim_end();
+    if text.len() <= max {
+        return text.to_owned();
+    }
+    let rest = format!("… the rest is in {path}");
+    let mut kept = String::new();
+    for line in text.lines() {
+        if kept.len() + line.len() + 1 + rest.len() > max {
+            break;
+        }
+        kept.push_str(line);
+        kept.push('\n');
+    }
+    kept.push_str(&rest);
+    kept
+}

@@ -1,0 +1,260 @@
+//! FileChangeLimiter: a change stays small enough to be looked at.
+
+mod batches;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::Serialize;
+use serde_json::Value;
+
+use self::batches::Batch;
+use self::batches::Limits;
+use self::batches::split;
+use super::values::Texts;
+use super::wording::counted;
+use crate::diagnostic::Code;
+use crate::event::Trigger;
+use crate::fact::FactSource;
+use crate::oracle::ConfigError;
+use crate::oracle::Definition;
+use crate::oracle::HookContext;
+use crate::oracle::Oracle;
+use crate::oracle::OracleConfig;
+use crate::oracle::OracleError;
+use crate::signal::Intensity;
+use crate::signal::Modification;
+use crate::signal::Severity;
+use crate::signal::Signal;
+use crate::workspace::ChangedFile;
+
+pub(super) static DEFINITION: Definition = Definition {
+    name: "FileChangeLimiter",
+    kebab: "file-change-limiter",
+    aliases: &["change-size-limiter"],
+    summary: "The change touches no more files and lines than one can look at.",
+    triggers: &[
+        Trigger::PreIssueSubmit,
+        Trigger::PreIssueClose,
+        Trigger::PreToolUse,
+        Trigger::PostToolUse,
+        Trigger::PreAgentTurnStop,
+    ],
+    intensities: &[Intensity::Block, Intensity::Control, Intensity::Prompt],
+    needs: &[FactSource::Git],
+    runs_programs: false,
+    schema: || schemars::schema_for!(FileChangeLimiter),
+    build: |config| {
+        FileChangeLimiter::build(config).map(|oracle| Arc::new(oracle) as Arc<dyn Oracle>)
+    },
+};
+
+/// How many batches are told as steps; a control holds them all.
+const MOST_STEPS: usize = 50;
+
+/// Keeps a change small enough to be looked at.
+///
+/// What it does: at issue triggers it counts what the branch changes against the default branch, committed and not; elsewhere what
+/// the working tree changes against HEAD. Issue files and `.ahp/` do not count. Past `max_files` or `max_lines` it works out
+/// how the change can be split: batches of files that lie together, each within the limits. By `action` it hands them
+/// over as modifications (`batch_size`, `batch.1`, `batch.2` …) and lets the operation go on, prompts, or blocks.
+///
+/// ```yaml
+/// hooks:
+///   pre-issue-submit:
+///     - oracle: FileChangeLimiter
+///       config:
+///         max_files: 20
+///         action: prompt
+///         exclude: ["**/*.lock", "vendor/**"]
+/// ```
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct FileChangeLimiter {
+    /// The largest number of changed files that is accepted; at least 1.
+    #[schemars(range(min = 1))]
+    max_files: usize,
+    /// The largest number of added and removed lines that is accepted; by default any.
+    max_lines: Option<u64>,
+    /// What a change past the limits leads to.
+    action: Action,
+    /// What `action: control` does.
+    control_action: ControlAction,
+    /// How many files a batch has at most; by default `max_files`, and never more.
+    batch_size: Option<usize>,
+    /// Globs of files that do not count: lock files, generated ones.
+    exclude: Texts,
+}
+
+/// What a change past the limits leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Action {
+    /// It goes on, split into batches.
+    Control,
+    /// It is warned of.
+    Prompt,
+    /// It is stopped.
+    Block,
+}
+
+/// What `action: control` does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum ControlAction {
+    /// The change is split into batches of files that lie together.
+    SplitBatch,
+}
+
+impl Default for FileChangeLimiter {
+    fn default() -> Self {
+        Self {
+            max_files: 20,
+            max_lines: None,
+            action: Action::Control,
+            control_action: ControlAction::SplitBatch,
+            batch_size: None,
+            exclude: Texts::default(),
+        }
+    }
+}
+
+#[async_trait]
+impl Oracle for FileChangeLimiter {
+    async fn evaluate(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
+        let changes = context
+            .facts
+            .changes()
+            .map_err(|error| OracleError::failed(error.to_string()))?;
+        let files: Vec<&ChangedFile> = changes
+            .files
+            .iter()
+            .filter(|file| !self.is_excluded(&file.path))
+            .collect();
+        let lines = files.iter().map(|file| lines_of(file)).sum();
+        Ok(self.judge(&files, lines).into_iter().collect())
+    }
+}
+
+impl FileChangeLimiter {
+    fn build(config: &OracleConfig<'_>) -> Result<Self, ConfigError> {
+        let oracle: Self = config.decode()?;
+        let at_least_one = |key| {
+            config.error_at(
+                key,
+                Code::BadValue,
+                "`0` would accept no change; expected a whole number of at least 1",
+            )
+        };
+        if oracle.max_files == 0 {
+            return Err(at_least_one("max_files"));
+        }
+        match oracle.batch_size {
+            Some(0) => return Err(at_least_one("batch_size")),
+            Some(size) if size > oracle.max_files => {
+                return Err(config.error_at(
+                    "batch_size",
+                    Code::BadValue,
+                    format!(
+                        "batches of {size} files would be past `max_files`, which is {}",
+                        oracle.max_files
+                    ),
+                ));
+            }
+            _ => {}
+        }
+        Ok(oracle)
+    }
+
+    fn is_excluded(&self, path: &str) -> bool {
+        self.exclude
+            .0
+            .iter()
+            .any(|glob| fast_glob::glob_match(glob, path))
+    }
+
+    fn judge(&self, files: &[&ChangedFile], lines: u64) -> Option<Signal> {
+        let too_many_lines = self.max_lines.filter(|max| lines > *max);
+        if files.len() <= self.max_files && too_many_lines.is_none() {
+            return None;
+        }
+        let size = self.batch_size.unwrap_or(self.max_files);
+        let batches = split(
+            files.iter().map(|f| (f.path.as_str(), lines_of(f))),
+            Limits {
+                files: size,
+                lines: self.max_lines,
+            },
+        );
+        let mut what = format!("large change: {}", counted(files.len(), "file"));
+        if files.len() > self.max_files {
+            what += &format!(", at most {} are accepted", self.max_files);
+        }
+        if let Some(max) = too_many_lines {
+            what += &format!("; {lines} changed lines, at most {max} are accepted");
+        }
+        let signal = match self.action {
+            Action::Control => {
+                let reason = format!(
+                    "{what}; split into {}",
+                    match batches.len() {
+                        1 => "1 batch".to_owned(),
+                        n => format!("{n} batches"),
+                    }
+                );
+                Signal::control("large-change", modifications(files.len(), size, &batches))
+                    .reason(reason)
+            }
+            Action::Prompt => Signal::prompt(
+                "large-change",
+                format!("{what}; consider to submit it in steps"),
+            )
+            .severity(if files.len() > 2 * self.max_files {
+                Severity::High
+            } else {
+                Severity::Medium
+            })
+            .steps(steps(&batches)),
+            Action::Block => Signal::block("large-change", format!("{what}; submit it in steps"))
+                .steps(steps(&batches)),
+        };
+        let paths = files.iter().map(|file| file.path.as_str());
+        Some(signal.files(paths.clone()).fingerprint(paths))
+    }
+}
+
+fn lines_of(file: &ChangedFile) -> u64 {
+    let count = |lines: Option<u32>| lines.map_or(0, u64::from);
+    count(file.added_lines) + count(file.removed_lines)
+}
+
+/// Hands the split over: the size first, then each batch as the files that belong to it.
+fn modifications(files: usize, size: usize, batches: &[Batch<'_>]) -> Vec<Modification> {
+    let first = Modification {
+        target: "batch_size".to_owned(),
+        original: Value::from(files),
+        updated: Value::from(size),
+        reason: format!("at most {} at once", counted(size, "file")),
+    };
+    let each = (1..).zip(batches).map(|(number, batch)| Modification {
+        target: format!("batch.{number}"),
+        original: Value::Null,
+        updated: Value::from(batch.paths.clone()),
+        reason: batch.describe(),
+    });
+    std::iter::once(first).chain(each).collect()
+}
+
+fn steps(batches: &[Batch<'_>]) -> Vec<String> {
+    let mut steps: Vec<String> = (1..)
+        .zip(batches.iter().take(MOST_STEPS))
+        .map(|(number, batch)| format!("Step {number} of {}: {}", batches.len(), batch.describe()))
+        .collect();
+    let more = batches.len().saturating_sub(MOST_STEPS);
+    if more > 0 {
+        steps.push(format!("… and {more} more steps of the same size"));
+    }
+    steps
+}

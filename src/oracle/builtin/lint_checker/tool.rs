@@ -1,0 +1,341 @@
+//! The linters: how each is found, called and read.
+
+use serde_json::Value;
+
+use crate::oracle::builtin::test_gate::runner::relative;
+use crate::workspace::Workspace;
+
+/// One linter.
+#[derive(Debug)]
+pub(super) struct Tool {
+    /// Its name in the configuration.
+    pub(super) name: &'static str,
+    /// The files by which a project says that it uses it.
+    pub(super) files: &'static [&'static str],
+    /// A text in `pyproject.toml` or `package.json` that says so too.
+    pub(super) section: Option<(&'static str, &'static str)>,
+    /// The extensions of the files that it looks at.
+    pub(super) extensions: &'static [&'static str],
+    /// The program.
+    pub(super) program: &'static str,
+    /// The arguments that check; the files follow where `takes_files`.
+    pub(super) check: &'static [&'static str],
+    /// The arguments that mend; the files follow. None: it cannot, or not file by file.
+    pub(super) fix: Option<&'static [&'static str]>,
+    /// Whether it is told the files; else it looks at the whole project.
+    pub(super) takes_files: bool,
+    /// How its findings are written.
+    pub(super) form: Form,
+}
+
+/// How findings are written.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Form {
+    /// `path:line:column: message`.
+    Places,
+    /// One file a line, which is not formatted.
+    Files,
+    /// ESLint's JSON.
+    Eslint,
+    /// Workflow commands of GitHub: `::error file=…,line=…::message`.
+    Annotations,
+}
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::oracle::builtin) struct Fault {
+    /// The file, relative to the project.
+    pub(in crate::oracle::builtin) file: String,
+    /// The line, from 1.
+    pub(in crate::oracle::builtin) line: Option<u32>,
+    /// What is wrong.
+    pub(in crate::oracle::builtin) message: String,
+    /// Who says so.
+    pub(in crate::oracle::builtin) linter: &'static str,
+}
+
+impl Fault {
+    /// Returns it in one line.
+    pub(in crate::oracle::builtin) fn told(&self) -> String {
+        match self.line {
+            Some(line) => format!("{}:{line}: {} ({})", self.file, self.message, self.linter),
+            None => format!("{}: {} ({})", self.file, self.message, self.linter),
+        }
+    }
+}
+
+/// Every linter that is known.
+pub(super) static TOOLS: &[Tool] = &[
+    Tool {
+        name: "clippy",
+        files: &["Cargo.toml"],
+        section: None,
+        extensions: &["rs"],
+        program: "cargo",
+        check: &[
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--quiet",
+            "--message-format=short",
+        ],
+        fix: None,
+        takes_files: false,
+        form: Form::Places,
+    },
+    Tool {
+        name: "rustfmt",
+        files: &["Cargo.toml"],
+        section: None,
+        extensions: &["rs"],
+        program: "rustfmt",
+        check: &["--check", "-l", "--config", "skip_children=true"],
+        fix: Some(&[]),
+        takes_files: true,
+        form: Form::Files,
+    },
+    Tool {
+        name: "ruff",
+        files: &["ruff.toml", ".ruff.toml"],
+        section: Some(("pyproject.toml", "[tool.ruff")),
+        extensions: &["py", "pyi"],
+        program: "ruff",
+        check: &[
+            "check",
+            "--output-format=concise",
+            "--quiet",
+            "--force-exclude",
+        ],
+        fix: Some(&["check", "--fix", "--quiet", "--force-exclude"]),
+        takes_files: true,
+        form: Form::Places,
+    },
+    Tool {
+        name: "eslint",
+        files: &[
+            "eslint.config.js",
+            "eslint.config.mjs",
+            "eslint.config.cjs",
+            "eslint.config.ts",
+            ".eslintrc",
+            ".eslintrc.js",
+            ".eslintrc.cjs",
+            ".eslintrc.json",
+            ".eslintrc.yml",
+            ".eslintrc.yaml",
+        ],
+        section: Some(("package.json", "\"eslintConfig\"")),
+        extensions: &["js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "vue"],
+        program: "eslint",
+        check: &["--format", "json", "--no-error-on-unmatched-pattern"],
+        fix: Some(&["--fix", "--no-error-on-unmatched-pattern"]),
+        takes_files: true,
+        form: Form::Eslint,
+    },
+    Tool {
+        name: "prettier",
+        files: &[
+            ".prettierrc",
+            ".prettierrc.json",
+            ".prettierrc.yml",
+            ".prettierrc.yaml",
+            ".prettierrc.js",
+            ".prettierrc.cjs",
+            ".prettierrc.mjs",
+            ".prettierrc.toml",
+            "prettier.config.js",
+            "prettier.config.mjs",
+            "prettier.config.cjs",
+        ],
+        section: Some(("package.json", "\"prettier\": {")),
+        extensions: &[
+            "js", "jsx", "mjs", "cjs", "ts", "tsx", "css", "scss", "less", "json", "md", "yaml",
+            "yml", "html", "vue",
+        ],
+        program: "prettier",
+        check: &["--list-different", "--ignore-unknown"],
+        fix: Some(&["--write", "--log-level", "warn", "--ignore-unknown"]),
+        takes_files: true,
+        form: Form::Files,
+    },
+    Tool {
+        name: "biome",
+        files: &["biome.json", "biome.jsonc"],
+        section: None,
+        extensions: &[
+            "js", "jsx", "mjs", "cjs", "ts", "tsx", "css", "json", "jsonc",
+        ],
+        program: "biome",
+        check: &[
+            "check",
+            "--reporter=github",
+            "--no-errors-on-unmatched",
+            "--max-diagnostics=500",
+        ],
+        fix: Some(&["check", "--write", "--no-errors-on-unmatched"]),
+        takes_files: true,
+        form: Form::Annotations,
+    },
+    Tool {
+        name: "golangci-lint",
+        files: &[
+            ".golangci.yml",
+            ".golangci.yaml",
+            ".golangci.toml",
+            ".golangci.json",
+        ],
+        section: None,
+        extensions: &["go"],
+        program: "golangci-lint",
+        check: &["run"],
+        fix: None,
+        takes_files: false,
+        form: Form::Places,
+    },
+    Tool {
+        name: "gofmt",
+        files: &["go.mod"],
+        section: None,
+        extensions: &["go"],
+        program: "gofmt",
+        check: &["-l"],
+        fix: Some(&["-w"]),
+        takes_files: true,
+        form: Form::Files,
+    },
+    Tool {
+        name: "shellcheck",
+        files: &[".shellcheckrc"],
+        section: None,
+        extensions: &["sh", "bash", "ksh"],
+        program: "shellcheck",
+        check: &["-f", "gcc"],
+        fix: None,
+        takes_files: true,
+        form: Form::Places,
+    },
+];
+
+impl Tool {
+    /// Whether a project says that it uses this linter.
+    pub(super) fn is_used_by(&self, workspace: &dyn Workspace) -> bool {
+        self.files.iter().any(|file| workspace.exists(file))
+            || self.section.is_some_and(|(file, section)| {
+                workspace
+                    .read(file)
+                    .is_ok_and(|text| memchr::memmem::find(&text, section.as_bytes()).is_some())
+            })
+    }
+
+    /// Whether it looks at a file.
+    pub(super) fn looks_at(&self, path: &str) -> bool {
+        path.rsplit_once('.')
+            .is_some_and(|(_, extension)| self.extensions.contains(&extension))
+    }
+
+    /// Returns the arguments that depend on the project: rustfmt must be told the edition.
+    pub(super) fn project_arguments(&self, workspace: &dyn Workspace) -> Vec<String> {
+        if self.name != "rustfmt" {
+            return Vec::new();
+        }
+        let manifest = workspace
+            .read("Cargo.toml")
+            .map(|t| String::from_utf8_lossy(&t).into_owned());
+        let edition = manifest.ok().and_then(|text| {
+            text.lines().find_map(|line| {
+                let value = line
+                    .trim()
+                    .strip_prefix("edition")?
+                    .trim_start()
+                    .strip_prefix('=')?;
+                Some(value.trim().trim_matches('"').to_owned())
+            })
+        });
+        vec![
+            "--edition".to_owned(),
+            edition.unwrap_or_else(|| "2015".to_owned()),
+        ]
+    }
+
+    /// Reads what it printed.
+    pub(super) fn read(&self, output: &str, root: &std::path::Path) -> Vec<Fault> {
+        let fault = |file: &str, line: Option<u32>, message: &str| Fault {
+            file: relative(root, file.trim()),
+            line,
+            message: message.trim().to_owned(),
+            linter: self.name,
+        };
+        match self.form {
+            Form::Files => output
+                .lines()
+                .filter(|line| !line.trim().is_empty())
+                .map(|line| fault(line, None, "it is not formatted"))
+                .collect(),
+            Form::Places => output
+                .lines()
+                .filter_map(|line| {
+                    let mut parts = line.splitn(4, ':');
+                    let file = parts.next()?;
+                    let number = parts.next()?.trim().parse().ok()?;
+                    let next = parts.next()?;
+                    // The column may be missing.
+                    let message = match next.trim().parse::<u32>() {
+                        Ok(_) => parts.next()?.to_owned(),
+                        Err(_) => format!("{next}:{}", parts.next().unwrap_or_default()),
+                    };
+                    Some(fault(file, Some(number), &message))
+                })
+                .collect(),
+            Form::Eslint => {
+                let files: Vec<Value> = serde_json::from_str(output.trim()).unwrap_or_default();
+                files
+                    .iter()
+                    .flat_map(|file| {
+                        let path = file
+                            .get("filePath")
+                            .and_then(Value::as_str)
+                            .unwrap_or_default();
+                        let messages = file.get("messages").and_then(Value::as_array);
+                        messages.into_iter().flatten().map(move |message| {
+                            let line = message
+                                .get("line")
+                                .and_then(Value::as_u64)
+                                .and_then(|n| n.try_into().ok());
+                            let text = message
+                                .get("message")
+                                .and_then(Value::as_str)
+                                .unwrap_or_default();
+                            let rule = message
+                                .get("ruleId")
+                                .and_then(Value::as_str)
+                                .unwrap_or("error");
+                            (path.to_owned(), line, format!("{text} [{rule}]"))
+                        })
+                    })
+                    .map(|(path, line, message)| fault(&path, line, &message))
+                    .collect()
+            }
+            Form::Annotations => output
+                .lines()
+                .filter_map(|line| {
+                    let line = line.trim();
+                    let rest = ["::error ", "::warning ", "::notice "]
+                        .iter()
+                        .find_map(|mark| line.strip_prefix(mark))?;
+                    let (properties, message) = rest.split_once("::")?;
+                    let property = |name: &str| {
+                        properties
+                            .split(',')
+                            .find_map(|p| p.strip_prefix(name)?.strip_prefix('='))
+                    };
+                    let title = property("title").unwrap_or_default();
+                    Some(fault(
+                        property("file")?,
+                        property("line").and_then(|n| n.parse().ok()),
+                        &format!("{message} [{title}]"),
+                    ))
+                })
+                .collect(),
+        }
+    }
+}

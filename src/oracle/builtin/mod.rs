@@ -1,0 +1,48 @@
+//! BUILTINS: the registry of oracles written in Rust; one file and two lines here for each.
+
+mod change_logger;
+mod checklist_validator;
+mod command_hooks;
+mod commit_message_validator;
+mod completion_verifier;
+mod context_loader;
+mod dependency_checker;
+mod file_change_limiter;
+mod lint_checker;
+mod permission_checker;
+mod retrospective_generator;
+mod review_trigger;
+mod security_scanner;
+mod self_protection;
+mod test_gate;
+mod values;
+mod wording;
+
+pub(super) use self::security_scanner::added;
+
+use super::Definition;
+
+/// Every built-in oracle, sorted by name.
+pub static BUILTINS: &[&Definition] = &[
+    &change_logger::DEFINITION,
+    &checklist_validator::DEFINITION,
+    &command_hooks::DEFINITION,
+    &commit_message_validator::DEFINITION,
+    &completion_verifier::DEFINITION,
+    &context_loader::DEFINITION,
+    &dependency_checker::DEFINITION,
+    &file_change_limiter::DEFINITION,
+    &lint_checker::DEFINITION,
+    &permission_checker::DEFINITION,
+    &retrospective_generator::DEFINITION,
+    &review_trigger::DEFINITION,
+    &security_scanner::DEFINITION,
+    &self_protection::DEFINITION,
+    &test_gate::DEFINITION,
+];
+
+/// Oracles that run programs only where one of these keys is configured; elsewhere they need no trust.
+pub(super) static PROGRAM_KEYS: &[(&str, &[&str])] = &[
+    ("review-trigger", &["command", "create_pr", "webhook"]),
+    ("security-scanner", &["scanners"]),
+];

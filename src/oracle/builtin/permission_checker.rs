@@ -1,0 +1,251 @@
+//! PermissionChecker: no command runs that loses data, leaks it or opens the machine.
+
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::values::Texts;
+use crate::danger::CommandPattern;
+use crate::danger::Finding;
+use crate::danger::PRESETS;
+use crate::danger::Selection;
+use crate::danger::judge;
+use crate::danger::judge_statement;
+use crate::diagnostic::Code;
+use crate::event::ToolKind;
+use crate::event::Trigger;
+use crate::fact::FactSource;
+use crate::oracle::ConfigError;
+use crate::oracle::Definition;
+use crate::oracle::HookContext;
+use crate::oracle::Mode;
+use crate::oracle::Oracle;
+use crate::oracle::OracleConfig;
+use crate::oracle::OracleError;
+use crate::shell::lexical;
+use crate::shell::real;
+use crate::signal::Intensity;
+use crate::signal::Severity;
+use crate::signal::Signal;
+
+pub(super) static DEFINITION: Definition = Definition {
+    name: "PermissionChecker",
+    kebab: "permission-checker",
+    aliases: &[],
+    summary: "No command runs that loses data, leaks it or opens the machine.",
+    triggers: &[Trigger::PreToolUse],
+    intensities: &[Intensity::Block, Intensity::Prompt],
+    needs: &[FactSource::Event, FactSource::Shell],
+    runs_programs: false,
+    schema: || schemars::schema_for!(PermissionChecker),
+    build: |config| {
+        PermissionChecker::build(config).map(|checker| Arc::new(checker) as Arc<dyn Oracle>)
+    },
+};
+
+/// The most findings that one event gives signals of.
+const MAX_SIGNALS: usize = 10;
+
+/// Stops a tool call that would run a dangerous command, by what would run, not by what the text says.
+///
+/// The command line is parsed, and followed through `sudo`, `env`, `xargs`, `find -exec`, `bash -c`, `eval`, pipes into a
+/// shell, here-documents, command substitutions, variables of the same line, functions, containers, remote shells, and
+/// inline code of interpreters. A text that only mentions a command (`echo`, `grep`, a commit message) is left alone.
+///
+/// Every rule has an id, a reason and a safer alternative, which the agent is told. What cannot be parsed and holds
+/// anything of a rule is asked about, whatever `require_confirmation` says.
+///
+/// ```yaml
+/// hooks:
+///   pre-tool-use:
+///     - oracle: PermissionChecker
+///       config:
+///         dangerous_commands: ["rm -rf", "DROP TABLE"]
+///         protected_paths: ["migrations/**", "~/.ssh"]
+///         allow_commands: ["git push --force-with-lease"]
+///         require_confirmation: true
+///       when:
+///         tool: [Bash, Database]
+/// ```
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct PermissionChecker {
+    /// Further commands to stop, beside those of the preset: a program with options in any order and form (`rm -rf`
+    /// means `rm -r -f` too) and words, or the words of a statement for a database (`DROP TABLE`).
+    dangerous_commands: Vec<String>,
+    /// Commands that are never stopped, written in the same way.
+    allow_commands: Vec<String>,
+    /// Paths and globs that no tool may write, delete or move; a directory means all below it.
+    protected_paths: Vec<String>,
+    /// Asks a person in place of a block.
+    require_confirmation: bool,
+    /// The rules in force: `standard` (those that lose data or leak, the default), `none`, or one or a list of `cloud`,
+    /// `database`, `exfiltration`, `filesystem`, `git`, `secrets`, `supply-chain`, `system`, each with its strict rules.
+    preset: Option<Texts>,
+    #[serde(skip)]
+    #[schemars(skip)]
+    selection: Selection,
+}
+
+impl PermissionChecker {
+    fn build(config: &OracleConfig<'_>) -> Result<Self, ConfigError> {
+        let mut checker: Self = config.decode()?;
+        let presets = checker
+            .preset
+            .clone()
+            .map_or_else(|| vec!["standard".to_owned()], |texts| texts.0);
+        let known = || PRESETS.iter().map(|p| p.name).chain(["standard", "none"]);
+        if let Some(wrong) = presets.iter().find(|p| !known().any(|k| k == p.as_str())) {
+            return Err(ConfigError(vec![
+                crate::diagnostic::Diagnostic::error(
+                    Code::BadValue,
+                    format!("there is no preset `{wrong}`"),
+                    config.span_of("preset"),
+                )
+                .did_you_mean(wrong, known())
+                .help(format!(
+                    "expected one of {}",
+                    known()
+                        .map(|k| format!("`{k}`"))
+                        .collect::<Vec<_>>()
+                        .join(", ")
+                )),
+            ]));
+        }
+        for (key, commands) in [
+            ("dangerous_commands", &checker.dangerous_commands),
+            ("allow_commands", &checker.allow_commands),
+        ] {
+            if commands.iter().any(|c| c.trim().is_empty()) {
+                return Err(config.error_at(key, Code::BadValue, "a command must not be empty"));
+            }
+        }
+        let patterns =
+            |commands: &[String]| commands.iter().map(|c| CommandPattern::new(c)).collect();
+        checker.selection = Selection {
+            presets,
+            dangerous: patterns(&checker.dangerous_commands),
+            allowed: patterns(&checker.allow_commands),
+        };
+        Ok(checker)
+    }
+
+    fn findings(&self, context: &HookContext) -> Vec<Finding> {
+        let facts = &context.facts;
+        let Some(tool) = facts.tool() else {
+            return Vec::new();
+        };
+        let mut findings = Vec::new();
+        if let Some(analysis) = facts.shell() {
+            findings = judge(analysis, &self.selection);
+            if !self.protected_paths.is_empty() {
+                for effect in analysis.writes() {
+                    self.protect(context, &effect.path, &effect.program, &mut findings);
+                }
+            }
+        } else if !matches!(tool.kind, ToolKind::Write | ToolKind::Edit | ToolKind::Read) {
+            let input = facts.event().tool.as_ref().map(|call| &call.input);
+            for key in ["query", "sql", "statement", "command", "script"] {
+                if let Some(text) = input.and_then(|i| i.get(key)).and_then(Value::as_str) {
+                    findings.extend(judge_statement(text, &self.selection));
+                }
+            }
+        }
+        if matches!(
+            tool.kind,
+            ToolKind::Write | ToolKind::Edit | ToolKind::Delete
+        ) {
+            for path in &tool.paths {
+                let path = lexical(path, context.root(), facts.home());
+                self.protect(context, &path, tool.kind.name(), &mut findings);
+            }
+        }
+        findings
+    }
+
+    /// Adds a finding where a path is one of the protected ones.
+    fn protect(&self, context: &HookContext, path: &Path, by: &str, findings: &mut Vec<Finding>) {
+        let root = context.root();
+        let found = self.protected_paths.iter().find(|protected| {
+            let bare = protected.trim_end_matches('/');
+            let plain = bare.strip_suffix("/**").unwrap_or(bare);
+            let target = lexical(plain, root, context.facts.home());
+            let is_below = |path: &Path, target: &Path| path.starts_with(target);
+            let inner = path.strip_prefix(root).unwrap_or(path);
+            is_below(path, &target)
+                || is_below(&real(path), &real(&target))
+                || fast_glob::glob_match(bare, inner.to_string_lossy().as_ref())
+                || fast_glob::glob_match(bare, path.to_string_lossy().as_ref())
+        });
+        if let Some(protected) = found {
+            let shown = relative(path, root);
+            let finding = Finding {
+                rule: format!("protected_paths:{protected}"),
+                severity: Severity::High,
+                reason: format!("`{}` is protected by the policy", shown.display()),
+                instead: "leave it as it is, or ask a person to change it".to_owned(),
+                command: format!("{by} {}", shown.display()),
+                through: Vec::new(),
+                uncertain: false,
+            };
+            if !findings.contains(&finding) {
+                findings.push(finding);
+            }
+        }
+    }
+
+    fn signal(&self, finding: &Finding) -> Signal {
+        let through = if finding.through.is_empty() {
+            String::new()
+        } else {
+            format!(" (through {})", finding.through.join(", "))
+        };
+        let doubt = if finding.uncertain {
+            "; the command could not be fully understood"
+        } else {
+            ""
+        };
+        let text = format!(
+            "`{}`{through}: {}{doubt} [{}]",
+            finding.command, finding.reason, finding.rule
+        );
+        let signal = if self.require_confirmation || finding.uncertain {
+            Signal::prompt("dangerous-command", text)
+                .severity(finding.severity)
+                .must_be_answered()
+        } else {
+            Signal::block("dangerous-command", text)
+        };
+        signal
+            .steps([
+                finding.instead.clone(),
+                "if it must be this command, ask a person to run it or to allow it by `allow_commands`".to_owned(),
+            ])
+            .fingerprint([finding.rule.as_str(), finding.command.as_str()])
+    }
+}
+
+fn relative(path: &Path, root: &Path) -> PathBuf {
+    path.strip_prefix(root).unwrap_or(path).to_owned()
+}
+
+#[async_trait]
+impl Oracle for PermissionChecker {
+    async fn evaluate(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
+        Ok(self
+            .findings(context)
+            .iter()
+            .take(MAX_SIGNALS)
+            .map(|finding| self.signal(finding))
+            .collect())
+    }
+
+    fn mode(&self) -> Mode {
+        Mode::Inline
+    }
+}

@@ -1,0 +1,315 @@
+//! Writes a story as Markdown.
+
+use std::fmt::Arguments;
+use std::fmt::Write as _;
+
+use chrono::DateTime;
+use chrono::TimeDelta;
+use chrono::Utc;
+
+use super::story::Obstacle;
+use super::story::Story;
+use crate::oracle::builtin::wording::counted;
+use crate::signal::Action;
+use crate::signal::Intensity;
+
+/// How many rows a table or list has before the rest is counted.
+const MOST_ROWS: usize = 200;
+
+/// Writes the whole document.
+pub(super) fn write(story: &Story, with_metrics: bool) -> String {
+    let mut out = String::new();
+    write_head(&mut out, story);
+    write_obstacles(&mut out, story);
+    write_answers(&mut out, story);
+    write_work(&mut out, story);
+    if with_metrics {
+        write_metrics(&mut out, story);
+    }
+    write_lessons(&mut out, story);
+    write_time_line(&mut out, story);
+    out
+}
+
+/// Writes one line; a `String` takes it always.
+fn line(out: &mut String, text: Arguments<'_>) {
+    writeln!(out, "{text}").ok();
+}
+
+fn write_head(out: &mut String, story: &Story) {
+    let issue = story.issue.as_ref();
+    let title = issue.and_then(|issue| issue.title.as_deref());
+    let title = title.map_or(String::new(), |title| format!(": {title}"));
+    line(
+        out,
+        format_args!("# Retrospective of {}{title}\n", story.id),
+    );
+    line(
+        out,
+        format_args!("Written at {}; {}.", moment(story.now), story.summary()),
+    );
+    if let Some(fault) = &story.issue_fault {
+        line(
+            out,
+            format_args!("\nThe issue itself tells nothing here: {fault}."),
+        );
+    }
+    let Some(issue) = issue else { return };
+    out.push('\n');
+    let fields = [
+        ("Type", &issue.kind),
+        ("Status", &issue.status),
+        ("Solution", &issue.solution),
+        ("Criticality", &issue.criticality),
+        ("Opened", &issue.opened_at),
+        ("Closed", &issue.closed_at),
+    ];
+    for (name, value) in fields {
+        if let Some(value) = value {
+            line(out, format_args!("- {name}: {value}"));
+        }
+    }
+    let (total, done) = issue.progress();
+    if total > 0 {
+        line(
+            out,
+            format_args!("- Checklist: {done} of {} done", counted(total, "item")),
+        );
+    }
+}
+
+fn write_obstacles(out: &mut String, story: &Story) {
+    out.push_str("\n## What stood in the way\n\n");
+    if story.obstacles.is_empty() {
+        out.push_str("Nothing did.\n");
+        return;
+    }
+    out.push_str("| check | at | strongest | times | until it was content | what it said last |\n");
+    out.push_str("|---|---|---|---|---|---|\n");
+    for obstacle in story.obstacles.iter().take(MOST_ROWS) {
+        line(
+            out,
+            format_args!(
+                "| {} | {} | {} | {} | {} | {} |",
+                cell(&obstacle.binding),
+                cell(&obstacle.hook),
+                obstacle.intensity,
+                obstacle.times,
+                repair(obstacle),
+                cell(&obstacle.said)
+            ),
+        );
+    }
+    write_more(out, story.obstacles.len());
+}
+
+fn repair(obstacle: &Obstacle) -> String {
+    match obstacle.mended {
+        Some(mended) => span(mended - obstacle.first),
+        None if obstacle.intensity == Intensity::Block => "never was".to_owned(),
+        None => "was answered or left".to_owned(),
+    }
+}
+
+fn write_answers(out: &mut String, story: &Story) {
+    if story.answers.is_empty() {
+        return;
+    }
+    out.push_str("\n## How it was answered\n\n");
+    for action in Action::ALL {
+        let count = story.answered(*action);
+        if count > 0 {
+            let of: Vec<&str> = story
+                .answers
+                .iter()
+                .filter(|answer| answer.action == *action && !answer.refused)
+                .map(|answer| answer.binding.as_str())
+                .collect();
+            let mut names = of.clone();
+            names.sort_unstable();
+            names.dedup();
+            line(
+                out,
+                format_args!(
+                    "- `{action}`, {}: {}",
+                    counted(count, "time"),
+                    names.join(", ")
+                ),
+            );
+        }
+    }
+    let refused = story.answers.iter().filter(|answer| answer.refused).count();
+    if refused > 0 {
+        line(
+            out,
+            format_args!("- {} refused", counted(refused, "answer")),
+        );
+    }
+}
+
+fn write_work(out: &mut String, story: &Story) {
+    out.push_str("\n## What was done\n\n");
+    let changes = story
+        .changes
+        .as_ref()
+        .filter(|changes| !changes.files.is_empty());
+    if let Some(changes) = changes {
+        line(
+            out,
+            format_args!(
+                "{}, {} added and {} removed.\n",
+                counted(changes.files.len(), "changed file"),
+                counted(
+                    usize::try_from(changes.added_lines).unwrap_or(usize::MAX),
+                    "line"
+                ),
+                changes.removed_lines
+            ),
+        );
+    }
+    for commit in story.commits.iter().take(MOST_ROWS) {
+        line(
+            out,
+            format_args!(
+                "- {} {} ({})",
+                commit.short_id(),
+                commit.subject(),
+                commit.author
+            ),
+        );
+    }
+    write_more(out, story.commits.len());
+    let named = story.issue.iter().flat_map(|issue| &issue.files);
+    let files: Vec<&String> = match changes {
+        Some(changes) => changes.paths.iter().collect(),
+        None => named.collect(),
+    };
+    if !files.is_empty() {
+        out.push_str("\nFiles:\n\n");
+        for path in files.iter().take(MOST_ROWS) {
+            line(out, format_args!("- `{path}`"));
+        }
+        write_more(out, files.len());
+    }
+    if changes.is_none() && story.commits.is_empty() && files.is_empty() {
+        out.push_str("Neither git nor the issue tells.\n");
+    }
+}
+
+fn write_metrics(out: &mut String, story: &Story) {
+    out.push_str("\n## Figures\n\n| figure | value |\n|---|---|\n");
+    let row = |out: &mut String, name: &str, value: String| {
+        line(out, format_args!("| {name} | {value} |"));
+    };
+    let started = story.passed("start");
+    let submitted = story.passed("submit");
+    let closed = story.passed("close");
+    if let (Some((start, _)), Some((_, submit))) = (started, submitted) {
+        row(
+            out,
+            "time in work, from start to the last submit",
+            span(submit - start),
+        );
+    }
+    if let (Some((_, submit)), Some((_, close))) = (submitted, closed) {
+        row(
+            out,
+            "time in review, from the last submit to the close",
+            span(close - submit),
+        );
+    }
+    row(out, "events evaluated", story.evaluations.to_string());
+    row(out, "events stopped", story.stops.to_string());
+    for intensity in [Intensity::Block, Intensity::Control, Intensity::Prompt] {
+        let count: usize = story
+            .obstacles
+            .iter()
+            .filter(|obstacle| obstacle.intensity == intensity)
+            .count();
+        row(
+            out,
+            &format!("findings, {intensity} at the strongest"),
+            count.to_string(),
+        );
+    }
+    if let Some(mean) = story.mean_repair() {
+        row(out, "mean time to mend", span(mean));
+    }
+    row(
+        out,
+        "prompts dismissed",
+        story.answered(Action::Dismiss).to_string(),
+    );
+    row(
+        out,
+        "blocks passed at a risk",
+        story.answered(Action::ProceedWithRisk).to_string(),
+    );
+    row(out, "commits", story.commits.len().to_string());
+    row(
+        out,
+        "time that the checks took",
+        format!("{} ms", story.spent_us / 1000),
+    );
+}
+
+fn write_lessons(out: &mut String, story: &Story) {
+    out.push_str("\n## What to take along\n\n");
+    let lessons = story.lessons();
+    if lessons.is_empty() {
+        out.push_str("Nothing stands out.\n");
+    }
+    for lesson in lessons {
+        line(out, format_args!("- {lesson}"));
+    }
+}
+
+fn write_time_line(out: &mut String, story: &Story) {
+    if story.moments.is_empty() {
+        return;
+    }
+    out.push_str("\n## Time line\n\n| when (UTC) | what |\n|---|---|\n");
+    for at in story.moments.iter().take(MOST_ROWS) {
+        line(
+            out,
+            format_args!("| {} | {} |", moment(at.time), cell(&at.text)),
+        );
+    }
+    write_more(out, story.moments.len());
+}
+
+fn write_more(out: &mut String, count: usize) {
+    if count > MOST_ROWS {
+        line(out, format_args!("\n… and {} more.", count - MOST_ROWS));
+    }
+}
+
+/// Makes a text fit into one cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace(['\n', '\r'], " ")
+}
+
+fn moment(time: DateTime<Utc>) -> String {
+    time.format("%Y-%m-%d %H:%M").to_string()
+}
+
+/// Says a length of time in its two largest units.
+fn span(time: TimeDelta) -> String {
+    let seconds = time.num_seconds().max(0);
+    let units = [("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)];
+    let mut parts = Vec::new();
+    let mut rest = seconds;
+    for (name, size) in units {
+        if rest >= size && parts.len() < 2 {
+            parts.push(format!("{} {name}", rest / size));
+            rest %= size;
+        } else if !parts.is_empty() {
+            break;
+        }
+    }
+    if parts.is_empty() {
+        "less than a second".to_owned()
+    } else {
+        parts.join(" ")
+    }
+}

@@ -1,0 +1,183 @@
+//! RetrospectiveGenerator: writes down how an issue went, from the signal log and git.
+
+mod archive;
+mod markdown;
+mod story;
+
+use std::path::Component;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use self::story::Story;
+use crate::diagnostic::Code;
+use crate::event::Trigger;
+use crate::fact::FactSource;
+use crate::oracle::ConfigError;
+use crate::oracle::Definition;
+use crate::oracle::HookContext;
+use crate::oracle::Oracle;
+use crate::oracle::OracleConfig;
+use crate::oracle::OracleError;
+use crate::signal::Intensity;
+use crate::signal::Signal;
+
+pub(super) static DEFINITION: Definition = Definition {
+    name: "RetrospectiveGenerator",
+    kebab: "retrospective-generator",
+    aliases: &[],
+    summary: "Writes down how an issue went, from the signal log and git.",
+    triggers: &[Trigger::PostIssueClose, Trigger::PostIssueSubmit],
+    intensities: &[Intensity::Aid],
+    needs: &[FactSource::Issue, FactSource::Git, FactSource::Log],
+    runs_programs: false,
+    schema: || schemars::schema_for!(RetrospectiveGenerator),
+    build: |config| {
+        RetrospectiveGenerator::build(config).map(|oracle| Arc::new(oracle) as Arc<dyn Oracle>)
+    },
+};
+
+/// Writes down how an issue went, as Markdown that is worth reading.
+///
+/// What it does: from the signal log it tells the time line of the issue, what was stopped and how long it took to mend, how prompts
+/// were answered, and what to take along: checks that stopped the work again and again, prompts that were only
+/// dismissed, blocks that were passed at a risk. From git it tells the commits and the changed files. Commits count that
+/// are on the issue's branch, or that name its id where the branch is gone.
+///
+/// The aid that it gives names the file and the lessons. With `archive_issue` it then moves the file of a closed issue to
+/// the folder `archived`, beside the folder of its status.
+///
+/// ```yaml
+/// hooks:
+///   post-issue-close:
+///     - oracle: RetrospectiveGenerator
+///       config:
+///         generate_metrics: true
+///         archive_issue: true
+///         path: docs/retrospectives/{id}.md
+/// ```
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct RetrospectiveGenerator {
+    /// Whether a table of figures is part of it.
+    generate_metrics: bool,
+    /// Whether the issue's file is moved to the archive, once the issue is closed.
+    archive_issue: bool,
+    /// Where it is written, relative to the project, in which it must lie; `{id}` stands for the issue's id. A path that does not end
+    /// in `.md` is a folder.
+    path: String,
+}
+
+impl Default for RetrospectiveGenerator {
+    fn default() -> Self {
+        Self {
+            generate_metrics: true,
+            archive_issue: false,
+            path: ".ahp/retrospectives/{id}.md".to_owned(),
+        }
+    }
+}
+
+#[async_trait]
+impl Oracle for RetrospectiveGenerator {
+    async fn evaluate(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
+        let Some(id) = context.event().issue_id.as_deref() else {
+            return Ok(Vec::new());
+        };
+        let story = Story::of(id, context);
+        let text = markdown::write(&story, self.generate_metrics);
+        let path = self.path_of(id);
+        let mut done = if context.workspace().is_on_disk() {
+            write(context.root(), &path, &text).map_err(|error| {
+                OracleError::failed(format!(
+                    "the retrospective cannot be written to `{path}`: {error}"
+                ))
+            })?;
+            format!(
+                "the retrospective of {id} is in {path}: {}",
+                story.summary()
+            )
+        } else {
+            format!("the retrospective of {id}: {}", story.summary())
+        };
+        let mut follow_ups = story.lessons();
+        let mut files = vec![path];
+        if self.archive_issue {
+            match archive::archive(&story, context) {
+                Ok(to) => {
+                    done.push_str(&format!("; its file was moved to {to}"));
+                    files.push(to);
+                }
+                Err(why) => follow_ups.push(format!("The issue's file was not archived: {why}")),
+            }
+        }
+        Ok(vec![
+            Signal::aid("retrospective", done)
+                .steps(follow_ups)
+                .files(files),
+        ])
+    }
+}
+
+impl RetrospectiveGenerator {
+    fn build(config: &OracleConfig<'_>) -> Result<Self, ConfigError> {
+        let oracle: Self = config.decode()?;
+        let stays = Path::new(&oracle.path)
+            .components()
+            .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        if !stays || oracle.path.trim().is_empty() {
+            return Err(config.error_at(
+                "path",
+                Code::BadValue,
+                format!(
+                    "`{}` does not lie in the project; expected a relative path without `..`",
+                    oracle.path
+                ),
+            ));
+        }
+        Ok(oracle)
+    }
+
+    fn path_of(&self, id: &str) -> String {
+        // An id comes from a command line: as a file's name it must not lead elsewhere.
+        let name: String = id
+            .chars()
+            .map(|c| {
+                if c.is_alphanumeric() || matches!(c, '-' | '_') {
+                    c
+                } else {
+                    '-'
+                }
+            })
+            .collect();
+        let path = self.path.replace("{id}", &name);
+        if Path::new(&path)
+            .extension()
+            .is_some_and(|e| e.eq_ignore_ascii_case("md"))
+        {
+            path
+        } else {
+            format!("{}/{name}.md", path.trim_end_matches('/'))
+        }
+    }
+}
+
+/// Writes a file inside the project, whole or not at all.
+fn write(root: &Path, path: &str, text: &str) -> std::io::Result<()> {
+    let root = root.canonicalize()?;
+    let file: PathBuf = root.join(path);
+    let dir = file.parent().unwrap_or(&root);
+    std::fs::create_dir_all(dir)?;
+    if !dir.canonicalize()?.starts_with(&root) {
+        return Err(std::io::Error::other(
+            "it leads out of the project through a link",
+        ));
+    }
+    let new = file.with_extension(format!("{}.new", uuid::Uuid::new_v4().simple()));
+    std::fs::write(&new, text)?;
+    std::fs::rename(&new, &file)
+}

@@ -1,0 +1,296 @@
+//! The lines that a change adds, and the content that a tool is about to write.
+
+use crate::event::ToolKind;
+use crate::oracle::HookContext;
+use crate::oracle::OracleError;
+use crate::oracle::builtin::test_gate::runner::in_time;
+use crate::process::Exit;
+use crate::process::Program;
+use crate::workspace::Change;
+use crate::workspace::GitError;
+
+/// How much of a diff is read.
+const MAX_DIFF: usize = 512 << 20;
+/// How many of a file's first bytes tell whether it is binary.
+const SNIFFED: usize = 8 << 10;
+
+/// Added text of one file, or of a tool call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::oracle) struct Added {
+    /// The file, relative to the project; none for a command line.
+    pub(in crate::oracle) path: Option<String>,
+    /// The added lines.
+    pub(in crate::oracle) text: String,
+    /// The number of each of them in the file; empty where the text is the whole file.
+    pub(in crate::oracle) lines: Vec<u32>,
+}
+
+impl Added {
+    /// Returns the line in the file at an offset of the text, from 1.
+    pub(super) fn line_at(&self, offset: usize) -> u32 {
+        let before = self.text.as_bytes().get(..offset).unwrap_or_default();
+        let nth = memchr::memchr_iter(b'\n', before).count();
+        match self.lines.get(nth) {
+            Some(line) => *line,
+            None => u32::try_from(nth).map_or(u32::MAX, |n| n.saturating_add(1)),
+        }
+    }
+
+    /// Whether a span of lines of the file holds an added one.
+    pub(super) fn touches(&self, first: u32, last: u32) -> bool {
+        if self.lines.is_empty() {
+            return true;
+        }
+        let next = self.lines.partition_point(|line| *line < first);
+        self.lines.get(next).is_some_and(|line| *line <= last)
+    }
+}
+
+/// Whether a file only lists exact versions and digests.
+pub(super) fn is_lock_file(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "Cargo.lock",
+        "Gemfile.lock",
+        "Pipfile.lock",
+        "bun.lock",
+        "composer.lock",
+        "flake.lock",
+        "go.sum",
+        "npm-shrinkwrap.json",
+        "package-lock.json",
+        "pnpm-lock.yaml",
+        "poetry.lock",
+        "uv.lock",
+        "yarn.lock",
+    ];
+    NAMES.contains(&name)
+}
+
+/// Returns what a tool call writes: a file's content, a command line, or the input of a foreign tool.
+pub(in crate::oracle) fn by_tool(context: &HookContext) -> Vec<Added> {
+    let Some(tool) = context.facts.tool() else {
+        return Vec::new();
+    };
+    let whole = |path: Option<String>, text: String| Added {
+        path,
+        text,
+        lines: Vec::new(),
+    };
+    let mut added = Vec::new();
+    if let Some(content) = &tool.content {
+        added.push(whole(tool.paths.first().cloned(), content.clone()));
+    }
+    if let Some(command) = &tool.command {
+        added.push(whole(None, command.clone()));
+    }
+    let is_foreign = matches!(tool.kind, ToolKind::Mcp | ToolKind::Other | ToolKind::Agent);
+    if let (true, Some(call)) = (is_foreign && tool.content.is_none(), &context.event().tool) {
+        added.push(whole(None, call.input.to_string()));
+    }
+    added
+}
+
+/// Returns the lines that the change of the event adds, file by file.
+///
+/// Without a repository every file of the project is held for new.
+///
+/// # Errors
+/// Git cannot tell what has changed.
+pub(in crate::oracle) fn by_change(context: &HookContext) -> Result<Vec<Added>, OracleError> {
+    let changes = match context.facts.changes() {
+        Ok(changes) => changes,
+        Err(GitError::NoRepository(_)) => {
+            let files = context.workspace().list("**/*");
+            return Ok(files
+                .iter()
+                .filter_map(|path| whole_file(context, path))
+                .collect());
+        }
+        Err(error) => return Err(OracleError::failed(error.to_string())),
+    };
+    if changes.files.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut added = match &changes.base {
+        Some(base) if context.workspace().is_on_disk() => diff(context, base)?,
+        _ => Vec::new(),
+    };
+    added.retain(|file| {
+        file.path
+            .as_ref()
+            .is_some_and(|path| changes.paths.binary_search(path).is_ok())
+    });
+    // What git does not track yet is in no diff, and new as a whole.
+    let in_diff: Vec<String> = added.iter().filter_map(|file| file.path.clone()).collect();
+    for file in &changes.files {
+        let is_new = matches!(file.change, Change::Added) || changes.base.is_none();
+        if is_new && file.change != Change::Deleted && in_diff.binary_search(&file.path).is_err() {
+            added.extend(whole_file(context, &file.path));
+        }
+    }
+    Ok(added)
+}
+
+/// Reads a file as added text; none where it is binary or cannot be read.
+fn whole_file(context: &HookContext, path: &str) -> Option<Added> {
+    let bytes = context.workspace().read(path).ok()?;
+    let head = bytes.get(..SNIFFED.min(bytes.len())).unwrap_or_default();
+    if memchr::memchr(0, head).is_some() {
+        return None;
+    }
+    Some(Added {
+        path: Some(path.to_owned()),
+        text: String::from_utf8_lossy(&bytes).into_owned(),
+        lines: Vec::new(),
+    })
+}
+
+/// Asks git for the added lines of everything that it tracks, sorted by path.
+fn diff(context: &HookContext, base: &str) -> Result<Vec<Added>, OracleError> {
+    let arguments = [
+        "git",
+        "--no-optional-locks",
+        "-c",
+        "core.fsmonitor=false",
+        "-c",
+        "core.quotePath=false",
+        "diff",
+        "--unified=0",
+        "--no-color",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--no-renames",
+        "--relative",
+        "--src-prefix=a/",
+        "--dst-prefix=b/",
+        base,
+        "--",
+    ];
+    let finished = Program::new(arguments.map(str::to_owned).to_vec())
+        .dir(context.root())
+        .deadline(in_time(context))
+        .max_output(MAX_DIFF)
+        .run()
+        .map_err(|e| OracleError::failed(e.to_string()))?;
+    match finished.exit {
+        Exit::Code(0) if finished.stdout_dropped == 0 => Ok(parse(&finished.stdout)),
+        Exit::Code(0) => Err(OracleError::failed(format!(
+            "the change adds more than {} MiB",
+            MAX_DIFF >> 20
+        ))),
+        Exit::TimedOut => Err(OracleError::TimedOut(
+            "`git diff` did not end in time".to_owned(),
+        )),
+        _ => Err(OracleError::failed(format!(
+            "`git diff` failed: {}",
+            finished
+                .stderr_text()
+                .lines()
+                .next()
+                .unwrap_or("it said nothing")
+        ))),
+    }
+}
+
+/// Reads a diff without context lines.
+fn parse(diff: &[u8]) -> Vec<Added> {
+    let text = String::from_utf8_lossy(diff);
+    let mut files = Vec::<Added>::new();
+    let (mut next, mut left) = (0_u32, 0_u32);
+    let mut removed = 0_u32;
+    for line in text.split_terminator('\n') {
+        // Inside a hunk a line is content, whatever it looks like.
+        if removed > 0 && line.starts_with('-') {
+            removed -= 1;
+        } else if left > 0 && line.starts_with('+') {
+            left -= 1;
+            if let Some(file) = files.last_mut() {
+                file.text.push_str(line.get(1..).unwrap_or_default());
+                file.text.push('\n');
+                file.lines.push(next);
+            }
+            next = next.saturating_add(1);
+        } else if let Some(header) = line.strip_prefix("@@ -") {
+            if let Some((old, new)) = hunk(header) {
+                removed = old;
+                (next, left) = new;
+            }
+        } else if let Some(path) = line.strip_prefix("+++ ") {
+            let path = unquoted(path);
+            if let Some(path) = path.strip_prefix("b/") {
+                files.push(Added {
+                    path: Some(path.trim_end_matches('\t').to_owned()),
+                    ..Added::default()
+                });
+            } else {
+                // A deleted file: there is nothing added, and nothing to add it to.
+                files.push(Added::default());
+            }
+        }
+    }
+    files.retain(|file| file.path.is_some() && !file.lines.is_empty());
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    files
+}
+
+/// Reads `12,3 +15,2 @@ …`: how many lines go, and from where how many come.
+fn hunk(header: &str) -> Option<(u32, (u32, u32))> {
+    let mut words = header.split(' ');
+    let count = |range: &str| {
+        range
+            .split_once(',')
+            .map_or(Some(1), |(_, n)| n.parse::<u32>().ok())
+    };
+    let old = count(words.next()?)?;
+    let new = words.next()?.strip_prefix('+')?;
+    let start = new.split(',').next()?.parse().ok()?;
+    Some((old, (start, count(new)?)))
+}
+
+/// Undoes git's quoting of a path with unusual characters.
+fn unquoted(path: &str) -> String {
+    let Some(inner) = path.strip_prefix('"').and_then(|p| p.strip_suffix('"')) else {
+        return path.to_owned();
+    };
+    let mut bytes = Vec::with_capacity(inner.len());
+    let mut rest = inner.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'\\' {
+            bytes.push(byte);
+            continue;
+        }
+        match rest.next() {
+            Some(b'n') => bytes.push(b'\n'),
+            Some(b't') => bytes.push(b'\t'),
+            Some(b'r') => bytes.push(b'\r'),
+            Some(first @ b'0'..=b'7') => {
+                let mut code = u32::from(first - b'0');
+                for digit in rest.by_ref().take(2) {
+                    code = code * 8 + u32::from(digit.saturating_sub(b'0'));
+                }
+                bytes.push(u8::try_from(code & 0xff).unwrap_or(b'?'));
+            }
+            Some(other) => bytes.push(other),
+            None => {}
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn added_lines_keep_their_numbers() {
+        let files = parse(
+            b"diff --git a/a.txt b/a.txt\nindex 1..2 100644\n--- a/a.txt\n+++ b/a.txt\n@@ -2 +2,2 @@ head\n-old\n+new one\n+++ b/not/a/header\n@@ -9,0 +11 @@\n+last\n\\ No newline at end of file\ndiff --git a/gone b/gone\n--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\ndiff --git \"a/\\303\\244\" \"b/\\303\\244\"\n--- /dev/null\n+++ \"b/\\303\\244\"\n@@ -0,0 +1 @@\n+y\n",
+        );
+        assert_eq!(files.len(), 2);
+        assert_eq!(files[0].text, "new one\n++ b/not/a/header\nlast\n");
+        assert_eq!(files[0].lines, [2, 3, 11]);
+        assert_eq!(files[0].line_at(files[0].text.find("last").unwrap()), 11);
+        assert!(files[0].touches(3, 5) && !files[0].touches(4, 10));
+        assert_eq!(files[1].path.as_deref(), Some("ä"));
+    }
+}

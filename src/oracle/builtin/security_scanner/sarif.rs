@@ -1,0 +1,238 @@
+//! Runs other scanners and reads what they print: the part of SARIF 2.1.0 that tells rule, place and gravity.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::finding::Finding;
+use super::finding::fingerprint;
+use crate::oracle::HookContext;
+use crate::oracle::OracleError;
+use crate::oracle::builtin::test_gate::runner;
+use crate::process::Exit;
+use crate::process::Program;
+use crate::signal::Severity;
+
+/// How much of a scanner's output is read.
+const MAX_OUTPUT: usize = 256 << 20;
+
+#[derive(Deserialize)]
+struct Log {
+    #[serde(default)]
+    runs: Vec<Run>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Run {
+    tool: Tool,
+    #[serde(default)]
+    results: Option<Vec<SarifResult>>,
+}
+
+#[derive(Deserialize)]
+struct Tool {
+    driver: Component,
+    #[serde(default)]
+    extensions: Vec<Component>,
+}
+
+#[derive(Deserialize)]
+struct Component {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    rules: Vec<Descriptor>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Descriptor {
+    id: String,
+    #[serde(default)]
+    default_configuration: Option<Configuration>,
+    #[serde(default)]
+    properties: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Configuration {
+    #[serde(default)]
+    level: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SarifResult {
+    #[serde(default)]
+    rule_id: Option<String>,
+    #[serde(default)]
+    rule: Option<RuleReference>,
+    #[serde(default)]
+    level: Option<String>,
+    #[serde(default)]
+    kind: Option<String>,
+    #[serde(default)]
+    suppressions: Option<Vec<Value>>,
+    message: Message,
+    #[serde(default)]
+    locations: Vec<Location>,
+}
+
+#[derive(Deserialize)]
+struct RuleReference {
+    #[serde(default)]
+    id: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    #[serde(default)]
+    text: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Location {
+    #[serde(default)]
+    physical_location: Option<PhysicalLocation>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PhysicalLocation {
+    #[serde(default)]
+    artifact_location: Option<ArtifactLocation>,
+    #[serde(default)]
+    region: Option<Region>,
+}
+
+#[derive(Deserialize)]
+struct ArtifactLocation {
+    #[serde(default)]
+    uri: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Region {
+    #[serde(default)]
+    start_line: Option<u32>,
+    #[serde(default)]
+    end_line: Option<u32>,
+}
+
+/// One result of a scanner, with the last line that it covers.
+pub(super) struct Found {
+    /// The finding.
+    pub(super) finding: Finding,
+    /// The last line, where the scanner tells one.
+    pub(super) last_line: Option<u32>,
+}
+
+/// Runs a scanner and returns what it found.
+///
+/// # Errors
+/// It could not be run, did not end in time, or printed no SARIF.
+pub(super) fn run(command: &str, context: &HookContext) -> Result<Vec<Found>, OracleError> {
+    let finished = Program::shell(command)
+        .dir(context.root())
+        .deadline(runner::in_time(context))
+        .max_output(MAX_OUTPUT)
+        .run()
+        .map_err(|e| OracleError::failed(e.to_string()))?;
+    if finished.exit == Exit::TimedOut {
+        return Err(OracleError::TimedOut(format!(
+            "the scanner `{command}` did not end in time"
+        )));
+    }
+    // Most scanners end with another code than 0 when they find something.
+    read(&finished.stdout, context).map_err(|e| {
+        let said = finished.stderr_text();
+        let said = said
+            .lines()
+            .rev()
+            .find(|l| !l.trim().is_empty())
+            .unwrap_or("nothing");
+        OracleError::failed(format!(
+            "the scanner `{command}` printed no SARIF ({e}) and said: {}",
+            crate::oracle::builtin::test_gate::tally::shortened(said, 200)
+        ))
+    })
+}
+
+fn read(output: &[u8], context: &HookContext) -> Result<Vec<Found>, String> {
+    let log: Log = serde_json::from_slice(output).map_err(|e| e.to_string())?;
+    let mut found = Vec::new();
+    for run in log.runs {
+        let rules: BTreeMap<&str, &Descriptor> = std::iter::once(&run.tool.driver)
+            .chain(&run.tool.extensions)
+            .flat_map(|component| &component.rules)
+            .map(|rule| (rule.id.as_str(), rule))
+            .collect();
+        for result in run.results.iter().flatten() {
+            let is_pass = matches!(
+                result.kind.as_deref(),
+                Some("pass" | "notApplicable" | "informational")
+            );
+            if is_pass || result.suppressions.as_ref().is_some_and(|s| !s.is_empty()) {
+                continue;
+            }
+            let id = result
+                .rule_id
+                .as_deref()
+                .or_else(|| result.rule.as_ref()?.id.as_deref())
+                .unwrap_or("unnamed");
+            let physical = result
+                .locations
+                .first()
+                .and_then(|l| l.physical_location.as_ref());
+            let uri = physical.and_then(|p| p.artifact_location.as_ref()?.uri.as_deref());
+            let file = uri.map(|uri| {
+                runner::relative(context.root(), uri.strip_prefix("file://").unwrap_or(uri))
+            });
+            let region = physical.and_then(|p| p.region.as_ref());
+            let line = region.and_then(|r| r.start_line);
+            let text = result.message.text.as_deref().unwrap_or(id);
+            let rule = format!("{}/{id}", run.tool.driver.name);
+            found.push(Found {
+                last_line: region.and_then(|r| r.end_line).or(line),
+                finding: Finding {
+                    severity: severity(result.level.as_deref(), rules.get(id).copied()),
+                    fingerprint: fingerprint(
+                        &rule,
+                        &format!("{}\0{text}", file.as_deref().unwrap_or_default()),
+                    ),
+                    what: text.lines().next().unwrap_or(id).to_owned(),
+                    rule,
+                    file,
+                    line,
+                    remedy: "mend it as the scanner's rule says",
+                },
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// Maps a level, or GitHub's `security-severity` (CVSS), to ours.
+fn severity(level: Option<&str>, rule: Option<&Descriptor>) -> Severity {
+    let score = rule
+        .and_then(|r| r.properties.as_ref()?.get("security-severity"))
+        .and_then(|s| s.as_f64().or_else(|| s.as_str()?.parse().ok()));
+    if let Some(score) = score {
+        return match score {
+            s if s >= 7.0 => Severity::High,
+            s if s >= 4.0 => Severity::Medium,
+            _ => Severity::Low,
+        };
+    }
+    let level = level.or_else(|| rule?.default_configuration.as_ref()?.level.as_deref());
+    match level {
+        Some("error") => Severity::High,
+        Some("note" | "none") => Severity::Low,
+        // `warning` is what the standard says where nothing is said.
+        _ => Severity::Medium,
+    }
+}

@@ -1,0 +1,490 @@
+//! What an expression gives as a string: its literal parts, and where a value comes in that is none.
+
+use tree_sitter::Node;
+
+use super::MAX_DEPTH;
+use super::Walk;
+use super::call::Call;
+use super::last_named;
+use super::line_of;
+use super::named_children;
+
+/// Stands in the text for a part that is not literal.
+const HOLE: char = '\u{1}';
+/// How much of a literal text is kept; a statement shows what it is in its first lines.
+const MAX_TEXT: usize = 4 << 10;
+
+/// What an expression gives as a string.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Value {
+    /// Its literal parts.
+    pub(super) text: String,
+    /// The line on which a part comes in that is not literal; none where every part is.
+    pub(super) dynamic: Option<u32>,
+}
+
+impl Value {
+    fn literal(text: &str) -> Self {
+        Self {
+            text: text
+                .get(..text.floor_char_boundary(MAX_TEXT))
+                .unwrap_or_default()
+                .to_owned(),
+            dynamic: None,
+        }
+    }
+
+    fn unknown(node: Node<'_>) -> Self {
+        Self {
+            text: HOLE.to_string(),
+            dynamic: Some(line_of(node)),
+        }
+    }
+
+    /// Joins two parts.
+    pub(super) fn then(mut self, other: &Self) -> Self {
+        if self.text.len() < MAX_TEXT {
+            self.text.push_str(&other.text);
+        }
+        self.dynamic = self.dynamic.or(other.dynamic);
+        self
+    }
+
+    fn safe(mut self) -> Self {
+        self.dynamic = None;
+        self
+    }
+}
+
+/// Whether a name is that of a constant.
+fn is_constant(name: &str) -> bool {
+    let last = name.rsplit(['.', ':', '>']).next().unwrap_or(name);
+    last.len() > 1
+        && last.chars().any(|c| c.is_ascii_uppercase())
+        && !last.chars().any(|c| c.is_ascii_lowercase())
+}
+
+/// Whether a text holds a placeholder of a parameter: `'?'`, `"%s"`, `` `$${i}` ``.
+fn holds_placeholder(text: &str) -> bool {
+    [
+        "'?", "\"?", "`?", "'%s'", "\"%s\"", "`$$", "'$'", "\"$\"", "\"$%d", "':", "\":",
+    ]
+    .iter()
+    .any(|mark| text.contains(mark))
+}
+
+/// Whether every verb of a printf format takes a number.
+fn formats_numbers_only(format: &str) -> bool {
+    let mut rest = format;
+    let mut verbs = 0;
+    while let Some((_, after)) = rest.split_once('%') {
+        if let Some(next) = after.strip_prefix('%') {
+            rest = next;
+            continue;
+        }
+        let verb = after.trim_start_matches(|c: char| c.is_ascii_digit() || "+-#. ".contains(c));
+        if !verb.starts_with(['d', 'i', 'u', 'f']) {
+            return false;
+        }
+        verbs += 1;
+        rest = verb;
+    }
+    verbs > 0
+}
+
+impl Walk<'_> {
+    /// Returns what an expression gives.
+    pub(super) fn value(&self, node: Node<'_>, depth: u32) -> Value {
+        if depth > MAX_DEPTH {
+            return Value::unknown(node);
+        }
+        let field = |name: &str| {
+            node.child_by_field_name(name)
+                .map(|n| self.value(n, depth + 1))
+        };
+        match node.kind() {
+            "string"
+            | "string_literal"
+            | "interpreted_string_literal"
+            | "raw_string_literal"
+            | "template_string"
+            | "encapsed_string"
+            | "heredoc"
+            | "nowdoc"
+            | "heredoc_body"
+            | "nowdoc_body"
+            | "concatenated_string"
+            | "char_literal"
+            | "character_literal"
+            | "rune_literal" => self.string(node, depth),
+            "integer"
+            | "float"
+            | "number"
+            | "int_literal"
+            | "float_literal"
+            | "integer_literal"
+            | "decimal_integer_literal"
+            | "decimal_floating_point_literal"
+            | "true"
+            | "false"
+            | "none"
+            | "null"
+            | "nil"
+            | "boolean"
+            | "null_literal"
+            | "boolean_literal" => Value::literal(self.text(node)),
+            "identifier" | "variable_name" | "name" => self.variable(node),
+            "binary_expression" | "binary_operator" => self.binary(node, depth),
+            "parenthesized_expression"
+            | "await_expression"
+            | "await"
+            | "try_expression"
+            | "non_null_expression"
+            | "as_expression"
+            | "satisfies_expression"
+            | "reference_expression"
+            | "unary_expression"
+            | "spread_element"
+            | "cast_expression"
+            | "type_cast_expression" => {
+                if node.kind() == "cast_expression"
+                    && node.child_by_field_name("type").is_some_and(|t| {
+                        matches!(
+                            self.text(t),
+                            "int" | "float" | "long" | "Integer" | "Long" | "integer"
+                        )
+                    })
+                {
+                    return Value::literal("0");
+                }
+                let inner = node.child_by_field_name("value").or_else(|| {
+                    // A type stands last in TypeScript's `x as T`, the value last elsewhere.
+                    match node.kind() {
+                        "as_expression" | "satisfies_expression" => node.named_child(0),
+                        _ => last_named(node),
+                    }
+                });
+                inner.map_or_else(
+                    || Value::unknown(node),
+                    |inner| self.value(inner, depth + 1),
+                )
+            }
+            "conditional_expression" | "ternary_expression" => {
+                let parts = match (
+                    field("consequence").or_else(|| field("body")),
+                    field("alternative"),
+                ) {
+                    (Some(a), Some(b)) => Some((a, b)),
+                    // Python: `a if condition else b`.
+                    _ => match named_children(node).as_slice() {
+                        [a, _, b] => Some((self.value(*a, depth + 1), self.value(*b, depth + 1))),
+                        _ => None,
+                    },
+                };
+                parts.map_or_else(|| Value::unknown(node), |(a, b)| a.then(&b))
+            }
+            "list"
+            | "array"
+            | "tuple"
+            | "array_creation_expression"
+            | "array_element_initializer"
+            | "array_expression"
+            | "composite_literal"
+            | "literal_value"
+            | "literal_element"
+            | "array_initializer"
+            | "expression_list" => named_children(node)
+                .into_iter()
+                .filter(|child| !child.kind().ends_with("_type"))
+                .fold(Value::default(), |sum, child| {
+                    sum.then(&self.value(child, depth + 1))
+                }),
+            "generator_expression" | "list_comprehension" => {
+                field("body").unwrap_or_else(|| Value::unknown(node))
+            }
+            "arrow_function" => match node.child_by_field_name("body") {
+                Some(body) if body.kind() != "statement_block" => self.value(body, depth + 1),
+                _ => Value::unknown(node),
+            },
+            "macro_invocation" => self.formatted_by_macro(node),
+            "member_access_expression" if self.text(node).starts_with("$wpdb->") => {
+                Value::literal("wp")
+            }
+            _ => match Call::of(node, self.source) {
+                Some(call) => self.called(&call, depth),
+                None if is_constant(self.text(node)) => Value::literal(self.text(node)),
+                None => Value::unknown(node),
+            },
+        }
+    }
+
+    fn variable(&self, node: Node<'_>) -> Value {
+        let name = self.text(node);
+        match self.known(name) {
+            Some(value) => value.clone(),
+            None if is_constant(name) => Value::literal(name),
+            None => Value::unknown(node),
+        }
+    }
+
+    /// A string with what is put into it.
+    fn string(&self, node: Node<'_>, depth: u32) -> Value {
+        let children = named_children(node);
+        let mut value = Value::default();
+        let mut has_content = false;
+        for child in &children {
+            let part = match child.kind() {
+                "string_content"
+                | "string_fragment"
+                | "multiline_string_fragment"
+                | "interpreted_string_literal_content"
+                | "raw_string_literal_content"
+                | "string_value"
+                | "nowdoc_string" => Value::literal(self.text(*child)),
+                "escape_sequence" => Value::literal(" "),
+                "string_start"
+                | "string_end"
+                | "heredoc_start"
+                | "heredoc_end"
+                | "escape_interpolation" => continue,
+                "interpolation" | "template_substitution" => {
+                    let is_number = child
+                        .child_by_field_name("format_specifier")
+                        .is_some_and(|f| self.text(f).ends_with('d'));
+                    let inner = child
+                        .child_by_field_name("expression")
+                        .or_else(|| child.named_child(0));
+                    let part = inner.map_or_else(
+                        || Value::unknown(*child),
+                        |inner| self.value(inner, depth + 1),
+                    );
+                    if is_number { part.safe() } else { part }
+                }
+                _ => self.value(*child, depth + 1),
+            };
+            has_content = true;
+            value = value.then(&part);
+        }
+        if has_content {
+            return value;
+        }
+        // Grammars that do not name the content of a string.
+        let text = self.text(node);
+        let text = text.trim_start_matches(|c: char| c.is_ascii_alphabetic() || c == '#');
+        Value::literal(text.trim_matches(|c: char| "\"'`#".contains(c)))
+    }
+
+    fn binary(&self, node: Node<'_>, depth: u32) -> Value {
+        let (Some(left), Some(right)) = (
+            node.child_by_field_name("left"),
+            node.child_by_field_name("right"),
+        ) else {
+            return Value::unknown(node);
+        };
+        let operator = node
+            .child_by_field_name("operator")
+            .map_or("", |operator| self.text(operator));
+        match operator {
+            "+" | "." => self
+                .value(left, depth + 1)
+                .then(&self.value(right, depth + 1)),
+            // `"?, " * n` repeats; of numbers nothing comes in.
+            "*" | "-" | "/" => self.value(left, depth + 1).safe(),
+            "%" => {
+                let format = self.value(left, depth + 1);
+                let is_format = format.text.contains('%');
+                let values = self.value(right, depth + 1);
+                let numbers = formats_numbers_only(&format.text);
+                if is_format && !numbers {
+                    Value {
+                        dynamic: format.dynamic.or(values.dynamic),
+                        ..format
+                    }
+                } else {
+                    format
+                }
+            }
+            "||" | "??" | "?:" | "or" => self
+                .value(left, depth + 1)
+                .then(&self.value(right, depth + 1)),
+            _ => Value::unknown(node).safe(),
+        }
+    }
+
+    fn called(&self, call: &Call<'_>, depth: u32) -> Value {
+        if call.is_tagged {
+            return Value::default();
+        }
+        let name = call.name.as_str();
+        let receiver = || call.receiver.map(|r| self.value(r, depth + 1));
+        let arguments = || {
+            call.arguments.iter().fold(Value::default(), |sum, a| {
+                sum.then(&self.value(*a, depth + 1))
+            })
+        };
+        let first = || call.arguments.first().map(|a| self.value(*a, depth + 1));
+        let is_number = matches!(
+            name,
+            "int"
+                | "float"
+                | "len"
+                | "count"
+                | "intval"
+                | "floatval"
+                | "parseint"
+                | "parsefloat"
+                | "number"
+                | "itoa"
+                | "formatint"
+                | "formatuint"
+                | "formatbool"
+                | "parselong"
+                | "abs"
+                | "round"
+                | "floor"
+                | "ceil"
+                | "size"
+                | "length"
+                | "bool"
+        );
+        let is_escaped =
+            name.contains("escape") || name.contains("quote") || name.contains("sanitize");
+        if is_number || is_escaped {
+            return Value::literal("0");
+        }
+        let repeats = matches!(
+            name,
+            "join"
+                | "repeat"
+                | "implode"
+                | "str_repeat"
+                | "collect"
+                | "ncopies"
+                | "slice"
+                | "substring"
+                | "trimright"
+                | "trimsuffix"
+                | "rtrim"
+                | "fill"
+                | "array_fill"
+        );
+        if repeats && holds_placeholder(self.text(call.node)) {
+            return Value::literal("?");
+        }
+        match name {
+            // The text goes through as it is.
+            "tostring" | "string" | "str" | "to_string" | "as_str" | "clone" | "to_owned"
+            | "into" | "trim" | "strip" | "text" | "literal" | "from" | "encode" | "unwrap"
+            | "as_ref" | "dedent" | "stripmargin" | "lower" | "upper" | "tolowercase"
+            | "touppercase" | "stringbuilder" | "stringbuffer" | "raw" | "sql" | "stripindent"
+            | "valueof" | "new" => {
+                let through = match (call.arguments.is_empty(), receiver()) {
+                    (true, Some(receiver)) => receiver,
+                    (true, None) => Value::default(),
+                    (false, _) => first().unwrap_or_default(),
+                };
+                if through.text.is_empty()
+                    && through.dynamic.is_none()
+                    && !matches!(name, "new" | "stringbuilder" | "stringbuffer")
+                    && !call.arguments.is_empty()
+                {
+                    Value::unknown(call.node)
+                } else {
+                    through
+                }
+            }
+            "append" | "concat" | "push_str" | "writestring" | "add" => {
+                receiver().unwrap_or_default().then(&arguments())
+            }
+            "join" | "implode" => receiver().unwrap_or_default().then(&arguments()),
+            // Parts of a text.
+            "slice" | "substring" | "substr" | "trimright" | "trimsuffix" | "trimprefix"
+            | "rtrim" | "ltrim" | "truncate" | "rstrip" => {
+                let whole = receiver().filter(|r| r.text.len() > 1 || r.dynamic.is_none());
+                whole
+                    .or_else(first)
+                    .unwrap_or_else(|| Value::unknown(call.node))
+            }
+            "map" => call
+                .arguments
+                .first()
+                .filter(|a| a.kind() == "arrow_function")
+                .map_or_else(|| Value::unknown(call.node), |a| self.value(*a, depth + 1)),
+            "format" | "formatted" | "sprintf" | "vsprintf" | "printf" | "f" => {
+                // `"…".format(x)`, `String.format("…", x)`, `fmt.Sprintf("…", x)`, `sprintf("…", $x)`.
+                let on_text = receiver()
+                    .filter(|r| r.dynamic.is_none() && r.text.len() > 1 && name != "sprintf");
+                let (format, values) = match on_text.filter(|r| {
+                    !is_constant(&r.text) && (r.text.contains('{') || r.text.contains('%'))
+                }) {
+                    Some(format) => (format, call.arguments.as_slice()),
+                    None => match call.arguments.split_first() {
+                        Some((format, rest)) => (self.value(*format, depth + 1), rest),
+                        None => return Value::unknown(call.node),
+                    },
+                };
+                let dynamic = values
+                    .iter()
+                    .find_map(|v| self.value(*v, depth + 1).dynamic);
+                let numbers = formats_numbers_only(&format.text);
+                Value {
+                    dynamic: format.dynamic.or(dynamic.filter(|_| !numbers)),
+                    ..format
+                }
+            }
+            _ => Value::unknown(call.node),
+        }
+    }
+
+    /// `format!("… {} {name}", x)`: what it names comes in.
+    fn formatted_by_macro(&self, node: Node<'_>) -> Value {
+        let name = node.child_by_field_name("macro").map(|m| self.text(m));
+        let tokens = named_children(node)
+            .into_iter()
+            .find(|n| n.kind() == "token_tree");
+        let (Some(name), Some(tokens)) = (name, tokens) else {
+            return Value::unknown(node);
+        };
+        let tokens = named_children(tokens);
+        match name.rsplit("::").next().unwrap_or(name) {
+            "format" | "write" | "writeln" | "concat" | "formatdoc" | "indoc" | "format_args" => {}
+            "vec" if holds_placeholder(self.text(node)) => return Value::literal("?"),
+            "include_str" | "stringify" | "env" => return Value::literal(""),
+            _ => return Value::unknown(node),
+        }
+        let is_string = |n: &&Node<'_>| matches!(n.kind(), "string_literal" | "raw_string_literal");
+        let Some(format) = tokens.iter().find(is_string) else {
+            return Value::unknown(node);
+        };
+        let text = self.string(*format, 0).text;
+        // The target of `write!` stands before the format and does not come in.
+        let after = tokens.iter().filter(|t| t.start_byte() > format.end_byte());
+        let is_safe = |name: &str| {
+            is_constant(name)
+                || self
+                    .known(name)
+                    .is_some_and(|value| value.dynamic.is_none())
+        };
+        let mut comes_in = after
+            .filter(|t| matches!(t.kind(), "identifier" | "self" | "token_tree"))
+            .any(|t| !is_safe(self.text(*t)));
+        let mut rest = text.replace("{{", "").replace("}}", "");
+        while let Some((before, after)) = rest.split_once('{') {
+            let Some((hole, tail)) = after.split_once('}') else {
+                break;
+            };
+            let named = hole.split(':').next().unwrap_or_default().trim();
+            let is_position = named.is_empty() || named.bytes().all(|b| b.is_ascii_digit());
+            comes_in |= !is_position
+                && !is_safe(named)
+                && !tokens
+                    .iter()
+                    .any(|t| t.kind() == "identifier" && self.text(*t) == named);
+            rest = format!("{before}{HOLE}{tail}");
+        }
+        Value {
+            text: rest,
+            dynamic: comes_in.then(|| line_of(node)),
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! SelfProtection: no agent changes the policy that judges it, the wires that carry it, or its log.
+
+mod guarded;
+mod judgement;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use self::guarded::Guarded;
+use self::judgement::Attempt;
+use crate::event::Trigger;
+use crate::fact::FactSource;
+use crate::oracle::Definition;
+use crate::oracle::HookContext;
+use crate::oracle::Mode;
+use crate::oracle::Oracle;
+use crate::oracle::OracleError;
+use crate::signal::Intensity;
+use crate::signal::Signal;
+
+pub(super) static DEFINITION: Definition = Definition {
+    name: "SelfProtection",
+    kebab: "self-protection",
+    aliases: &[],
+    summary: "No agent changes the policy that judges it, the wires that carry it, or its log.",
+    triggers: &[Trigger::PreToolUse],
+    intensities: &[Intensity::Block],
+    needs: &[FactSource::Event, FactSource::Shell],
+    runs_programs: false,
+    schema: || schemars::schema_for!(SelfProtection),
+    build: |config| {
+        config
+            .decode::<SelfProtection>()
+            .map(|oracle| Arc::new(oracle) as Arc<dyn Oracle>)
+    },
+};
+
+/// Blocks tool calls that write to, delete, move or replace what guards the agent.
+///
+/// That is: `.ahp/` and `~/.ahp/`, `.agents/hooks/` and `~/.config/agents/hooks/`, the hook settings of every host, git's
+/// hooks, the log, and the state and cache of `ahp`, whether through an edit tool, an MCP tool or a parsed shell command:
+/// redirections, `tee`, `cp`, `mv`, `ln`, `sed -i`, `git checkout`, patches, inline code, scripts that lie on the disk. So
+/// are `ahp trust`, `ahp uninstall`, answers given in a person's name, and variables that disarm it. Reading is allowed.
+///
+/// It is bound by itself, locked, at `pre-tool-use`; `settings.self_protection: false` in the system or user layer
+/// switches it off.
+///
+/// ```yaml
+/// hooks:
+///   pre-tool-use:
+///     - oracle: SelfProtection
+///       id: also-the-pipeline
+///       config:
+///         paths: [.github/workflows, scripts/gate.sh]
+/// ```
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct SelfProtection {
+    /// Further files and directories to protect, relative to the project, absolute or below `~`.
+    paths: Vec<String>,
+}
+
+#[async_trait]
+impl Oracle for SelfProtection {
+    async fn evaluate(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
+        let facts = &context.facts;
+        let Some(tool) = facts.tool() else {
+            return Ok(Vec::new());
+        };
+        let guarded = Guarded::new(
+            context.root(),
+            facts.home(),
+            &context.state_dir,
+            &self.paths,
+        );
+        let attempt = judgement::by_tool(&guarded, facts, tool).or_else(|| {
+            facts
+                .shell()
+                .and_then(|shell| judgement::by_shell(&guarded, shell, 0))
+        });
+        Ok(attempt.iter().map(signal).collect())
+    }
+
+    fn mode(&self) -> Mode {
+        Mode::Inline
+    }
+}
+
+fn signal(attempt: &Attempt) -> Signal {
+    Signal::block(
+        "self-protection",
+        format!(
+            "`{}` would {}: an agent may not change what guards it",
+            attempt.by, attempt.what
+        ),
+    )
+    .unresolvable()
+    .steps([
+        "go on without this change; reading the file is allowed",
+        "if the policy is wrong, say what should change and ask a person to change it",
+    ])
+    .files(
+        attempt
+            .path
+            .iter()
+            .map(|p| p.to_string_lossy().into_owned()),
+    )
+    .fingerprint([attempt.by.as_str(), attempt.what.as_str()])
+}

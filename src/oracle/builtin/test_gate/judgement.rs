@@ -1,0 +1,483 @@
+//! What the figures of a test run mean: the signals of the gate.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::TestGate;
+use super::coverage::Coverage;
+use super::runner;
+use super::tally::Failure;
+use super::tally::Tally;
+use crate::fact::Fact;
+use crate::fact::FactValue;
+use crate::oracle::HookContext;
+use crate::process::Exit;
+use crate::process::Finished;
+use crate::signal::Severity;
+use crate::signal::Signal;
+use crate::workspace::Evidence;
+
+/// How many failed tests are named one by one.
+const NAMED: usize = 20;
+
+/// The coverage of a run.
+#[derive(Clone, Debug)]
+pub(super) enum Figure {
+    /// Nothing tells it.
+    Unknown,
+    /// The runner printed it, or it is remembered.
+    Printed(f64),
+    /// A report tells it, for each file too.
+    Report(Coverage),
+    /// The report that should tell it does not.
+    Fault(Box<Signal>),
+}
+
+impl Figure {
+    /// Returns the covered share in percent.
+    pub(super) fn percent(&self) -> Option<f64> {
+        match self {
+            Self::Unknown | Self::Fault(_) => None,
+            Self::Printed(percent) => Some(*percent),
+            Self::Report(coverage) => coverage.percent(),
+        }
+    }
+}
+
+/// All that is known of the tests.
+#[derive(Clone, Debug)]
+pub(super) struct Outcome {
+    /// What was run or read.
+    pub(super) command: String,
+    /// The tests.
+    pub(super) tally: Tally,
+    /// Whether nothing told how many tests there were; the exit code alone speaks then.
+    uncounted: bool,
+    /// How runs ended that did not end well: the command, its exit, and the end of its output.
+    failed_runs: Vec<(String, Exit, String)>,
+    /// The coverage.
+    pub(super) coverage: Figure,
+    /// What is wrong with the reports.
+    pub(super) faults: Vec<Signal>,
+}
+
+impl Outcome {
+    /// Makes an outcome of which nothing is known yet.
+    pub(super) fn of(command: &str) -> Self {
+        Self {
+            command: command.to_owned(),
+            tally: Tally::default(),
+            uncounted: false,
+            failed_runs: Vec::new(),
+            coverage: Figure::Unknown,
+            faults: Vec::new(),
+        }
+    }
+
+    /// Makes the outcome of a run that is remembered.
+    pub(super) fn known(evidence: &Evidence) -> Self {
+        Self {
+            tally: Tally {
+                passed: evidence.passed,
+                failed: evidence.failed,
+                skipped: evidence.skipped,
+                ..Tally::default()
+            },
+            uncounted: evidence.success && evidence.passed == 0,
+            coverage: evidence.coverage.map_or(Figure::Unknown, Figure::Printed),
+            ..Self::of(&evidence.command)
+        }
+    }
+
+    /// Adds one run.
+    pub(super) fn add(&mut self, command: &str, finished: &Finished, tally: Option<Tally>) {
+        match tally {
+            Some(tally) => self.tally.add(tally),
+            None => self.uncounted |= finished.exit.is_success(),
+        }
+        if !finished.exit.is_success() {
+            let told = runner::tail(&finished.stdout, 8);
+            self.failed_runs
+                .push((command.to_owned(), finished.exit, told));
+        }
+    }
+
+    /// Whether tests ran and all of them passed.
+    pub(super) fn passed(&self) -> bool {
+        self.faults.is_empty()
+            && self.failed_runs.is_empty()
+            && self.tally.failed == 0
+            && (self.tally.ran() > 0 || self.uncounted)
+    }
+}
+
+/// Returns what the facts tell, for a project that is not on the disk.
+pub(super) fn from_facts(context: &HookContext) -> Outcome {
+    let count = |fact| match context.facts.get(fact) {
+        FactValue::Integer(n) => u64::try_from(n).unwrap_or(0),
+        _ => 0,
+    };
+    Outcome {
+        tally: Tally {
+            passed: count(Fact::TestsPassed),
+            failed: count(Fact::TestsFailed),
+            ..Tally::default()
+        },
+        coverage: match context.facts.get(Fact::CoverageCurrent) {
+            FactValue::Number(percent) => Figure::Printed(percent),
+            #[expect(clippy::cast_precision_loss, reason = "a percentage is small")]
+            FactValue::Integer(percent) => Figure::Printed(percent as f64),
+            _ => Figure::Unknown,
+        },
+        ..Outcome::of("the tests")
+    }
+}
+
+impl TestGate {
+    /// Says what an outcome means.
+    pub(super) fn judge(&self, outcome: &Outcome, context: &HookContext) -> Vec<Signal> {
+        if !outcome.faults.is_empty() {
+            return outcome.faults.clone();
+        }
+        let mut signals = Vec::new();
+        let tally = &outcome.tally;
+        if tally.failed > 0 {
+            signals.push(self.failed(outcome, context));
+        } else if let (Some(run), true) = (
+            outcome.failed_runs.first(),
+            self.require_all_pass || tally.ran() == 0,
+        ) {
+            signals.push(broken_run(run, tally));
+        } else if tally.ran() == 0 && !outcome.uncounted {
+            signals.push(
+                Signal::block(
+                    "no-tests-ran",
+                    format!(
+                        "no test ran: {} found none{}",
+                        quoted(&outcome.command),
+                        skipped(tally)
+                    ),
+                )
+                .steps([
+                    "write tests for the change".to_owned(),
+                    format!("see that {} runs them", quoted(&outcome.command)),
+                ])
+                .fingerprint(["no-tests-ran"]),
+            );
+        }
+        signals.extend(self.coverage_signal(outcome, context));
+        signals
+    }
+
+    fn failed(&self, outcome: &Outcome, context: &HookContext) -> Signal {
+        let tally = &outcome.tally;
+        let failures = placed(&tally.failures, context);
+        let mut reason = format!("{} of {} tests failed", tally.failed, tally.ran());
+        if !failures.is_empty() {
+            reason.push_str(": ");
+            let named = failures
+                .iter()
+                .take(NAMED)
+                .map(|failure| match failure.place() {
+                    Some(place) => format!("`{}` ({place})", failure.name),
+                    None => format!("`{}`", failure.name),
+                });
+            reason.push_str(&named.collect::<Vec<_>>().join(", "));
+            if failures.len() > NAMED {
+                reason.push_str(&format!(" and {} more", failures.len() - NAMED));
+            }
+        }
+        let mut steps: Vec<String> = failures
+            .iter()
+            .take(NAMED)
+            .map(|failure| {
+                let mut step = format!("mend `{}`", failure.name);
+                if let Some(place) = failure.place() {
+                    step.push_str(&format!(" in {place}"));
+                }
+                if let Some(message) = &failure.message {
+                    step.push_str(&format!(": {message}"));
+                }
+                step
+            })
+            .collect();
+        steps.push(format!(
+            "see that every test passes in {}",
+            quoted(&outcome.command)
+        ));
+        let mut files: Vec<String> = failures.iter().filter_map(|f| f.file.clone()).collect();
+        files.sort_unstable();
+        files.dedup();
+        let mut names: Vec<&str> = failures.iter().map(|f| f.name.as_str()).collect();
+        names.sort_unstable();
+        let signal = if self.require_all_pass {
+            Signal::block("tests-failed", reason)
+        } else {
+            Signal::prompt("tests-failed", reason).severity(Severity::High)
+        };
+        signal.steps(steps).files(files).fingerprint(names)
+    }
+
+    fn coverage_signal(&self, outcome: &Outcome, context: &HookContext) -> Option<Signal> {
+        let threshold = self.coverage_threshold?;
+        let unknown = || {
+            Signal::block(
+                "coverage-unknown",
+                format!(
+                    "the coverage is not known; at least {threshold} % of the lines must be covered"
+                ),
+            )
+            .steps([
+                format!("let {} write a coverage report", quoted(&outcome.command)),
+                "name it in `coverage_report`".to_owned(),
+            ])
+            .fingerprint(["coverage-unknown"])
+        };
+        let percent = match &outcome.coverage {
+            Figure::Fault(fault) => return Some((**fault).clone()),
+            figure => match figure.percent() {
+                Some(percent) => percent,
+                None => return Some(unknown()),
+            },
+        };
+        if percent >= threshold {
+            return None;
+        }
+        let worst = match &outcome.coverage {
+            Figure::Report(coverage) => worst_changed(coverage, threshold, context),
+            _ => Vec::new(),
+        };
+        let mut steps: Vec<String> = worst
+            .iter()
+            .map(|(file, percent)| {
+                format!(
+                    "test more of {file}, of which {} % is covered",
+                    shown(*percent)
+                )
+            })
+            .collect();
+        if steps.is_empty() {
+            steps.push("write tests for the lines that no test reaches".to_owned());
+        }
+        steps.push(format!("see that at least {threshold} % is covered"));
+        Some(
+            Signal::block(
+                "coverage-too-low",
+                format!(
+                    "{} % of the lines are covered by tests; at least {threshold} % must be",
+                    shown(percent)
+                ),
+            )
+            .steps(steps)
+            .files(worst.into_iter().map(|(file, _)| file))
+            .fingerprint(["coverage-too-low", &shown(percent)]),
+        )
+    }
+}
+
+/// Writes a percentage so that what is below a threshold never looks as if it were not.
+fn shown(percent: f64) -> String {
+    let floor = (percent * 100.0).floor() / 100.0;
+    let text = format!("{floor:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Returns the changed files that are covered least, below the threshold; at most five.
+fn worst_changed(coverage: &Coverage, threshold: f64, context: &HookContext) -> Vec<(String, f64)> {
+    let Ok(changes) = context.facts.changes() else {
+        return Vec::new();
+    };
+    let mut worst: Vec<(String, f64)> = coverage
+        .files
+        .iter()
+        .filter_map(|file| {
+            let percent = file.percent().filter(|percent| *percent < threshold)?;
+            let path = runner::relative(context.root(), &file.path);
+            // Reports name files from the root of the sources, of the module, or from the root of the disk.
+            let changed = changes.paths.iter().find(|changed| {
+                **changed == path
+                    || changed.ends_with(&format!("/{path}"))
+                    || path.ends_with(&format!("/{changed}"))
+            })?;
+            Some((changed.clone(), percent))
+        })
+        .collect();
+    worst.sort_by(|a, b| a.1.total_cmp(&b.1).then_with(|| a.0.cmp(&b.0)));
+    worst.truncate(5);
+    worst
+}
+
+/// Gives failures their files as paths in the project.
+fn placed(failures: &[Failure], context: &HookContext) -> Vec<Failure> {
+    let workspace = context.workspace();
+    let mut sources = None;
+    let mut placed: Vec<Failure> = failures
+        .iter()
+        .map(|failure| {
+            let mut failure = failure.clone();
+            if let Some(file) = &failure.file {
+                let path = runner::relative(context.root(), file);
+                let known = if Path::new(&path).is_absolute() || workspace.exists(&path) {
+                    path
+                } else {
+                    // A test of a package below the root, or of a class that only names its package.
+                    let all = sources.get_or_insert_with(|| workspace.list("**/*"));
+                    let end = format!("/{path}");
+                    let mut found = all.iter().filter(|candidate| candidate.ends_with(&end));
+                    match (found.next(), found.next()) {
+                        (Some(only), None) => only.clone(),
+                        _ => path,
+                    }
+                };
+                failure.file = Some(known);
+            }
+            failure
+        })
+        .collect();
+    placed.sort();
+    placed
+}
+
+fn quoted(command: &str) -> String {
+    format!("`{command}`")
+}
+
+fn skipped(tally: &Tally) -> String {
+    match tally.skipped {
+        0 => String::new(),
+        n => format!(", and left {n} out"),
+    }
+}
+
+/// Blocks a run that ended badly without naming a failed test.
+fn broken_run((command, exit, told): &(String, Exit, String), tally: &Tally) -> Signal {
+    let how = match exit {
+        Exit::Code(126 | 127) => "could not be run".to_owned(),
+        Exit::Code(code) => format!("ended with code {code}"),
+        Exit::Signal(signal) => format!("was ended by signal {signal}"),
+        Exit::TimedOut => "did not end".to_owned(),
+    };
+    let counted = match tally.ran() {
+        0 => "no test is known to have run".to_owned(),
+        n => format!("{n} tests ran and none of them is named as failed"),
+    };
+    let mut reason = format!("`{command}` {how}; {counted}");
+    if !told.is_empty() {
+        reason.push_str(&format!("; it said last:\n{told}"));
+    }
+    Signal::block("tests-not-run", reason)
+        .steps([
+            format!("run `{command}` and mend what it says"),
+            "see that it ends with code 0".to_owned(),
+        ])
+        .fingerprint(["tests-not-run", command])
+}
+
+/// Blocks a project in which no way to run tests is found.
+pub(super) fn no_runner() -> Signal {
+    Signal::block(
+        "no-test-runner",
+        "no way to run the project's tests was found: no Cargo.toml, Python tests, `test` script in package.json, go.mod, pom.xml, Gradle build or `test` target of a Makefile",
+    )
+    .steps([
+        "write tests in one of these forms",
+        "or set `command` (what runs the tests) or `report` (the JUnit report of a run) in the configuration of TestGate",
+    ])
+    .fingerprint(["no-test-runner"])
+}
+
+/// Blocks a report that is not there.
+pub(super) fn missing_report(files: &[String]) -> Signal {
+    Signal::block(
+        "test-report-missing",
+        format!("there is no test report `{}`", files.join("`, `")),
+    )
+    .steps(["run the tests so that they write it"])
+    .files(files.to_vec())
+    .fingerprint(["test-report-missing"])
+}
+
+/// Blocks a command that should have written a report and did not.
+pub(super) fn not_written(files: &[String], command: &str) -> Signal {
+    Signal::block(
+        "test-report-missing",
+        format!(
+            "`{command}` has not written the test report `{}`",
+            files.join("`, `")
+        ),
+    )
+    .steps([
+        format!("run `{command}` and see why"),
+        "set `report` to the place that it writes to".to_owned(),
+    ])
+    .files(files.to_vec())
+    .fingerprint(["test-report-missing", command])
+}
+
+/// Blocks a coverage report that is not there.
+pub(super) fn missing_coverage(files: &[String]) -> Signal {
+    Signal::block(
+        "coverage-report-missing",
+        format!("there is no coverage report `{}`", files.join("`, `")),
+    )
+    .steps(["run the tests so that they write it"])
+    .files(files.to_vec())
+    .fingerprint(["coverage-report-missing"])
+}
+
+/// Blocks a report that cannot be understood.
+pub(super) fn unreadable(file: &str, fault: &str) -> Signal {
+    Signal::block(
+        "test-report-unreadable",
+        format!("`{file}` cannot be read: {fault}"),
+    )
+    .steps([format!("run the tests so that they write `{file}` anew")])
+    .files([file])
+    .fingerprint(["test-report-unreadable", file])
+}
+
+/// Blocks a report that is older than the sources.
+pub(super) fn stale(file: &str, newer: &[String]) -> Signal {
+    let mut named = newer
+        .iter()
+        .take(5)
+        .map(|f| format!("`{f}`"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    if newer.len() > 5 {
+        named.push_str(&format!(" and {} more", newer.len() - 5));
+    }
+    let verb = if newer.len() == 1 { "was" } else { "were" };
+    Signal::block(
+        "test-report-stale",
+        format!("the report `{file}` is stale: {named} {verb} changed after it was written"),
+    )
+    .steps([format!("run the tests so that they write `{file}` anew")])
+    .files(newer.to_vec())
+    .fingerprint(["test-report-stale", file])
+}
+
+/// Blocks a report that is older than the configuration allows.
+pub(super) fn too_old(file: &str, age: Duration, max: Duration) -> Signal {
+    Signal::block(
+        "test-report-stale",
+        format!(
+            "the report `{file}` is stale: it is {} old, and at most {} are allowed",
+            span(age),
+            span(max)
+        ),
+    )
+    .steps([format!("run the tests so that they write `{file}` anew")])
+    .files([file])
+    .fingerprint(["test-report-stale", file])
+}
+
+/// Writes a duration in its largest fitting unit.
+fn span(duration: Duration) -> String {
+    match duration.as_secs() {
+        s if s < 120 => format!("{s} s"),
+        s if s < 7_200 => format!("{} min", s / 60),
+        s if s < 172_800 => format!("{} h", s / 3_600),
+        s => format!("{} days", s / 86_400),
+    }
+}

@@ -1,0 +1,188 @@
+//! Reads test reports in the JUnit XML format, as pytest, surefire, Gradle, jest, vitest and nextest write it.
+
+use roxmltree::Document;
+use roxmltree::Node;
+use roxmltree::ParsingOptions;
+
+use super::output;
+use super::tally::Failure;
+use super::tally::Tally;
+
+/// Reads a report; the error says what is wrong with it.
+pub(super) fn read(bytes: &[u8]) -> Result<Tally, String> {
+    let text = std::str::from_utf8(bytes).map_err(|e| format!("it is not UTF-8: {e}"))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let options = ParsingOptions {
+        allow_dtd: true,
+        ..ParsingOptions::default()
+    };
+    let document = Document::parse_with_options(text, options)
+        .map_err(|e| format!("it is not well-formed XML: {e}"))?;
+    let root = document.root_element();
+    if !["testsuites", "testsuite"].contains(&root.tag_name().name()) {
+        return Err(format!(
+            "it is no JUnit report: its root is <{}>, expected <testsuites> or <testsuite>",
+            root.tag_name().name()
+        ));
+    }
+    let mut tally = Tally::default();
+    for case in root.descendants().filter(|n| n.has_tag_name("testcase")) {
+        add(&mut tally, case);
+    }
+    // Some writers count without listing each case; the counts stand on <testsuite> or on the root alone.
+    if tally.ran() + tally.skipped == 0 {
+        let suites: Vec<_> = root
+            .descendants()
+            .filter(|n| {
+                n.has_tag_name("testsuite") && !n.children().any(|c| c.has_tag_name("testsuite"))
+            })
+            .filter(|n| n.has_attribute("tests"))
+            .collect();
+        let counted = if suites.is_empty() {
+            vec![root]
+        } else {
+            suites
+        };
+        for suite in counted {
+            let failed = count(suite, "failures") + count(suite, "errors");
+            let skipped = count(suite, "skipped") + count(suite, "disabled");
+            tally.failed += failed;
+            tally.skipped += skipped;
+            tally.passed += count(suite, "tests").saturating_sub(failed + skipped);
+        }
+    }
+    Ok(tally)
+}
+
+fn count(node: Node<'_, '_>, name: &str) -> u64 {
+    node.attribute(name)
+        .and_then(|n| n.trim().parse().ok())
+        .unwrap_or(0)
+}
+
+fn add(tally: &mut Tally, case: Node<'_, '_>) {
+    let child = |name| {
+        case.children()
+            .find(|c: &Node<'_, '_>| c.has_tag_name(name))
+    };
+    let Some(fault) = child("failure").or_else(|| child("error")) else {
+        let skipped = child("skipped").is_some() || case.attribute("status") == Some("notrun");
+        if skipped {
+            tally.skipped += 1;
+        } else {
+            tally.passed += 1;
+        }
+        return;
+    };
+    tally.failed += 1;
+    let name = case.attribute("name").unwrap_or("a test without a name");
+    let class = case.attribute("classname").unwrap_or_default();
+    let told = fault.text().unwrap_or_default();
+    let at = place(case, class, told);
+    let whole = if class.is_empty() || name.starts_with(class) {
+        name.to_owned()
+    } else {
+        let separator = if class.contains('/') { " > " } else { "." };
+        format!("{class}{separator}{name}")
+    };
+    let message = fault.attribute("message").filter(|m| !m.trim().is_empty());
+    let mut failure = Failure::named(whole).saying(message.unwrap_or(told));
+    failure.file = at.0;
+    failure.line = at.1;
+    tally.failures.push(failure);
+}
+
+/// Finds where a case stands: its own attributes, its class, its suite, or the trace of what went wrong.
+fn place(case: Node<'_, '_>, class: &str, told: &str) -> (Option<String>, Option<u32>) {
+    let attribute = |name| {
+        case.ancestors()
+            .find_map(|n| n.attribute(name))
+            .map(str::to_owned)
+    };
+    let line = case.attribute("line").and_then(|n| n.parse().ok());
+    if let Some(file) = attribute("file").or_else(|| attribute("filepath")) {
+        return (Some(file), line.or_else(|| line_in(told, class)));
+    }
+    // vitest and jest name the file as the class.
+    let is_path = class.contains('/')
+        || class
+            .rsplit_once('.')
+            .is_some_and(|(_, ext)| SCRIPTS.contains(&ext));
+    if is_path {
+        return (Some(class.to_owned()), line_in(told, class));
+    }
+    // `tests/test_a.py:5: AssertionError`, `at com.example.SumTest.adds(SumTest.java:12)`.
+    let simple = class.rsplit(['.', '$']).next().unwrap_or(class);
+    let own = told
+        .lines()
+        .filter_map(output::place)
+        .filter(|(file, _)| !file.contains("site-packages") && !file.contains("node_modules"))
+        .find(|(file, _)| {
+            let stem = file
+                .rsplit('/')
+                .next()
+                .and_then(|name| name.split('.').next());
+            stem.is_some_and(|stem| {
+                class.split(['.', '$']).any(|part| part == stem) || stem == simple
+            })
+        });
+    match own {
+        Some((file, line)) if file.contains('/') => (Some(file), Some(line)),
+        Some((file, line)) => {
+            let package = class.rsplit_once('.').map_or("", |(package, _)| package);
+            let dir = package.replace('.', "/");
+            let whole = if dir.is_empty() {
+                file
+            } else {
+                format!("{dir}/{file}")
+            };
+            (Some(whole), Some(line))
+        }
+        None => (None, line),
+    }
+}
+
+const SCRIPTS: &[&str] = &[
+    "js", "jsx", "mjs", "cjs", "ts", "tsx", "mts", "cts", "py", "rb", "php",
+];
+
+/// Finds the line of a trace that lies in `file`.
+fn line_in(told: &str, file: &str) -> Option<u32> {
+    told.lines()
+        .filter_map(output::place)
+        .find(|(path, _)| path.ends_with(file) || file.ends_with(path.as_str()))
+        .map(|(_, line)| line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_found_where_no_case_is_listed() {
+        let tally = read(br#"<testsuites><testsuite tests="5" failures="1" errors="1" skipped="1" time="1,234.5"/></testsuites>"#).unwrap();
+        assert_eq!((tally.passed, tally.failed, tally.skipped), (2, 2, 1));
+    }
+
+    #[test]
+    fn what_is_no_report_is_said_so() {
+        assert!(read(b"<html/>").unwrap_err().contains("<html>"));
+        assert!(read(b"{}").unwrap_err().contains("XML"));
+        assert!(read(b"\xff").unwrap_err().contains("UTF-8"));
+    }
+
+    #[test]
+    fn a_trace_tells_file_and_line() {
+        let tally = read(
+            br#"<testsuite><testcase classname="com.example.SumTest" name="adds"><failure message="expected 3">
+            at org.junit.Assert.fail(Assert.java:86)
+            at com.example.SumTest.adds(SumTest.java:12)</failure></testcase></testsuite>"#,
+        )
+        .unwrap();
+        assert_eq!(
+            tally.failures[0].place().unwrap(),
+            "com/example/SumTest.java:12"
+        );
+        assert_eq!(tally.failures[0].name, "com.example.SumTest.adds");
+    }
+}

@@ -1,0 +1,416 @@
+//! TestGate: tests pass and coverage holds, on the very tree that is here.
+
+mod coverage;
+mod judgement;
+mod junit;
+pub(super) mod output;
+mod report;
+pub(super) mod runner;
+pub(super) mod tally;
+
+use std::sync::Arc;
+use std::time::Duration;
+use std::time::SystemTime;
+
+use async_trait::async_trait;
+use chrono::DateTime;
+use chrono::Utc;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use self::judgement::Figure;
+use self::judgement::Outcome;
+use self::runner::Runner;
+use self::tally::Tally;
+use super::values::Age;
+use super::values::Texts;
+use crate::diagnostic::Code;
+use crate::event::Trigger;
+use crate::fact::FactSource;
+use crate::oracle::ConfigError;
+use crate::oracle::Definition;
+use crate::oracle::HookContext;
+use crate::oracle::Oracle;
+use crate::oracle::OracleConfig;
+use crate::oracle::OracleError;
+use crate::signal::Intensity;
+use crate::signal::Signal;
+use crate::workspace::Evidence;
+use crate::workspace::EvidenceStore;
+use crate::workspace::Tree;
+
+pub(super) static DEFINITION: Definition = Definition {
+    name: "TestGate",
+    kebab: "test-gate",
+    aliases: &[],
+    summary: "The tests pass and the coverage holds, on the very tree that is here.",
+    triggers: &[
+        Trigger::PreIssueSubmit,
+        Trigger::PreIssueClose,
+        Trigger::PreAgentTurnStop,
+        Trigger::PreToolUse,
+        Trigger::PostSubagent,
+    ],
+    intensities: &[Intensity::Block, Intensity::Prompt],
+    needs: &[FactSource::Git],
+    runs_programs: true,
+    schema: || schemars::schema_for!(TestGate),
+    build: |config| TestGate::build(config).map(|gate| Arc::new(gate) as Arc<dyn Oracle>),
+};
+
+/// Lets an operation pass only when the project's tests pass, and enough lines are covered by them.
+///
+/// What it does: it runs `command`, or reads the `report` that somebody else's run has left, or, with neither, finds the
+/// project's own runner: `cargo nextest` (where `.config/nextest.toml` is) or `cargo test`, pytest or unittest,
+/// `npm`/`pnpm`/`yarn test`, `go test`, Maven, Gradle; `make test` where there is none of these. A project of several
+/// languages has all of its runners run. It blocks with the failed tests, their files and lines; with the coverage
+/// figure and the threshold; and where no test ran at all.
+///
+/// Its evidence is bound to content: a tree on which the same command has passed before is not tested again, and a tree
+/// in which any file differs (issues and `.ahp/` aside) was never tested. A report that is older than a changed source
+/// file, or than `max_age`, is stale, and blocks.
+///
+/// Tests may take longer than the default `timeout` of a binding: set it. A run past it is stopped with all its children,
+/// and the binding's `on_error` decides; `on_error: block` is advisable here.
+///
+/// ```yaml
+/// hooks:
+///   pre-issue-submit:
+///     - oracle: TestGate
+///       timeout: 10m
+///       on_error: block
+///       config:
+///         command: cargo llvm-cov --lcov --output-path lcov.info
+///         coverage_report: lcov.info
+///         coverage_threshold: 80
+/// ```
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct TestGate {
+    /// The command line that runs the tests, in the project's root; the project's own runner where neither this nor
+    /// `report` is given.
+    command: Option<String>,
+    /// JUnit XML reports, as paths or globs. With `command`: what it writes. Alone: what another run has written.
+    report: Texts,
+    /// Coverage reports, as paths or globs: lcov, Cobertura, Clover, JaCoCo, llvm-cov JSON, coverage.py JSON, istanbul's
+    /// `coverage-summary.json`, Go's profile. By default the usual places are looked into.
+    coverage_report: Texts,
+    /// The least share of covered lines, in percent; by default any will do.
+    coverage_threshold: Option<f64>,
+    /// Whether a failed test blocks; where not, it prompts.
+    require_all_pass: bool,
+    /// How old a report or a passed run may be: `30m`, `12h`, `7d`; by default as old as it is, while the tree is the same.
+    max_age: Option<Age>,
+}
+
+impl Default for TestGate {
+    fn default() -> Self {
+        Self {
+            command: None,
+            report: Texts::default(),
+            coverage_report: Texts::default(),
+            coverage_threshold: None,
+            require_all_pass: true,
+            max_age: None,
+        }
+    }
+}
+
+#[async_trait]
+impl Oracle for TestGate {
+    async fn evaluate(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
+        if !context.workspace().is_on_disk() {
+            return Ok(self.judge(&judgement::from_facts(context), context));
+        }
+        if self.command.is_none() && !self.report.0.is_empty() {
+            return Ok(self.by_report(context));
+        }
+        let runners = match &self.command {
+            Some(command) => vec![Runner {
+                command: command.clone(),
+                reports: self.report.0.clone(),
+            }],
+            None => runner::find(context.workspace()),
+        };
+        if runners.is_empty() {
+            return Ok(vec![judgement::no_runner()]);
+        }
+        self.by_run(&runners, context)
+    }
+}
+
+impl TestGate {
+    fn build(config: &OracleConfig<'_>) -> Result<Self, ConfigError> {
+        let gate: Self = config.decode()?;
+        if let Some(threshold) = gate.coverage_threshold {
+            let wrong =
+                |message: String| config.error_at("coverage_threshold", Code::BadValue, message);
+            if !(0.0..=100.0).contains(&threshold) {
+                return Err(wrong(format!(
+                    "`{threshold}` is not a percentage; expected 0 to 100"
+                )));
+            }
+            if threshold > 0.0 && threshold < 1.0 {
+                return Err(wrong(format!(
+                    "`{threshold}` would be less than one percent; expected 0 to 100, such as `{}`",
+                    threshold * 100.0
+                )));
+            }
+        }
+        if gate.command.as_ref().is_some_and(|c| c.trim().is_empty()) {
+            return Err(config.error_at("command", Code::BadValue, "the command is empty"));
+        }
+        Ok(gate)
+    }
+
+    /// Judges by running, unless the same has passed on this very tree.
+    fn by_run(
+        &self,
+        runners: &[Runner],
+        context: &HookContext,
+    ) -> Result<Vec<Signal>, OracleError> {
+        let root = context.root();
+        let unreadable = |e: std::io::Error| {
+            OracleError::failed(format!("the project's files cannot be read: {e}"))
+        };
+        let reports: Vec<String> = runners.iter().flat_map(|r| r.reports.clone()).collect();
+        let made = self.made(context, &reports);
+        let before = Tree::read(root, context.workspace().issues_dir()).map_err(unreadable)?;
+        let digest = before.digest(&made);
+        let command = runners
+            .iter()
+            .map(|r| r.command.as_str())
+            .collect::<Vec<_>>()
+            .join(" && ");
+        let store = EvidenceStore::open(&context.state_dir);
+        if let Some(known) = store
+            .latest(&digest, Some(&command))
+            .filter(|e| self.suffices(e, context))
+        {
+            return Ok(self.judge(&Outcome::known(&known), context));
+        }
+
+        let before_times = report::times(root, &made);
+        let mut outcome = Outcome::of(&command);
+        for runner in runners {
+            let finished = runner.run(context)?;
+            let mut tally = output::read(&finished.stdout);
+            let written = report::expand(root, &runner.reports);
+            let fresh = report::times(root, &written);
+            let fresh: Vec<&String> = fresh
+                .iter()
+                .filter(|(file, time)| before_times.get(*file) != Some(time))
+                .map(|(file, _)| file)
+                .collect();
+            if !fresh.is_empty() {
+                let mut of_reports = Tally::default();
+                for file in &fresh {
+                    match read_report(context, file) {
+                        Ok(found) => of_reports.add(found),
+                        Err(fault) => outcome.faults.push(*fault),
+                    }
+                }
+                of_reports.coverage = tally.as_ref().and_then(|t| t.coverage);
+                tally = Some(of_reports);
+            } else if !self.report.0.is_empty() {
+                outcome
+                    .faults
+                    .push(judgement::not_written(&self.report.0, &runner.command));
+            }
+            outcome.add(&runner.command, &finished, tally);
+        }
+        let after_times = report::times(root, &self.made(context, &reports));
+        outcome.coverage = self.coverage(context, outcome.tally.coverage, |file| {
+            after_times.get(file) != before_times.get(file)
+        });
+
+        let after = Tree::read(root, context.workspace().issues_dir()).map_err(unreadable)?;
+        let made = self.made(context, &reports);
+        let evidence = |tree| Evidence {
+            tree,
+            command: command.clone(),
+            at: context.facts.time(),
+            success: outcome.passed(),
+            passed: outcome.tally.passed,
+            failed: outcome.tally.failed,
+            skipped: outcome.tally.skipped,
+            coverage: outcome.coverage.percent(),
+        };
+        let mut proven = vec![digest];
+        // What the run has added beside the sources does not make them others; what it changed does.
+        if before.is_kept_by(&after, &made) {
+            proven.push(after.digest(&made));
+        }
+        for tree in proven {
+            if let Err(error) = store.record(evidence(tree)) {
+                tracing::warn!(%error, "the result of the tests cannot be kept");
+            }
+        }
+        Ok(self.judge(&outcome, context))
+    }
+
+    /// Whether a run that is known already answers what is asked now.
+    fn suffices(&self, known: &Evidence, context: &HookContext) -> bool {
+        let age = context.facts.time().signed_duration_since(known.at);
+        let is_young = self.max_age.is_none_or(|max| {
+            age.to_std().is_ok_and(|age| age <= max.0) || age.num_milliseconds() <= 0
+        });
+        known.success && is_young && (self.coverage_threshold.is_none() || known.coverage.is_some())
+    }
+
+    /// Returns the files that a run writes, which are no part of the tree.
+    fn made(&self, context: &HookContext, reports: &[String]) -> Vec<String> {
+        let mut patterns = reports.to_vec();
+        patterns.extend(self.report.0.iter().cloned());
+        patterns.extend(self.coverage_report.0.iter().cloned());
+        if self.coverage_report.0.is_empty() {
+            patterns.extend(report::USUAL_COVERAGE.iter().map(|&p| p.to_owned()));
+        }
+        report::expand(context.root(), &patterns)
+    }
+
+    /// Judges by reports that another run has left.
+    fn by_report(&self, context: &HookContext) -> Vec<Signal> {
+        let root = context.root();
+        let files = report::expand(root, &self.report.0);
+        let made = self.made(context, &[]);
+        let times = report::times(root, &files);
+        let missing: Vec<&String> = files.iter().filter(|f| !times.contains_key(*f)).collect();
+        if files.is_empty() || !missing.is_empty() {
+            let named = if missing.is_empty() {
+                self.report.0.clone()
+            } else {
+                missing.into_iter().cloned().collect()
+            };
+            return vec![judgement::missing_report(&named)];
+        }
+        let mut outcome = Outcome::of(&self.report.0.join(", "));
+        for file in &files {
+            match read_report(context, file) {
+                Ok(tally) => outcome.tally.add(tally),
+                Err(fault) => outcome.faults.push(*fault),
+            }
+        }
+        // The oldest of several reports tells how much of them still holds.
+        if let Some((file, time)) = times.iter().min_by_key(|(_, time)| **time) {
+            outcome
+                .faults
+                .extend(self.staleness(context, file, *time, &made));
+        }
+        outcome.coverage = self.coverage(context, outcome.tally.coverage, |_| false);
+        if outcome.faults.is_empty() {
+            Self::keep(&outcome, context, &made);
+        }
+        self.judge(&outcome, context)
+    }
+
+    /// Remembers what a fresh report tells of this tree, for the facts about tests.
+    fn keep(outcome: &Outcome, context: &HookContext, made: &[String]) {
+        let recorded =
+            Tree::read(context.root(), context.workspace().issues_dir()).and_then(|tree| {
+                EvidenceStore::open(&context.state_dir).record(Evidence {
+                    tree: tree.digest(made),
+                    command: format!("report {}", outcome.command),
+                    at: context.facts.time(),
+                    success: outcome.passed(),
+                    passed: outcome.tally.passed,
+                    failed: outcome.tally.failed,
+                    skipped: outcome.tally.skipped,
+                    coverage: outcome.coverage.percent(),
+                })
+            });
+        if let Err(error) = recorded {
+            tracing::warn!(%error, "what the report tells cannot be kept");
+        }
+    }
+
+    /// Returns a fault where a report says nothing about the tree that is here now.
+    fn staleness(
+        &self,
+        context: &HookContext,
+        file: &str,
+        time: SystemTime,
+        made: &[String],
+    ) -> Option<Signal> {
+        let newer = report::newer_sources(context, time, made);
+        if !newer.is_empty() {
+            return Some(judgement::stale(file, &newer));
+        }
+        let max = self.max_age?.0;
+        let age = context
+            .facts
+            .time()
+            .signed_duration_since(DateTime::<Utc>::from(time));
+        let age = age.to_std().unwrap_or(Duration::ZERO);
+        (age > max).then(|| judgement::too_old(file, age, max))
+    }
+
+    /// Finds the coverage figure: the reports that are named, the usual ones that the run has written, what it printed.
+    fn coverage(
+        &self,
+        context: &HookContext,
+        printed: Option<f64>,
+        written: impl Fn(&str) -> bool,
+    ) -> Figure {
+        let root = context.root();
+        let named = !self.coverage_report.0.is_empty();
+        let candidates = if named {
+            report::expand(root, &self.coverage_report.0)
+        } else {
+            report::expand(
+                root,
+                &report::USUAL_COVERAGE
+                    .iter()
+                    .map(|&p| p.to_owned())
+                    .collect::<Vec<_>>(),
+            )
+        };
+        let times = report::times(root, &candidates);
+        if named && (candidates.is_empty() || times.len() < candidates.len()) {
+            return Figure::Fault(Box::new(judgement::missing_coverage(
+                &self.coverage_report.0,
+            )));
+        }
+        let made = self.made(context, &[]);
+        let mut sum = None::<coverage::Coverage>;
+        for (file, time) in &times {
+            let fresh = written(file);
+            if !fresh && let Some(fault) = self.staleness(context, file, *time, &made) {
+                if named {
+                    return Figure::Fault(Box::new(fault));
+                }
+                continue;
+            }
+            let bytes = std::fs::read(root.join(file));
+            match bytes
+                .map_err(|e| e.to_string())
+                .and_then(|bytes| coverage::read(&bytes))
+            {
+                Ok(found) if named => {
+                    let sum = sum.get_or_insert_default();
+                    sum.covered += found.covered;
+                    sum.total += found.total;
+                    sum.files.extend(found.files);
+                }
+                // One run may write the same figures in several formats: one of them is enough.
+                Ok(found) => return Figure::Report(found),
+                Err(fault) if named => {
+                    return Figure::Fault(Box::new(judgement::unreadable(file, &fault)));
+                }
+                Err(_) => {}
+            }
+        }
+        match (sum, printed) {
+            (Some(sum), _) => Figure::Report(sum),
+            (None, Some(percent)) => Figure::Printed(percent),
+            (None, None) => Figure::Unknown,
+        }
+    }
+}
+
+fn read_report(context: &HookContext, file: &str) -> Result<Tally, Box<Signal>> {
+    let fault = |message: String| Box::new(judgement::unreadable(file, &message));
+    // Read anew: what the workspace has read of it before the run would be out of date.
+    let bytes = std::fs::read(context.root().join(file)).map_err(|e| fault(e.to_string()))?;
+    junit::read(&bytes).map_err(fault)
+}

@@ -1,0 +1,293 @@
+//! Finds a project's own test runners, and runs them.
+
+use std::path::Path;
+use std::time::Duration;
+use std::time::Instant;
+
+use serde_json::Value;
+
+use crate::oracle::HookContext;
+use crate::oracle::OracleError;
+use crate::process::Exit;
+use crate::process::Finished;
+use crate::process::Program;
+use crate::process::installed;
+use crate::workspace::Workspace;
+
+/// How much of a run's output is kept; the sums stand at its end, so that it must be much.
+const MAX_OUTPUT: usize = 64 << 20;
+
+/// One test run that a project offers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::oracle::builtin) struct Runner {
+    /// The command line.
+    pub(in crate::oracle::builtin) command: String,
+    /// Where it writes JUnit reports, as globs.
+    pub(in crate::oracle::builtin) reports: Vec<String>,
+}
+
+impl Runner {
+    /// Makes a runner of a command line.
+    pub(in crate::oracle::builtin) fn of(command: impl Into<String>) -> Self {
+        Self {
+            command: command.into(),
+            reports: Vec::new(),
+        }
+    }
+
+    fn reporting(mut self, glob: &str) -> Self {
+        self.reports.push(glob.to_owned());
+        self
+    }
+
+    /// Runs it to its end; what it prints on both outputs comes in the order in which it was printed.
+    ///
+    /// # Errors
+    /// It took longer than the oracle may, or no shell could be started.
+    pub(in crate::oracle::builtin) fn run(
+        &self,
+        context: &HookContext,
+    ) -> Result<Finished, OracleError> {
+        let finished = Program::shell(&format!("exec 2>&1\n{}", self.command))
+            .dir(context.root())
+            .env("NO_COLOR", "1")
+            .env("COLUMNS", "200")
+            // Without it some runners of JavaScript wait for changes and never end.
+            .env("CI", "true")
+            .deadline(in_time(context))
+            .max_output(MAX_OUTPUT)
+            .run()
+            .map_err(|e| OracleError::failed(e.to_string()))?;
+        if finished.exit == Exit::TimedOut {
+            return Err(OracleError::TimedOut(format!(
+                "`{}` had not ended after {:.1} s and was stopped; give the binding a longer `timeout`",
+                self.command,
+                finished.duration.as_secs_f64()
+            )));
+        }
+        Ok(finished)
+    }
+}
+
+/// Returns when a program must have ended, so that it is stopped and reported before the oracle's own time is up.
+pub(in crate::oracle::builtin) fn in_time(context: &HookContext) -> Option<Instant> {
+    let margin = (context.remaining()? / 10).min(Duration::from_millis(300));
+    context.deadline.and_then(|at| at.checked_sub(margin))
+}
+
+/// Finds the runners of every language that the project is written in; `make test` where there is no other.
+pub(in crate::oracle::builtin) fn find(workspace: &dyn Workspace) -> Vec<Runner> {
+    let mut runners: Vec<Runner> = [cargo, python, node, go, maven, gradle]
+        .iter()
+        .filter_map(|find| find(workspace))
+        .collect();
+    if runners.is_empty() {
+        runners.extend(make(workspace));
+    }
+    runners
+}
+
+fn text(workspace: &dyn Workspace, path: &str) -> Option<String> {
+    let bytes = workspace.read(path).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn cargo(workspace: &dyn Workspace) -> Option<Runner> {
+    workspace.exists("Cargo.toml").then(|| {
+        // A project that configures nextest runs its tests with it.
+        let nextest =
+            workspace.exists(".config/nextest.toml") && installed("cargo-nextest").is_some();
+        Runner::of(if nextest {
+            "cargo nextest run --workspace --no-fail-fast"
+        } else {
+            "cargo test --workspace --no-fail-fast"
+        })
+    })
+}
+
+fn python(workspace: &dyn Workspace) -> Option<Runner> {
+    let is_python = [
+        "pyproject.toml",
+        "setup.py",
+        "setup.cfg",
+        "pytest.ini",
+        "tox.ini",
+        "requirements.txt",
+        "conftest.py",
+    ]
+    .iter()
+    .any(|file| workspace.exists(file));
+    let mut tests = workspace.list("**/test_*.py");
+    tests.extend(workspace.list("**/*_test.py"));
+    if !is_python && tests.is_empty() {
+        return None;
+    }
+    let configured = workspace.exists("pytest.ini")
+        || workspace.exists("conftest.py")
+        || [
+            ("pyproject.toml", "[tool.pytest"),
+            ("setup.cfg", "[tool:pytest]"),
+            ("tox.ini", "[pytest]"),
+        ]
+        .iter()
+        .any(|(file, section)| text(workspace, file).is_some_and(|t| t.contains(section)));
+    if tests.is_empty() && !configured {
+        return None;
+    }
+    let (python, has_pytest) = interpreter(workspace);
+    let wants_pytest = configured
+        || tests.iter().take(50).any(|file| {
+            text(workspace, file).is_some_and(|t| {
+                t.contains("import pytest") || t.lines().any(|l| l.starts_with("def test_"))
+            })
+        });
+    Some(Runner::of(if has_pytest || wants_pytest {
+        format!("{python} -m pytest")
+    } else if workspace.exists("tests") && !workspace.exists("tests/__init__.py") {
+        format!("{python} -m unittest discover -s tests")
+    } else {
+        format!("{python} -m unittest discover")
+    }))
+}
+
+/// Returns how the project's Python is called, and whether it is known to have pytest.
+fn interpreter(workspace: &dyn Workspace) -> (String, bool) {
+    for dir in [".venv", "venv"] {
+        let python = format!("{dir}/bin/python");
+        if workspace.root().join(&python).exists() {
+            let has_pytest = workspace.root().join(dir).join("bin/pytest").exists();
+            return (python, has_pytest);
+        }
+    }
+    if workspace.exists("uv.lock") && installed("uv").is_some() {
+        return (
+            "uv run python".to_owned(),
+            locks(workspace, "uv.lock", "pytest"),
+        );
+    }
+    if workspace.exists("poetry.lock") && installed("poetry").is_some() {
+        return (
+            "poetry run python".to_owned(),
+            locks(workspace, "poetry.lock", "pytest"),
+        );
+    }
+    let python = if installed("python3").is_some() {
+        "python3"
+    } else {
+        "python"
+    };
+    (python.to_owned(), installed("pytest").is_some())
+}
+
+fn locks(workspace: &dyn Workspace, file: &str, package: &str) -> bool {
+    text(workspace, file).is_some_and(|t| t.contains(&format!("name = \"{package}\"")))
+}
+
+fn node(workspace: &dyn Workspace) -> Option<Runner> {
+    let package: Value = serde_json::from_str(&text(workspace, "package.json")?).ok()?;
+    let script = package.pointer("/scripts/test")?.as_str()?;
+    // What `npm init` writes is no test.
+    if script.contains("no test specified") || script.trim().is_empty() {
+        return None;
+    }
+    let named = package
+        .get("packageManager")
+        .and_then(Value::as_str)
+        .and_then(|name| name.split('@').next());
+    let locked = [
+        ("pnpm-lock.yaml", "pnpm"),
+        ("yarn.lock", "yarn"),
+        ("bun.lock", "bun run"),
+        ("bun.lockb", "bun run"),
+    ]
+    .iter()
+    .find(|(file, _)| workspace.exists(file))
+    .map(|(_, manager)| *manager);
+    let manager = match named {
+        Some("pnpm") => "pnpm",
+        Some("yarn") => "yarn",
+        Some("bun") => "bun run",
+        Some(_) => "npm",
+        None => locked.unwrap_or("npm"),
+    };
+    Some(Runner::of(format!("{manager} test")))
+}
+
+fn go(workspace: &dyn Workspace) -> Option<Runner> {
+    workspace
+        .exists("go.mod")
+        .then(|| Runner::of("go test -json ./..."))
+}
+
+fn maven(workspace: &dyn Workspace) -> Option<Runner> {
+    workspace.exists("pom.xml").then(|| {
+        let program = if workspace.exists("mvnw") {
+            "./mvnw"
+        } else {
+            "mvn"
+        };
+        Runner::of(format!("{program} -B -fae test"))
+            .reporting("**/target/surefire-reports/TEST-*.xml")
+    })
+}
+
+fn gradle(workspace: &dyn Workspace) -> Option<Runner> {
+    let files = [
+        "build.gradle",
+        "build.gradle.kts",
+        "settings.gradle",
+        "settings.gradle.kts",
+    ];
+    files.iter().any(|file| workspace.exists(file)).then(|| {
+        let program = if workspace.exists("gradlew") {
+            "./gradlew"
+        } else {
+            "gradle"
+        };
+        // `cleanTest`, since Gradle writes no report of tests that it holds for up to date.
+        Runner::of(format!("{program} cleanTest test --continue"))
+            .reporting("**/build/test-results/*/TEST-*.xml")
+    })
+}
+
+fn make(workspace: &dyn Workspace) -> Option<Runner> {
+    ["GNUmakefile", "makefile", "Makefile"]
+        .iter()
+        .filter_map(|file| text(workspace, file))
+        .any(|t| {
+            t.lines().any(|l| {
+                l.strip_prefix("test").is_some_and(|rest| {
+                    rest.trim_start().starts_with(':') && !rest.trim_start().starts_with(":=")
+                })
+            })
+        })
+        .then(|| Runner::of("make test"))
+}
+
+/// Returns the last lines of an output that say anything, for a run that named no test.
+pub(super) fn tail(output: &[u8], lines: usize) -> String {
+    let text = String::from_utf8_lossy(output);
+    let told: Vec<&str> = text
+        .lines()
+        .map(str::trim_end)
+        .filter(|l| !l.trim().is_empty())
+        .collect();
+    let first = told.len().saturating_sub(lines);
+    told.get(first..)
+        .unwrap_or_default()
+        .iter()
+        .map(|line| super::tally::shortened(line, 200))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// Makes a path of a report relative to the project, where it lies in it.
+pub(in crate::oracle::builtin) fn relative(root: &Path, path: &str) -> String {
+    let path = path.strip_prefix("./").unwrap_or(path);
+    Path::new(path)
+        .strip_prefix(root)
+        .ok()
+        .and_then(Path::to_str)
+        .unwrap_or(path)
+        .to_owned()
+}

@@ -1,0 +1,219 @@
+//! Definition: an oracle's name, docs, triggers, config schema and builder.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::config::Node;
+use crate::diagnostic::Code;
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Span;
+use crate::event::Trigger;
+use crate::fact::FactSource;
+use crate::oracle::ConfigError;
+use crate::oracle::Oracle;
+use crate::oracle::OracleConfig;
+use crate::oracle::builtin::PROGRAM_KEYS;
+use crate::signal::Intensity;
+
+/// Where an oracle comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Written in Rust, in this crate.
+    BuiltIn,
+    /// Registered by the host program.
+    Registered,
+    /// A rhai script.
+    Script,
+    /// A program: HOOK.md or a command hook.
+    External,
+}
+
+/// Makes a ready oracle of its configuration.
+pub type Build = fn(&OracleConfig<'_>) -> Result<Arc<dyn Oracle>, ConfigError>;
+
+/// All that is known of an oracle without running it.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    /// The name as it is written in a policy: `ChecklistValidator`.
+    pub name: &'static str,
+    /// The name as it is logged and shown: `checklist-validator`.
+    pub kebab: &'static str,
+    /// Other names, in kebab-case.
+    pub aliases: &'static [&'static str],
+    /// One line on what it does.
+    pub summary: &'static str,
+    /// Where it makes sense; empty: everywhere.
+    pub triggers: &'static [Trigger],
+    /// What it can give, strongest first.
+    pub intensities: &'static [Intensity],
+    /// What it must ask beside the event.
+    pub needs: &'static [FactSource],
+    /// Whether it runs programs, so that a project's own binding of it needs trust.
+    pub runs_programs: bool,
+    /// The schema of its `config:`; the schema's description is the oracle's manual page.
+    pub schema: fn() -> schemars::Schema,
+    /// Makes it ready.
+    pub build: Build,
+}
+
+/// Makes oracles of one name, whatever they are written in.
+///
+/// A policy knows oracles by this alone: [`Definition`]s of Rust oracles, scripts and external hooks are factories.
+pub trait Factory: fmt::Debug + Send + Sync {
+    /// Returns the name as it is logged and shown.
+    fn kebab(&self) -> &str;
+
+    /// Returns one line on what the oracle does.
+    fn summary(&self) -> &str;
+
+    /// Returns where it comes from.
+    fn kind(&self) -> Kind;
+
+    /// Returns where it makes sense; empty: everywhere.
+    fn triggers(&self) -> &[Trigger] {
+        &[]
+    }
+
+    /// Returns what it can give, strongest first; empty: not known.
+    fn intensities(&self) -> &[Intensity] {
+        &[]
+    }
+
+    /// Returns what it must ask beside the event.
+    fn needs(&self) -> &[FactSource] {
+        &[]
+    }
+
+    /// Whether it runs programs, so that a project's own binding of it needs trust.
+    fn runs_programs(&self) -> bool;
+
+    /// Whether it runs programs when it is configured so.
+    fn runs_programs_with(&self, _config: &Node) -> bool {
+        self.runs_programs()
+    }
+
+    /// Returns what is odd in the oracle itself, as warnings at the place that names it.
+    fn remarks(&self, _named_at: Span) -> Vec<Diagnostic> {
+        Vec::new()
+    }
+
+    /// Makes an oracle ready.
+    ///
+    /// # Errors
+    /// Every fault of the configuration, at its place.
+    fn build(&self, config: &OracleConfig<'_>) -> Result<Arc<dyn Oracle>, ConfigError>;
+}
+
+impl Factory for Definition {
+    fn kebab(&self) -> &str {
+        self.kebab
+    }
+
+    fn summary(&self) -> &str {
+        self.summary
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::BuiltIn
+    }
+
+    fn triggers(&self) -> &[Trigger] {
+        self.triggers
+    }
+
+    fn intensities(&self) -> &[Intensity] {
+        self.intensities
+    }
+
+    fn needs(&self) -> &[FactSource] {
+        self.needs
+    }
+
+    fn runs_programs(&self) -> bool {
+        self.runs_programs
+    }
+
+    fn runs_programs_with(&self, config: &Node) -> bool {
+        let keys = PROGRAM_KEYS.iter().find(|(name, _)| *name == self.kebab);
+        self.runs_programs
+            && keys.is_none_or(|(_, keys)| keys.iter().any(|key| config.get(key).is_some()))
+    }
+
+    fn build(&self, config: &OracleConfig<'_>) -> Result<Arc<dyn Oracle>, ConfigError> {
+        (self.build)(config)
+    }
+}
+
+/// An oracle that a host program made itself, and that takes no configuration.
+#[derive(Clone, Debug)]
+pub struct Registered {
+    /// The name as it is logged and shown.
+    pub kebab: String,
+    /// The oracle.
+    pub oracle: Arc<dyn Oracle>,
+}
+
+impl Factory for Registered {
+    fn kebab(&self) -> &str {
+        &self.kebab
+    }
+
+    fn summary(&self) -> &str {
+        "An oracle of the host program."
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::Registered
+    }
+
+    fn runs_programs(&self) -> bool {
+        false
+    }
+
+    fn build(&self, config: &OracleConfig<'_>) -> Result<Arc<dyn Oracle>, ConfigError> {
+        match config.node.entries().first() {
+            None => Ok(self.oracle.clone()),
+            Some((key, _)) => Err(ConfigError(vec![Diagnostic::error(
+                Code::UnknownKey,
+                format!(
+                    "unknown key `{}`: `{}` takes no configuration",
+                    key.name, self.kebab
+                ),
+                key.span,
+            )])),
+        }
+    }
+}
+
+/// Finds the factory of an oracle that a policy names.
+pub trait Lookup {
+    /// Finds an oracle by its name or a script's path.
+    ///
+    /// # Errors
+    /// No oracle has the name, or its script cannot be read or compiled.
+    fn oracle(&self, name: &str, at: Span) -> Result<Arc<dyn Factory>, Box<Diagnostic>>;
+
+    /// Finds a HOOK.md hook by its name.
+    ///
+    /// # Errors
+    /// No hook has the name, or it is not valid.
+    fn hook(&self, name: &str, at: Span) -> Result<Arc<dyn Factory>, Box<Diagnostic>>;
+}
+
+/// Returns a name without case and punctuation, by which names are compared.
+pub fn folded_name(name: &str) -> String {
+    name.chars()
+        .filter(|c| c.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+impl Definition {
+    /// Whether `name` is one of this oracle's names, without regard to case and punctuation.
+    pub fn is_named(&self, name: &str) -> bool {
+        let folded = folded_name(name);
+        std::iter::once(self.kebab)
+            .chain(self.aliases.iter().copied())
+            .any(|own| folded_name(own) == folded)
+    }
+}

@@ -1,0 +1,221 @@
+//! What a command hook answered, as signals.
+
+use serde_json::Map;
+use serde_json::Value;
+
+use super::Dialect;
+use super::file::Handler;
+use super::input::Tool;
+use crate::event::Trigger;
+use crate::oracle::OracleError;
+use crate::oracle::external::shortened;
+use crate::process::Exit;
+use crate::process::Finished;
+use crate::signal::Modification;
+use crate::signal::Signal;
+
+/// Reads what a command has answered; `shown` names it.
+pub(super) fn read(
+    handler: &Handler,
+    shown: &str,
+    own: Option<&Value>,
+    tool: Option<&Tool>,
+    finished: &Finished,
+) -> Result<Vec<Signal>, OracleError> {
+    let stdout = finished.stdout_text();
+    let stdout = stdout.trim();
+    let stderr = finished.stderr_text();
+    let answer = object(stdout);
+    // Claude Code takes JSON at every exit code, the others only at 0.
+    let heard = match finished.exit {
+        Exit::Code(0) => true,
+        Exit::Code(_) => handler.dialect == Dialect::Claude,
+        Exit::Signal(_) | Exit::TimedOut => false,
+    };
+    let mut signals = match &answer {
+        Some(answer) if heard => answered(handler, shown, own, tool, answer),
+        _ => Vec::new(),
+    };
+    let said = || match stderr.trim() {
+        "" => format!("blocked by {shown}"),
+        text => shortened(text),
+    };
+    match finished.exit {
+        Exit::Code(0) => match answer {
+            Some(_) => Ok(signals),
+            None if stdout.is_empty() => Ok(signals),
+            None if takes_text(handler.trigger) => Ok(vec![
+                Signal::aid("hook-context", shortened(stdout))
+                    .fingerprint(["hook-context", stdout]),
+            ]),
+            // Claude Code shows such text to its user alone.
+            None if handler.dialect == Dialect::Claude => Ok(signals),
+            None => Err(OracleError::failed(format!(
+                "{shown} wrote neither nothing nor a JSON object on stdout: {}",
+                stdout.lines().next().unwrap_or_default()
+            ))),
+        },
+        Exit::Code(2) => {
+            let blocks = |signal: &Signal| signal.intensity() == crate::signal::Intensity::Block;
+            if !signals.iter().any(blocks) {
+                signals.insert(0, block(handler, shown, &said()));
+            }
+            Ok(signals)
+        }
+        Exit::Code(_) if answer.is_some() && heard => Ok(signals),
+        Exit::Code(code)
+            if handler.dialect == Dialect::Copilot && handler.trigger == Trigger::PreToolUse =>
+        {
+            let reason = format!("{shown} failed with exit code {code}: {}", stderr.trim());
+            Ok(vec![block(handler, shown, &reason)])
+        }
+        Exit::Code(code) => Err(OracleError::failed(format!(
+            "{shown} ended with exit code {code}: {}",
+            stderr
+                .trim()
+                .lines()
+                .next_back()
+                .unwrap_or("it says nothing")
+        ))),
+        Exit::Signal(signal) => Err(OracleError::failed(format!(
+            "{shown} was ended by signal {signal}"
+        ))),
+        Exit::TimedOut => Err(OracleError::TimedOut(format!(
+            "{shown} did not end within its timeout"
+        ))),
+    }
+}
+
+/// Returns the JSON object on stdout; behind lines that only tell of progress, the last one.
+fn object(stdout: &str) -> Option<Map<String, Value>> {
+    if !stdout.starts_with('{') {
+        return None;
+    }
+    serde_json::from_str(stdout).ok().or_else(|| {
+        let lines = stdout
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty());
+        let objects: Option<Vec<Map<String, Value>>> =
+            lines.map(|line| serde_json::from_str(line).ok()).collect();
+        let is_progress =
+            |map: &Map<String, Value>| map.get("type").and_then(Value::as_str) == Some("progress");
+        Some(
+            objects?
+                .into_iter()
+                .rfind(|map| !is_progress(map))
+                .unwrap_or_default(),
+        )
+    })
+}
+
+/// Whether text on stdout is context for the agent.
+const fn takes_text(trigger: Trigger) -> bool {
+    matches!(trigger, Trigger::PreSession | Trigger::PreAgentTurn)
+}
+
+fn answered(
+    handler: &Handler,
+    shown: &str,
+    own: Option<&Value>,
+    tool: Option<&Tool>,
+    answer: &Map<String, Value>,
+) -> Vec<Signal> {
+    let nested = answer.get("hookSpecificOutput").and_then(Value::as_object);
+    let find = |key: &str| {
+        nested
+            .and_then(|nested| nested.get(key))
+            .or_else(|| answer.get(key))
+    };
+    let text = |key: &str| {
+        find(key)
+            .and_then(Value::as_str)
+            .map(str::trim)
+            .filter(|text| !text.is_empty())
+    };
+    let or_default =
+        |text: Option<&str>| text.map_or_else(|| format!("blocked by {shown}"), shortened);
+    let mut signals = Vec::new();
+    if answer.get("continue") == Some(&Value::Bool(false)) {
+        signals.push(block(handler, shown, &or_default(text("stopReason"))));
+    }
+    match text("permissionDecision") {
+        Some("deny") => {
+            let reason = or_default(text("permissionDecisionReason"));
+            signals.push(block(handler, shown, &reason));
+        }
+        Some("ask") => {
+            let message = text("permissionDecisionReason")
+                .map_or_else(|| format!("{shown} wants this to be confirmed"), shortened);
+            signals.push(
+                Signal::prompt("hook-ask", &*message)
+                    .must_be_answered()
+                    .fingerprint(["hook-ask", &message]),
+            );
+        }
+        _ => {}
+    }
+    if matches!(text("decision"), Some("block" | "deny")) {
+        signals.push(block(handler, shown, &or_default(text("reason"))));
+    }
+    let updated = ["updatedInput", "modifiedArgs"]
+        .iter()
+        .find_map(|key| find(key));
+    if let (Some(Value::Object(updated)), Some(own), Some(tool)) = (updated, own, tool) {
+        let modifications = changed_input(own, &tool.restore(updated));
+        if !modifications.is_empty() {
+            signals.push(
+                Signal::control("hook-modified", modifications)
+                    .reason(
+                        text("permissionDecisionReason")
+                            .map_or_else(|| format!("{shown} changes the input"), shortened),
+                    )
+                    .fingerprint(["hook-modified", shown]),
+            );
+        }
+    }
+    for (key, kind) in [
+        ("additionalContext", "hook-context"),
+        ("systemMessage", "hook-message"),
+    ] {
+        if let Some(text) = text(key) {
+            signals.push(Signal::aid(kind, shortened(text)).fingerprint([kind, text]));
+        }
+    }
+    signals
+}
+
+fn block(handler: &Handler, shown: &str, reason: &str) -> Signal {
+    let step = if handler.trigger == Trigger::PreAgentTurnStop {
+        "Do what the reason asks for, then finish".to_owned()
+    } else {
+        format!("Change the operation so that {shown} no longer objects, and try again")
+    };
+    Signal::block("hook-blocked", reason)
+        .steps([step])
+        .fingerprint(["hook-blocked", reason])
+}
+
+/// Returns what an input changes that stands in the place of the whole one.
+fn changed_input(own: &Value, updated: &Map<String, Value>) -> Vec<Modification> {
+    let modification = |target: String, original: Value, updated: Value| Modification {
+        target,
+        original,
+        updated,
+        reason: String::new(),
+    };
+    let fields = own.as_object().cloned().unwrap_or_default();
+    if fields.keys().any(|key| !updated.contains_key(key)) {
+        let whole = Value::Object(updated.clone());
+        return vec![modification("tool.input".to_owned(), own.clone(), whole)];
+    }
+    updated
+        .iter()
+        .filter(|(key, value)| fields.get(*key) != Some(value))
+        .map(|(key, value)| {
+            let target = format!("/{}", key.replace('~', "~0").replace('/', "~1"));
+            let original = fields.get(key).cloned().unwrap_or_default();
+            modification(target, original, value.clone())
+        })
+        .collect()
+}

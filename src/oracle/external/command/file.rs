@@ -1,0 +1,260 @@
+//! HookFile: a file with command hooks, read.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::Map;
+use serde_json::Value;
+
+use super::matcher::Matcher;
+use crate::event::Trigger;
+
+/// Whose file it is: the hosts agree on the outer form and differ in what it means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Dialect {
+    /// Claude Code: handlers in groups with a matcher.
+    Claude,
+    /// Copilot CLI: lower-case event names or a `version`.
+    Copilot,
+    /// VS Code: handlers directly below the event, matchers without effect.
+    VsCode,
+}
+
+impl Dialect {
+    /// Returns how long a command may take that does not say.
+    const fn timeout(self) -> Duration {
+        match self {
+            Self::Claude => Duration::from_mins(10),
+            Self::Copilot | Self::VsCode => Duration::from_secs(30),
+        }
+    }
+}
+
+/// A file with command hooks.
+#[derive(Debug)]
+pub(crate) struct HookFile {
+    handlers: Vec<Handler>,
+}
+
+/// One command.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Handler {
+    pub(super) trigger: Trigger,
+    /// The event's name as the file spells it.
+    pub(super) event: String,
+    pub(super) dialect: Dialect,
+    pub(super) matcher: Matcher,
+    /// None where this is no command, or none for this system.
+    pub(super) command: Option<Command>,
+    /// What it is: `command`, `http`, `prompt`, ….
+    pub(super) kind: String,
+    pub(super) cwd: Option<String>,
+    pub(super) env: BTreeMap<String, String>,
+    pub(super) timeout: Duration,
+}
+
+/// What is run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Command {
+    /// A line for a shell.
+    Shell { shell: &'static str, line: String },
+    /// A program and its arguments.
+    Exec(Vec<String>),
+}
+
+impl HookFile {
+    /// Reads a file; `dialect` is told by its content where none is given.
+    ///
+    /// # Errors
+    /// What is wrong, in one line.
+    pub(crate) fn parse(bytes: &[u8], dialect: Option<Dialect>) -> Result<Self, String> {
+        let value: Value =
+            serde_json::from_slice(bytes).map_err(|error| format!("it is not JSON: {error}"))?;
+        let Some(file) = value.as_object() else {
+            return Err("it is not a JSON object".to_owned());
+        };
+        let events = match file.get("hooks") {
+            Some(Value::Object(events)) => events,
+            Some(_) => return Err("`hooks` is not an object of events".to_owned()),
+            None => return Err("it has no `hooks`".to_owned()),
+        };
+        let mut handlers = Vec::new();
+        if file.get("disableAllHooks") == Some(&Value::Bool(true)) {
+            return Ok(Self { handlers });
+        }
+        for (event, entries) in events {
+            // Hosts add events all the time; those that AHP has no trigger for never fire here.
+            let Some((trigger, is_lower)) = trigger_of(event) else {
+                continue;
+            };
+            let Some(entries) = entries.as_array() else {
+                return Err(format!("`hooks.{event}` is not a list"));
+            };
+            for (n, entry) in entries.iter().enumerate() {
+                let at = format!("hooks.{event}[{n}]");
+                let Some(entry) = entry.as_object() else {
+                    return Err(format!("`{at}` is not an object"));
+                };
+                let group = entry.get("hooks").and_then(Value::as_array);
+                let dialect = dialect.unwrap_or_else(|| {
+                    if is_lower || file.contains_key("version") {
+                        Dialect::Copilot
+                    } else if group.is_some() {
+                        Dialect::Claude
+                    } else {
+                        Dialect::VsCode
+                    }
+                });
+                let matcher = entry.get("matcher").and_then(Value::as_str);
+                let matcher = Matcher::new(matcher, dialect, is_lower)
+                    .map_err(|error| format!("`{at}.matcher`: {error}"))?;
+                let of_entry = [entry];
+                let members: Vec<&Map<String, Value>> = match group {
+                    Some(group) => group.iter().filter_map(Value::as_object).collect(),
+                    None => of_entry.to_vec(),
+                };
+                for member in members {
+                    let handler = Handler::read(member, trigger, event, dialect, &matcher)
+                        .map_err(|error| format!("`{at}`: {error}"))?;
+                    // Hosts run an identical handler once.
+                    if !handlers.contains(&handler) {
+                        handlers.push(handler);
+                    }
+                }
+            }
+        }
+        Ok(Self { handlers })
+    }
+
+    pub(super) fn handlers(&self, trigger: Trigger) -> impl Iterator<Item = &Handler> {
+        self.handlers
+            .iter()
+            .filter(move |handler| handler.trigger == trigger)
+    }
+}
+
+/// Returns the trigger of an event's name, and whether the name is Copilot's own.
+fn trigger_of(event: &str) -> Option<(Trigger, bool)> {
+    let own = match event {
+        "sessionStart" => Trigger::PreSession,
+        "sessionEnd" => Trigger::PostSession,
+        "userPromptSubmitted" => Trigger::PreAgentTurn,
+        "preToolUse" => Trigger::PreToolUse,
+        "postToolUse" => Trigger::PostToolUse,
+        "postToolUseFailure" => Trigger::PostToolUseFailure,
+        "agentStop" => Trigger::PreAgentTurnStop,
+        "subagentStart" => Trigger::PreSubagent,
+        "subagentStop" => Trigger::PostSubagent,
+        "preCompact" => Trigger::PreContextCompact,
+        _ => return Trigger::find(event).map(|trigger| (trigger, false)),
+    };
+    Some((own, true))
+}
+
+impl Handler {
+    fn read(
+        entry: &Map<String, Value>,
+        trigger: Trigger,
+        event: &str,
+        dialect: Dialect,
+        matcher: &Matcher,
+    ) -> Result<Self, String> {
+        let text = |key: &str| entry.get(key).and_then(Value::as_str);
+        let seconds = ["timeout", "timeoutSec"]
+            .iter()
+            .find_map(|key| entry.get(*key));
+        let timeout = match seconds {
+            None => dialect.timeout(),
+            Some(seconds) => seconds
+                .as_f64()
+                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+                .filter(|timeout| !timeout.is_zero())
+                .ok_or_else(|| format!("`timeout` is {seconds}, not a number of seconds"))?,
+        };
+        let mut env = BTreeMap::new();
+        for (name, value) in entry
+            .get("env")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+        {
+            let value = match value {
+                Value::String(text) => text.clone(),
+                Value::Number(_) | Value::Bool(_) => value.to_string(),
+                _ => return Err(format!("`env.{name}` is not text")),
+            };
+            env.insert(name.clone(), value);
+        }
+        let kind = text("type").unwrap_or("command").to_owned();
+        let command = if kind == "command" {
+            Some(Command::read(entry)?)
+        } else {
+            None
+        };
+        Ok(Self {
+            trigger,
+            event: event.to_owned(),
+            dialect,
+            matcher: matcher.clone(),
+            command: command.flatten(),
+            kind,
+            cwd: text("cwd").map(ToOwned::to_owned),
+            env,
+            timeout,
+        })
+    }
+}
+
+impl Command {
+    /// Reads the command for this system; none where the entry has only those of others.
+    fn read(entry: &Map<String, Value>) -> Result<Option<Self>, String> {
+        let text = |key: &str| entry.get(key).and_then(Value::as_str);
+        let arguments = entry.get("args").and_then(Value::as_array).map(|args| {
+            args.iter()
+                .filter_map(Value::as_str)
+                .map(ToOwned::to_owned)
+                .collect::<Vec<_>>()
+        });
+        if let Some(program) = text("exec") {
+            let arguments = arguments.unwrap_or_default();
+            let argv = std::iter::once(program.to_owned()).chain(arguments);
+            return Ok(Some(Self::Exec(argv.collect())));
+        }
+        let own = if cfg!(target_os = "macos") {
+            "osx"
+        } else {
+            "linux"
+        };
+        if let Some(line) = text(own) {
+            return Ok(Some(Self::shell("sh", line)));
+        }
+        if let Some(line) = text("bash") {
+            return Ok(Some(Self::shell("bash", line)));
+        }
+        if let Some(line) = text("command") {
+            return Ok(Some(match arguments {
+                Some(arguments) => {
+                    let argv = std::iter::once(line.to_owned()).chain(arguments);
+                    Self::Exec(argv.collect())
+                }
+                None if text("shell") == Some("powershell") => Self::shell("pwsh", line),
+                None => Self::shell("sh", line),
+            }));
+        }
+        if ["windows", "powershell", "linux", "osx"]
+            .iter()
+            .any(|key| entry.contains_key(*key))
+        {
+            return Ok(None);
+        }
+        Err("it has no command: expected `command`, `linux`, `osx`, `windows`, `bash` or `powershell`".to_owned())
+    }
+
+    fn shell(shell: &'static str, line: &str) -> Self {
+        Self::Shell {
+            shell,
+            line: line.to_owned(),
+        }
+    }
+}

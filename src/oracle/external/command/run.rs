@@ -1,0 +1,183 @@
+//! Runs the command hooks of an event, each as its own host would.
+
+use std::path::Path;
+use std::time::Instant;
+
+use super::Dialect;
+use super::HookFile;
+use super::answer;
+use super::file::Command;
+use super::file::Handler;
+use super::input;
+use super::input::Tool;
+use crate::oracle::HookContext;
+use crate::oracle::OracleError;
+use crate::process::Program;
+use crate::signal::Intensity;
+use crate::signal::Signal;
+
+/// Runs every command of the file that the event is for; the signals come in the order of the file.
+pub(crate) fn run(
+    file: &HookFile,
+    name: &str,
+    context: &HookContext,
+    permitted: impl Fn() -> Result<(), OracleError>,
+) -> Result<Vec<Signal>, OracleError> {
+    let event = context.event();
+    let due: Vec<&Handler> = file
+        .handlers(event.trigger)
+        .filter(|handler| is_for(handler, context))
+        .collect();
+    if due.is_empty() {
+        return Ok(Vec::new());
+    }
+    permitted()?;
+    let one = |handler: &&Handler| run_one(handler, name, context);
+    let (in_turn, at_once): (Vec<_>, Vec<_>) = due
+        .iter()
+        .partition(|handler| handler.dialect == Dialect::Copilot);
+    let mut results: Vec<_> = in_turn.into_iter().map(one).collect();
+    results.extend(std::thread::scope(|scope| {
+        let threads: Vec<_> = at_once
+            .into_iter()
+            .map(|handler| scope.spawn(move || run_one(handler, name, context)))
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| {
+                thread.join().unwrap_or_else(|_| {
+                    Err(OracleError::Panicked("a command hook's thread".to_owned()))
+                })
+            })
+            .collect::<Vec<_>>()
+    }));
+    settle(results)
+}
+
+/// Puts the answers of several commands together: what one has found stands, whatever became of the others.
+fn settle(results: Vec<Result<Vec<Signal>, OracleError>>) -> Result<Vec<Signal>, OracleError> {
+    let mut signals = Vec::new();
+    let mut failures = Vec::new();
+    for result in results {
+        match result {
+            Ok(found) => signals.extend(found),
+            Err(error) => failures.push(error),
+        }
+    }
+    let blocks = signals
+        .iter()
+        .any(|signal| signal.intensity() == Intensity::Block);
+    if !blocks && let Some(first) = failures.into_iter().next() {
+        if signals.is_empty() {
+            return Err(first);
+        }
+        signals.push(Signal::prompt("hook-failed", first.to_string()));
+    }
+    Ok(signals)
+}
+
+fn is_for(handler: &Handler, context: &HookContext) -> bool {
+    let event = context.event();
+    let Some(call) = &event.tool else {
+        return true;
+    };
+    let view = context.facts.tool();
+    let tool = Tool::of(call, view, event.host.as_deref(), handler.dialect);
+    let claude = input::claude_name(call, view);
+    let takes_claude_names = handler.dialect == Dialect::Copilot
+        && handler.event.starts_with(|c: char| c.is_ascii_uppercase());
+    if takes_claude_names {
+        handler.matcher.matches(&[&claude, &call.name])
+    } else {
+        handler.matcher.matches(&[&tool.name, &call.name])
+    }
+}
+
+fn run_one(
+    handler: &Handler,
+    name: &str,
+    context: &HookContext,
+) -> Result<Vec<Signal>, OracleError> {
+    let shown = format!("the {} hook of `{name}`", handler.event);
+    let Some(command) = &handler.command else {
+        if handler.kind == "command" {
+            // It has commands for other systems alone, which is no fault.
+            return Ok(Vec::new());
+        }
+        return Err(OracleError::failed(format!(
+            "{shown} is of type `{}`, which only its own host can run; `command` can be run everywhere",
+            handler.kind
+        )));
+    };
+    let root = context.root();
+    let work_dir = handler
+        .cwd
+        .as_ref()
+        .map_or_else(|| root.to_owned(), |cwd| root.join(cwd));
+    let facts = &*context.facts;
+    let event = facts.event();
+    let call = event.tool.as_ref();
+    let mut tool =
+        call.map(|call| Tool::of(call, facts.tool(), event.host.as_deref(), handler.dialect));
+    if let (Some(tool), Some(call)) = (&mut tool, call)
+        && handler.dialect == Dialect::Copilot
+        && handler.event.starts_with(|c: char| c.is_ascii_uppercase())
+    {
+        tool.name = input::claude_name(call, facts.tool());
+    }
+    let mut program = Program::new(argv(command, &work_dir, context)?)
+        .dir(&work_dir)
+        .env("CLAUDE_PROJECT_DIR", root)
+        .env("AHP_PROJECT_DIR", root)
+        .env("AHP_TRIGGER", event.trigger.name());
+    if let Some(path) = facts.tool().and_then(|view| view.paths.first()) {
+        program = program.env("TOOL_INPUT_FILE_PATH", path);
+    }
+    for (name, value) in &handler.env {
+        program = program.env(name, value);
+    }
+    let own_deadline = Instant::now().checked_add(handler.timeout);
+    let deadline = match (context.deadline, own_deadline) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    };
+    let finished = program
+        .stdin(input::of(facts, handler, tool.as_ref()))
+        .deadline(deadline)
+        .run()
+        .map_err(|error| OracleError::failed(format!("{shown}: {error}")))?;
+    let own = call.map(|call| &call.input);
+    answer::read(handler, &shown, own, tool.as_ref(), &finished)
+}
+
+/// Returns the words that run a command, scripts of the project as their trusted copies.
+fn argv(
+    command: &Command,
+    work_dir: &Path,
+    context: &HookContext,
+) -> Result<Vec<String>, OracleError> {
+    let untrusted = |error: crate::trust::NotTrusted| OracleError::Untrusted(error.to_string());
+    match command {
+        Command::Shell { shell, line } => {
+            let line = context
+                .trust
+                .verified_command(line, work_dir)
+                .map_err(untrusted)?;
+            let flag = if *shell == "pwsh" { "-Command" } else { "-c" };
+            Ok(vec![(*shell).to_owned(), flag.to_owned(), line])
+        }
+        Command::Exec(words) => words
+            .iter()
+            .enumerate()
+            .map(|(n, word)| {
+                let path = work_dir.join(word);
+                // The program, or a script that is given to an interpreter.
+                if (word.contains('/') || n == 1) && path.is_file() {
+                    let copy = context.trust.verified(&path).map_err(untrusted)?;
+                    return Ok(copy.to_string_lossy().into_owned());
+                }
+                Ok(word.clone())
+            })
+            .collect(),
+    }
+}

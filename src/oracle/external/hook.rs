@@ -1,0 +1,186 @@
+//! HookOracle: a HOOK.md hook, run as an oracle.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use async_trait::async_trait;
+
+use super::answer;
+use super::input;
+use crate::diagnostic::Code;
+use crate::diagnostic::Diagnostic;
+use crate::event::Trigger;
+use crate::hook_md::Hook;
+use crate::hook_md::entry_point;
+use crate::oracle::ConfigError;
+use crate::oracle::Factory;
+use crate::oracle::HookContext;
+use crate::oracle::Kind;
+use crate::oracle::Oracle;
+use crate::oracle::OracleConfig;
+use crate::oracle::OracleError;
+use crate::process::Program;
+use crate::signal::Severity;
+use crate::signal::Signal;
+
+/// A HOOK.md hook, run as an oracle.
+#[derive(Clone, Debug)]
+pub struct HookOracle {
+    hook: Arc<Hook>,
+}
+
+impl HookOracle {
+    /// Makes an oracle of a hook.
+    pub const fn new(hook: Arc<Hook>) -> Self {
+        Self { hook }
+    }
+
+    fn run(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
+        let hook = &*self.hook;
+        let dir = if hook.origin.is_of_project() {
+            context
+                .trust
+                .verified_of_project(&hook.dir)
+                .map_err(|reason| {
+                    OracleError::Untrusted(format!("the hook `{}`: {reason}", hook.name()))
+                })?
+        } else {
+            hook.dir.clone()
+        };
+        let entry = match entry_point(&dir) {
+            Ok(entry) => entry,
+            Err(error) => return Ok(vec![without_entry_point(hook, &error.to_string())]),
+        };
+        let facts = &*context.facts;
+        let event = facts.event();
+        // A directory that is told and is not here (a remote host, a recorded event) must not disarm a guard.
+        let work_dir = [facts.work_dir(), context.root(), &dir]
+            .into_iter()
+            .find(|dir| dir.is_dir())
+            .unwrap_or(&dir);
+        let finished = Program::new(entry.argv())
+            .dir(work_dir)
+            .env("AHP_PROJECT_DIR", context.root())
+            .env("AHP_TRIGGER", event.trigger.name())
+            .env("AHP_HOOK_DIR", &dir)
+            .stdin(input::of(facts, &hook.front.event_type))
+            .deadline(context.deadline)
+            .run()
+            .map_err(|error| OracleError::failed(format!("the hook `{}`: {error}", hook.name())))?;
+        let input = event.tool.as_ref().map(|tool| &tool.input);
+        answer::read(hook, event.trigger, input, &finished)
+    }
+}
+
+#[async_trait]
+impl Oracle for HookOracle {
+    async fn evaluate(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
+        let front = &self.hook.front;
+        let mode = if front.is_async { "ASYNC" } else { "SYNC" };
+        tracing::debug!(
+            target: "ahp::hook",
+            "[HOOK DEBUG] [{mode}] Starting hook '{}' for event '{}'",
+            front.name,
+            front.event_type
+        );
+        let started = Instant::now();
+        let result = self.run(context);
+        let reason = match &result {
+            Ok(signals) => signals
+                .iter()
+                .find(|signal| signal.intensity() == crate::signal::Intensity::Block)
+                .map(|signal| signal.payload.text().to_owned()),
+            Err(error) => Some(error.to_string()),
+        };
+        let blocked = if result.is_ok() && reason.is_some() {
+            "True"
+        } else {
+            "False"
+        };
+        tracing::debug!(
+            target: "ahp::hook",
+            "[HOOK DEBUG] [{mode}] Completed hook '{}' for event '{}' in {}ms: blocked={blocked}",
+            front.name,
+            front.event_type,
+            started.elapsed().as_millis()
+        );
+        if let Some(reason) = reason {
+            tracing::debug!(target: "ahp::hook", "[HOOK DEBUG] Reason: {reason}");
+        }
+        result
+    }
+}
+
+/// A hook without a program is a fault to be told, also where failures are let pass.
+fn without_entry_point(hook: &Hook, error: &str) -> Signal {
+    Signal::prompt(
+        "oracle-error",
+        format!("the hook `{}` did not run: {error}", hook.name()),
+    )
+    .severity(Severity::High)
+    .steps(["Give it a script; `ahp hook-md list` shows every hook with its entry point"])
+    .fingerprint(["oracle-error", hook.name(), error])
+}
+
+/// Makes oracles of one HOOK.md hook.
+#[derive(Clone, Debug)]
+pub struct HookFactory {
+    hook: Arc<Hook>,
+    triggers: [Trigger; 1],
+}
+
+impl HookFactory {
+    /// Makes the factory of a hook.
+    pub fn new(hook: Arc<Hook>) -> Self {
+        let triggers = [hook.front.trigger];
+        Self { hook, triggers }
+    }
+
+    /// Returns the hook.
+    pub const fn hook(&self) -> &Arc<Hook> {
+        &self.hook
+    }
+}
+
+impl Factory for HookFactory {
+    fn kebab(&self) -> &str {
+        self.hook.name()
+    }
+
+    fn summary(&self) -> &str {
+        &self.hook.front.description
+    }
+
+    fn kind(&self) -> Kind {
+        Kind::External
+    }
+
+    fn triggers(&self) -> &[Trigger] {
+        &self.triggers
+    }
+
+    fn runs_programs(&self) -> bool {
+        // The oracle itself asks for trust, and runs the trusted copy.
+        false
+    }
+
+    fn build(&self, config: &OracleConfig<'_>) -> Result<Arc<dyn Oracle>, ConfigError> {
+        match config.node.entries().first() {
+            None => Ok(Arc::new(HookOracle::new(self.hook.clone()))),
+            Some((key, _)) => Err(ConfigError(vec![
+                Diagnostic::error(
+                    Code::UnknownKey,
+                    format!(
+                        "unknown key `{}`: a HOOK.md hook takes no configuration",
+                        key.name
+                    ),
+                    key.span,
+                )
+                .help(format!(
+                    "what it does stands in {}",
+                    self.hook.file().display()
+                )),
+            ])),
+        }
+    }
+}

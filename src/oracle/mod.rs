@@ -1,0 +1,78 @@
+//! Oracle: the one trait that a check implements.
+
+pub mod builtin;
+mod catalog;
+mod config;
+mod context;
+mod definition;
+pub mod external;
+mod page;
+pub mod rhai;
+
+pub use self::catalog::Catalog;
+pub use self::config::ConfigError;
+pub use self::config::OracleConfig;
+pub use self::context::HookContext;
+pub use self::definition::Build;
+pub use self::definition::Definition;
+pub use self::definition::Factory;
+pub use self::definition::Kind;
+pub use self::definition::Lookup;
+pub use self::definition::Registered;
+pub use self::definition::folded_name;
+pub use self::page::page;
+
+use std::fmt;
+
+use async_trait::async_trait;
+
+use crate::signal::Signal;
+
+/// How an oracle must be run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// It neither blocks nor computes for long: it is awaited in place, on the caller's thread.
+    Inline,
+    /// It reads files, runs programs or may take long: it gets a thread of its own, so that not even an
+    /// endless loop in it delays the verdict past its timeout.
+    Threaded,
+}
+
+/// A check: it judges an event and answers with signals; none means no objection.
+#[async_trait]
+pub trait Oracle: fmt::Debug + Send + Sync {
+    /// Judges the event in `context`; an empty list accepts.
+    ///
+    /// # Errors
+    /// An [`OracleError`] says that it could not judge; the binding's `on_error` decides what that means.
+    async fn evaluate(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError>;
+
+    /// Returns how it must be run.
+    fn mode(&self) -> Mode {
+        Mode::Threaded
+    }
+}
+
+/// Why an oracle could not judge.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum OracleError {
+    /// Something that it needs is not there or did not work.
+    #[error("{0}")]
+    Failed(String),
+    /// It, or a program that it ran, took longer than its timeout.
+    #[error("timed out: {0}")]
+    TimedOut(String),
+    /// It panicked.
+    #[error("panicked: {0}")]
+    Panicked(String),
+    /// The project that it comes from is not trusted to run programs.
+    #[error("{0}")]
+    Untrusted(String),
+}
+
+impl OracleError {
+    /// Makes the error of something that did not work.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::Failed(message.into())
+    }
+}

@@ -1,0 +1,69 @@
+//! The lines that a change adds.
+
+use rhai::Array;
+use rhai::Dynamic;
+use rhai::EvalAltResult;
+
+use super::Function;
+use super::Group;
+use crate::oracle::builtin::added;
+use crate::oracle::rhai::context::map;
+use crate::oracle::rhai::guard;
+use crate::oracle::rhai::sandbox::MAX_ITEMS;
+use crate::oracle::rhai::sandbox::failure;
+
+type Fallible<T> = Result<T, Box<EvalAltResult>>;
+
+pub(super) const GROUP: Group = Group {
+    title: "The change",
+    doc: "",
+    functions: &[Function {
+        signature: "added_lines() -> list of #{path, line, text}",
+        doc: "The lines that the change adds, with their numbers in their files: what the tool is about to write where there is a tool call, and else what the change adds to the files. Of more than 2,500 lines the rest is left out.",
+        example: "added_lines().len() == 0 || added_lines()[0].line == 1",
+        register: |engine| {
+            engine.register_fn("added_lines", added_lines);
+        },
+    }],
+};
+
+/// Longer changes are read by nobody, and no list may be longer than the interpreter allows: three values a line.
+const MAX_LINES: usize = MAX_ITEMS / 4;
+
+fn added_lines() -> Fallible<Array> {
+    let Some(context) = guard::context() else {
+        return Ok(Array::new());
+    };
+    let added = if context.facts.tool().is_some() {
+        added::by_tool(&context)
+    } else {
+        added::by_change(&context).map_err(|error| failure(error.to_string()))?
+    };
+    let mut lines = Array::new();
+    for file in &added {
+        // What a command line holds is no line of a file.
+        let Some(path) = &file.path else { continue };
+        for (n, text) in file.text.lines().enumerate() {
+            if lines.len() == MAX_LINES || guard::is_over() {
+                return Ok(lines);
+            }
+            let line = file.lines.get(n).map_or_else(
+                || i64::try_from(n + 1).unwrap_or(i64::MAX),
+                |line| i64::from(*line),
+            );
+            lines.push(map([
+                ("path", path.as_str().into()),
+                ("line", line.into()),
+                ("text", shortened(text)),
+            ]));
+        }
+    }
+    Ok(lines)
+}
+
+/// A line longer than this is no line that somebody wrote.
+const MAX_LINE: usize = 400;
+
+fn shortened(text: &str) -> Dynamic {
+    text.chars().take(MAX_LINE).collect::<String>().into()
+}

@@ -1,0 +1,85 @@
+//! Workers: threads with deep stacks on which scripts run.
+//!
+//! A script can nest values as deep as its operations allow, and dropping such a value recurses. On a stack that holds
+//! the deepest that a script can build, that is no danger; only the pages that are touched cost memory.
+
+use std::io;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::mpsc;
+use std::thread;
+
+use tokio::sync::oneshot;
+
+/// The size of a worker's stack in bytes.
+const STACK: usize = 512 << 20;
+
+/// How many workers wait for more when they are done.
+const MAX_IDLE: usize = 8;
+
+/// What a worker does; gives back what is to be done once it is free again.
+type Job = Box<dyn FnOnce() -> Done + Send>;
+
+struct Done {
+    deliver: Box<dyn FnOnce()>,
+    keep: bool,
+}
+
+static IDLE: Mutex<Vec<mpsc::Sender<Job>>> = Mutex::new(Vec::new());
+
+/// Runs `work` on a worker; `is_clean` says of its result whether the worker may serve again.
+pub(super) fn run<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+    is_clean: impl FnOnce(&T) -> bool + Send + 'static,
+) -> io::Result<oneshot::Receiver<T>> {
+    let (sender, receiver) = oneshot::channel();
+    let mut job: Job = Box::new(move || {
+        let result = work();
+        let keep = is_clean(&result);
+        Done {
+            keep,
+            deliver: Box::new(move || {
+                // Nobody waits any more: the binding's time is over.
+                sender.send(result).ok();
+            }),
+        }
+    });
+    loop {
+        let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let worker = match idle {
+            Some(worker) => worker,
+            None => start()?,
+        };
+        match worker.send(job) {
+            Ok(()) => return Ok(receiver),
+            Err(mpsc::SendError(back)) => job = back,
+        }
+    }
+}
+
+fn start() -> io::Result<mpsc::Sender<Job>> {
+    let (sender, jobs) = mpsc::channel::<Job>();
+    let own = sender.clone();
+    thread::Builder::new()
+        .name("ahp-script".to_owned())
+        .stack_size(STACK)
+        .spawn(move || {
+            while let Ok(job) = jobs.recv() {
+                let done = job();
+                // Free first, then answer: who runs one script after the other needs one worker.
+                let stays = done.keep && {
+                    let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+                    let room = idle.len() < MAX_IDLE;
+                    if room {
+                        idle.push(own.clone());
+                    }
+                    room
+                };
+                (done.deliver)();
+                if !stays {
+                    return;
+                }
+            }
+        })?;
+    Ok(sender)
+}

@@ -1,0 +1,83 @@
+//! Binding: one oracle with its configuration and conditions, ready to run.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::condition::By;
+use crate::condition::Condition;
+use crate::config::Escalation;
+use crate::config::LayerSource;
+use crate::config::Node;
+use crate::config::OnError;
+use crate::diagnostic::Span;
+use crate::fact::Facts;
+use crate::policy::OracleSlot;
+use crate::signal::Intensity;
+
+/// One oracle with its configuration and conditions, ready to run.
+#[derive(Debug)]
+pub struct Binding {
+    /// Unique in its trigger.
+    pub id: Arc<str>,
+    /// The oracle's name as it is logged.
+    pub oracle_name: Arc<str>,
+    /// The oracle.
+    pub oracle: OracleSlot,
+    /// All of these must hold.
+    pub conditions: Vec<Condition>,
+    /// The stage.
+    pub priority: i64,
+    /// Whether it runs at all.
+    pub enabled: bool,
+    /// Whether its result is not waited for.
+    pub is_async: bool,
+    /// How long its oracle may take.
+    pub timeout: Duration,
+    /// What its failure gives.
+    pub on_error: OnError,
+    /// The ceiling of what it gives.
+    pub ceiling: Option<IntensityCeiling>,
+    /// How repeated violations grow stronger.
+    pub escalate: Option<Escalation>,
+    /// Whether `proceed_with_risk` may lift its block.
+    pub overridable: bool,
+    /// Whether later layers may not touch it.
+    pub locked: bool,
+    /// The layer that named it first.
+    pub layer: LayerSource,
+    /// Whether it runs programs that the project itself brings, which needs trust.
+    pub needs_trust: bool,
+    /// Where it stands.
+    pub span: Span,
+    /// `file:line` of where it stands.
+    pub source: Arc<str>,
+}
+
+/// The ceiling of what a binding gives.
+#[derive(Clone, Debug)]
+pub enum IntensityCeiling {
+    /// One for all contexts.
+    Fixed(Intensity),
+    /// One by a fact; the node is a checked `by:` map.
+    By(Node),
+}
+
+impl IntensityCeiling {
+    /// Returns the ceiling for an event; none where the map chooses nothing.
+    pub fn of(&self, facts: &Facts) -> Option<Intensity> {
+        match self {
+            Self::Fixed(intensity) => Some(*intensity),
+            Self::By(node) => {
+                let by = By::read(node).ok()??;
+                Intensity::find(by.choose(facts)?.as_str()?)
+            }
+        }
+    }
+}
+
+impl Binding {
+    /// Whether all conditions hold for an event.
+    pub fn applies(&self, facts: &Facts) -> bool {
+        self.conditions.iter().all(|c| c.holds(facts))
+    }
+}

@@ -1,0 +1,158 @@
+//! BindingSpec to Binding: names resolved, conditions built; every fault is reported, not the first.
+
+use std::sync::Arc;
+
+use super::Binding;
+use super::IntensityCeiling;
+use super::OracleSlot;
+use super::Policy;
+use super::TriggerPolicy;
+use super::select::Index;
+use crate::condition::By;
+use crate::condition::Condition;
+use crate::config::BindingSpec;
+use crate::config::Ceiling;
+use crate::config::OnError;
+use crate::config::Target;
+use crate::config::kebab_case;
+use crate::diagnostic::Code;
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Span;
+use crate::oracle::Kind;
+use crate::oracle::Lookup;
+use crate::signal::Intensity;
+
+/// Compiles the bindings of one trigger.
+pub(super) fn trigger(
+    specs: &[BindingSpec],
+    policy: &Policy,
+    lookup: &dyn Lookup,
+) -> TriggerPolicy {
+    let mut faults = Vec::new();
+    let mut bindings = Vec::with_capacity(specs.len());
+    for spec in specs {
+        if let Some(binding) = binding(spec, policy, lookup, &mut faults) {
+            bindings.push(Arc::new(binding));
+        }
+    }
+    TriggerPolicy {
+        index: Index::of(&bindings),
+        bindings,
+        faults,
+    }
+}
+
+fn binding(
+    spec: &BindingSpec,
+    policy: &Policy,
+    lookup: &dyn Lookup,
+    faults: &mut Vec<Diagnostic>,
+) -> Option<Binding> {
+    let before = faults.len();
+    let found = match &spec.target {
+        Target::Oracle(name) => lookup.oracle(name, span_of(spec, "oracle")),
+        Target::Hook(name) => lookup.hook(name, span_of(spec, "hook")),
+    };
+    let conditions: Vec<Condition> = spec
+        .group_when
+        .iter()
+        .chain(&spec.when)
+        .filter_map(|node| Condition::compile(node, faults))
+        .collect();
+    let ceiling = match &spec.intensity {
+        Some(Ceiling::Fixed(intensity)) => Some(IntensityCeiling::Fixed(*intensity)),
+        Some(Ceiling::By(node)) => {
+            check_ceiling(node, faults);
+            Some(IntensityCeiling::By(node.clone()))
+        }
+        None => None,
+    };
+    let factory = match found {
+        Ok(factory) => factory,
+        Err(fault) => {
+            // A binding that is switched off may name what is not installed here.
+            if spec.enabled {
+                faults.push(*fault);
+            }
+            return None;
+        }
+    };
+    if faults.len() > before {
+        return None;
+    }
+    let external = factory.kind() == Kind::External;
+    Some(Binding {
+        id: spec.id.as_str().into(),
+        oracle_name: match &spec.target {
+            Target::Oracle(_) => factory.kebab().into(),
+            Target::Hook(name) => kebab_case(name).into(),
+        },
+        needs_trust: factory.runs_programs_with(&spec.config) && spec_is_of_project(spec),
+        oracle: OracleSlot::new(factory, spec.config.clone(), policy.root.clone()),
+        conditions,
+        priority: spec.priority,
+        enabled: spec.enabled,
+        is_async: spec.is_async,
+        timeout: spec.timeout.unwrap_or(policy.settings.timeout),
+        // External hooks fail open, as their standard says.
+        on_error: spec.on_error.unwrap_or(if external {
+            OnError::Allow
+        } else {
+            policy.settings.on_error
+        }),
+        ceiling,
+        escalate: spec.escalate.clone(),
+        overridable: spec.overridable,
+        locked: spec.locked,
+        layer: spec.layer,
+        span: spec.span,
+        source: policy.sources.line(spec.span).into(),
+    })
+}
+
+/// Returns the place where a key of a binding was written last, or that of the binding.
+fn span_of(spec: &BindingSpec, key: &str) -> Span {
+    spec.provenance
+        .iter()
+        .rev()
+        .find(|p| p.key == key)
+        .map_or(spec.span, |p| p.span)
+}
+
+/// Whether any value of the binding came with the project: a program that a clone names needs trust even where the
+/// binding itself is the user's.
+fn spec_is_of_project(spec: &BindingSpec) -> bool {
+    spec.layer.is_of_project()
+        || spec
+            .provenance
+            .iter()
+            .any(|p| p.layer.is_of_project() && p.key.starts_with("config"))
+}
+
+fn check_ceiling(node: &crate::config::Node, faults: &mut Vec<Diagnostic>) {
+    match By::read(node) {
+        Ok(Some(by)) => {
+            for (_, value) in by.cases() {
+                if value.as_str().and_then(Intensity::find).is_none() {
+                    faults.push(
+                        Diagnostic::error(Code::BadValue, "not one of the intensities", value.span)
+                            .did_you_mean(
+                                value.as_str().unwrap_or_default(),
+                                Intensity::ALL.iter().map(|i| i.name()),
+                            )
+                            .help("expected one of `block`, `control`, `prompt`, `aid`"),
+                    );
+                }
+            }
+        }
+        Ok(None) => faults.push(
+            Diagnostic::error(
+                Code::WrongType,
+                "expected an intensity or a `by:` map",
+                node.span,
+            )
+            .help("write `intensity: {by: environment, production: block, default: prompt}`"),
+        ),
+        Err(fault) => faults.push(*fault),
+    }
+}

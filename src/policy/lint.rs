@@ -1,0 +1,366 @@
+//! What is no error and yet not meant: bindings that never fire, repeat or contradict each other, or are too strong.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use super::Binding;
+use super::IntensityCeiling;
+use super::Policy;
+use crate::config::BindingSpec;
+use crate::config::Node;
+use crate::config::Target;
+use crate::config::Value;
+use crate::config::default_id;
+use crate::diagnostic::Code;
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Span;
+use crate::event::Trigger;
+use crate::fact::Fact;
+use crate::fact::FactSource;
+use crate::oracle::Lookup;
+use crate::signal::Intensity;
+
+/// Looks over a policy that has no errors; `scripts` are the names and files of the project's own script oracles.
+pub fn lint(
+    policy: &Policy,
+    lookup: &dyn Lookup,
+    scripts: &[(String, PathBuf)],
+) -> Vec<Diagnostic> {
+    let mut warnings = Vec::new();
+    for trigger in policy.triggers() {
+        let Some(compiled) = policy.trigger(trigger, lookup) else {
+            continue;
+        };
+        let specs = policy.specs().get(&trigger).map_or(&[][..], Vec::as_slice);
+        let pairs: Vec<Pair<'_>> = compiled
+            .bindings
+            .iter()
+            .filter(|binding| binding.enabled)
+            .filter_map(|binding| {
+                let spec = specs.iter().find(|spec| *spec.id == *binding.id)?;
+                Some(Pair { binding, spec })
+            })
+            .collect();
+        for (n, pair) in pairs.iter().enumerate() {
+            warnings.extend(never_fires(pair, trigger));
+            warnings.extend(too_strong(pair, trigger));
+            warnings.extend(out_of_place(pair, trigger));
+            warnings.extend(pair.binding.oracle.factory().remarks(pair.span("oracle")));
+            for earlier in pairs.iter().take(n) {
+                warnings.extend(repeats(pair, earlier, trigger));
+                warnings.extend(clashes(pair, earlier, trigger));
+            }
+        }
+    }
+    warnings.extend(unused(policy, scripts));
+    warnings
+}
+
+/// A binding, compiled and as written.
+struct Pair<'a> {
+    binding: &'a Binding,
+    spec: &'a BindingSpec,
+}
+
+impl Pair<'_> {
+    /// Returns every `when` map of the binding.
+    fn whens(&self) -> impl Iterator<Item = &Node> {
+        self.spec.group_when.iter().chain(&self.spec.when)
+    }
+
+    fn span(&self, key: &str) -> Span {
+        let given = self.spec.provenance.iter().rev().find(|p| p.key == key);
+        given.map_or(self.spec.span, |p| p.span)
+    }
+
+    /// Returns the strongest that can come of it; none where that is not known.
+    fn strongest(&self) -> Option<Intensity> {
+        let own = self
+            .binding
+            .oracle
+            .factory()
+            .intensities()
+            .iter()
+            .max()
+            .copied()?;
+        let raised = self
+            .spec
+            .escalate
+            .as_ref()
+            .and_then(|e| e.steps.iter().max().copied());
+        let given = raised.unwrap_or(own);
+        Some(match &self.binding.ceiling {
+            Some(IntensityCeiling::Fixed(ceiling)) => given.min(*ceiling),
+            _ => given,
+        })
+    }
+}
+
+/// Whether an event of a trigger can ever have a fact.
+fn can_have(trigger: Trigger, fact: Fact) -> bool {
+    let group = fact.name().split('.').next().unwrap_or_default();
+    match (fact, group) {
+        (Fact::ToolOutput, _) => trigger.is_tool() && !trigger.is_pre(),
+        (_, "tool") => trigger.is_tool(),
+        (_, "subagent") => matches!(trigger, Trigger::PreSubagent | Trigger::PostSubagent),
+        (_, "stop") => matches!(
+            trigger,
+            Trigger::PreAgentTurnStop | Trigger::PostAgentTurnStop
+        ),
+        _ => true,
+    }
+}
+
+/// Returns what a trigger is meant for, strongest first (spec §2); advice may come with everything.
+const fn carried_by(trigger: Trigger) -> &'static [Intensity] {
+    use Intensity::Aid;
+    use Intensity::Block;
+    use Intensity::Control;
+    use Intensity::Prompt;
+    match trigger {
+        Trigger::PreSession | Trigger::PreAgentTurn => &[Block, Control, Prompt, Aid],
+        Trigger::PreIssueCreate
+        | Trigger::PreIssueSubmit
+        | Trigger::PreIssueOpen
+        | Trigger::PreIssueCancel
+        | Trigger::PreIssueDelete
+        | Trigger::PreToolUse => &[Block, Control, Prompt],
+        Trigger::PreIssueStart => &[Block, Control],
+        Trigger::PreIssueClose => &[Block],
+        Trigger::PreAgentTurnStop | Trigger::PreSubagent => &[Block, Prompt],
+        Trigger::PostToolUse | Trigger::PostToolUseFailure => &[Block, Prompt, Aid],
+        Trigger::PostSubagent => &[Block, Aid],
+        Trigger::PreContextCompact => &[Prompt],
+        Trigger::PostIssueCreate
+        | Trigger::PostIssueStart
+        | Trigger::PostIssueSubmit
+        | Trigger::PostIssueClose
+        | Trigger::PostIssueOpen
+        | Trigger::PostIssueCancel
+        | Trigger::PostIssueDelete
+        | Trigger::PostSession
+        | Trigger::PostAgentTurn
+        | Trigger::PostAgentTurnStop
+        | Trigger::PostContextCompact => &[Aid],
+    }
+}
+
+/// Returns the texts that a comparison lets through, where it is a plain one.
+fn texts(node: &Node) -> Option<BTreeSet<&str>> {
+    let plain = |text: &&str| !text.starts_with(['>', '<', '!', '~']) && !text.starts_with("glob:");
+    match &node.value {
+        Value::Str(text) => Some(text.as_str())
+            .filter(plain)
+            .map(|text| BTreeSet::from([text])),
+        Value::Seq(items) => items
+            .iter()
+            .map(|item| item.as_str().filter(plain))
+            .collect(),
+        _ => None,
+    }
+}
+
+fn never_fires(pair: &Pair<'_>, trigger: Trigger) -> Vec<Diagnostic> {
+    let id = &pair.spec.id;
+    let mut warnings = Vec::new();
+    for (key, node) in pair.whens().flat_map(Node::entries) {
+        let Some(fact) = Fact::find(&key.name) else {
+            continue;
+        };
+        if !can_have(trigger, fact) {
+            let message = format!("`{id}` never fires: an event of `{trigger}` has no `{fact}`");
+            warnings.push(
+                Diagnostic::warning(Code::NeverFires, message, key.span).help(
+                    "remove this condition, or bind it to a trigger whose events have the fact",
+                ),
+            );
+        }
+        if fact == Fact::Trigger
+            && let Some(names) = texts(node)
+            && !names.contains(trigger.name())
+        {
+            let message = format!("`{id}` never fires: its trigger is always `{trigger}`");
+            warnings.push(
+                Diagnostic::warning(Code::NeverFires, message, node.span)
+                    .help("remove this condition"),
+            );
+        }
+    }
+    // One fact in both maps must be two things at once; `tool` also meets other names of its kind.
+    if let (Some(group), Some(own)) = (&pair.spec.group_when, &pair.spec.when) {
+        for (key, node) in own.entries() {
+            let Some(outer) = group.get(&key.name).filter(|_| key.name != "tool") else {
+                continue;
+            };
+            if let (Some(own), Some(all)) = (texts(node), texts(outer))
+                && own.is_disjoint(&all)
+            {
+                let message = format!(
+                    "`{id}` never fires: `{}` would have to be two things",
+                    key.name
+                );
+                warnings.push(
+                    Diagnostic::warning(Code::NeverFires, message, node.span)
+                        .saying("this")
+                        .related(outer.span, "and this for all bindings of the list")
+                        .help("remove one of the two"),
+                );
+            }
+        }
+    }
+    warnings
+}
+
+fn too_strong(pair: &Pair<'_>, trigger: Trigger) -> Option<Diagnostic> {
+    let strongest = pair.strongest()?;
+    let id = &pair.spec.id;
+    if pair.spec.is_async && strongest > Intensity::Aid {
+        let message = format!("`{id}` is not waited for, so that its {strongest} comes too late");
+        return Some(
+            Diagnostic::warning(Code::Intensity, message, pair.span("async"))
+                .help("remove `async`, or write `intensity: aid` if it is to advise alone"),
+        );
+    }
+    let carried = carried_by(trigger);
+    if strongest == Intensity::Aid || carried.contains(&strongest) {
+        return None;
+    }
+    let meant: Vec<_> = carried.iter().map(|intensity| intensity.name()).collect();
+    let message = format!("`{id}` can give a {strongest}, which `{trigger}` is not meant for");
+    Some(
+        Diagnostic::warning(Code::Intensity, message, pair.spec.span).help(format!(
+            "`{trigger}` carries {}; add `intensity: {}`, or bind it elsewhere",
+            meant.join(", "),
+            carried
+                .iter()
+                .filter(|i| **i < strongest)
+                .max()
+                .unwrap_or(&Intensity::Aid),
+        )),
+    )
+}
+
+fn out_of_place(pair: &Pair<'_>, trigger: Trigger) -> Option<Diagnostic> {
+    let factory = pair.binding.oracle.factory();
+    let triggers = factory.triggers();
+    let name = &pair.binding.oracle_name;
+    if !triggers.is_empty() && !triggers.contains(&trigger) {
+        let listed: Vec<_> = triggers
+            .iter()
+            .map(|trigger| format!("`{trigger}`"))
+            .collect();
+        let message = format!("`{name}` finds nothing to judge at `{trigger}`");
+        return Some(
+            Diagnostic::warning(Code::MissingFact, message, pair.span("oracle"))
+                .help(format!("it is made for {}", listed.join(", "))),
+        );
+    }
+    if factory.needs().contains(&FactSource::Shell)
+        && !factory.needs().contains(&FactSource::Git)
+        && !trigger.is_tool()
+    {
+        let message = format!("`{name}` judges command lines, and `{trigger}` has none");
+        return Some(
+            Diagnostic::warning(Code::MissingFact, message, pair.span("oracle"))
+                .help("bind it to `pre-tool-use`"),
+        );
+    }
+    None
+}
+
+fn whens_as_json(pair: &Pair<'_>) -> Vec<serde_json::Value> {
+    pair.whens().map(Node::to_json).collect()
+}
+
+fn repeats(pair: &Pair<'_>, earlier: &Pair<'_>, trigger: Trigger) -> Option<Diagnostic> {
+    if !pair.spec.target.is_same(&earlier.spec.target)
+        || whens_as_json(pair) != whens_as_json(earlier)
+    {
+        return None;
+    }
+    let (own, other) = (&pair.spec.config, &earlier.spec.config);
+    let (message, help) = if own.to_json() == other.to_json() {
+        (
+            format!(
+                "`{}` repeats `{}` at `{trigger}`",
+                pair.spec.id, earlier.spec.id
+            ),
+            "remove one of them",
+        )
+    } else {
+        let key = own.entries().iter().find_map(|(key, value)| {
+            let theirs = other.get(&key.name)?;
+            let scalar = !matches!(value.value, Value::Seq(_) | Value::Map(_));
+            (scalar && value.to_json() != theirs.to_json()).then_some(&key.name)
+        })?;
+        (
+            format!(
+                "`{}` and `{}` judge one event by two values of `{key}`",
+                pair.spec.id, earlier.spec.id
+            ),
+            "the stricter of them wins; give both one `id` to override the earlier one, or tell them apart by `when`",
+        )
+    };
+    Some(
+        Diagnostic::warning(Code::Shadowed, message, pair.spec.span)
+            .saying("this one")
+            .related(earlier.spec.span, "and this one")
+            .help(help),
+    )
+}
+
+fn clashes(pair: &Pair<'_>, earlier: &Pair<'_>, trigger: Trigger) -> Option<Diagnostic> {
+    let controls = |pair: &Pair<'_>| {
+        let gives = pair
+            .binding
+            .oracle
+            .factory()
+            .intensities()
+            .contains(&Intensity::Control);
+        let weakened = matches!(
+            pair.binding.ceiling,
+            Some(IntensityCeiling::Fixed(ceiling)) if ceiling < Intensity::Control
+        );
+        // A finding that the configuration makes a prompt or a block changes nothing.
+        let action = pair.spec.config.get("action").and_then(Node::as_str);
+        gives && !weakened && action.is_none_or(|action| action == "control")
+    };
+    if pair.binding.priority != earlier.binding.priority || !controls(pair) || !controls(earlier) {
+        return None;
+    }
+    let message = format!(
+        "`{}` and `{}` may both change the operation in one stage of `{trigger}`",
+        earlier.spec.id, pair.spec.id
+    );
+    Some(
+        Diagnostic::warning(Code::ControlClash, message, pair.spec.span)
+            .saying("this one")
+            .related(earlier.spec.span, "and this one")
+            .help("give them different priorities, so that the second sees what the first changed"),
+    )
+}
+
+/// Returns a warning for each script of the project that no binding names.
+fn unused(policy: &Policy, scripts: &[(String, PathBuf)]) -> Vec<Diagnostic> {
+    let named: BTreeSet<String> = policy
+        .specs()
+        .values()
+        .flatten()
+        .filter(|spec| matches!(spec.target, Target::Oracle(_)))
+        .map(|spec| default_id(&spec.target))
+        .collect();
+    scripts
+        .iter()
+        .filter(|(name, _)| !named.contains(&default_id(&Target::Oracle(name.clone()))))
+        .map(|(name, path)| {
+            let shown = path.strip_prefix(policy.root()).unwrap_or(path).display();
+            let mut warning = Diagnostic::unplaced(
+                Code::UnusedOracle,
+                format!("no binding uses the script oracle `{shown}`"),
+            )
+            .help(format!("bind it by `oracle: {name}`, or remove the file"));
+            warning.severity = crate::diagnostic::Severity::Warning;
+            warning
+        })
+        .collect()
+}

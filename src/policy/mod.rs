@@ -1,0 +1,136 @@
+//! Policy: the compiled, ready-to-run set of bindings.
+
+mod binding;
+mod compile;
+mod lint;
+mod schema;
+mod select;
+mod slot;
+
+pub use self::binding::Binding;
+pub use self::binding::IntensityCeiling;
+pub use self::lint::lint;
+pub use self::schema::schema;
+pub use self::select::Selection;
+pub use self::slot::OracleSlot;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::OnceLock;
+
+use crate::config::BindingSpec;
+use crate::config::Config;
+use crate::config::Settings;
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::SourceMap;
+use crate::event::Trigger;
+use crate::oracle::Kind;
+use crate::oracle::Lookup;
+use crate::policy::select::Index;
+
+/// All layers merged, checked and made ready to run.
+///
+/// The bindings of a trigger are compiled when the trigger is first asked for, so that a process that
+/// evaluates one event compiles no others; [`Policy::check`] compiles all and tells every fault.
+#[derive(Debug)]
+pub struct Policy {
+    settings: Settings,
+    sources: Arc<SourceMap>,
+    root: PathBuf,
+    specs: BTreeMap<Trigger, Vec<BindingSpec>>,
+    compiled: BTreeMap<Trigger, OnceLock<Arc<TriggerPolicy>>>,
+}
+
+/// The bindings of one trigger, in the order of the configuration.
+#[derive(Debug, Default)]
+pub struct TriggerPolicy {
+    /// The bindings.
+    pub bindings: Vec<Arc<Binding>>,
+    /// What was wrong in them; a binding with a fault is not in the list.
+    pub faults: Vec<Diagnostic>,
+    index: Index,
+}
+
+impl Policy {
+    /// Makes a policy of merged layers.
+    pub fn new(config: Config, sources: Arc<SourceMap>, root: PathBuf) -> Self {
+        let compiled = config
+            .bindings
+            .keys()
+            .map(|&trigger| (trigger, OnceLock::new()))
+            .collect();
+        Self {
+            settings: config.settings,
+            sources,
+            root,
+            specs: config.bindings,
+            compiled,
+        }
+    }
+
+    /// Returns the settings.
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Returns the files that the policy came from.
+    pub const fn sources(&self) -> &Arc<SourceMap> {
+        &self.sources
+    }
+
+    /// Returns the root of the project.
+    pub const fn root(&self) -> &PathBuf {
+        &self.root
+    }
+
+    /// Returns the bindings as written, by trigger.
+    pub const fn specs(&self) -> &BTreeMap<Trigger, Vec<BindingSpec>> {
+        &self.specs
+    }
+
+    /// Returns the triggers that have bindings.
+    pub fn triggers(&self) -> impl Iterator<Item = Trigger> {
+        self.specs.keys().copied()
+    }
+
+    /// Returns the bindings of a trigger, compiled; none where nothing is bound to it.
+    pub fn trigger(&self, trigger: Trigger, lookup: &dyn Lookup) -> Option<&Arc<TriggerPolicy>> {
+        let cell = self.compiled.get(&trigger)?;
+        Some(cell.get_or_init(|| {
+            let specs = self.specs.get(&trigger).map_or(&[][..], Vec::as_slice);
+            Arc::new(compile::trigger(specs, self, lookup))
+        }))
+    }
+
+    /// Compiles the bindings of a policy that was checked as it is written, and returns the faults of what lies outside
+    /// of it: scripts and hooks that have changed since, or are gone.
+    pub fn check_changed(&self, lookup: &dyn Lookup) -> Vec<Diagnostic> {
+        let mut faults = Vec::new();
+        for policy in self
+            .triggers()
+            .filter_map(|trigger| self.trigger(trigger, lookup))
+        {
+            faults.extend(policy.faults.iter().cloned());
+            let bindings = policy.bindings.iter();
+            for binding in bindings.filter(|b| b.enabled && b.oracle.kind() != Kind::BuiltIn) {
+                faults.extend(binding.oracle.check());
+            }
+        }
+        faults
+    }
+
+    /// Compiles every binding and oracle, and returns every fault.
+    pub fn check(&self, lookup: &dyn Lookup) -> Vec<Diagnostic> {
+        let mut faults = Vec::new();
+        for trigger in self.triggers() {
+            if let Some(policy) = self.trigger(trigger, lookup) {
+                faults.extend(policy.faults.iter().cloned());
+                for binding in &policy.bindings {
+                    faults.extend(binding.oracle.check());
+                }
+            }
+        }
+        faults
+    }
+}

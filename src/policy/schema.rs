@@ -1,0 +1,329 @@
+//! The JSON Schema of `hooks.yaml`, made of the same tables as the reader: triggers, facts, packs and every oracle.
+
+use serde_json::Map;
+use serde_json::Value;
+use serde_json::json;
+
+use crate::config::PACKS;
+use crate::event::Trigger;
+use crate::fact::Fact;
+use crate::oracle::Definition;
+use crate::signal::Intensity;
+
+/// Returns the schema (draft-07, which editors read) of a layer whose bindings name these oracles.
+///
+/// It is as strict as a schema can be; what it cannot see, such as one id twice, `ahp check` tells.
+pub fn schema(oracles: &[&Definition]) -> Value {
+    let mut definitions = Map::new();
+    definitions.insert("duration".to_owned(), duration());
+    definitions.insert("when".to_owned(), when());
+    definitions.insert("by".to_owned(), by());
+    definitions.insert("settings".to_owned(), settings());
+    definitions.insert("binding".to_owned(), binding(oracles));
+    definitions.insert("trigger".to_owned(), trigger());
+    for oracle in oracles {
+        config(oracle, &mut definitions);
+    }
+    let hooks: Map<String, Value> = Trigger::ALL
+        .iter()
+        .flat_map(|trigger| {
+            let names = std::iter::once(trigger.name()).chain(trigger.aliases().iter().copied());
+            names.map(|name| {
+                let value = described(trigger.summary(), &json!({"$ref": "#/definitions/trigger"}));
+                (name.to_owned(), value)
+            })
+        })
+        .collect();
+    let packs: Vec<String> = PACKS
+        .iter()
+        .map(|pack| format!("ahp:{}", pack.name))
+        .collect();
+    let pack = json!({"anyOf": [{"enum": packs}, {"type": "string", "not": {"pattern": "^ahp:"}}]});
+    json!({
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "AHP hooks.yaml",
+        "description": "One layer of the policy between an AI coding agent and its work.",
+        "type": ["object", "null"],
+        "additionalProperties": false,
+        "properties": {
+            "$schema": {"type": "string"},
+            "version": {"description": "The version of the format.", "const": 1},
+            "extends": {
+                "description": "Policy packs and files that lie just below this layer.",
+                "anyOf": [pack, {"type": "array", "items": pack}, {"type": "null"}],
+            },
+            "settings": {"anyOf": [{"$ref": "#/definitions/settings"}, {"type": "null"}]},
+            "hooks": {
+                "description": "The bindings of each trigger.",
+                "type": ["object", "null"],
+                "additionalProperties": false,
+                "properties": hooks,
+            },
+        },
+        "definitions": definitions,
+    })
+}
+
+fn described(description: &str, schema: &Value) -> Value {
+    // Beside a `$ref`, draft-07 reads nothing.
+    json!({"description": description, "allOf": [schema]})
+}
+
+fn duration() -> Value {
+    json!({
+        "description": "A duration: `500ms`, `30s`, `2m`, `1h`, or a number of seconds; at most 24 hours.",
+        "anyOf": [
+            {"type": "number", "exclusiveMinimum": 0, "maximum": 86400},
+            {"type": "string", "pattern": "^\\s*[0-9]+(\\.[0-9]+)?\\s*(ms|s|m|min|h)?\\s*$"},
+        ],
+    })
+}
+
+/// A value that is chosen by a fact.
+fn by() -> Value {
+    json!({
+        "description": "A value by one fact: its values as keys, and `default`.",
+        "type": "object",
+        "required": ["by"],
+        "properties": {"by": {"enum": fact_names()}},
+    })
+}
+
+fn fact_names() -> Vec<&'static str> {
+    Fact::ALL.iter().map(|fact| fact.name()).collect()
+}
+
+fn when() -> Value {
+    let scalar = json!({"type": ["string", "number", "boolean"]});
+    let expected = json!({"anyOf": [scalar, {"type": "array", "items": scalar}]});
+    let mut properties: Map<String, Value> = Fact::ALL
+        .iter()
+        .map(|fact| (fact.name().to_owned(), described(fact.summary(), &expected)))
+        .collect();
+    let this = json!({"$ref": "#/definitions/when"});
+    for (name, description, schema) in [
+        (
+            "any",
+            "At least one of these holds.",
+            json!({"type": "array", "items": this}),
+        ),
+        (
+            "all",
+            "All of these hold.",
+            json!({"type": "array", "items": this}),
+        ),
+        ("not", "This does not hold.", this),
+        (
+            "expr",
+            "A rhai expression over the facts.",
+            json!({"type": "string"}),
+        ),
+    ] {
+        properties.insert(name.to_owned(), described(description, &schema));
+    }
+    json!({
+        "description": "Facts and what they must be; all must hold.",
+        "type": ["object", "null"],
+        "additionalProperties": false,
+        "properties": properties,
+    })
+}
+
+fn settings() -> Value {
+    let on_error = json!(["allow", "prompt", "block"]);
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {
+            "environment": {"description": "The environment, where neither the event nor $AHP_ENV names one.", "type": "string", "minLength": 1},
+            "on_error": {"description": "What an oracle that fails gives.", "enum": on_error},
+            "timeout": described("How long one oracle may take.", &json!({"$ref": "#/definitions/duration"})),
+            "on_block": {"description": "Whether later stages still run after a block.", "enum": ["stop", "continue"]},
+            "max_stop_blocks": {"description": "After how many blocks in a row a stop is let through.", "type": "integer", "minimum": 0, "maximum": 1000},
+            "bypass": {"description": "What an agent gets that passes --no-hooks or --force to an issue command.", "enum": ["block", "prompt", "allow"]},
+            "issues": {"description": "Where the issue files live.", "type": "string", "minLength": 1},
+            "agent_hooks": {
+                "description": "Whether HOOK.md hooks are discovered, or further directories of them.",
+                "anyOf": [{"type": "boolean"}, {"type": "array", "items": {"type": "string"}}],
+            },
+            "oracles": {"description": "Where script oracles are looked for.", "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+            "self_protection": {"description": "Whether agents are kept from changing what governs them; only system and user layers may say `false`.", "type": "boolean"},
+            "locked": {"description": "Whether later layers may not change what is set here.", "type": "boolean"},
+            "log": {
+                "type": ["object", "null"],
+                "additionalProperties": false,
+                "properties": {
+                    "path": {"description": "Where the log lies.", "type": "string", "minLength": 1},
+                    "max_size": {
+                        "description": "The size at which it is rotated: `64MiB`, or a number of bytes.",
+                        "anyOf": [{"type": "integer", "minimum": 4096}, {"type": "string", "pattern": "^\\s*[0-9]+\\s*(B|KiB|MiB|GiB)?\\s*$"}],
+                    },
+                    "keep": {"description": "How many rotated files are kept.", "type": "integer", "minimum": 0, "maximum": 1_000_000},
+                    "events": {"description": "How much of an event is kept.", "enum": ["none", "redacted", "full"]},
+                    "fsync": {"description": "When the log is forced to the disk.", "enum": ["always", "signals", "never"]},
+                    "required": {"description": "Whether an event that cannot be logged must not pass.", "type": "boolean"},
+                    "redact": {"description": "Further regular expressions whose matches are cut.", "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+                },
+            },
+        },
+    })
+}
+
+fn trigger() -> Value {
+    let bindings = json!({"type": "array", "items": {"$ref": "#/definitions/binding"}});
+    json!({
+        "anyOf": [
+            {"type": "null"},
+            bindings,
+            {
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["oracles"],
+                "properties": {
+                    "when": {"$ref": "#/definitions/when"},
+                    "oracles": {"anyOf": [bindings, {"type": "null"}]},
+                },
+            },
+        ],
+    })
+}
+
+fn binding(oracles: &[&Definition]) -> Value {
+    let intensities: Vec<&str> = Intensity::ALL.iter().map(|i| i.name()).collect();
+    let names: Vec<&str> = oracles.iter().map(|oracle| oracle.name).collect();
+    let configs: Vec<Value> = oracles
+        .iter()
+        .map(|oracle| {
+            let spelt = [
+                oracle.name.to_owned(),
+                oracle.kebab.to_owned(),
+                oracle.kebab.replace('-', "_"),
+            ];
+            json!({
+                "if": {"required": ["oracle"], "properties": {"oracle": {"enum": spelt}}},
+                "then": {"properties": {"config": {"anyOf": [
+                    {"$ref": format!("#/definitions/{}", oracle.kebab)},
+                    {"type": "null"},
+                ]}}},
+            })
+        })
+        .collect();
+    json!({
+        "description": "One oracle, with its configuration and conditions.",
+        "type": "object",
+        "additionalProperties": false,
+        "anyOf": [{"required": ["oracle"]}, {"required": ["hook"]}, {"required": ["id"]}],
+        "not": {"required": ["oracle", "hook"]},
+        "properties": {
+            "oracle": {
+                "description": "The oracle: a built-in one, a script by its name or path, or one of the host program.",
+                "anyOf": [{"enum": names}, {"type": "string", "minLength": 1}],
+            },
+            "hook": {"description": "A HOOK.md hook by its name.", "type": "string", "minLength": 1},
+            "id": {
+                "description": "Unique in its trigger; by default the oracle's name in kebab-case.",
+                "type": "string",
+                "minLength": 1,
+                "maxLength": 100,
+                "not": {"pattern": "[\\s/\\\\,;!?\"'(){}\\[\\]<>|&$*]"},
+            },
+            "config": {"description": "The oracle's own keys.", "type": ["object", "null"]},
+            "when": {"$ref": "#/definitions/when"},
+            "priority": {"description": "The stage: lower numbers run first.", "type": "integer", "minimum": -1_000_000, "maximum": 1_000_000},
+            "enabled": {"description": "Whether it runs at all.", "type": "boolean"},
+            "async": {"description": "Whether its result is not waited for.", "type": "boolean"},
+            "timeout": {"$ref": "#/definitions/duration"},
+            "on_error": {"description": "What its failure gives.", "enum": ["allow", "prompt", "block"]},
+            "intensity": {
+                "description": "What it gives is weakened to this.",
+                "anyOf": [
+                    {"enum": intensities},
+                    {
+                        "type": "object",
+                        "required": ["by"],
+                        "properties": {"by": {"enum": fact_names()}},
+                        "additionalProperties": {"enum": intensities},
+                    },
+                ],
+            },
+            "escalate": {
+                "description": "How repeated violations grow stronger.",
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["steps"],
+                "properties": {
+                    "steps": {"type": "array", "minItems": 1, "items": {"enum": intensities}},
+                    "per": {"enum": ["issue", "session"]},
+                    "reset_after": {"enum": ["accept"]},
+                },
+            },
+            "override": {"description": "Whether `proceed_with_risk` may lift its block.", "type": "boolean"},
+            "locked": {"description": "Whether later layers may not touch it.", "type": "boolean"},
+        },
+        "allOf": configs,
+    })
+}
+
+/// Adds the schema of an oracle's configuration, and what it refers to, under names of the oracle's own.
+fn config(oracle: &Definition, definitions: &mut Map<String, Value>) {
+    let Value::Object(mut schema) = (oracle.schema)().to_value() else {
+        return;
+    };
+    schema.remove("$schema");
+    let own = match schema.remove("$defs") {
+        Some(Value::Object(own)) => own,
+        _ => Map::new(),
+    };
+    for (name, mut part) in own {
+        adopt(&mut part, oracle.kebab);
+        definitions.insert(format!("{}-{name}", oracle.kebab), part);
+    }
+    let mut schema = Value::Object(schema);
+    adopt(&mut schema, oracle.kebab);
+    definitions.insert(oracle.kebab.to_owned(), schema);
+}
+
+/// Turns a part of an oracle's schema into draft-07, and lets every value be chosen `by:` a fact.
+fn adopt(part: &mut Value, prefix: &str) {
+    match part {
+        Value::Array(items) => items.iter_mut().for_each(|item| adopt(item, prefix)),
+        Value::Object(object) => {
+            for (key, value) in object.iter_mut() {
+                match (key.as_str(), value) {
+                    ("$ref", Value::String(target)) => {
+                        if let Some(name) = target.strip_prefix("#/$defs/") {
+                            *target = format!("#/definitions/{prefix}-{name}");
+                        }
+                    }
+                    ("default" | "const" | "enum", _) => {}
+                    ("properties", Value::Object(properties)) => {
+                        for property in properties.values_mut() {
+                            adopt(property, prefix);
+                            *property = or_by(property.take());
+                        }
+                    }
+                    (_, value) => adopt(value, prefix),
+                }
+            }
+            if let (Some(target), true) = (object.get("$ref").cloned(), object.len() > 1) {
+                object.remove("$ref");
+                object.insert("allOf".to_owned(), json!([{"$ref": target}]));
+            }
+        }
+        _ => {}
+    }
+}
+
+fn or_by(mut property: Value) -> Value {
+    let mut whole = Map::new();
+    if let Value::Object(object) = &mut property {
+        for key in ["description", "default"] {
+            if let Some(value) = object.remove(key) {
+                whole.insert(key.to_owned(), value);
+            }
+        }
+    }
+    let by = json!({"$ref": "#/definitions/by"});
+    whole.insert("anyOf".to_owned(), json!([property, by]));
+    Value::Object(whole)
+}

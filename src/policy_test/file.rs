@@ -1,0 +1,250 @@
+//! Reads policy tests from YAML, and from the YAML blocks of Markdown.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::path::PathBuf;
+
+use super::case::Case;
+use super::case::TestFile;
+use super::expectation::Expectation;
+use super::setup::Setup;
+use crate::config::Key;
+use crate::config::Node;
+use crate::config::Value;
+use crate::config::decode;
+use crate::config::parse_yaml;
+use crate::diagnostic::Code;
+use crate::diagnostic::Diagnostic;
+use crate::diagnostic::FileId;
+use crate::diagnostic::SourceMap;
+
+/// Finds the files with tests: the file itself, or every `*.yaml`, `*.yml` and `*.md` below a directory that holds
+/// tests, sorted.
+///
+/// # Errors
+/// The path cannot be read.
+pub fn find_files(path: &Path) -> io::Result<Vec<PathBuf>> {
+    if path.is_file() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut files = Vec::new();
+    walk(path, &mut files)?;
+    files.sort();
+    Ok(files)
+}
+
+fn walk(directory: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            walk(&path, files)?;
+        } else if is_test(&path) {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file holds tests: it has the ending and a `tests:` at the beginning of a line.
+fn is_test(path: &Path) -> bool {
+    let ending = path.extension().and_then(|e| e.to_str());
+    matches!(ending, Some("yaml" | "yml" | "md"))
+        && fs::read_to_string(path).is_ok_and(|text| text.lines().any(|line| line == "tests:"))
+}
+
+/// Reads a file with tests.
+///
+/// # Errors
+/// The file cannot be read. What is wrong in it is told in [`TestFile::faults`].
+pub fn read(path: &Path, shown: &str) -> io::Result<TestFile> {
+    let text = fs::read_to_string(path)?;
+    let mut sources = SourceMap::default();
+    let id = sources.add(shown, text.as_str());
+    let mut file = TestFile {
+        path: path.to_owned(),
+        text: text.clone(),
+        cases: Vec::new(),
+        faults: Vec::new(),
+        sources,
+    };
+    if path.extension().is_some_and(|e| e == "md") {
+        for block in blocks(&text) {
+            read_yaml(&block, id, &mut file);
+        }
+    } else {
+        read_yaml(&text, id, &mut file);
+    }
+    Ok(file)
+}
+
+/// Returns each YAML block of a Markdown text that holds tests, with as many empty lines before it as stand before
+/// it in the text, so that its lines have their own numbers.
+fn blocks(text: &str) -> Vec<String> {
+    let mut blocks = Vec::new();
+    let mut open: Option<String> = None;
+    for (n, line) in text.lines().enumerate() {
+        match &mut open {
+            None if line.trim_end() == "```yaml" => open = Some("\n".repeat(n + 1)),
+            None => {}
+            Some(block) if line.trim_end() == "```" => {
+                blocks.push(std::mem::take(block));
+                open = None;
+            }
+            Some(block) => {
+                block.push_str(line);
+                block.push('\n');
+            }
+        }
+    }
+    blocks.retain(|block| block.lines().any(|line| line == "tests:"));
+    blocks
+}
+
+fn read_yaml(text: &str, id: FileId, file: &mut TestFile) {
+    let Some(node) = parse_yaml(text, id, &mut file.faults) else {
+        return;
+    };
+    let (tests, common) = split(&node, &["tests"]);
+    let common = match decode::<Setup>(&common) {
+        Ok(setup) => setup,
+        Err(error) => {
+            file.faults.push(error.into_diagnostic(node.span));
+            return;
+        }
+    };
+    let Some((_, tests)) = tests.first() else {
+        file.faults.push(Diagnostic::error(
+            Code::MissingKey,
+            "the key `tests` is missing",
+            node.span,
+        ));
+        return;
+    };
+    let Value::Seq(tests) = &tests.value else {
+        file.faults.push(Diagnostic::error(
+            Code::WrongType,
+            format!("expected a list of tests, found {}", tests.type_name()),
+            tests.span,
+        ));
+        return;
+    };
+    for test in tests {
+        read_test(test, &common, file);
+    }
+}
+
+fn read_test(test: &Node, common: &Setup, file: &mut TestFile) {
+    let (_, body) = split(test, &["table"]);
+    let rows = match test.get("table").map(|table| &table.value) {
+        None => {
+            if let Some(case) = case(&body, None, common, file) {
+                file.cases.push(case);
+            }
+            return;
+        }
+        Some(Value::Seq(rows)) => rows,
+        Some(_) => {
+            file.faults.push(Diagnostic::error(
+                Code::WrongType,
+                "expected a list of rows",
+                test.get("table").map_or(test.span, |table| table.span),
+            ));
+            return;
+        }
+    };
+    for row in rows {
+        let mut made = body.clone();
+        substitute(&mut made, row);
+        if let Some(case) = case(&made, Some(row), common, file) {
+            file.cases.push(case);
+        }
+    }
+}
+
+fn case(test: &Node, row: Option<&Node>, common: &Setup, file: &mut TestFile) -> Option<Case> {
+    let (own, rest) = split(test, &["name", "expect"]);
+    let of = |name: &str| own.iter().find(|(key, _)| key.name == name);
+    let in_row = row.and_then(|row| row.get("expect"));
+    let expect = in_row.or_else(|| of("expect").map(|(_, node)| node));
+    let Some(expect) = expect else {
+        file.faults.push(
+            Diagnostic::error(Code::MissingKey, "the key `expect` is missing", test.span)
+                .help("write `expect: none`, `allow`, `ask` or `block`, or a map"),
+        );
+        return None;
+    };
+    let read = decode::<Setup>(&rest).and_then(|setup| Ok((setup, Expectation::read(expect)?)));
+    let (setup, expectation) = match read {
+        Ok(read) => read,
+        Err(error) => {
+            file.faults.push(error.into_diagnostic(test.span));
+            return None;
+        }
+    };
+    let mut name = of("name")
+        .and_then(|(_, node)| node.as_str())
+        .map_or_else(|| format!("line {}", test.span.line), str::to_owned);
+    if let Some(row) = row {
+        let values: Vec<_> = row
+            .entries()
+            .iter()
+            .filter(|(key, _)| key.name != "expect")
+            .map(|(_, node)| {
+                node.as_str()
+                    .map_or_else(|| node.to_json().to_string(), str::to_owned)
+            })
+            .collect();
+        name = format!("{name} [{}]", values.join(", "));
+    }
+    Some(Case {
+        name,
+        line: row.map_or(test.span.line, |row| row.span.line),
+        expect_line: match in_row {
+            Some(_) => None,
+            None => of("expect").map(|(key, _)| key.span.line),
+        },
+        setup: setup.over(common),
+        expect: expectation,
+    })
+}
+
+/// Takes some entries out of a map.
+fn split(node: &Node, names: &[&str]) -> (Vec<(Key, Node)>, Node) {
+    let (taken, rest) = node
+        .entries()
+        .iter()
+        .cloned()
+        .partition(|(key, _)| names.contains(&key.name.as_str()));
+    let rest = match &node.value {
+        Value::Map(_) => Node::new(Value::Map(rest), node.span),
+        _ => node.clone(),
+    };
+    (taken, rest)
+}
+
+/// Puts the values of a table's row in the place of `${name}`; a text that is nothing else becomes the value itself.
+fn substitute(node: &mut Node, row: &Node) {
+    match &mut node.value {
+        Value::Str(text) => {
+            for (key, value) in row.entries() {
+                let mark = format!("${{{}}}", key.name);
+                if *text == mark {
+                    node.value = value.value.clone();
+                    return;
+                }
+                if text.contains(&mark) {
+                    let value = value
+                        .as_str()
+                        .map_or_else(|| value.to_json().to_string(), str::to_owned);
+                    *text = text.replace(&mark, &value);
+                }
+            }
+        }
+        Value::Seq(items) => items.iter_mut().for_each(|item| substitute(item, row)),
+        Value::Map(entries) => entries
+            .iter_mut()
+            .for_each(|(_, item)| substitute(item, row)),
+        _ => {}
+    }
+}

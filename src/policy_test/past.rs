@@ -1,0 +1,114 @@
+//! What happened before the event that is tested, as the signal log would tell it.
+
+use chrono::DateTime;
+use chrono::TimeDelta;
+use chrono::Utc;
+
+use crate::event::Event;
+use crate::signal::Action;
+use crate::signal::Actor;
+use crate::signal::Response;
+use crate::signal_log::Body;
+use crate::signal_log::EvaluationRecord;
+use crate::signal_log::Record;
+use crate::signal_log::ResponseRecord;
+use crate::signal_log::SignalRecord;
+use crate::verdict::Outcome;
+use crate::verdict::Verdict;
+
+/// The records of earlier events.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Past {
+    records: Vec<Record>,
+}
+
+impl Past {
+    pub(super) fn records(&self) -> Vec<Record> {
+        self.records.clone()
+    }
+
+    /// Returns a time that is longer the more has happened.
+    pub(super) fn age(&self) -> TimeDelta {
+        TimeDelta::milliseconds(i64::try_from(self.records.len()).unwrap_or(i64::MAX))
+    }
+
+    /// Adds an event with what came of it and, if it was answered, the answers to its signals.
+    pub(super) fn add(
+        &mut self,
+        event: &Event,
+        verdict: &Verdict,
+        answer: Option<Action>,
+        time: DateTime<Utc>,
+    ) {
+        self.push(
+            Body::Evaluation(Box::new(EvaluationRecord {
+                hook: event.trigger.name().to_owned(),
+                decision: verdict.decision,
+                host: event.host.clone(),
+                session_id: event.session_id.clone(),
+                issue_id: event.issue_id.clone(),
+                tool: event.tool.as_ref().map(|tool| tool.name.clone()),
+                digest: String::new(),
+                event: None,
+                bindings: verdict
+                    .bindings
+                    .iter()
+                    .filter(|report| report.outcome != Outcome::Skipped)
+                    .cloned()
+                    .collect(),
+                skipped: 0,
+                duration_us: verdict.duration_us,
+                note: None,
+            })),
+            time,
+        );
+        for signal in &verdict.signals {
+            self.push(
+                Body::Signal(Box::new(SignalRecord {
+                    fingerprint: signal.finding(),
+                    origin: signal.origin.clone(),
+                    signal: signal.clone(),
+                    session_id: event.session_id.clone(),
+                    host: event.host.clone(),
+                })),
+                time,
+            );
+        }
+        let answered = |signal: &&crate::signal::Signal| {
+            answer.is_some_and(|a| a.answers() == signal.intensity())
+        };
+        for signal in verdict.signals.iter().filter(answered) {
+            let Some(action) = answer else { continue };
+            self.push(
+                Body::Response(Box::new(ResponseRecord {
+                    response: Response {
+                        signal_id: signal.header.id,
+                        consumed_at: time,
+                        action,
+                        details: serde_json::Map::new(),
+                        by: Actor::Agent,
+                        inferred: false,
+                    },
+                    hook: Some(event.trigger.name().to_owned()),
+                    session_id: event.session_id.clone(),
+                    binding: Some(signal.origin.binding.clone()),
+                    subject: event.subject().map(str::to_owned),
+                    fingerprint: Some(signal.finding()),
+                    refused: None,
+                })),
+                time,
+            );
+        }
+    }
+
+    fn push(&mut self, body: Body, timestamp: DateTime<Utc>) {
+        self.records.push(Record {
+            seq: self.records.len() as u64 + 1,
+            timestamp,
+            body,
+            notice: None,
+            prev: String::new(),
+            hash: String::new(),
+        });
+    }
+}

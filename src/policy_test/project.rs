@@ -1,0 +1,91 @@
+//! The made-up project of a test as a workspace.
+
+use std::path::Path;
+
+use super::setup::Git;
+use super::setup::Project;
+use crate::fact::Fact;
+use crate::workspace::Change;
+use crate::workspace::ChangedFile;
+use crate::workspace::Changes;
+use crate::workspace::KnownGit;
+use crate::workspace::MemoryWorkspace;
+
+/// Makes the workspace of a made-up project.
+pub(super) fn workspace(project: &Project, root: &Path, issues: &Path) -> MemoryWorkspace {
+    let issues = issues.to_string_lossy();
+    let mut workspace = MemoryWorkspace::new(root).with_issues_folder(issues.clone());
+    for (path, text) in &project.files {
+        workspace = workspace.with_file(path, text.as_str());
+    }
+    if let Some(issue) = &project.issue {
+        let name = project.issue_id().unwrap_or("ISSUE-0000");
+        workspace = workspace.with_file(format!("{issues}/{name}.md"), issue.as_str());
+    }
+    let changes = changes(project);
+    if !changes.is_empty() || project.git.is_some() {
+        let git = project.git.clone().unwrap_or_default();
+        workspace = workspace
+            .with_git(state(git, !changes.is_empty()))
+            .with_changes(Changes::of(changes, None));
+    }
+    for (name, value) in &project.tests {
+        let fact = match name.as_str() {
+            "passed" => Fact::TestsPassed,
+            "failed" => Fact::TestsFailed,
+            "total" => Fact::TestsTotal,
+            "coverage" => Fact::CoverageCurrent,
+            _ => continue,
+        };
+        workspace = workspace.with_test_figure(fact, *value);
+    }
+    workspace
+}
+
+fn state(git: Git, changed: bool) -> KnownGit {
+    KnownGit {
+        branch: git.branch,
+        default_branch: git.default_branch,
+        dirty: git.dirty || changed,
+        ahead: git.ahead,
+        ..KnownGit::default()
+    }
+}
+
+fn changes(project: &Project) -> Vec<ChangedFile> {
+    let file = |path: &str, change: Change, old_path: Option<&str>| {
+        let text = project.files.get(path).map_or("", String::as_str);
+        let count = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
+        let (added, removed) = match (project.lines.get(path), change) {
+            (Some(lines), _) => (lines.added, lines.removed),
+            (None, Change::Added) => (count, 0),
+            (None, Change::Modified) => (1, 0),
+            (None, Change::Deleted | Change::Renamed) => (0, 0),
+        };
+        ChangedFile {
+            path: path.to_owned(),
+            old_path: old_path.map(str::to_owned),
+            change,
+            added_lines: Some(added),
+            removed_lines: Some(removed),
+        }
+    };
+    let modified = project
+        .changed
+        .iter()
+        .map(|p| file(p, Change::Modified, None));
+    let added = project.added.iter().map(|p| file(p, Change::Added, None));
+    let deleted = project
+        .deleted
+        .iter()
+        .map(|p| file(p, Change::Deleted, None));
+    let renamed = project
+        .renamed
+        .iter()
+        .map(|(new, old)| file(new, Change::Renamed, Some(old)));
+    modified
+        .chain(added)
+        .chain(deleted)
+        .chain(renamed)
+        .collect()
+}

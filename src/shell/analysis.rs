@@ -1,0 +1,93 @@
+//! Analysis: all that a command line would run, and what is not certain about it.
+
+use super::Effect;
+use super::Invocation;
+use super::IssueCommand;
+use super::PathEffect;
+use super::Surroundings;
+use super::effect;
+use super::invocation::distinct;
+use super::issue_command;
+
+/// What a command line would run.
+#[derive(Clone, Debug, Default)]
+pub struct Analysis {
+    /// Every program that would run, in the order of the text.
+    pub invocations: Vec<Invocation>,
+    /// Why the analysis may be incomplete; none where everything was understood.
+    pub doubts: Vec<Doubt>,
+    /// Functions that start themselves again without end.
+    pub recursions: Vec<String>,
+    /// Where the command line would run.
+    pub surroundings: Surroundings,
+}
+
+/// One reason why the analysis may be incomplete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Doubt {
+    /// What kind of reason.
+    pub kind: DoubtKind,
+    /// The part of the command that it is about.
+    pub text: String,
+}
+
+/// Why something cannot be told before it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DoubtKind {
+    /// The text is no shell that is understood.
+    Unparseable,
+    /// The text is too long or too deeply nested to be parsed in time.
+    TooComplex,
+    /// Which program would run is known only when it runs.
+    DynamicProgram,
+    /// A shell would run text that is known only when it runs.
+    DynamicCode,
+}
+
+impl Analysis {
+    /// Returns the names of all programs, each once, in order.
+    pub fn programs(&self) -> Vec<String> {
+        distinct(
+            self.invocations
+                .iter()
+                .filter(|i| !i.emulated && !i.program.is_empty())
+                .map(|i| i.program.clone()),
+        )
+    }
+
+    /// Returns all arguments, in order.
+    pub fn arguments(&self) -> Vec<String> {
+        self.invocations
+            .iter()
+            .filter(|i| !i.emulated)
+            .flat_map(|i| i.arguments.iter().map(|w| w.text.clone()))
+            .collect()
+    }
+
+    /// Returns the issue commands (`monoco issue submit …`) that would run.
+    pub fn issue_commands(&self) -> Vec<IssueCommand> {
+        issue_command::find(&self.invocations)
+    }
+
+    /// Returns the messages of the commits that would be made, as far as the command line gives them.
+    pub fn git_commit_messages(&self) -> Vec<String> {
+        issue_command::commit_messages(self)
+    }
+
+    /// Returns what would be written, deleted, moved or changed in its rights, resolved against
+    /// the work dir and the home directory.
+    pub fn writes(&self) -> Vec<PathEffect> {
+        let mut effects = Vec::new();
+        for invocation in &self.invocations {
+            effect::of(invocation, &self.surroundings, &mut effects);
+        }
+        effects
+    }
+
+    /// Returns what would be deleted.
+    pub fn deletes(&self) -> Vec<PathEffect> {
+        let mut effects = self.writes();
+        effects.retain(|e| e.effect == Effect::Delete);
+        effects
+    }
+}

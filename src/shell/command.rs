@@ -1,0 +1,328 @@
+//! Simple commands: words, redirections and assignments become invocations.
+
+use rable::Node;
+use rable::NodeKind;
+
+use super::DoubtKind;
+use super::Invocation;
+use super::Redirect;
+use super::Stdin;
+use super::Word;
+use super::invocation::base_name;
+use super::output;
+use super::path;
+use super::scope::Scope;
+use super::walk::Input;
+use super::walk::Walker;
+
+/// With how many combinations of variables' values one command is followed.
+const MAX_ALTERNATIVES: usize = 6;
+
+/// A command that is about to run.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Call {
+    pub(super) words: Vec<Word>,
+    pub(super) input: Input,
+    pub(super) redirects: Vec<Redirect>,
+    pub(super) environment: Vec<(String, Word)>,
+}
+
+impl Walker<'_> {
+    pub(super) fn run_command(
+        &mut self,
+        assignments: &[Node],
+        words: &[Node],
+        redirects: &[Node],
+        input: &Input,
+    ) -> Option<String> {
+        if !self.step() {
+            return None;
+        }
+        let saved = (self.alternative, self.alternatives);
+        let mut round = 0;
+        let mut output;
+        loop {
+            self.alternative = round;
+            self.alternatives = 1;
+            let expanded: Vec<Word> = words
+                .iter()
+                .flat_map(|word| self.expand_node_fields(word))
+                .collect();
+            let (redirects, stdin) = self.redirects(redirects);
+            let environment = self.assignments(assignments, words.is_empty());
+            let rounds = self.alternatives.min(MAX_ALTERNATIVES);
+            if expanded.is_empty() {
+                self.note_redirects(":", redirects);
+                output = Some(String::new());
+            } else {
+                let writes = redirects
+                    .iter()
+                    .find(|r| r.writes() && !r.target.text.starts_with('&'))
+                    .map(|r| (r.target.text.clone(), r.operator.starts_with(">>")));
+                output = self.dispatch(Call {
+                    words: expanded,
+                    input: stdin.unwrap_or_else(|| input.clone()),
+                    redirects,
+                    environment,
+                });
+                if let Some((file, append)) = writes {
+                    let text = output.replace(String::new());
+                    self.remember_file(&file, text, append);
+                }
+            }
+            round += 1;
+            if round >= rounds {
+                break;
+            }
+            if !self.step() {
+                break;
+            }
+        }
+        self.alternative = saved.0;
+        self.alternatives = saved.1;
+        if round > 1 { None } else { output }
+    }
+
+    fn remember_file(&mut self, file: &str, text: Option<String>, append: bool) {
+        let Some(dir) = self.scope.work_dir.clone() else {
+            return;
+        };
+        let file = path::lexical(file, &dir, self.surroundings.home.as_deref());
+        match text {
+            Some(text) if append => self.files.entry(file).or_default().push_str(&text),
+            Some(text) => {
+                self.files.insert(file, text);
+            }
+            None => {
+                self.files.remove(&file);
+            }
+        }
+    }
+
+    /// Returns what an earlier command of this line wrote into a file.
+    pub(super) fn written_text(&self, file: &Word) -> Option<String> {
+        if let Some(text) = self.side_texts.get(&file.text) {
+            return Some(text.clone());
+        }
+        let dir = self.scope.work_dir.as_ref()?;
+        if file.dynamic || self.files.is_empty() {
+            return None;
+        }
+        let file = path::lexical(&file.text, dir, self.surroundings.home.as_deref());
+        self.files.get(&file).cloned()
+    }
+
+    /// Makes assignments, or returns them where they hold for one command alone.
+    fn assignments(&mut self, nodes: &[Node], lasting: bool) -> Vec<(String, Word)> {
+        let mut environment = Vec::new();
+        for node in nodes {
+            let NodeKind::Word { value, .. } = &node.kind else {
+                continue;
+            };
+            if lasting {
+                self.assign_raw(value);
+            } else if let Some((name, raw)) = value.split_once('=') {
+                let word = self.expand_whole(raw);
+                environment.push((name.trim_end_matches('+').to_owned(), word));
+            }
+        }
+        environment
+    }
+
+    /// Makes the assignment of a raw word `NAME=value`, `NAME+=value`, `NAME=(a b)`, `NAME[i]=value`.
+    pub(super) fn assign_raw(&mut self, raw: &str) {
+        let Some((name, value)) = raw.split_once('=') else {
+            return;
+        };
+        let (name, append) = name
+            .strip_suffix('+')
+            .map_or((name, false), |name| (name, true));
+        let (name, index) = name.split_once('[').map_or((name, None), |(name, index)| {
+            (name, index.trim_end_matches(']').parse::<usize>().ok())
+        });
+        if !Scope::is_name(name) {
+            return;
+        }
+        let is_array = value.starts_with('(') && value.ends_with(')');
+        let value = if is_array {
+            let inner = value.get(1..value.len() - 1).unwrap_or_default();
+            // The elements are words like those of a command.
+            match super::guard::parse(&format!(": {inner}")) {
+                Ok(nodes) => nodes
+                    .iter()
+                    .flat_map(|node| match &node.kind {
+                        NodeKind::Command { words, .. } => words.get(1..).unwrap_or_default(),
+                        _ => &[],
+                    })
+                    .flat_map(|word| self.expand_node_fields(word))
+                    .collect(),
+                Err(_) => vec![Word {
+                    text: value.to_owned(),
+                    dynamic: true,
+                    ..Word::default()
+                }],
+            }
+        } else {
+            vec![self.expand_whole(value)]
+        };
+        if append {
+            self.scope.append(name, &value, is_array);
+        } else if let Some(index) = index {
+            let mut array = self
+                .scope
+                .variables
+                .get(name)
+                .and_then(|v| v.values.first().cloned())
+                .unwrap_or_default();
+            if index < 256 {
+                if array.len() <= index {
+                    array.resize(index + 1, Word::default());
+                }
+                if let (Some(slot), Some(word)) = (array.get_mut(index), value.into_iter().next()) {
+                    *slot = word;
+                }
+            }
+            self.scope.assign(name, array);
+        } else {
+            self.scope.assign(name, value);
+        }
+    }
+
+    /// Expands redirections; returns them and what they make the command read.
+    pub(super) fn redirects(&mut self, nodes: &[Node]) -> (Vec<Redirect>, Option<Input>) {
+        let mut found = Vec::new();
+        let mut input = None;
+        for node in nodes {
+            match &node.kind {
+                NodeKind::Redirect { op, target, fd, .. } => {
+                    let NodeKind::Word { value, .. } = &target.kind else {
+                        continue;
+                    };
+                    let word = self.expand_whole(value);
+                    let fd_is_stdin = *fd <= 0;
+                    match op.as_str() {
+                        "<<<" if fd_is_stdin => {
+                            input = Some(Input {
+                                fed_by: word.made_by.clone(),
+                                stdin: if word.made_by.is_empty() {
+                                    Stdin::Text(word.text + "\n")
+                                } else {
+                                    Stdin::Pipe
+                                },
+                            });
+                        }
+                        "<" if fd_is_stdin => {
+                            input = Some(Input {
+                                fed_by: word.made_by.clone(),
+                                stdin: match self.written_text(&word) {
+                                    Some(text) => Stdin::Text(text),
+                                    None if !word.made_by.is_empty() => Stdin::Pipe,
+                                    None => Stdin::File(word.clone()),
+                                },
+                            });
+                            found.push(Redirect {
+                                operator: op.clone(),
+                                target: word,
+                            });
+                        }
+                        _ => found.push(Redirect {
+                            operator: op.clone(),
+                            target: word,
+                        }),
+                    }
+                }
+                NodeKind::HereDoc {
+                    content, quoted, ..
+                } => {
+                    let content = self.unfolded(content);
+                    let from = self.analysis.invocations.len();
+                    let text = if *quoted {
+                        content
+                    } else {
+                        self.expand_body(&content).text
+                    };
+                    input = Some(Input {
+                        stdin: Stdin::Text(text),
+                        fed_by: from..self.analysis.invocations.len(),
+                    });
+                }
+                _ => {}
+            }
+        }
+        (found, input)
+    }
+
+    /// Puts the body of a here-document back that was taken out before parsing.
+    fn unfolded(&self, content: &str) -> String {
+        super::guard::folded_index(content)
+            .and_then(|index| self.folded.get(index).cloned())
+            .unwrap_or_else(|| content.to_owned())
+    }
+
+    pub(super) fn dispatch_words(&mut self, words: Vec<Word>) -> Option<String> {
+        self.dispatch(Call {
+            words,
+            ..Call::default()
+        })
+    }
+
+    /// Runs a command whose words are expanded: notes it, and what it would run in turn.
+    pub(super) fn dispatch(&mut self, mut call: Call) -> Option<String> {
+        let first = call.words.first()?.clone();
+        let name = base_name(&first.text).to_owned();
+        if let Some(body) = self.scope.functions.get(&name).cloned() {
+            let arguments = call.words.split_off(1);
+            self.note_redirects("", std::mem::take(&mut call.redirects));
+            return self.call_function(&name, &body, arguments, &call.input);
+        }
+        if let Some(alias) = self.scope.aliases.get(&name).cloned() {
+            let mut words = self.expand_fields_of_text(&alias);
+            if words.first().is_some_and(|w| w.text != name) {
+                words.extend(call.words.split_off(1));
+                call.words = words;
+                return self.deeper(|walker| walker.dispatch(call)).flatten();
+            }
+        }
+        let unknown = first.glob
+            || (first.dynamic && name.contains(['$', '`']))
+            || first.text.starts_with("<(");
+        if unknown {
+            self.doubt(DoubtKind::DynamicProgram, &first.text);
+        }
+        let arguments = call.words.split_off(1);
+        let index = self.analysis.invocations.len();
+        self.analysis.invocations.push(Invocation {
+            program: if unknown { String::new() } else { name },
+            path: first,
+            arguments,
+            redirects: call.redirects,
+            environment: call.environment,
+            wrappers: self.wrappers.clone(),
+            work_dir: self.scope.work_dir.clone(),
+            stdin: call.input.stdin.clone(),
+            fed_by: call.input.fed_by.clone(),
+            remote: self.remote,
+            emulated: false,
+            uncertain: self.uncertain,
+        });
+        // A copy, so that what it runs can be noted behind it.
+        let invocation = self.analysis.invocations.get(index)?.clone();
+        let inner = self.unwrap(index, &invocation, &call.input);
+        inner.or_else(|| output::of(&invocation, self.surroundings))
+    }
+
+    /// Splits a text into words as the shell does.
+    pub(super) fn expand_fields_of_text(&mut self, text: &str) -> Vec<Word> {
+        match super::guard::parse(text) {
+            Ok(nodes) => nodes
+                .iter()
+                .flat_map(|node| match &node.kind {
+                    NodeKind::Command { words, .. } => words.as_slice(),
+                    _ => &[],
+                })
+                .flat_map(|word| self.expand_node_fields(word))
+                .collect(),
+            Err(_) => text.split_whitespace().map(Word::plain).collect(),
+        }
+    }
+}

@@ -1,0 +1,464 @@
+//! Expansion of raw words: quotes, escapes, `~`, parameters, substitutions, splitting.
+
+use std::ops::Range;
+
+use super::Word;
+use super::brace;
+use super::text;
+use super::walk::Walker;
+
+/// The longest word that is followed, in bytes: `x=$x$x` doubles it each time.
+const MAX_TEXT: usize = 32 * 1024;
+/// The most words that one word is followed into: `set -- "$@" "$@"` doubles them each time.
+const MAX_FIELDS: usize = 256;
+
+/// How a part of a word stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Quoting {
+    /// Bare: results are split into words and matched against file names.
+    Bare,
+    /// Bare, but one word whatever is in it: assignments and targets of redirections.
+    Whole,
+    /// In double quotes or in a here-document.
+    Double,
+}
+
+/// The words that a raw word becomes, the last still open.
+#[derive(Debug, Default)]
+pub(super) struct Fields {
+    done: Vec<Word>,
+    open: Word,
+    present: bool,
+}
+
+impl Fields {
+    pub(super) fn push(&mut self, c: char) {
+        self.present = true;
+        if self.open.text.len() < MAX_TEXT {
+            self.open.text.push(c);
+        } else {
+            self.open.dynamic = true;
+        }
+    }
+
+    pub(super) fn push_str(&mut self, text: &str) {
+        self.present = true;
+        if self.open.text.len() + text.len() <= MAX_TEXT {
+            self.open.text.push_str(text);
+        } else {
+            self.open.dynamic = true;
+        }
+    }
+
+    /// Notes that quotes were there: an empty word is a word then.
+    fn quoted(&mut self) {
+        self.present = true;
+    }
+
+    fn end(&mut self) {
+        if self.present {
+            let word = std::mem::take(&mut self.open);
+            if self.done.len() < MAX_FIELDS {
+                self.done.push(word);
+            }
+        }
+        self.present = false;
+    }
+
+    /// Adds a text that is known only when it runs, as it was written.
+    pub(super) fn unknown(&mut self, written: &str, made_by: Range<usize>) {
+        self.push_str(written);
+        self.open.dynamic = true;
+        if !made_by.is_empty() {
+            self.open.made_by = made_by;
+        }
+    }
+
+    /// Adds what an expansion gave.
+    pub(super) fn add(&mut self, value: &Word, quoting: Quoting) {
+        self.open.dynamic |= value.dynamic;
+        if !value.made_by.is_empty() {
+            self.open.made_by = value.made_by.clone();
+        }
+        if quoting != Quoting::Bare || value.dynamic {
+            self.push_str(&value.text);
+            self.open.glob |= value.glob && quoting == Quoting::Bare;
+            return;
+        }
+        for c in value.text.chars() {
+            if matches!(c, ' ' | '\t' | '\n') {
+                self.end();
+            } else {
+                self.open.glob |= matches!(c, '*' | '?' | '[');
+                self.push(c);
+            }
+        }
+    }
+
+    /// Starts the next word of several, as `"$@"` does.
+    pub(super) fn next(&mut self) {
+        self.end();
+    }
+
+    fn finish(mut self) -> Vec<Word> {
+        self.end();
+        self.done
+    }
+}
+
+impl Walker<'_> {
+    /// Expands a raw word into the words it becomes.
+    pub(super) fn expand_fields(&mut self, raw: &str) -> Vec<Word> {
+        if !raw.contains([
+            '\'', '"', '\\', '$', '`', '~', '{', '*', '?', '[', '<', '>', '(',
+        ]) {
+            return vec![Word::plain(raw)];
+        }
+        let mut words = Vec::new();
+        for one in brace::expand(raw) {
+            let mut fields = Fields::default();
+            self.expand_into(&one, Quoting::Bare, &mut fields);
+            words.extend(fields.finish());
+        }
+        words.truncate(MAX_FIELDS);
+        words
+    }
+
+    /// Expands a raw word that stays one word: the value of an assignment, the target of a redirection.
+    pub(super) fn expand_whole(&mut self, raw: &str) -> Word {
+        self.expand_one(raw, Quoting::Whole)
+    }
+
+    /// Expands the body of a here-document.
+    pub(super) fn expand_body(&mut self, raw: &str) -> Word {
+        self.expand_one(raw, Quoting::Double)
+    }
+
+    fn expand_one(&mut self, raw: &str, quoting: Quoting) -> Word {
+        let mut fields = Fields::default();
+        self.expand_into(raw, quoting, &mut fields);
+        let mut words = fields.finish().into_iter();
+        let mut whole = words.next().unwrap_or_default();
+        for word in words {
+            whole.text.push(' ');
+            whole.text.push_str(&word.text);
+            whole.dynamic |= word.dynamic;
+        }
+        whole
+    }
+
+    pub(super) fn expand_into(&mut self, raw: &str, quoting: Quoting, fields: &mut Fields) {
+        let chars: Vec<char> = raw.chars().collect();
+        let mut i = 0;
+        if quoting != Quoting::Double && chars.first() == Some(&'~') {
+            i = self.tilde(&chars, fields);
+        }
+        while let Some(&c) = chars.get(i) {
+            match c {
+                '\\' => i = escape(&chars, i, quoting, fields),
+                '\'' if quoting != Quoting::Double => {
+                    let end = position(&chars, i + 1, '\'');
+                    fields.push_str(&slice(&chars, i + 1, end));
+                    fields.quoted();
+                    i = end;
+                }
+                '"' if quoting != Quoting::Double => {
+                    let end = double_quote_end(&chars, i + 1);
+                    fields.quoted();
+                    self.expand_into(&slice(&chars, i + 1, end), Quoting::Double, fields);
+                    i = end;
+                }
+                '$' => i = self.dollar(&chars, i, quoting, fields),
+                '`' => {
+                    let mut end = i + 1;
+                    while chars.get(end).is_some_and(|&e| e != '`') {
+                        end += if chars.get(end) == Some(&'\\') { 2 } else { 1 };
+                    }
+                    let inner = slice(&chars, i + 1, end)
+                        .replace("\\`", "`")
+                        .replace("\\$", "$")
+                        .replace("\\\\", "\\");
+                    let written = slice(&chars, i, end + 1);
+                    self.substitute(&inner, &written, quoting, fields);
+                    i = end;
+                }
+                '<' | '>' if quoting != Quoting::Double && chars.get(i + 1) == Some(&'(') => {
+                    let end = paren_end(&chars, i + 1);
+                    let inner = slice(&chars, i + 2, end);
+                    let written = slice(&chars, i, end + 1);
+                    let made_by = self.side_command(&inner, &written);
+                    fields.unknown(&written, made_by);
+                    i = end;
+                }
+                '*' | '?' | '[' if quoting == Quoting::Bare => {
+                    fields.push(c);
+                    fields.open.glob = true;
+                }
+                _ => fields.push(c),
+            }
+            i += 1;
+        }
+    }
+
+    /// Expands a leading `~` and returns where to go on.
+    fn tilde(&mut self, chars: &[char], fields: &mut Fields) -> usize {
+        let end = chars
+            .iter()
+            .position(|&c| matches!(c, '/' | ':'))
+            .unwrap_or(chars.len());
+        let name = slice(chars, 1, end);
+        match name.as_str() {
+            "" => match &self.surroundings.home {
+                Some(home) => fields.push_str(&home.to_string_lossy()),
+                None => fields.push('~'),
+            },
+            "+" => match &self.scope.work_dir {
+                Some(dir) => fields.push_str(&dir.to_string_lossy()),
+                None => fields.unknown("~+", 0..0),
+            },
+            "root" => fields.push_str("/root"),
+            user if user
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')) =>
+            {
+                fields.push_str("/home/");
+                fields.push_str(user);
+            }
+            _ => return 0,
+        }
+        end
+    }
+
+    /// Expands what starts with `$` and returns the last place used.
+    fn dollar(
+        &mut self,
+        chars: &[char],
+        start: usize,
+        quoting: Quoting,
+        fields: &mut Fields,
+    ) -> usize {
+        match chars.get(start + 1) {
+            Some('\'') if quoting != Quoting::Double => {
+                let mut end = start + 2;
+                while chars.get(end).is_some_and(|&e| e != '\'') {
+                    end += if chars.get(end) == Some(&'\\') { 2 } else { 1 };
+                }
+                fields.push_str(&text::unescape(&slice(chars, start + 2, end)));
+                fields.quoted();
+                end
+            }
+            Some('"') if quoting != Quoting::Double => start,
+            Some('(') if chars.get(start + 2) == Some(&'(') => {
+                let end = paren_end(chars, start + 1);
+                let inner = slice(chars, start + 3, end.saturating_sub(1));
+                // Only what runs inside an arithmetic expression matters, not its value.
+                let mut ignored = Fields::default();
+                self.expand_into(&inner, Quoting::Double, &mut ignored);
+                fields.unknown(&slice(chars, start, end + 1), 0..0);
+                end
+            }
+            Some('(') => {
+                let end = paren_end(chars, start + 1);
+                let inner = slice(chars, start + 2, end);
+                let written = slice(chars, start, end + 1);
+                self.substitute(&inner, &written, quoting, fields);
+                end
+            }
+            Some('{') => {
+                let end = brace_end(chars, start + 1);
+                let inner = slice(chars, start + 2, end);
+                self.parameter(&inner, quoting, fields);
+                end
+            }
+            Some('[') => {
+                let end = position(chars, start + 2, ']');
+                fields.unknown(&slice(chars, start, end + 1), 0..0);
+                end
+            }
+            Some(&c) if c.is_ascii_alphabetic() || c == '_' => {
+                let mut end = start + 1;
+                while chars
+                    .get(end)
+                    .is_some_and(|n| n.is_ascii_alphanumeric() || *n == '_')
+                {
+                    end += 1;
+                }
+                self.variable(&slice(chars, start + 1, end), quoting, fields);
+                end - 1
+            }
+            Some(&c) if c.is_ascii_digit() || "@*#?$!-".contains(c) => {
+                self.variable(&c.to_string(), quoting, fields);
+                start + 1
+            }
+            _ => {
+                fields.push('$');
+                start
+            }
+        }
+    }
+
+    /// Runs a command substitution and adds its output, where that can be told.
+    fn substitute(&mut self, inner: &str, written: &str, quoting: Quoting, fields: &mut Fields) {
+        let from = self.analysis.invocations.len();
+        let output = self.run_substitution(inner);
+        let made_by = from..self.analysis.invocations.len();
+        match output {
+            Some(output) => {
+                let value = Word::plain(output.trim_end_matches('\n'));
+                fields.add(&value, quoting);
+            }
+            None => fields.unknown(written, made_by),
+        }
+    }
+}
+
+fn escape(chars: &[char], at: usize, quoting: Quoting, fields: &mut Fields) -> usize {
+    match chars.get(at + 1) {
+        Some('\n') => {}
+        Some(&c) if quoting != Quoting::Double || matches!(c, '$' | '`' | '"' | '\\') => {
+            fields.push(c);
+        }
+        Some(&c) => {
+            fields.push('\\');
+            fields.push(c);
+        }
+        None => fields.push('\\'),
+    }
+    at + 1
+}
+
+pub(super) fn slice(chars: &[char], from: usize, to: usize) -> String {
+    chars
+        .get(from..to.min(chars.len()))
+        .unwrap_or_default()
+        .iter()
+        .collect()
+}
+
+fn position(chars: &[char], from: usize, wanted: char) -> usize {
+    chars
+        .get(from..)
+        .and_then(|rest| rest.iter().position(|&c| c == wanted))
+        .map_or(chars.len(), |at| from + at)
+}
+
+fn double_quote_end(chars: &[char], from: usize) -> usize {
+    let mut i = from;
+    while let Some(&c) = chars.get(i) {
+        match c {
+            '\\' => i += 1,
+            '"' => return i,
+            '$' if chars.get(i + 1) == Some(&'(') => i = paren_end(chars, i + 1),
+            '$' if chars.get(i + 1) == Some(&'{') => i = brace_end(chars, i + 1),
+            '`' => i = position(chars, i + 1, '`'),
+            _ => {}
+        }
+        i += 1;
+    }
+    chars.len()
+}
+
+/// Returns where the parenthesis that opens at `start` closes; comments and the bodies of
+/// here-documents may hold quotes and parentheses that mean nothing.
+pub(super) fn paren_end(chars: &[char], start: usize) -> usize {
+    let mut depth = 0_usize;
+    let mut bodies: Vec<(String, bool)> = Vec::new();
+    let mut i = start;
+    while let Some(&c) = chars.get(i) {
+        match c {
+            '\\' => i += 1,
+            '\'' => i = position(chars, i + 1, '\''),
+            '"' => i = double_quote_end(chars, i + 1),
+            '(' => depth += 1,
+            ')' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return i;
+                }
+            }
+            '#' if chars
+                .get(i.saturating_sub(1))
+                .is_some_and(|p| p.is_whitespace()) =>
+            {
+                i = position(chars, i, '\n');
+                continue;
+            }
+            '<' if chars.get(i + 1) == Some(&'<') => {
+                if chars.get(i + 2) == Some(&'<') {
+                    i += 2;
+                } else if let Some(body) = delimiter(chars, i + 2) {
+                    bodies.push(body);
+                    i += 1;
+                }
+            }
+            '\n' if !bodies.is_empty() => {
+                for (word, strips_tabs) in bodies.drain(..) {
+                    i = body_end(chars, i + 1, &word, strips_tabs);
+                }
+                continue;
+            }
+            _ => {}
+        }
+        i += 1;
+    }
+    chars.len()
+}
+
+/// Returns the delimiter of a here-document behind its `<<`, and whether leading tabs do not count.
+fn delimiter(chars: &[char], from: usize) -> Option<(String, bool)> {
+    let strips_tabs = chars.get(from) == Some(&'-');
+    let mut i = from + usize::from(strips_tabs);
+    while chars.get(i) == Some(&' ') {
+        i += 1;
+    }
+    let word: String = chars
+        .get(i..)?
+        .iter()
+        .take_while(|c| !c.is_whitespace() && !matches!(c, ';' | '|' | '&' | ')' | '<' | '>'))
+        .filter(|c| !matches!(c, '\'' | '"' | '\\'))
+        .collect();
+    (!word.is_empty()).then_some((word, strips_tabs))
+}
+
+/// Returns where the body of a here-document ends: the newline behind its delimiter.
+fn body_end(chars: &[char], from: usize, word: &str, strips_tabs: bool) -> usize {
+    let mut i = from;
+    while i < chars.len() {
+        let end = position(chars, i, '\n');
+        let line = slice(chars, i, end);
+        let bare = if strips_tabs {
+            line.trim_start_matches('\t')
+        } else {
+            &line
+        };
+        if bare == word {
+            return end;
+        }
+        i = end + 1;
+    }
+    chars.len()
+}
+
+/// Returns where the brace that opens at `start` closes.
+pub(super) fn brace_end(chars: &[char], start: usize) -> usize {
+    let mut depth = 0_usize;
+    let mut i = start;
+    while let Some(&c) = chars.get(i) {
+        match c {
+            '\\' => i += 1,
+            '\'' => i = position(chars, i + 1, '\''),
+            '"' => i = double_quote_end(chars, i + 1),
+            '$' if chars.get(i + 1) == Some(&'(') => i = paren_end(chars, i + 1),
+            '{' => depth += 1,
+            '}' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return i;
+                }
+            }
+            _ => {}
+        }
+        i += 1;
+    }
+    chars.len()
+}

@@ -1,0 +1,262 @@
+//! Programs that gather words and run a command with them: `xargs`, `parallel`, `find`, `fd`.
+
+use super::Invocation;
+use super::Stdin;
+use super::Word;
+use super::command::Call;
+use super::unwrap::joined;
+use super::unwrap::takes_next;
+use super::walk::Input;
+use super::walk::Walker;
+
+impl Walker<'_> {
+    pub(super) fn run_xargs(&mut self, invocation: &Invocation) -> Option<String> {
+        const VALUES: &[&str] = &[
+            "-I",
+            "-n",
+            "-P",
+            "-L",
+            "-d",
+            "-E",
+            "-s",
+            "-a",
+            "-J",
+            "-R",
+            "-S",
+            "--max-args",
+            "--max-procs",
+            "--delimiter",
+            "--arg-file",
+            "--max-lines",
+            "--max-chars",
+        ];
+        let arguments = invocation.arguments.as_slice();
+        let mut i = 0;
+        while let Some(word) = arguments.get(i).filter(|w| w.is_option() || w.text == "--") {
+            i += if takes_next(&word.text, VALUES) { 2 } else { 1 };
+        }
+        let command = arguments.get(i..).filter(|c| !c.is_empty())?;
+        let replaced = invocation
+            .value_of(&["-I", "-J", "--replace"])
+            .map(|w| w.text)
+            .or_else(|| invocation.has_short('i').then(|| "{}".to_owned()));
+        let items = self.items(invocation);
+        let mut words = Vec::new();
+        let mut used = false;
+        for word in command {
+            match &replaced {
+                Some(mark) if !mark.is_empty() && word.text.contains(mark.as_str()) => {
+                    used = true;
+                    words.extend(items.iter().map(|item| Word {
+                        text: word.text.replace(mark.as_str(), &item.text),
+                        ..item.clone()
+                    }));
+                }
+                _ => words.push(word.clone()),
+            }
+        }
+        if !used {
+            words.extend(items);
+        }
+        self.dispatch(Call {
+            words,
+            input: Input {
+                stdin: Stdin::Inherited,
+                fed_by: invocation.fed_by.clone(),
+            },
+            ..Call::default()
+        })
+    }
+
+    pub(super) fn run_parallel(&mut self, invocation: &Invocation) -> Option<String> {
+        let arguments = invocation.arguments.as_slice();
+        let end = arguments
+            .iter()
+            .position(|w| w.text.starts_with(":::"))
+            .unwrap_or(arguments.len());
+        let given: Vec<Word> = arguments.get(end + 1..).unwrap_or_default().to_vec();
+        let mut i = 0;
+        while let Some(word) = arguments.get(i).filter(|w| w.is_option() && i < end) {
+            i += if takes_next(
+                &word.text,
+                &[
+                    "-j", "-a", "-S", "-n", "-N", "-d", "-I", "--jobs", "--colsep",
+                ],
+            ) {
+                2
+            } else {
+                1
+            };
+        }
+        let command = arguments.get(i..end).unwrap_or_default();
+        let items = if given.is_empty() {
+            self.items(invocation)
+        } else {
+            given
+        };
+        for item in &items {
+            let text = joined(command);
+            let text = if command.is_empty() {
+                item.text.clone()
+            } else if text.contains("{}") {
+                text.replace("{}", &item.text)
+            } else {
+                format!("{text} {}", item.text)
+            };
+            self.run_text(&text, &Input::default());
+        }
+        None
+    }
+
+    /// Returns what `xargs` and its like take from their input.
+    fn items(&self, invocation: &Invocation) -> Vec<Word> {
+        if let Stdin::Text(text) = &invocation.stdin {
+            return text
+                .split(|c: char| c.is_whitespace() || c == '\0')
+                .filter(|t| !t.is_empty())
+                .take(64)
+                .map(|t| Word::plain(t.trim_matches(['"', '\''])))
+                .collect();
+        }
+        let mut feeders = self
+            .analysis
+            .invocations
+            .get(invocation.fed_by.clone())
+            .unwrap_or_default()
+            .iter()
+            .filter(|i| !i.emulated);
+        if let Some(find) = feeders.next()
+            && find.program == "find"
+            && feeders.all(|i| {
+                matches!(
+                    i.program.as_str(),
+                    "head" | "tail" | "sort" | "uniq" | "grep" | "xargs"
+                )
+            })
+        {
+            return found_by_find(find);
+        }
+        vec![Word {
+            text: "{}".to_owned(),
+            dynamic: true,
+            glob: true,
+            made_by: invocation.fed_by.clone(),
+        }]
+    }
+
+    pub(super) fn run_find(&mut self, invocation: &Invocation) -> Option<String> {
+        let found = found_by_find(invocation);
+        let mut i = 0;
+        let arguments = invocation.arguments.as_slice();
+        while let Some(word) = arguments.get(i) {
+            i += 1;
+            if !matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir") {
+                continue;
+            }
+            let mut words = Vec::new();
+            while let Some(word) = arguments.get(i) {
+                i += 1;
+                if word.text == ";"
+                    || (word.text == "+"
+                        && words.last().is_some_and(|w: &Word| {
+                            w.text.contains("{}") || found.iter().any(|f| f.text == w.text)
+                        }))
+                {
+                    break;
+                }
+                if word.text == "{}" {
+                    words.extend(found.iter().cloned());
+                } else if word.text.contains("{}") {
+                    let first = found.first().map_or("*", |f| f.text.as_str());
+                    words.push(Word {
+                        text: word.text.replace("{}", first),
+                        glob: true,
+                        ..word.clone()
+                    });
+                } else {
+                    words.push(word.clone());
+                }
+            }
+            self.dispatch_words(words);
+        }
+        None
+    }
+
+    pub(super) fn run_fd(&mut self, invocation: &Invocation) -> Option<String> {
+        let at = invocation
+            .arguments
+            .iter()
+            .position(|w| matches!(w.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch"))?;
+        let mut words = invocation.arguments.get(at + 1..)?.to_vec();
+        let pattern = invocation
+            .arguments
+            .get(..at)?
+            .iter()
+            .find(|w| !w.is_option())
+            .map_or("*", |w| w.text.as_str());
+        let item = Word {
+            text: format!("./{pattern}"),
+            glob: true,
+            ..Word::default()
+        };
+        if let Some(slot) = words.iter_mut().find(|w| w.text == "{}") {
+            *slot = item;
+        } else {
+            words.push(item);
+        }
+        self.dispatch_words(words)
+    }
+}
+
+/// Returns what stands for the files that a `find` finds: its paths with its name patterns.
+pub(crate) fn found_by_find(find: &Invocation) -> Vec<Word> {
+    let mut roots: Vec<&Word> = find
+        .arguments
+        .iter()
+        .skip_while(|w| matches!(w.text.as_str(), "-H" | "-L" | "-P"))
+        .take_while(|w| !w.text.starts_with(['-', '(', '!']))
+        .collect();
+    let here = Word::plain(".");
+    if roots.is_empty() {
+        roots.push(&here);
+    }
+    let mut patterns = Vec::new();
+    let mut negated = false;
+    let mut words = find.arguments.iter();
+    while let Some(word) = words.next() {
+        match word.text.as_str() {
+            "!" | "-not" => {
+                negated = true;
+                continue;
+            }
+            "-name" | "-iname" | "-path" | "-wholename" | "-ipath" => {
+                if let Some(pattern) = words.next().filter(|_| !negated) {
+                    let name = pattern
+                        .text
+                        .trim_end_matches("/*")
+                        .rsplit('/')
+                        .next()
+                        .unwrap_or_default();
+                    patterns.push(name.to_owned());
+                }
+            }
+            _ => {}
+        }
+        negated = false;
+    }
+    if patterns.is_empty() {
+        patterns.push("*".to_owned());
+    }
+    roots
+        .iter()
+        .take(8)
+        .flat_map(|root| {
+            patterns.iter().take(8).map(|pattern| Word {
+                text: format!("{}/{pattern}", root.text.trim_end_matches('/')),
+                dynamic: root.dynamic,
+                glob: true,
+                made_by: 0..0,
+            })
+        })
+        .collect()
+}

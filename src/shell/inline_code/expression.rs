@@ -1,0 +1,234 @@
+//! Expressions of inline code: the values that their literals tell.
+
+use super::super::Word;
+use super::super::text;
+
+/// Splits what follows an opening parenthesis into its arguments, up to the closing one.
+pub(super) fn split_arguments(text: &str) -> Vec<String> {
+    let mut arguments = Vec::new();
+    let mut current = String::new();
+    let mut depth = 0_usize;
+    let mut quote: Option<char> = None;
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        if let Some(open) = quote {
+            current.push(c);
+            if c == '\\' {
+                current.extend(chars.next());
+            } else if c == open {
+                quote = None;
+            }
+            continue;
+        }
+        match c {
+            '\'' | '"' | '`' => quote = Some(c),
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => {
+                if depth == 0 {
+                    break;
+                }
+                depth -= 1;
+            }
+            ',' if depth == 0 => {
+                arguments.push(std::mem::take(&mut current).trim().to_owned());
+                continue;
+            }
+            _ => {}
+        }
+        current.push(c);
+        if arguments.len() > 32 {
+            break;
+        }
+    }
+    let last = current.trim();
+    if !last.is_empty() {
+        arguments.push(last.to_owned());
+    }
+    arguments
+}
+
+/// Returns the literal that a text starts with, and what follows it.
+pub(super) fn literal(text: &str) -> Option<(String, &str)> {
+    let body = text.trim_start_matches(['r', 'b', 'f', 'u', 'R', 'B', 'F', 'U']);
+    let quote = body
+        .chars()
+        .next()
+        .filter(|c| matches!(c, '\'' | '"' | '`'))?;
+    let triple: String = std::iter::repeat_n(quote, 3).collect();
+    if let Some(rest) = body.strip_prefix(&triple) {
+        let (inner, after) = rest.split_once(&triple)?;
+        return Some((inner.to_owned(), after));
+    }
+    let rest = body.get(1..)?;
+    let mut escaped = false;
+    for (i, c) in rest.char_indices() {
+        if escaped {
+            escaped = false;
+        } else if c == '\\' {
+            escaped = true;
+        } else if c == quote {
+            let inner = rest.get(..i)?;
+            let raw = text.starts_with(['r', 'R']);
+            let inner = if raw {
+                inner.to_owned()
+            } else {
+                text::unescape(inner)
+            };
+            return Some((inner, rest.get(i + 1..)?));
+        }
+    }
+    None
+}
+
+/// Returns all literals of an expression, in order.
+fn literals(expression: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = expression;
+    while let Some(at) = rest.find(['\'', '"', '`']) {
+        // Prefix letters matter only for a raw literal.
+        let start = at - usize::from(at > 0 && rest.get(at - 1..at).is_some_and(|p| p == "r"));
+        let Some((text, after)) = rest.get(start..).and_then(literal) else {
+            break;
+        };
+        found.push(text);
+        rest = after;
+    }
+    found
+}
+
+/// Returns the value of an expression, as far as its literals tell it.
+pub(super) fn value(expression: &str, code: &str) -> Word {
+    let expression = expression.trim();
+    let is_home = ["home()", "expanduser", "HOME", "homedir()", "Dir.home"]
+        .iter()
+        .any(|h| expression.contains(h));
+    let literals: Vec<String> = literals(expression)
+        .into_iter()
+        .filter(|l| l != "HOME")
+        .collect();
+    if literals.is_empty() && !is_home {
+        let is_name = expression
+            .trim_start_matches('$')
+            .chars()
+            .all(|c| c.is_alphanumeric() || c == '_');
+        if is_name && !expression.is_empty() && !expression.chars().all(|c| c.is_ascii_digit()) {
+            if let Some(found) = assigned(expression, code) {
+                return found;
+            }
+        } else if expression.chars().all(|c| c.is_ascii_digit() || c == '-') {
+            return Word::plain(expression);
+        }
+        return Word {
+            text: expression.to_owned(),
+            dynamic: true,
+            ..Word::default()
+        };
+    }
+    let joins = expression.contains("join(")
+        || expression.contains("/ '")
+        || expression.contains("/ \"")
+        || expression.contains("/'");
+    let mut text = literals.join(if joins { "/" } else { "" });
+    if is_home && !text.starts_with('~') {
+        text = format!("~/{}", text.trim_start_matches('/'));
+    }
+    let interpolates = expression.starts_with("f'")
+        || expression.starts_with("f\"")
+        || expression.starts_with('`');
+    Word {
+        dynamic: interpolates && text.contains('{'),
+        text,
+        ..Word::default()
+    }
+}
+
+/// Returns the literal that a name is assigned in the code.
+fn assigned(name: &str, code: &str) -> Option<Word> {
+    for (at, _) in code.match_indices(name) {
+        let before = code.get(..at)?.chars().next_back();
+        if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '.') {
+            continue;
+        }
+        let rest = code.get(at + name.len()..)?.trim_start();
+        if let Some(items) = rest
+            .strip_prefix("in [")
+            .or_else(|| rest.strip_prefix("in ("))
+        {
+            // `for name in ['a', 'b']`: the first stands for all.
+            let end = items.find([']', ')']).unwrap_or(items.len());
+            return Some(value(items.get(..end)?.split(',').next()?, ""));
+        }
+        if let Some(expression) = rest.strip_prefix('=').filter(|r| !r.starts_with('=')) {
+            let end = expression.find([';', '\n']).unwrap_or(expression.len());
+            let expression = expression.get(..end)?.trim();
+            if expression.contains(['\'', '"', '`']) || expression.contains("home") {
+                return Some(value(expression, ""));
+            }
+        }
+    }
+    None
+}
+
+/// Returns the elements of a list, or the one value.
+pub(super) fn list(expression: &str, code: &str) -> Vec<Word> {
+    let expression = expression.trim();
+    if let Some(inner) = expression.strip_prefix(['[', '(']) {
+        return split_arguments(inner)
+            .iter()
+            .map(|e| value(e, code))
+            .collect();
+    }
+    if expression.is_empty() {
+        return Vec::new();
+    }
+    if let Some(split) = expression.strip_suffix(".split()") {
+        return value(split, code)
+            .text
+            .split_whitespace()
+            .map(Word::plain)
+            .collect();
+    }
+    vec![value(expression, code)]
+}
+
+/// Returns the path on which a method is called: the literal or name right before it.
+pub(super) fn receiver(before: &str, code: &str) -> Option<Word> {
+    let before = before.trim_end();
+    if before.ends_with(')') {
+        let mut depth = 0_usize;
+        for (i, c) in before.char_indices().rev() {
+            match c {
+                ')' => depth += 1,
+                '(' => {
+                    depth -= 1;
+                    if depth == 0 {
+                        let inner = before.get(i + 1..before.len() - 1)?;
+                        let head = before.get(..i)?;
+                        if inner.is_empty() || head.ends_with("glob") {
+                            return Some(Word {
+                                text: head.to_owned(),
+                                dynamic: true,
+                                ..Word::default()
+                            });
+                        }
+                        let is_path = head.ends_with("Path")
+                            || head.is_empty()
+                            || head.ends_with([' ', ';', '(', '=']);
+                        return is_path.then(|| value(inner, code));
+                    }
+                }
+                _ => {}
+            }
+        }
+        return None;
+    }
+    let start = before
+        .rfind(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .map_or(0, |i| i + 1);
+    let name = before.get(start..)?;
+    if name.is_empty() {
+        return None;
+    }
+    let found = assigned(name, code);
+    found.filter(|w| !w.text.is_empty())
+}

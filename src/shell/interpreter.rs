@@ -1,0 +1,202 @@
+//! Interpreters: shells and languages that run text of their arguments, their input or a file.
+
+use super::DoubtKind;
+use super::Invocation;
+use super::Stdin;
+use super::Word;
+use super::command::Call;
+use super::inline_code;
+use super::inline_code::Action;
+use super::unwrap::values_of_cluster;
+use super::walk::Input;
+use super::walk::Walker;
+
+impl Walker<'_> {
+    pub(super) fn run_shell(
+        &mut self,
+        index: usize,
+        invocation: &Invocation,
+        input: &Input,
+    ) -> Option<String> {
+        let arguments = &invocation.arguments;
+        let mut i = 0;
+        let mut takes_text = false;
+        while let Some(word) = arguments.get(i) {
+            let text = word.text.as_str();
+            if text == "--" {
+                i += 1;
+                break;
+            }
+            if !(word.is_option() || (text.starts_with('+') && text.len() > 1)) {
+                break;
+            }
+            let is_short = !text.starts_with("--");
+            takes_text |= (is_short && text.contains('c')) || text == "--command";
+            let takes_value =
+                matches!(text, "-o" | "+o" | "-O" | "+O" | "--rcfile" | "--init-file")
+                    || (is_short
+                        && text.starts_with("-o")
+                        && text.len() > 2
+                        && text.ends_with('o'));
+            i += if takes_value { 2 } else { 1 };
+        }
+        let operands = arguments.get(i..).unwrap_or_default();
+        if takes_text {
+            let text = operands.first()?;
+            let saved = self.scope.clone();
+            for (name, value) in &invocation.environment {
+                self.scope.variables.insert(
+                    name.clone(),
+                    super::scope::Variable {
+                        values: vec![vec![value.clone()]],
+                    },
+                );
+            }
+            if let Some(name) = operands.get(1) {
+                self.scope.assign("0", vec![name.clone()]);
+            }
+            self.scope.positional = operands.get(2..).map(<[Word]>::to_vec);
+            let one = std::slice::from_ref(text);
+            let output = self.run_word_text(&text.text, one, index, input);
+            self.scope = saved;
+            return output;
+        }
+        if let Some(script) = operands
+            .first()
+            .filter(|w| w.text != "-" && w.text != "/dev/stdin")
+        {
+            if let Some(text) = self.written_text(script) {
+                return self.run_text(&text, input);
+            }
+            if !script.made_by.is_empty() {
+                self.feed(invocation, script);
+            }
+            return None;
+        }
+        if let Stdin::Text(text) = &input.stdin {
+            let saved = self.scope.clone();
+            let output = self.run_text(text, &Input::default());
+            self.scope = saved;
+            return output;
+        }
+        None
+    }
+
+    /// Runs a text that words gave; what other programs make of it is known only when it runs.
+    pub(super) fn run_word_text(
+        &mut self,
+        text: &str,
+        words: &[Word],
+        index: usize,
+        input: &Input,
+    ) -> Option<String> {
+        let made: Vec<_> = words.iter().filter(|w| !w.made_by.is_empty()).collect();
+        if let Some(word) = made.first() {
+            if let Some(found) = self.analysis.invocations.get_mut(index) {
+                found.fed_by = word.made_by.clone();
+                found.stdin = Stdin::Pipe;
+            }
+            let whole = text.trim();
+            if whole.starts_with("$(") && whole.ends_with(')')
+                || whole.starts_with('`') && whole.ends_with('`')
+            {
+                self.doubt(DoubtKind::DynamicCode, text);
+                return None;
+            }
+        } else if words.iter().any(|w| w.dynamic) && text.starts_with('$') && !text.contains(' ') {
+            self.doubt(DoubtKind::DynamicCode, text);
+            return None;
+        }
+        self.run_text(text, input)
+    }
+
+    pub(super) fn run_interpreter(
+        &mut self,
+        index: usize,
+        language: inline_code::Language,
+        invocation: &Invocation,
+        input: &Input,
+    ) {
+        if language == inline_code::Language::Python
+            && let Some(at) = invocation.arguments.iter().position(|w| w.text == "-m")
+            && invocation.arguments.iter().take(at).all(Word::is_option)
+        {
+            // A module is a program of its own: `python -m pip` is `pip`.
+            let words = invocation
+                .arguments
+                .get(at + 1..)
+                .unwrap_or_default()
+                .to_vec();
+            let call = Call {
+                words,
+                input: input.clone(),
+                ..Call::default()
+            };
+            let program = invocation.program.clone();
+            self.inside(&program, |walker| walker.dispatch(call));
+            return;
+        }
+        let mut codes: Vec<String> = language
+            .code_options()
+            .iter()
+            .flat_map(|option| values_of_cluster(&invocation.arguments, option))
+            .map(|word| word.text)
+            .collect();
+        let operand = invocation.arguments.iter().find(|w| !w.is_option());
+        if language.takes_code_operand() && codes.is_empty() {
+            codes.extend(operand.map(|w| w.text.clone()));
+        } else if codes.is_empty() {
+            match operand {
+                Some(file) if file.text != "-" && file.text != "/dev/stdin" => {
+                    codes.extend(self.written_text(file));
+                }
+                _ => {
+                    if let Stdin::Text(text) = &input.stdin {
+                        codes.push(text.clone());
+                    }
+                }
+            }
+        }
+        let program = invocation.program.clone();
+        for code in codes {
+            for action in inline_code::actions(language, &code) {
+                self.inside(&program, |walker| {
+                    walker.perform(index, action);
+                    Some(())
+                });
+            }
+        }
+    }
+
+    /// Notes what a line of inline code does.
+    fn perform(&mut self, index: usize, action: Action) {
+        match action {
+            Action::Shell(text) => {
+                let saved = self.scope.clone();
+                self.run_text(&text, &Input::default());
+                self.scope = saved;
+            }
+            Action::Program(words) => {
+                self.dispatch_words(words);
+            }
+            Action::Does(program, words) => {
+                let (work_dir, remote) = self
+                    .analysis
+                    .invocations
+                    .get(index)
+                    .map_or((None, false), |i| (i.work_dir.clone(), i.remote));
+                self.analysis.invocations.push(Invocation {
+                    program: program.to_owned(),
+                    path: Word::plain(program),
+                    arguments: words,
+                    wrappers: self.wrappers.clone(),
+                    work_dir,
+                    remote,
+                    emulated: true,
+                    uncertain: self.uncertain,
+                    ..Invocation::default()
+                });
+            }
+        }
+    }
+}

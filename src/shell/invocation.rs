@@ -1,0 +1,223 @@
+//! Invocation: one program that would run, with its words, redirections and input.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// One word of a command after expansion.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Word {
+    /// The text; what is not known stands as it was written (`$NAME`, `$(date)`).
+    pub text: String,
+    /// Whether a part of it is known only when it runs.
+    pub dynamic: bool,
+    /// Whether the shell would match it against file names.
+    pub glob: bool,
+    /// Which invocations make its text, by index: those of a command or process substitution.
+    pub made_by: Range<usize>,
+}
+
+impl Word {
+    /// Makes a word that is fully known.
+    pub fn plain(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Whether it is an option: `-x` or `--long`, but neither `-` nor `--`.
+    pub fn is_option(&self) -> bool {
+        self.text.len() > 1 && self.text.starts_with('-') && self.text != "--"
+    }
+}
+
+/// One redirection of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Redirect {
+    /// The operator: `>`, `>>`, `<`, `&>`, …
+    pub operator: String,
+    /// The file, or the descriptor after `>&`.
+    pub target: Word,
+}
+
+impl Redirect {
+    /// Whether it opens its target for writing.
+    pub fn writes(&self) -> bool {
+        match self.operator.as_str() {
+            ">" | ">>" | ">|" | "&>" | "&>>" | "<>" => true,
+            ">&" => {
+                self.target.text != "-" && !self.target.text.bytes().all(|b| b.is_ascii_digit())
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether it opens its target for reading.
+    pub fn reads(&self) -> bool {
+        matches!(self.operator.as_str(), "<" | "<>")
+    }
+}
+
+/// What a program would read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Stdin {
+    /// What the shell itself reads.
+    #[default]
+    Inherited,
+    /// A text that is known: a here-document, a here-string, the output of `echo`.
+    Text(String),
+    /// The output of other programs, known only when they run.
+    Pipe,
+    /// A file.
+    File(Word),
+}
+
+/// One program that would run.
+#[derive(Clone, Debug, Default)]
+pub struct Invocation {
+    /// The program's name without its directory; empty where it cannot be told.
+    pub program: String,
+    /// The program as the command writes it.
+    pub path: Word,
+    /// The arguments after it, expanded and unquoted.
+    pub arguments: Vec<Word>,
+    /// Its redirections, those of an enclosing group or loop too.
+    pub redirects: Vec<Redirect>,
+    /// The variables set for it alone, `NAME=value` before the command.
+    pub environment: Vec<(String, Word)>,
+    /// The programs it came through, outermost first: `sudo`, `bash`, `xargs`.
+    pub wrappers: Vec<String>,
+    /// The directory it would run in; none where that is not known.
+    pub work_dir: Option<PathBuf>,
+    /// What it would read.
+    pub stdin: Stdin,
+    /// The invocations whose output it reads, by index.
+    pub fed_by: Range<usize>,
+    /// Whether it would run on another machine or in a container, where paths are not ours.
+    pub remote: bool,
+    /// Whether it is not a program of its own, but what inline code does, said as a command.
+    pub emulated: bool,
+    /// Whether it was found in a part that could not be parsed.
+    pub uncertain: bool,
+}
+
+impl Invocation {
+    /// Returns the arguments that are no options, in order; all of those after `--`.
+    pub fn operands(&self) -> impl Iterator<Item = &Word> {
+        let mut rest = false;
+        self.arguments.iter().filter(move |word| {
+            if rest {
+                return true;
+            }
+            if word.text == "--" {
+                rest = true;
+                return false;
+            }
+            !word.is_option()
+        })
+    }
+
+    /// Returns the arguments before `--`.
+    pub fn before_dashes(&self) -> impl Iterator<Item = &Word> {
+        self.arguments.iter().take_while(|w| w.text != "--")
+    }
+
+    /// Whether a short option is given, alone or in a cluster (`-rf`).
+    pub fn has_short(&self, letter: char) -> bool {
+        self.before_dashes().any(|w| {
+            w.text
+                .strip_prefix('-')
+                .is_some_and(|rest| !rest.starts_with('-') && rest.contains(letter))
+        })
+    }
+
+    /// Whether a long option is given, with or without a value, or by an abbreviation that only it can mean.
+    pub fn has_long(&self, name: &str) -> bool {
+        self.before_dashes().any(|w| {
+            let text = w.text.split_once('=').map_or(w.text.as_str(), |(n, _)| n);
+            text == name
+                || (text.len() >= 5
+                    && text.starts_with("--")
+                    // `--force` is an option of its own, no abbreviation of `--force-with-lease`.
+                    && name.strip_prefix(text).is_some_and(|rest| !rest.starts_with('-')))
+        })
+    }
+
+    /// Returns the value of an option, as `-o value`, `-ovalue`, `--name value` or `--name=value`.
+    pub fn value_of(&self, names: &[&str]) -> Option<Word> {
+        let mut words = self.arguments.iter();
+        while let Some(word) = words.next() {
+            for name in names {
+                if word.text == *name {
+                    return words.next().cloned();
+                }
+                if let Some(rest) = word.text.strip_prefix(name) {
+                    let value = if name.starts_with("--") {
+                        rest.strip_prefix('=')
+                    } else {
+                        Some(rest)
+                    };
+                    if let Some(value) = value {
+                        return Some(Word {
+                            text: value.to_owned(),
+                            ..word.clone()
+                        });
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether it came through one of these programs.
+    pub fn through(&self, names: &[&str]) -> bool {
+        self.wrappers.iter().any(|w| names.contains(&w.as_str()))
+    }
+
+    /// Returns the command as one line, for messages.
+    pub fn display(&self) -> String {
+        let mut line = if self.program.is_empty() {
+            self.path.text.clone()
+        } else {
+            self.program.clone()
+        };
+        for word in &self.arguments {
+            line.push(' ');
+            if word.text.is_empty() || word.text.contains([' ', '\t', '\n']) {
+                line.push('\'');
+                line.push_str(&word.text);
+                line.push('\'');
+            } else {
+                line.push_str(&word.text);
+            }
+        }
+        for redirect in &self.redirects {
+            line.push(' ');
+            line.push_str(&redirect.operator);
+            line.push_str(&redirect.target.text);
+        }
+        if line.len() > 160 {
+            let cut = (0..=157)
+                .rev()
+                .find(|&i| line.is_char_boundary(i))
+                .unwrap_or(0);
+            line.truncate(cut);
+            line.push('…');
+        }
+        line
+    }
+}
+
+/// Returns the last part of a path.
+pub(super) fn base_name(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = name.rsplit('\\').next().unwrap_or(name);
+    name.strip_suffix(".exe").unwrap_or(name)
+}
+
+/// Returns texts without repetitions, in order of first appearance.
+pub(super) fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    texts.filter(|text| seen.insert(text.clone())).collect()
+}

@@ -1,0 +1,57 @@
+//! What a shell command line would run: parsed, unwrapped and resolved, not searched for text.
+
+mod analysis;
+mod brace;
+mod builtin;
+mod command;
+mod effect;
+mod expand;
+mod gather;
+mod guard;
+mod inline_code;
+mod interpreter;
+mod invocation;
+mod issue_command;
+mod output;
+mod parameter;
+mod path;
+mod scope;
+mod text;
+mod unwrap;
+mod walk;
+mod wrapper;
+
+pub use self::analysis::Analysis;
+pub use self::analysis::Doubt;
+pub use self::analysis::DoubtKind;
+pub use self::effect::Effect;
+pub use self::effect::PathEffect;
+pub(crate) use self::gather::found_by_find;
+pub use self::invocation::Invocation;
+pub use self::invocation::Redirect;
+pub use self::invocation::Stdin;
+pub use self::invocation::Word;
+pub use self::issue_command::IssueCommand;
+pub use self::path::lexical;
+pub use self::path::real;
+
+use std::path::PathBuf;
+
+/// Where a command line would run.
+#[derive(Clone, Debug, Default)]
+pub struct Surroundings {
+    /// The directory in which it starts.
+    pub work_dir: PathBuf,
+    /// What `~` and `$HOME` stand for.
+    pub home: Option<PathBuf>,
+    /// The root of the project.
+    pub project_root: PathBuf,
+}
+
+/// Finds out what a command line would run.
+///
+/// Never fails: what cannot be understood is a [`Doubt`], and what could be saved of it is in
+/// the invocations, marked as uncertain.
+pub fn analyse(command: &str, surroundings: &Surroundings) -> Analysis {
+    guard::analyse(command, surroundings)
+}

@@ -1,0 +1,86 @@
+//! Scope: what a shell knows at a point of its run: variables, functions, aliases, work dir.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use rable::Node;
+
+use super::Word;
+
+/// How many values one variable is followed with, where branches give it several.
+const MAX_ALTERNATIVES: usize = 6;
+
+/// The longest text that appending makes, in bytes.
+const MAX_TEXT: usize = 32 * 1024;
+/// The most elements that appending gives an array.
+const MAX_ELEMENTS: usize = 256;
+
+/// A variable: all values that it may have at this point, an array's elements being one value.
+#[derive(Clone, Debug)]
+pub(super) struct Variable {
+    pub(super) values: Vec<Vec<Word>>,
+}
+
+/// What the shell knows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scope {
+    pub(super) variables: HashMap<String, Variable>,
+    pub(super) functions: HashMap<String, Rc<Node>>,
+    pub(super) aliases: HashMap<String, String>,
+    pub(super) positional: Option<Vec<Word>>,
+    /// None where a `cd` went somewhere unknown.
+    pub(super) work_dir: Option<PathBuf>,
+    /// How many branches enclose this point: an assignment in one adds a value and replaces none.
+    pub(super) branches: usize,
+}
+
+impl Scope {
+    /// Gives a variable a value.
+    pub(super) fn assign(&mut self, name: &str, value: Vec<Word>) {
+        if self.branches > 0
+            && let Some(variable) = self.variables.get_mut(name)
+        {
+            if variable.values.len() < MAX_ALTERNATIVES && !variable.values.contains(&value) {
+                variable.values.push(value);
+            }
+            return;
+        }
+        self.variables.insert(
+            name.to_owned(),
+            Variable {
+                values: vec![value],
+            },
+        );
+    }
+
+    /// Adds a text to a variable's values, as `NAME+=text` does.
+    pub(super) fn append(&mut self, name: &str, addition: &[Word], is_array: bool) {
+        let Some(variable) = self.variables.get_mut(name) else {
+            self.assign(name, addition.to_vec());
+            return;
+        };
+        for value in &mut variable.values {
+            if is_array {
+                value.extend(addition.iter().take(MAX_ELEMENTS).cloned());
+                value.truncate(MAX_ELEMENTS);
+            } else if let (Some(last), Some(added)) = (value.first_mut(), addition.first()) {
+                let fits = last.text.len() + added.text.len() <= MAX_TEXT;
+                if fits {
+                    last.text.push_str(&added.text);
+                }
+                last.dynamic |= added.dynamic || !fits;
+                last.glob |= added.glob;
+            }
+        }
+    }
+
+    /// Whether a name can be a variable's.
+    pub(super) fn is_name(text: &str) -> bool {
+        let mut chars = text.chars();
+        chars
+            .next()
+            .is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
+            && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
+    }
+}

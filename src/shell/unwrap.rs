@@ -1,0 +1,361 @@
+//! Unwrapping: what a program would run in turn, by its arguments or its input.
+
+use super::Invocation;
+use super::Stdin;
+use super::Word;
+use super::command::Call;
+use super::inline_code;
+use super::walk::Input;
+use super::walk::Walker;
+use super::wrapper;
+use super::wrapper::Rest;
+use super::wrapper::SHELLS;
+use super::wrapper::Wrapper;
+
+impl Walker<'_> {
+    /// Notes what an invocation would run in turn; returns its output where that is known.
+    pub(super) fn unwrap(
+        &mut self,
+        index: usize,
+        invocation: &Invocation,
+        input: &Input,
+    ) -> Option<String> {
+        let program = invocation.program.as_str();
+        let arguments = invocation.arguments.as_slice();
+        if self.built_in(program, arguments, invocation, input) {
+            return None;
+        }
+        if SHELLS.contains(&program) {
+            return self.inside(program, |w| w.run_shell(index, invocation, input));
+        }
+        if let Some(language) = inline_code::language(program) {
+            self.run_interpreter(index, language, invocation, input);
+            return None;
+        }
+        match program {
+            "eval" => {
+                let text = joined(arguments);
+                return self.inside("eval", |w| w.run_word_text(&text, arguments, index, input));
+            }
+            "xargs" | "gxargs" => return self.inside("xargs", |w| w.run_xargs(invocation)),
+            "parallel" => return self.inside("parallel", |w| w.run_parallel(invocation)),
+            "find" | "gfind" => return self.inside("find", |w| w.run_find(invocation)),
+            "fd" | "fdfind" => return self.inside("fd", |w| w.run_fd(invocation)),
+            "env" => {
+                if let Some(text) = invocation.value_of(&["-S", "--split-string"]) {
+                    return self.inside("env", |w| w.run_text(&text.text, input));
+                }
+            }
+            "at" | "batch" => {
+                if let Stdin::Text(text) = &input.stdin {
+                    return self.inside(program, |w| w.run_text(text, &Input::default()));
+                }
+            }
+            "crontab" => {
+                if let Stdin::Text(text) = &input.stdin {
+                    let commands = crontab_commands(text);
+                    return self.inside(program, |w| w.run_text(&commands, &Input::default()));
+                }
+            }
+            "tmux" => self.run_tmux(arguments),
+            _ => {}
+        }
+        if !program.is_empty() {
+            self.run_shell_options(program, invocation);
+        }
+        // What was written into a file on this line and is then run.
+        if invocation.path.text.contains('/')
+            && let Some(text) = self.written_text(&invocation.path)
+        {
+            return self.inside(program, |w| w.run_text(&text, input));
+        }
+        if matches!(program, "command")
+            && arguments
+                .first()
+                .is_some_and(|w| matches!(w.text.as_str(), "-v" | "-V"))
+        {
+            return None;
+        }
+        let wrapper = wrapper::find(program, arguments)?;
+        self.run_wrapped(wrapper, invocation, input)
+    }
+
+    pub(super) fn inside<T>(
+        &mut self,
+        program: &str,
+        run: impl FnOnce(&mut Self) -> Option<T>,
+    ) -> Option<T> {
+        self.wrappers.push(program.to_owned());
+        let output = self.deeper(run).flatten();
+        self.wrappers.pop();
+        output
+    }
+
+    fn run_wrapped(
+        &mut self,
+        wrapper: &Wrapper,
+        invocation: &Invocation,
+        input: &Input,
+    ) -> Option<String> {
+        let mut environment = invocation.environment.clone();
+        let arguments = invocation.arguments.as_slice();
+        let mut i = 0;
+        for wanted in wrapper.subcommand {
+            i = arguments.iter().position(|a| a.text == *wanted)? + 1;
+        }
+        if wrapper.rest == Rest::AfterDashes {
+            let at = arguments.iter().position(|a| a.text == "--")?;
+            i = at + 1;
+        } else {
+            let mut own = wrapper.own;
+            while let Some(word) = arguments.get(i) {
+                if word.text == "--" {
+                    i += 1;
+                    if own == 0 {
+                        break;
+                    }
+                } else if word.is_option() {
+                    i += if takes_next(&word.text, wrapper.values) {
+                        2
+                    } else {
+                        1
+                    };
+                } else if wrapper.assignments
+                    && word
+                        .text
+                        .split_once('=')
+                        .is_some_and(|(name, _)| super::scope::Scope::is_name(name))
+                {
+                    if let Some((name, value)) = word.text.split_once('=') {
+                        let value = Word {
+                            text: value.to_owned(),
+                            ..word.clone()
+                        };
+                        environment.push((name.to_owned(), value));
+                    }
+                    i += 1;
+                } else if own > 0 {
+                    own -= 1;
+                    i += 1;
+                } else {
+                    break;
+                }
+            }
+        }
+        let rest = arguments.get(i..).unwrap_or_default().to_vec();
+        if rest.is_empty() {
+            return None;
+        }
+        let remote = self.remote;
+        self.remote |= wrapper.remote;
+        let saved = wrapper.remote.then(|| self.scope.clone());
+        let output = self.inside(wrapper.name, |w| match wrapper.rest {
+            Rest::Command | Rest::AfterDashes => w.dispatch(Call {
+                words: rest,
+                input: input.clone(),
+                redirects: Vec::new(),
+                environment,
+            }),
+            Rest::Text => w.run_text(&joined(&rest), input),
+            Rest::Texts => {
+                for word in &rest {
+                    w.run_text(&word.text, &Input::default());
+                }
+                None
+            }
+        });
+        if let Some(scope) = saved {
+            self.scope = scope;
+        }
+        self.remote = remote;
+        output
+    }
+
+    /// Runs the options that hold text for a shell, and what hides in settings of git and editors.
+    fn run_shell_options(&mut self, program: &str, invocation: &Invocation) {
+        let mut texts: Vec<String> = Vec::new();
+        if let Some((_, options)) = wrapper::SHELL_OPTIONS
+            .iter()
+            .find(|(name, _)| *name == program)
+        {
+            let is_meant = match program {
+                "git" => invocation.arguments.iter().any(|w| {
+                    matches!(
+                        w.text.as_str(),
+                        "rebase" | "filter-branch" | "clone" | "fetch" | "pull" | "push"
+                    )
+                }),
+                "cargo" => invocation.arguments.iter().any(|w| w.text == "watch"),
+                _ => true,
+            };
+            if is_meant {
+                texts.extend(
+                    options
+                        .iter()
+                        .flat_map(|option| values_of_cluster(&invocation.arguments, option))
+                        .map(|w| w.text),
+                );
+            }
+        }
+        for word in &invocation.arguments {
+            let text = word.text.as_str();
+            match program {
+                "tar" | "gtar" | "bsdtar" => {
+                    texts.extend(text.split_once("=exec=").map(|(_, t)| t.to_owned()));
+                }
+                "git" => {
+                    let value = text
+                        .split_once("=!")
+                        .filter(|(name, _)| name.contains('.'))
+                        .map(|(_, t)| t.to_owned());
+                    let hidden = text
+                        .split_once('=')
+                        .filter(|(name, _)| {
+                            matches!(
+                                *name,
+                                "core.pager"
+                                    | "core.editor"
+                                    | "core.sshCommand"
+                                    | "core.fsmonitor"
+                                    | "diff.external"
+                                    | "sequence.editor"
+                                    | "credential.helper"
+                            )
+                        })
+                        .map(|(_, t)| t.trim_start_matches('!').to_owned());
+                    texts.extend(value.or(hidden));
+                }
+                "vim" | "vi" | "nvim" | "ex" | "view" | "gvim" => {
+                    let bare = text.trim_start_matches(['+', ':']);
+                    texts.extend(bare.strip_prefix('!').map(str::to_owned));
+                    texts.extend(bare.split_once("system(").and_then(|(_, t)| {
+                        t.trim_start_matches(['"', '\''])
+                            .split(['"', '\''])
+                            .next()
+                            .map(str::to_owned)
+                    }));
+                }
+                "sqlite3" => texts.extend(
+                    text.strip_prefix(".shell ")
+                        .or_else(|| text.strip_prefix(".system "))
+                        .map(str::to_owned),
+                ),
+                "psql" | "mysql" => texts.extend(text.strip_prefix("\\! ").map(str::to_owned)),
+                "gdb" => texts.extend(text.strip_prefix("shell ").map(str::to_owned)),
+                "ssh" | "scp" | "sftp" => texts.extend(
+                    text.strip_prefix("ProxyCommand=")
+                        .or_else(|| text.strip_prefix("-oProxyCommand="))
+                        .or_else(|| text.strip_prefix("LocalCommand="))
+                        .map(str::to_owned),
+                ),
+                "sed" | "gsed" => {
+                    // GNU sed runs the pattern space or a given command with `e`.
+                    texts.extend(text.strip_prefix("1e ").map(str::to_owned));
+                    texts.extend(text.strip_prefix("e ").map(str::to_owned));
+                }
+                _ => break,
+            }
+        }
+        for text in texts {
+            self.inside(program, |w| {
+                let saved = w.scope.clone();
+                w.run_text(&text, &Input::default());
+                w.scope = saved;
+                Some(())
+            });
+        }
+    }
+
+    fn run_tmux(&mut self, arguments: &[Word]) {
+        let command = arguments.iter().position(|w| !w.is_option()).unwrap_or(0);
+        let rest = arguments.get(command + 1..).unwrap_or_default();
+        let mut skip = false;
+        for word in rest {
+            let is_value = std::mem::replace(
+                &mut skip,
+                matches!(
+                    word.text.as_str(),
+                    "-t" | "-s" | "-n" | "-c" | "-x" | "-y" | "-F"
+                ),
+            );
+            if !is_value && !word.is_option() && word.text.contains([' ', '/']) {
+                let text = word.text.clone();
+                self.inside("tmux", |w| {
+                    let saved = w.scope.clone();
+                    w.run_text(&text, &Input::default());
+                    w.scope = saved;
+                    Some(())
+                });
+            }
+        }
+    }
+}
+
+/// Whether an option takes the next word as its value.
+pub(super) fn takes_next(option: &str, values: &[&str]) -> bool {
+    if option.starts_with("--") {
+        return !option.contains('=') && values.contains(&option);
+    }
+    let letters: Vec<char> = option.chars().skip(1).collect();
+    for (i, letter) in letters.iter().enumerate() {
+        if values.contains(&format!("-{letter}").as_str()) {
+            return i + 1 == letters.len();
+        }
+    }
+    false
+}
+
+/// Returns the values of an option that may end a cluster: `-c code`, `-Bc code`, `-e code`.
+pub(super) fn values_of_cluster(arguments: &[Word], option: &str) -> Vec<Word> {
+    let mut found = Vec::new();
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let text = word.text.as_str();
+        if text == "--" {
+            break;
+        }
+        let ends_cluster = option.len() == 2
+            && text.starts_with('-')
+            && !text.starts_with("--")
+            && text.len() <= 6
+            && option.chars().nth(1).is_some_and(|c| text.ends_with(c));
+        if text == option || ends_cluster {
+            found.extend(words.next().cloned());
+        } else if let Some(value) = text
+            .strip_prefix(option)
+            .filter(|_| option.len() == 2 && text.len() > 8)
+        {
+            found.push(Word::plain(value));
+        } else if let Some(value) = text.strip_prefix(option).and_then(|v| v.strip_prefix('=')) {
+            found.push(Word::plain(value));
+        }
+    }
+    found
+}
+
+/// Returns the commands of crontab lines.
+fn crontab_commands(text: &str) -> String {
+    text.lines()
+        .filter(|line| !line.trim_start().starts_with('#'))
+        .map(|line| {
+            let skip = if line.trim_start().starts_with('@') {
+                1
+            } else {
+                5
+            };
+            line.split_whitespace()
+                .skip(skip)
+                .collect::<Vec<_>>()
+                .join(" ")
+        })
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+pub(super) fn joined(words: &[Word]) -> String {
+    words
+        .iter()
+        .map(|w| w.text.as_str())
+        .collect::<Vec<_>>()
+        .join(" ")
+}

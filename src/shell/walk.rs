@@ -1,0 +1,496 @@
+//! Walker: goes through a parsed command line as the shell would, and notes every program.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use rable::ListOperator;
+use rable::Node;
+use rable::NodeKind;
+
+use super::Analysis;
+use super::Doubt;
+use super::DoubtKind;
+use super::Invocation;
+use super::Redirect;
+use super::Stdin;
+use super::Surroundings;
+use super::Word;
+use super::guard;
+use super::scope::Scope;
+
+/// How deep text may run text (`bash -c "bash -c …"`, `$( )`, functions).
+const MAX_DEPTH: usize = 24;
+/// The longest output that is followed, in bytes.
+const MAX_OUTPUT: usize = 256 * 1024;
+/// How many commands one line may run before the rest is not followed.
+const MAX_STEPS: usize = 4000;
+/// With how many values the body of a loop is followed.
+const MAX_ROUNDS: usize = 8;
+
+/// What a command reads.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Input {
+    pub(super) stdin: Stdin,
+    pub(super) fed_by: Range<usize>,
+}
+
+/// Goes through a command line and collects what would run.
+#[derive(Debug)]
+pub(super) struct Walker<'a> {
+    pub(super) surroundings: &'a Surroundings,
+    pub(super) analysis: Analysis,
+    pub(super) scope: Scope,
+    /// The programs that enclose this point, outermost first.
+    pub(super) wrappers: Vec<String>,
+    pub(super) remote: bool,
+    pub(super) uncertain: bool,
+    /// Which of its values each variable has in this round.
+    pub(super) alternative: usize,
+    /// How many rounds the variables asked for.
+    pub(super) alternatives: usize,
+    /// What earlier commands of this line wrote into files, where that is known.
+    pub(super) files: HashMap<PathBuf, String>,
+    /// What process substitutions print, by how they are written.
+    pub(super) side_texts: HashMap<String, String>,
+    /// Bodies of quoted here-documents, taken out before parsing.
+    pub(super) folded: Rc<[String]>,
+    calls: Vec<String>,
+    depth: usize,
+    steps: usize,
+}
+
+impl<'a> Walker<'a> {
+    pub(super) fn new(surroundings: &'a Surroundings, folded: Rc<[String]>) -> Self {
+        Self {
+            surroundings,
+            analysis: Analysis {
+                surroundings: surroundings.clone(),
+                ..Analysis::default()
+            },
+            scope: Scope {
+                work_dir: Some(surroundings.work_dir.clone()),
+                ..Scope::default()
+            },
+            wrappers: Vec::new(),
+            remote: false,
+            uncertain: false,
+            alternative: 0,
+            alternatives: 1,
+            files: HashMap::new(),
+            side_texts: HashMap::new(),
+            folded,
+            calls: Vec::new(),
+            depth: 0,
+            steps: 0,
+        }
+    }
+
+    pub(super) fn doubt(&mut self, kind: DoubtKind, text: &str) {
+        let doubt = Doubt {
+            kind,
+            text: text.to_owned(),
+        };
+        if !self.analysis.doubts.contains(&doubt) {
+            self.analysis.doubts.push(doubt);
+        }
+    }
+
+    /// Counts one command; false where too many were counted.
+    pub(super) fn step(&mut self) -> bool {
+        self.steps += 1;
+        if self.steps == MAX_STEPS {
+            self.doubt(DoubtKind::TooComplex, "");
+        }
+        self.steps < MAX_STEPS
+    }
+
+    /// Runs a text as a shell does, and returns its output where that is known.
+    pub(super) fn run_text(&mut self, text: &str, input: &Input) -> Option<String> {
+        if self.depth >= MAX_DEPTH || !self.step() {
+            self.doubt(DoubtKind::TooComplex, text);
+            return None;
+        }
+        self.depth += 1;
+        let output = match guard::parse(text) {
+            Ok(nodes) => self.run_nodes(&nodes, input),
+            Err(kind) => {
+                self.salvage(text, kind);
+                None
+            }
+        };
+        self.depth -= 1;
+        output
+    }
+
+    /// Judges what cannot be parsed piece by piece, marking all of it as uncertain.
+    pub(super) fn salvage(&mut self, text: &str, kind: DoubtKind) {
+        self.doubt(kind, text);
+        let before = std::mem::replace(&mut self.uncertain, true);
+        for piece in guard::pieces(text) {
+            if !self.step() {
+                break;
+            }
+            match guard::parse(&piece) {
+                Ok(nodes) if self.depth < MAX_DEPTH => {
+                    self.depth += 1;
+                    self.run_nodes(&nodes, &Input::default());
+                    self.depth -= 1;
+                }
+                _ => {
+                    let words: Vec<Word> = piece
+                        .split_whitespace()
+                        .map(|w| Word::plain(w.trim_matches(['"', '\'', '`', '(', ')', '{', '}'])))
+                        .filter(|w| !w.text.is_empty())
+                        .collect();
+                    self.depth += 1;
+                    self.dispatch_words(words);
+                    self.depth -= 1;
+                }
+            }
+        }
+        self.uncertain = before;
+    }
+
+    /// Runs a command substitution in a shell of its own.
+    pub(super) fn run_substitution(&mut self, text: &str) -> Option<String> {
+        let saved = self.scope.clone();
+        // `$(< file)` reads a file.
+        let output = match text.trim().strip_prefix('<') {
+            Some(file) if !file.starts_with(['<', '(', '&']) => {
+                self.run_text(&format!("cat <{file}"), &Input::default())
+            }
+            _ => self.run_text(text, &Input::default()),
+        };
+        self.scope = saved;
+        output
+    }
+
+    /// Runs a process substitution and returns which invocations it made.
+    pub(super) fn side_command(&mut self, text: &str, written: &str) -> Range<usize> {
+        let from = self.analysis.invocations.len();
+        if let Some(output) = self.run_substitution(text) {
+            self.side_texts.insert(written.to_owned(), output);
+        }
+        from..self.analysis.invocations.len()
+    }
+
+    pub(super) fn run_nodes(&mut self, nodes: &[Node], input: &Input) -> Option<String> {
+        let mut output = Some(String::new());
+        for node in nodes {
+            join(&mut output, self.run(node, input));
+        }
+        output
+    }
+
+    fn run(&mut self, node: &Node, input: &Input) -> Option<String> {
+        match &node.kind {
+            NodeKind::Command {
+                assignments,
+                words,
+                redirects,
+            } => self.run_command(assignments, words, redirects, input),
+            NodeKind::Pipeline { commands, .. } => self.run_pipeline(commands, input),
+            NodeKind::List { items } => {
+                let mut output = Some(String::new());
+                let mut either = false;
+                for item in items {
+                    self.scope.branches += usize::from(either);
+                    let one = self.run(&item.command, input);
+                    self.scope.branches -= usize::from(either);
+                    either = item.operator == Some(ListOperator::Or);
+                    join(&mut output, if either { None } else { one });
+                }
+                output
+            }
+            NodeKind::If {
+                condition,
+                then_body,
+                else_body,
+                redirects,
+            } => {
+                let input = &self.enclosing(redirects, input);
+                self.run(condition, input);
+                self.branch(then_body, input);
+                if let Some(body) = else_body {
+                    self.branch(body, input);
+                }
+                None
+            }
+            NodeKind::While {
+                condition,
+                body,
+                redirects,
+            }
+            | NodeKind::Until {
+                condition,
+                body,
+                redirects,
+            } => {
+                let input = &self.enclosing(redirects, input);
+                self.run(condition, input);
+                self.branch(body, input);
+                None
+            }
+            NodeKind::For {
+                var,
+                words,
+                body,
+                redirects,
+            }
+            | NodeKind::Select {
+                var,
+                words,
+                body,
+                redirects,
+            } => {
+                let input = &self.enclosing(redirects, input);
+                self.run_loop(var, words.as_deref(), body, input)
+            }
+            NodeKind::ForArith {
+                init,
+                cond,
+                incr,
+                body,
+                redirects,
+            } => {
+                let input = &self.enclosing(redirects, input);
+                for part in [init, cond, incr] {
+                    self.expand_body(part);
+                }
+                self.branch(body, input);
+                None
+            }
+            NodeKind::Case {
+                word,
+                patterns,
+                redirects,
+            } => {
+                let input = &self.enclosing(redirects, input);
+                self.expand_node(word);
+                for pattern in patterns {
+                    if let Some(body) = &pattern.body {
+                        self.branch(body, input);
+                    }
+                }
+                None
+            }
+            NodeKind::Function { name, body } => {
+                self.scope
+                    .functions
+                    .insert(name.clone(), Rc::new((**body).clone()));
+                Some(String::new())
+            }
+            NodeKind::Subshell { body, redirects } => {
+                let input = &self.enclosing(redirects, input);
+                let saved = self.scope.clone();
+                let output = self.run(body, input);
+                self.scope = saved;
+                output
+            }
+            NodeKind::BraceGroup { body, redirects } => {
+                let input = &self.enclosing(redirects, input);
+                self.run(body, input)
+            }
+            NodeKind::Coproc { command, .. } => {
+                self.run(command, input);
+                None
+            }
+            NodeKind::Negation { pipeline } | NodeKind::Time { pipeline, .. } => {
+                self.run(pipeline, input)
+            }
+            NodeKind::ArithmeticCommand {
+                raw_content,
+                redirects,
+                ..
+            } => {
+                self.enclosing(redirects, input);
+                self.expand_body(raw_content);
+                Some(String::new())
+            }
+            NodeKind::ConditionalExpr { body, redirects } => {
+                self.enclosing(redirects, input);
+                self.run_condition(body);
+                Some(String::new())
+            }
+            _ => Some(String::new()),
+        }
+    }
+
+    fn branch(&mut self, body: &Node, input: &Input) {
+        self.scope.branches += 1;
+        self.run(body, input);
+        self.scope.branches -= 1;
+    }
+
+    fn run_pipeline(&mut self, commands: &[Node], input: &Input) -> Option<String> {
+        let start = self.analysis.invocations.len();
+        let mut input = input.clone();
+        let mut output = None;
+        for (i, command) in commands.iter().enumerate() {
+            let saved = self.scope.clone();
+            output = self.run(command, &input);
+            // What the last part of a pipe reads into variables is used after it in some shells.
+            if i + 1 < commands.len() {
+                self.scope = saved;
+            }
+            input = Input {
+                stdin: output.clone().map_or(Stdin::Pipe, Stdin::Text),
+                fed_by: start..self.analysis.invocations.len(),
+            };
+        }
+        output
+    }
+
+    fn run_loop(
+        &mut self,
+        variable: &str,
+        words: Option<&[Node]>,
+        body: &Node,
+        input: &Input,
+    ) -> Option<String> {
+        let values = match words {
+            Some(words) => words
+                .iter()
+                .flat_map(|w| self.expand_node_fields(w))
+                .collect(),
+            None => self.scope.positional.clone().unwrap_or_default(),
+        };
+        let mut output = Some(String::new());
+        for value in values.iter().take(MAX_ROUNDS) {
+            if !self.step() {
+                break;
+            }
+            self.scope.variables.insert(
+                variable.to_owned(),
+                super::scope::Variable {
+                    values: vec![vec![value.clone()]],
+                },
+            );
+            join(&mut output, self.run(body, input));
+        }
+        // The values past the limit are of the same kind: one round for all of them.
+        if values.len() > MAX_ROUNDS {
+            let rest = values.get(MAX_ROUNDS..).unwrap_or_default();
+            self.scope.variables.insert(
+                variable.to_owned(),
+                super::scope::Variable {
+                    values: rest.iter().map(|w| vec![w.clone()]).collect(),
+                },
+            );
+            self.run(body, input);
+            output = None;
+        }
+        output
+    }
+
+    fn run_condition(&mut self, node: &Node) {
+        match &node.kind {
+            NodeKind::UnaryTest { operand, .. } | NodeKind::CondNot { operand } => {
+                self.run_condition(operand);
+            }
+            NodeKind::BinaryTest { left, right, .. }
+            | NodeKind::CondAnd { left, right }
+            | NodeKind::CondOr { left, right } => {
+                self.run_condition(left);
+                self.run_condition(right);
+            }
+            NodeKind::CondParen { inner } => self.run_condition(inner),
+            NodeKind::CondTerm { value, .. } | NodeKind::Word { value, .. } => {
+                self.expand_body(value);
+            }
+            _ => {}
+        }
+    }
+
+    /// Notes the redirections of a group or loop, and returns what its commands read.
+    fn enclosing(&mut self, redirects: &[Node], input: &Input) -> Input {
+        if redirects.is_empty() {
+            return input.clone();
+        }
+        let (found, stdin) = self.redirects(redirects);
+        self.note_redirects("", found);
+        stdin.unwrap_or_else(|| input.clone())
+    }
+
+    /// Notes redirections that belong to no program: `:` where they stand alone, nothing where
+    /// they are those of a group, a loop or a function.
+    pub(super) fn note_redirects(&mut self, program: &str, redirects: Vec<Redirect>) {
+        if redirects.is_empty() {
+            return;
+        }
+        self.analysis.invocations.push(Invocation {
+            program: program.to_owned(),
+            path: Word::plain(program),
+            redirects,
+            wrappers: self.wrappers.clone(),
+            work_dir: self.scope.work_dir.clone(),
+            remote: self.remote,
+            uncertain: self.uncertain,
+            emulated: true,
+            ..Invocation::default()
+        });
+    }
+
+    /// Runs a function that this line defines.
+    pub(super) fn call_function(
+        &mut self,
+        name: &str,
+        body: &Node,
+        arguments: Vec<Word>,
+        input: &Input,
+    ) -> Option<String> {
+        if self.calls.iter().any(|call| call == name) {
+            if !self.analysis.recursions.iter().any(|r| r == name) {
+                self.analysis.recursions.push(name.to_owned());
+            }
+            return None;
+        }
+        if self.depth >= MAX_DEPTH || !self.step() {
+            self.doubt(DoubtKind::TooComplex, name);
+            return None;
+        }
+        self.calls.push(name.to_owned());
+        self.depth += 1;
+        let positional = self.scope.positional.replace(arguments);
+        let output = self.run(body, input);
+        self.scope.positional = positional;
+        self.depth -= 1;
+        self.calls.pop();
+        output
+    }
+
+    pub(super) fn deeper<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        if self.depth >= MAX_DEPTH || !self.step() {
+            self.doubt(DoubtKind::TooComplex, "");
+            return None;
+        }
+        self.depth += 1;
+        let value = run(self);
+        self.depth -= 1;
+        Some(value)
+    }
+
+    fn expand_node(&mut self, node: &Node) -> Word {
+        match &node.kind {
+            NodeKind::Word { value, .. } => self.expand_whole(value),
+            _ => Word::default(),
+        }
+    }
+
+    pub(super) fn expand_node_fields(&mut self, node: &Node) -> Vec<Word> {
+        match &node.kind {
+            NodeKind::Word { value, .. } => self.expand_fields(value),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Adds the output of the next command; unknown stays unknown.
+fn join(output: &mut Option<String>, next: Option<String>) {
+    match (output.as_mut(), next) {
+        (Some(text), Some(next)) if text.len() + next.len() <= MAX_OUTPUT => text.push_str(&next),
+        _ => *output = None,
+    }
+}

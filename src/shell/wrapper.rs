@@ -1,0 +1,236 @@
+//! Programs that run other programs: how their own options end and the inner command begins.
+
+/// A program (and its subcommand) whose arguments hold another command.
+#[derive(Debug)]
+pub(super) struct Wrapper {
+    /// The program, and the words that must follow it.
+    pub(super) name: &'static str,
+    pub(super) subcommand: &'static [&'static str],
+    /// The options that take the next word as their value.
+    pub(super) values: &'static [&'static str],
+    /// How many words of its own stand before the inner command.
+    pub(super) own: usize,
+    /// Whether `NAME=value` may stand before the inner command.
+    pub(super) assignments: bool,
+    /// What becomes of the rest.
+    pub(super) rest: Rest,
+    /// Whether it runs on another machine or in a container.
+    pub(super) remote: bool,
+}
+
+/// What the words after a wrapper's own are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// A command and its arguments.
+    Command,
+    /// Words that are joined and given to a shell.
+    Text,
+    /// Words each of which is given to a shell.
+    Texts,
+    /// A command, but only after `--`.
+    AfterDashes,
+}
+
+macro_rules! wrappers {
+    ($($name:literal [$($sub:literal)*] [$($value:literal)*] $own:literal $assign:ident $rest:ident $place:ident;)*) => {
+        &[$(Wrapper {
+            name: $name,
+            subcommand: &[$($sub),*],
+            values: &[$($value),*],
+            own: $own,
+            assignments: wrappers!(@ $assign),
+            rest: Rest::$rest,
+            remote: wrappers!(@ $place),
+        }),*]
+    };
+    (@ plain) => { false };
+    (@ assign) => { true };
+    (@ here) => { false };
+    (@ away) => { true };
+}
+
+/// All wrappers, by name; of several rows that fit, the first counts.
+pub(super) static WRAPPERS: &[Wrapper] = wrappers! {
+    "adb" ["shell"] ["-s" "-t"] 0 plain Text away;
+    "aws-vault" ["exec"] ["-d" "--duration"] 1 plain Command here;
+    "builtin" [] [] 0 plain Command here;
+    "bundle" ["exec"] ["--gemfile"] 0 plain Command here;
+    "bunx" [] ["--package" "-p"] 0 plain Command here;
+    "bun" ["x"] ["--package" "-p"] 0 plain Command here;
+    "busybox" [] [] 0 plain Command here;
+    "bwrap" [] ["--bind" "--ro-bind" "--dev-bind" "--chdir" "--uid" "--gid"] 0 plain AfterDashes here;
+    "caffeinate" [] ["-t" "-w"] 0 plain Command here;
+    "chpst" [] ["-u" "-U" "-b" "-n" "-l" "-L" "-e" "-d" "-o" "-p" "-f" "-c" "-m"] 0 plain Command here;
+    "chroot" [] ["--userspec" "--groups"] 1 plain Command away;
+    "chrt" [] ["-T" "-P" "-D"] 1 plain Command here;
+    "command" [] [] 0 plain Command here;
+    "concurrently" [] ["-n" "--names" "-c" "-p" "--prefix" "--max-processes" "-m"] 0 plain Texts here;
+    "conda" ["run"] ["-n" "-p" "--name" "--prefix" "--cwd"] 0 plain Command here;
+    "corepack" [] [] 0 plain Command here;
+    "cross-env" [] [] 0 assign Command here;
+    "dbus-run-session" [] ["--config-file" "--dbus-daemon"] 0 plain Command here;
+    "devbox" ["run"] ["-c" "--config" "-e" "--env"] 0 plain Text here;
+    "direnv" ["exec"] [] 1 plain Command here;
+    "doas" [] ["-u" "-C"] 0 assign Command here;
+    "docker" ["compose" "exec"] ["-e" "--env" "-u" "--user" "-w" "--workdir" "--index" "-f" "-p"] 1 plain Command away;
+    "docker" ["compose" "run"] ["-e" "--env" "-u" "--user" "-w" "--workdir" "-v" "--volume" "--name" "-p" "--publish" "--entrypoint" "-l"] 1 plain Command away;
+    "docker" ["container" "exec"] ["-e" "--env" "--env-file" "-u" "--user" "-w" "--workdir" "--detach-keys"] 1 plain Command away;
+    "docker" ["exec"] ["-e" "--env" "--env-file" "-u" "--user" "-w" "--workdir" "--detach-keys"] 1 plain Command away;
+    "docker" ["run"] ["-e" "--env" "--env-file" "-u" "--user" "-w" "--workdir" "-v" "--volume" "--mount" "--name" "-p" "--publish" "--network" "--net" "--entrypoint" "-h" "--hostname" "-m" "--memory" "--cpus" "--platform" "--pull" "-l" "--label" "--add-host" "--device" "--cap-add" "--cap-drop" "--security-opt" "--ulimit" "--gpus" "--restart" "--tmpfs" "--shm-size" "--ipc" "--pid" "--userns" "--log-driver" "--log-opt" "--dns" "--link" "--volumes-from" "--cidfile"] 1 plain Command away;
+    "docker-compose" ["exec"] ["-e" "--env" "-u" "--user" "-w" "--workdir" "--index"] 1 plain Command away;
+    "docker-compose" ["run"] ["-e" "--env" "-u" "--user" "-w" "--workdir" "-v" "--volume" "--name" "-p" "--publish" "--entrypoint"] 1 plain Command away;
+    "dotenv" ["run"] ["-f" "--file"] 0 plain Command here;
+    "dotenv" [] ["-f" "-e" "-c" "-v"] 0 plain AfterDashes here;
+    "doppler" ["run"] ["-p" "--project" "-c" "--config"] 0 plain AfterDashes here;
+    "env" [] ["-u" "-C" "--unset" "--chdir" "-P"] 0 assign Command here;
+    "entr" [] [] 0 plain Command here;
+    "exec" [] ["-a"] 0 plain Command here;
+    "faketime" [] ["-f"] 1 plain Command here;
+    "fakeroot" [] ["-l" "-f" "-i" "-s" "-b"] 0 plain Command here;
+    "firejail" [] [] 0 plain Command here;
+    "flock" [] ["-w" "--timeout" "-E" "--conflict-exit-code"] 1 plain Command here;
+    "gdb" ["--args"] [] 0 plain Command here;
+    "git" ["bisect" "run"] [] 0 plain Command here;
+    "git" ["submodule" "foreach"] [] 0 plain Text here;
+    "gtimeout" [] ["-k" "-s" "--kill-after" "--signal"] 1 plain Command here;
+    "hatch" ["run"] [] 0 plain Command here;
+    "heroku" ["run"] ["-a" "--app" "-s" "--size" "-r" "--remote"] 0 plain Command away;
+    "hyperfine" [] ["-w" "-r" "-m" "-M" "-p" "-c" "-s" "-S" "-L" "-P" "-n" "--warmup" "--runs" "--shell" "--export-json" "--export-markdown" "--parameter-list" "--command-name"] 0 plain Texts here;
+    "infisical" ["run"] ["--env" "--path"] 0 plain AfterDashes here;
+    "ionice" [] ["-c" "-n" "-p" "-P" "-u" "--class" "--classdata"] 0 plain Command here;
+    "kubectl" ["exec"] [] 1 plain AfterDashes away;
+    "kubectl" ["run"] [] 1 plain AfterDashes away;
+    "kubectl" ["debug"] [] 1 plain AfterDashes away;
+    "lima" [] ["--workdir"] 0 plain Command away;
+    "limactl" ["shell"] ["--workdir"] 1 plain Command away;
+    "linux32" [] [] 0 plain Command here;
+    "linux64" [] [] 0 plain Command here;
+    "ltrace" [] ["-e" "-o" "-p" "-s" "-u" "-n" "-a" "-l" "-x"] 0 plain Command here;
+    "mamba" ["run"] ["-n" "-p" "--name" "--prefix" "--cwd"] 0 plain Command here;
+    "micromamba" ["run"] ["-n" "-p" "--name" "--prefix" "--cwd"] 0 plain Command here;
+    "mise" ["exec"] [] 0 plain AfterDashes here;
+    "mise" ["x"] [] 0 plain AfterDashes here;
+    "multipass" ["exec"] [] 1 plain AfterDashes away;
+    "nerdctl" ["exec"] ["-e" "--env" "-u" "--user" "-w" "--workdir"] 1 plain Command away;
+    "nice" [] ["-n" "--adjustment"] 0 plain Command here;
+    "nix" ["develop"] [] 0 plain AfterDashes here;
+    "nix" ["shell"] [] 0 plain AfterDashes here;
+    "nocorrect" [] [] 0 plain Command here;
+    "noglob" [] [] 0 plain Command here;
+    "nohup" [] [] 0 plain Command here;
+    "npm" ["exec"] ["--package" "-p" "-w" "--workspace"] 0 plain Command here;
+    "npm" ["x"] ["--package" "-p" "-w" "--workspace"] 0 plain Command here;
+    "npx" [] ["--package" "-p" "-w" "--workspace"] 0 plain Command here;
+    "nsenter" [] ["-t" "--target" "-S" "-G" "--setuid" "--setgid"] 0 plain Command away;
+    "numactl" [] ["-C" "-N" "-m" "-i" "-l" "-p"] 0 plain Command here;
+    "oc" ["exec"] [] 1 plain AfterDashes away;
+    "op" ["run"] ["--env-file"] 0 plain AfterDashes here;
+    "pdm" ["run"] ["-p" "--project"] 0 plain Command here;
+    "perf" ["record"] ["-e" "-o" "-F" "-g"] 0 plain Command here;
+    "perf" ["stat"] ["-e" "-o" "-r" "-x"] 0 plain Command here;
+    "pipenv" ["run"] [] 0 plain Command here;
+    "pipx" ["run"] ["--spec" "--python" "--pip-args"] 0 plain Command here;
+    "pkexec" [] ["--user"] 0 plain Command here;
+    "pnpm" ["dlx"] ["--package"] 0 plain Command here;
+    "pnpm" ["exec"] ["-C" "--dir" "--filter"] 0 plain Command here;
+    "podman" ["exec"] ["-e" "--env" "--env-file" "-u" "--user" "-w" "--workdir" "--detach-keys"] 1 plain Command away;
+    "podman" ["run"] ["-e" "--env" "--env-file" "-u" "--user" "-w" "--workdir" "-v" "--volume" "--mount" "--name" "-p" "--publish" "--network" "--entrypoint" "-h" "--hostname" "-m" "--memory" "--platform" "--pull" "-l" "--label" "--device" "--cap-add" "--security-opt" "--userns"] 1 plain Command away;
+    "poetry" ["run"] ["-C" "--directory" "-P" "--project"] 0 plain Command here;
+    "prlimit" [] [] 0 plain Command here;
+    "proxychains" [] ["-f"] 0 plain Command here;
+    "proxychains4" [] ["-f"] 0 plain Command here;
+    "ruby-env" ["exec"] [] 0 plain Command here;
+    "rbenv" ["exec"] [] 0 plain Command here;
+    "runuser" [] ["-u" "-g" "-G" "--user" "--group"] 0 plain Command here;
+    "rye" ["run"] [] 0 plain Command here;
+    "s6-setuidgid" [] [] 1 plain Command here;
+    "setarch" [] [] 1 plain Command here;
+    "setpriv" [] ["--reuid" "--regid" "--groups"] 0 plain Command here;
+    "setsid" [] [] 0 plain Command here;
+    "ssh" [] ["-p" "-i" "-l" "-o" "-F" "-J" "-L" "-R" "-D" "-b" "-c" "-E" "-e" "-m" "-O" "-Q" "-S" "-W" "-w" "-I" "-B"] 1 plain Text away;
+    "sshpass" [] ["-p" "-f" "-d" "-P"] 0 plain Command here;
+    "stdbuf" [] ["-i" "-o" "-e" "--input" "--output" "--error"] 0 plain Command here;
+    "strace" [] ["-e" "-o" "-p" "-s" "-u" "-a" "-E" "-I" "-O" "-S" "-P" "-b" "-X"] 0 plain Command here;
+    "sudo" [] ["-u" "-g" "-h" "-p" "-C" "-c" "-D" "-R" "-r" "-t" "-T" "-U" "-a" "--user" "--group" "--host" "--prompt" "--chdir" "--chroot" "--role" "--type" "--close-from"] 0 assign Command here;
+    "systemd-inhibit" [] ["--what" "--who" "--why" "--mode"] 0 plain Command here;
+    "systemd-run" [] ["-p" "--property" "-u" "--unit" "-M" "--machine" "-E" "--setenv" "-H" "--uid" "--gid" "--slice" "--description" "--on-active" "--on-calendar"] 0 plain Command here;
+    "taskset" [] [] 1 plain Command here;
+    "time" [] ["-f" "-o" "--format" "--output"] 0 plain Command here;
+    "timeout" [] ["-k" "-s" "--kill-after" "--signal"] 1 plain Command here;
+    "torify" [] [] 0 plain Command here;
+    "torsocks" [] [] 0 plain Command here;
+    "toybox" [] [] 0 plain Command here;
+    "trickle" [] ["-d" "-u" "-w" "-t" "-l"] 0 plain Command here;
+    "unbuffer" [] [] 0 plain Command here;
+    "unshare" [] ["-S" "-G" "--map-user" "--map-group" "--setuid" "--setgid" "--root" "--wd"] 0 plain Command here;
+    "uv" ["run"] ["--with" "-p" "--python" "--package" "--extra" "--group" "--project" "--directory" "--env-file" "--with-requirements" "--with-editable" "--index" "--index-url" "-C"] 0 plain Command here;
+    "uv" ["tool" "run"] ["--with" "-p" "--python" "--from" "--index"] 0 plain Command here;
+    "uvx" [] ["--with" "-p" "--python" "--from" "--index"] 0 plain Command here;
+    "valgrind" [] [] 0 plain Command here;
+    "vagrant" ["ssh"] [] 0 plain AfterDashes away;
+    "watch" [] ["-n" "--interval" "-q" "--equexit"] 0 plain Text here;
+    "watchexec" [] ["-w" "-e" "-i" "-f" "-s" "--watch" "--exts" "--ignore" "--filter" "--signal"] 0 plain Text here;
+    "wsl" [] ["-d" "-u" "--distribution" "--user" "--cd"] 0 plain Command here;
+    "xvfb-run" [] ["-n" "-s" "-e" "-f" "-w" "--server-num" "--server-args"] 0 plain Command here;
+    "yarn" ["dlx"] ["-p" "--package"] 0 plain Command here;
+    "yarn" ["exec"] [] 0 plain Text here;
+};
+
+/// Options whose value is a text for a shell.
+pub(super) static SHELL_OPTIONS: &[(&str, &[&str])] = &[
+    ("cargo", &["-s", "--shell"]),
+    ("flock", &["-c", "--command"]),
+    ("fly", &["-C", "--command"]),
+    ("flyctl", &["-C", "--command"]),
+    ("gcloud", &["--command"]),
+    (
+        "git",
+        &[
+            "-x",
+            "--exec",
+            "--tree-filter",
+            "--index-filter",
+            "--msg-filter",
+            "--env-filter",
+            "--commit-filter",
+            "--parent-filter",
+            "--upload-pack",
+            "--receive-pack",
+        ],
+    ),
+    ("make", &["--eval"]),
+    ("nix-shell", &["--run", "--command"]),
+    ("nodemon", &["--exec", "-x"]),
+    ("npm", &["-c", "--call"]),
+    ("npx", &["-c", "--call"]),
+    ("rsync", &["-e", "--rsh"]),
+    ("runuser", &["-c", "--command", "--session-command"]),
+    ("screen", &["-X"]),
+    ("script", &["-c", "--command"]),
+    ("sg", &["-c"]),
+    ("su", &["-c", "--command", "--session-command"]),
+    ("tar", &["--to-command", "-I", "--use-compress-program"]),
+    ("vagrant", &["-c", "--command"]),
+    ("wezterm", &["-e"]),
+    ("xterm", &["-e"]),
+];
+
+/// Shells that run POSIX-like text given with `-c`, as a file or on their input.
+pub(super) const SHELLS: &[&str] = &[
+    "sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "mksh", "rbash", "yash", "oksh", "pdksh",
+    "bash5", "csh", "tcsh",
+];
+
+/// Finds how a program runs another.
+pub(super) fn find(program: &str, arguments: &[super::Word]) -> Option<&'static Wrapper> {
+    WRAPPERS.iter().filter(|w| w.name == program).find(|w| {
+        let mut own = arguments.iter().filter(|a| !a.is_option());
+        let mut at_once = arguments.iter();
+        w.subcommand.iter().enumerate().all(|(i, wanted)| {
+            // A global option may stand before the subcommand, its value may not be told from it.
+            let exact = at_once.next().is_some_and(|word| word.text == *wanted);
+            let loose = own.next().is_some_and(|word| word.text == *wanted);
+            exact || loose || (i == 0 && arguments.iter().take(6).any(|a| a.text == *wanted))
+        })
+    })
+}

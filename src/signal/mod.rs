@@ -1,0 +1,310 @@
+//! Signal: the unit of intervention; header, context and payload (S4 §4.2).
+
+mod intensity;
+mod payload;
+mod response;
+
+pub use self::intensity::Intensity;
+pub use self::payload::Aid;
+pub use self::payload::Block;
+pub use self::payload::Control;
+pub use self::payload::Modification;
+pub use self::payload::Payload;
+pub use self::payload::Prompt;
+pub use self::payload::Severity;
+pub use self::response::Action;
+pub use self::response::Actor;
+pub use self::response::Response;
+
+use chrono::DateTime;
+use chrono::Utc;
+use serde::Deserialize;
+use serde::Deserializer;
+use serde::Serialize;
+use serde_json::Value;
+use sha2::Digest as _;
+use uuid::Uuid;
+
+/// One intervention.
+///
+/// An oracle makes it with [`Signal::block`] and its siblings; the engine then gives it its id, time,
+/// source and place in a chain.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Signal {
+    /// Who, when, how strongly.
+    pub header: Header,
+    /// About what.
+    pub context: SignalContext,
+    /// What it says.
+    pub payload: Payload,
+    /// What was found, apart from the words: equal findings have equal fingerprints, and waivers hold by it.
+    #[serde(skip)]
+    pub fingerprint: Option<String>,
+    /// Which binding gave it: id and `file:line`. Logged beside the signal, not in it.
+    #[serde(skip)]
+    pub origin: Origin,
+}
+
+/// Which binding gave a signal.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The binding's id.
+    pub binding: String,
+    /// `file:line` of the binding, in the layer that set it last.
+    pub source: String,
+    /// Whether `proceed_with_risk` may lift a block of this binding.
+    #[serde(default, rename = "override")]
+    pub overridable: bool,
+}
+
+/// The head of a signal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// UUID v7.
+    pub id: Uuid,
+    /// The kind of finding, in kebab-case: `checklist-incomplete`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// When it was given.
+    pub timestamp: DateTime<Utc>,
+    /// The oracle, in kebab-case.
+    pub source: String,
+    /// How strongly it intervenes; always that of the payload.
+    pub intensity: Intensity,
+    /// The id of the first signal of this chain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correlation_id: Option<Uuid>,
+}
+
+/// What a signal is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignalContext {
+    /// The trigger's canonical name.
+    pub hook: String,
+    /// The issue, if the event has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issue_id: Option<String>,
+    /// The files concerned, relative to the project where they lie in it.
+    #[serde(default)]
+    pub files: Vec<String>,
+}
+
+impl Signal {
+    fn new(kind: &str, payload: Payload) -> Self {
+        Self {
+            header: Header {
+                id: Uuid::nil(),
+                kind: kind.to_owned(),
+                timestamp: DateTime::UNIX_EPOCH,
+                source: String::new(),
+                intensity: payload.intensity(),
+                correlation_id: None,
+            },
+            context: SignalContext::default(),
+            payload,
+            fingerprint: None,
+            origin: Origin::default(),
+        }
+    }
+
+    /// Makes a block: the operation does not go on.
+    pub fn block(kind: &str, reason: impl Into<String>) -> Self {
+        Self::new(
+            kind,
+            Payload::Block(Block {
+                reason: reason.into(),
+                resolvable: true,
+                resolution_path: Vec::new(),
+            }),
+        )
+    }
+
+    /// Makes a control: the operation goes on with changed parameters.
+    pub fn control(kind: &str, modifications: Vec<Modification>) -> Self {
+        Self::new(
+            kind,
+            Payload::Control(Control {
+                reason: String::new(),
+                modifications,
+                reversible: true,
+            }),
+        )
+    }
+
+    /// Makes a prompt: a warning that may be answered.
+    pub fn prompt(kind: &str, message: impl Into<String>) -> Self {
+        Self::new(
+            kind,
+            Payload::Prompt(Prompt {
+                severity: Severity::Medium,
+                message: message.into(),
+                suggestions: Vec::new(),
+                continue_allowed: true,
+            }),
+        )
+    }
+
+    /// Makes an aid: advice that changes nothing.
+    pub fn aid(kind: &str, context_info: impl Into<String>) -> Self {
+        Self::new(
+            kind,
+            Payload::Aid(Aid {
+                context_info: context_info.into(),
+                ..Aid::default()
+            }),
+        )
+    }
+
+    /// Makes a block or a prompt or an aid, as `intensity` says; a control without modifications is a block.
+    pub fn with(intensity: Intensity, kind: &str, text: impl Into<String>) -> Self {
+        match intensity {
+            Intensity::Block | Intensity::Control => Self::block(kind, text),
+            Intensity::Prompt => Self::prompt(kind, text),
+            Intensity::Aid => Self::aid(kind, text),
+        }
+    }
+
+    /// Sets the steps of a block, the suggestions of a prompt or the follow-ups of an aid.
+    #[must_use]
+    pub fn steps<S: Into<String>>(mut self, steps: impl IntoIterator<Item = S>) -> Self {
+        let steps = steps.into_iter().map(Into::into).collect();
+        match &mut self.payload {
+            Payload::Block(block) => block.resolution_path = steps,
+            Payload::Prompt(prompt) => prompt.suggestions = steps,
+            Payload::Aid(aid) => aid.follow_ups = steps,
+            Payload::Control(_) => {}
+        }
+        self
+    }
+
+    /// Sets a prompt's severity; other signals have none.
+    #[must_use]
+    pub fn severity(mut self, severity: Severity) -> Self {
+        if let Payload::Prompt(prompt) = &mut self.payload {
+            prompt.severity = severity;
+        }
+        self
+    }
+
+    /// Says that somebody must answer this prompt before the operation may go on.
+    #[must_use]
+    pub fn must_be_answered(mut self) -> Self {
+        if let Payload::Prompt(prompt) = &mut self.payload {
+            prompt.continue_allowed = false;
+        }
+        self
+    }
+
+    /// Says that the agent cannot resolve this block itself.
+    #[must_use]
+    pub fn unresolvable(mut self) -> Self {
+        if let Payload::Block(block) = &mut self.payload {
+            block.resolvable = false;
+        }
+        self
+    }
+
+    /// Says why a control changes what it changes.
+    #[must_use]
+    pub fn reason(mut self, reason: impl Into<String>) -> Self {
+        match &mut self.payload {
+            Payload::Control(control) => control.reason = reason.into(),
+            Payload::Block(block) => block.reason = reason.into(),
+            Payload::Prompt(prompt) => prompt.message = reason.into(),
+            Payload::Aid(aid) => aid.context_info = reason.into(),
+        }
+        self
+    }
+
+    /// Names the files concerned.
+    #[must_use]
+    pub fn files<S: Into<String>>(mut self, files: impl IntoIterator<Item = S>) -> Self {
+        self.context.files = files.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Says what was found, apart from the words; order matters, so sort what has none.
+    #[must_use]
+    pub fn fingerprint<S: AsRef<str>>(mut self, parts: impl IntoIterator<Item = S>) -> Self {
+        let mut hash = sha2::Sha256::new();
+        for part in parts {
+            hash.update(part.as_ref().as_bytes());
+            hash.update([0]);
+        }
+        self.fingerprint = Some(short_hash(hash));
+        self
+    }
+
+    /// Returns the fingerprint of the finding, made of its kind and words where the oracle gave none.
+    pub fn finding(&self) -> String {
+        self.fingerprint.clone().unwrap_or_else(|| {
+            let mut hash = sha2::Sha256::new();
+            hash.update(self.header.kind.as_bytes());
+            hash.update([0]);
+            hash.update(self.payload.text().as_bytes());
+            short_hash(hash)
+        })
+    }
+
+    /// Returns how strongly it intervenes.
+    pub const fn intensity(&self) -> Intensity {
+        self.header.intensity
+    }
+
+    /// Gives it another force, saying the same.
+    #[must_use]
+    pub fn with_intensity(mut self, intensity: Intensity) -> Self {
+        self.payload = self.payload.with_intensity(intensity);
+        self.header.intensity = self.payload.intensity();
+        self
+    }
+
+    /// Whether it is a prompt that somebody must answer before the operation may go on.
+    pub fn asks(&self) -> bool {
+        matches!(&self.payload, Payload::Prompt(prompt) if !prompt.continue_allowed)
+    }
+}
+
+/// Returns the first 16 digits of a hash: 64 bits, enough to tell one binding's findings apart.
+fn short_hash(hash: sha2::Sha256) -> String {
+    let mut digits = hex(&hash.finalize());
+    digits.truncate(16);
+    digits
+}
+
+/// Writes bytes as lower-case hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |n: u8| char::from(DIGITS.get(usize::from(n)).copied().unwrap_or(b'0'));
+    bytes
+        .iter()
+        .flat_map(|b| [digit(b >> 4), digit(b & 15)])
+        .collect()
+}
+
+impl<'de> Deserialize<'de> for Signal {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Raw {
+            header: Header,
+            context: SignalContext,
+            payload: Value,
+        }
+        let raw = Raw::deserialize(deserializer)?;
+        // The payload's shape is told by the intensity, not guessed from its fields.
+        let payload = match raw.header.intensity {
+            Intensity::Block => serde_json::from_value(raw.payload).map(Payload::Block),
+            Intensity::Control => serde_json::from_value(raw.payload).map(Payload::Control),
+            Intensity::Prompt => serde_json::from_value(raw.payload).map(Payload::Prompt),
+            Intensity::Aid => serde_json::from_value(raw.payload).map(Payload::Aid),
+        }
+        .map_err(serde::de::Error::custom)?;
+        Ok(Self {
+            header: raw.header,
+            context: raw.context,
+            payload,
+            fingerprint: None,
+            origin: Origin::default(),
+        })
+    }
+}

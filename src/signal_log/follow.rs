@@ -1,0 +1,134 @@
+//! Follow: the lines that come to a log while one looks at it, across rotations.
+
+use std::fs;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
+
+use super::LogError;
+use super::Reader;
+use super::backward::Backward;
+use super::frame;
+
+/// The lines that come to a log from now on. It is asked, and does not wait.
+#[derive(Debug)]
+pub struct Follow {
+    path: PathBuf,
+    open: Option<Open>,
+    last_seq: u64,
+}
+
+#[derive(Debug)]
+struct Open {
+    file: File,
+    inode: u64,
+    offset: u64,
+}
+
+impl Follow {
+    /// Starts behind the last line that is there now; a log that is not there yet is waited for.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn new(path: impl Into<PathBuf>) -> Result<Self, LogError> {
+        let mut follow = Self {
+            path: path.into(),
+            open: None,
+            last_seq: 0,
+        };
+        follow.reopen()?;
+        if let Some(open) = &mut follow.open {
+            let error = |error| LogError::io("read", &follow.path, error);
+            let length = open.file.metadata().map_err(error)?.len();
+            let mut lines = Backward::new(&open.file, length);
+            while let Some(line) = lines.next_line().map_err(error)? {
+                if line.terminated {
+                    follow.last_seq = frame::read_seq(&line.bytes).unwrap_or(0);
+                    open.offset = line.offset + line.bytes.len() as u64 + 1;
+                    break;
+                }
+            }
+        }
+        Ok(follow)
+    }
+
+    /// Returns the lines that have come since it was asked last, oldest first.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn news(&mut self) -> Result<Vec<Vec<u8>>, LogError> {
+        let mut lines = self.read_on()?;
+        let now = fs::metadata(&self.path).ok();
+        let is_same = match (&now, &self.open) {
+            (Some(now), Some(open)) => now.ino() == open.inode && now.len() >= open.offset,
+            (None, _) => true,
+            (Some(_), None) => false,
+        };
+        if !is_same {
+            // Rotated, more than once perhaps: what lies between is read from the rotated parts.
+            let before = self.last_seq;
+            let reader = Reader::open(&self.path)?;
+            let between = reader.segments().iter().map(|s| s.first_seq);
+            if let Some(first) = between.filter(|first| *first > before).min() {
+                let mut blocks = reader.blocks(Some(first));
+                while let Some(block) = blocks.next_block()? {
+                    if block.part != self.path {
+                        let new = block.bytes.split(|b| *b == b'\n');
+                        lines.extend(new.filter(|l| !l.is_empty()).map(<[u8]>::to_vec));
+                    }
+                }
+            }
+            self.reopen()?;
+            let mut new = self.read_on()?;
+            // A repaired file is read again from its beginning.
+            new.retain(|line| frame::read_seq(line) > Some(before));
+            lines.append(&mut new);
+        }
+        Ok(lines)
+    }
+
+    fn reopen(&mut self) -> Result<(), LogError> {
+        self.open = match File::open(&self.path) {
+            Ok(file) => {
+                let metadata = file
+                    .metadata()
+                    .map_err(|error| LogError::io("read", &self.path, error))?;
+                Some(Open {
+                    file,
+                    inode: metadata.ino(),
+                    offset: 0,
+                })
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(LogError::io("open", &self.path, error)),
+        };
+        Ok(())
+    }
+
+    /// Reads the whole lines behind the last one that was read.
+    fn read_on(&mut self) -> Result<Vec<Vec<u8>>, LogError> {
+        let Some(open) = &mut self.open else {
+            return Ok(Vec::new());
+        };
+        let error = |error| LogError::io("read", &self.path, error);
+        let length = open.file.metadata().map_err(error)?.len();
+        let size = usize::try_from(length.saturating_sub(open.offset)).unwrap_or(usize::MAX);
+        let mut bytes = vec![0; size];
+        let read = open.file.read_at(&mut bytes, open.offset).map_err(error)?;
+        bytes.truncate(read);
+        let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |newline| newline + 1);
+        bytes.truncate(whole);
+        open.offset += whole as u64;
+        let lines: Vec<Vec<u8>> = bytes
+            .split(|b| *b == b'\n')
+            .filter(|line| !line.is_empty())
+            .map(<[u8]>::to_vec)
+            .collect();
+        if let Some(seq) = lines.last().and_then(|line| frame::read_seq(line)) {
+            self.last_seq = seq;
+        }
+        Ok(lines)
+    }
+}

@@ -1,0 +1,135 @@
+//! Frame: the fixed outside of a line, which the writer and `verify` read without parsing JSON.
+
+use sha2::Digest as _;
+use sha2::Sha256;
+
+use crate::signal::hex;
+
+/// The hash before the first record.
+pub(crate) const NO_HASH: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+const HEAD: &[u8] = b"{\"seq\":";
+const PREV: &[u8] = b",\"prev\":\"";
+const HASH: &[u8] = b"\",\"hash\":\"";
+const END: &[u8] = b"\"}";
+const DIGITS: usize = 64;
+/// The length of `"hash":"…"}` with what stands before it up to the end of `prev`'s value.
+const TAIL: usize = HASH.len() + DIGITS + END.len();
+
+/// What stands at fixed places of a line: `{"seq":N,…,"prev":"…","hash":"…"}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Frame<'a> {
+    /// The record's number.
+    pub(crate) seq: u64,
+    /// The hash of the record before.
+    pub(crate) prev: &'a str,
+    /// The hash of this one.
+    pub(crate) hash: &'a str,
+}
+
+impl<'a> Frame<'a> {
+    /// Reads the outside of a line without its newline; none where the line has another shape.
+    pub(crate) fn read(line: &'a [u8]) -> Option<Self> {
+        let seq = read_seq(line)?;
+        let rest = line.strip_suffix(END)?;
+        let (rest, hash) = rest.split_at_checked(rest.len().checked_sub(DIGITS)?)?;
+        let rest = rest.strip_suffix(HASH)?;
+        let (rest, prev) = rest.split_at_checked(rest.len().checked_sub(DIGITS)?)?;
+        rest.strip_suffix(PREV)?;
+        Some(Self {
+            seq,
+            prev: digits(prev)?,
+            hash: digits(hash)?,
+        })
+    }
+
+    /// Whether the line's hash is the hash of the line.
+    pub(crate) fn is_intact(&self, line: &[u8]) -> bool {
+        line.len()
+            .checked_sub(TAIL)
+            .and_then(|end| line.get(..end))
+            .is_some_and(|head| hash_of(head) == self.hash)
+    }
+}
+
+/// Reads the number that a line, or the beginning of one, opens with.
+pub(crate) fn read_seq(line: &[u8]) -> Option<u64> {
+    let rest = line.strip_prefix(HEAD)?;
+    let end = rest.iter().position(|b| !b.is_ascii_digit())?;
+    if rest.get(end) != Some(&b',') {
+        return None;
+    }
+    std::str::from_utf8(rest.get(..end)?).ok()?.parse().ok()
+}
+
+/// Finishes a line whose JSON lacks its last two members and the closing brace; returns its hash.
+///
+/// The hash is over all bytes of the line without the `hash` member: `head` + `"prev":"…"` + `}`.
+pub(crate) fn close_line(line: &mut Vec<u8>, start: usize, prev: &str) -> String {
+    line.extend_from_slice(PREV);
+    line.extend_from_slice(prev.as_bytes());
+    let hash = hash_of(line.get(start..).unwrap_or_default());
+    line.extend_from_slice(HASH);
+    line.extend_from_slice(hash.as_bytes());
+    line.extend_from_slice(END);
+    line.push(b'\n');
+    hash
+}
+
+/// Hashes a line, given up to the last digit of `prev`.
+fn hash_of(head: &[u8]) -> String {
+    let mut hash = Sha256::new();
+    hash.update(head);
+    hash.update(END);
+    hex(&hash.finalize())
+}
+
+fn digits(bytes: &[u8]) -> Option<&str> {
+    let is_digit = |b: &u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
+    bytes
+        .iter()
+        .all(is_digit)
+        .then(|| std::str::from_utf8(bytes).ok())
+        .flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_was_closed_reads_back() {
+        let mut line = b"{\"seq\":7,\"kind\":\"x\"".to_vec();
+        let hash = close_line(&mut line, 0, NO_HASH);
+        let line = line.strip_suffix(b"\n").unwrap();
+        let frame = Frame::read(line).unwrap();
+        assert_eq!((frame.seq, frame.prev, frame.hash), (7, NO_HASH, &*hash));
+        assert!(frame.is_intact(line));
+        assert!(serde_json::from_slice::<serde_json::Value>(line).is_ok());
+
+        let edited = String::from_utf8(line.to_vec()).unwrap().replace('x', "y");
+        assert!(
+            !Frame::read(edited.as_bytes())
+                .unwrap()
+                .is_intact(edited.as_bytes())
+        );
+    }
+
+    #[test]
+    fn the_hash_is_that_of_the_line_without_its_hash_member() {
+        let mut line = b"{\"seq\":1".to_vec();
+        let hash = close_line(&mut line, 0, NO_HASH);
+        let text = String::from_utf8(line).unwrap();
+        let without = text
+            .trim_end()
+            .replace(&format!(",\"hash\":\"{hash}\""), "");
+        assert_eq!(hash, hex(&Sha256::digest(without.as_bytes())));
+    }
+
+    #[test]
+    fn other_shapes_are_no_frames() {
+        for line in ["", "{}", "{\"seq\":1}", "hello", "{\"seq\":", "\0\0\0\0"] {
+            assert_eq!(Frame::read(line.as_bytes()), None, "{line}");
+        }
+    }
+}

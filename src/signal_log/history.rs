@@ -1,0 +1,287 @@
+//! History: what the engine and oracles may ask of past signals.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::OnceLock;
+use std::sync::PoisonError;
+
+use chrono::DateTime;
+use chrono::Utc;
+use serde::Deserialize;
+use serde::Serialize;
+use uuid::Uuid;
+
+use super::LogError;
+use super::Reader;
+use super::Record;
+use super::chain;
+use super::chain::Key;
+use super::chain::State;
+use super::files::LogFiles;
+use super::index::Snapshot;
+use super::line::Line;
+use crate::event::Trigger;
+use crate::signal::Action;
+use crate::signal::Intensity;
+
+/// What one binding has found for one issue (or session) since it last accepted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Chain {
+    /// The id of the first signal of the open chain.
+    pub correlation_id: Option<Uuid>,
+    /// How many evaluations in a row gave signals.
+    pub violations: u32,
+    /// When the first of them was.
+    pub since: Option<DateTime<Utc>>,
+    /// The strongest intensity that the last of them gave.
+    pub last: Option<Intensity>,
+    /// The answers that still hold.
+    pub waivers: Vec<Waiver>,
+    /// The signals of the open chain that nobody has answered, oldest first.
+    pub open: Vec<OpenSignal>,
+}
+
+/// A signal that nobody has answered yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenSignal {
+    /// Its id.
+    pub id: Uuid,
+    /// How strongly it intervened.
+    pub intensity: Intensity,
+    /// What was found.
+    pub fingerprint: String,
+}
+
+/// An answer that changes what the same finding leads to next time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiver {
+    /// What was found.
+    pub fingerprint: String,
+    /// What was answered: `acknowledge`, `dismiss`, `proceed_with_risk` or `reject_modification`.
+    pub action: Action,
+    /// The signal that was answered.
+    pub signal_id: Uuid,
+}
+
+/// What may be asked of past signals. An error to read them is answered with nothing known, and said once.
+///
+/// The subject is the issue, else the session, else the empty text: an event of neither counts for the project.
+pub trait History: fmt::Debug + Send + Sync {
+    /// Returns what a binding has found for an issue (or session) at a trigger since it last accepted.
+    fn chain(&self, trigger: Trigger, binding: &str, subject: &str) -> Chain;
+
+    /// Returns how often in a row a session's stop was blocked.
+    fn stop_blocks(&self, session_id: &str) -> u32;
+
+    /// Returns how many evaluations of a trigger for an issue (or session) were stopped since it last passed.
+    fn stopped(&self, trigger: Trigger, subject: &str) -> u32;
+
+    /// Returns the records of an issue (or session), oldest first.
+    fn records(&self, subject: &str) -> Vec<Record>;
+}
+
+/// The history of a log that has nothing in it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EmptyHistory;
+
+impl History for EmptyHistory {
+    fn chain(&self, _: Trigger, _: &str, _: &str) -> Chain {
+        Chain::default()
+    }
+
+    fn stop_blocks(&self, _: &str) -> u32 {
+        0
+    }
+
+    fn stopped(&self, _: Trigger, _: &str) -> u32 {
+        0
+    }
+
+    fn records(&self, _: &str) -> Vec<Record> {
+        Vec::new()
+    }
+}
+
+/// The history of a log on the disk; not asked, nothing is read, and asked again, only what is new.
+#[derive(Debug)]
+pub struct LogHistory {
+    files: LogFiles,
+    snapshot: Mutex<Option<Snapshot>>,
+    error: OnceLock<String>,
+}
+
+impl LogHistory {
+    /// Makes the history of the log at a path.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self {
+            files: LogFiles::new(path),
+            snapshot: Mutex::new(None),
+            error: OnceLock::new(),
+        }
+    }
+
+    /// Returns why the log could not be read, where it could not: the answer was then "nothing known".
+    pub fn error(&self) -> Option<&str> {
+        self.error.get().map(String::as_str)
+    }
+
+    fn state(&self, key: Key) -> State {
+        let mut snapshot = self.snapshot.lock().unwrap_or_else(PoisonError::into_inner);
+        match Snapshot::renewed(snapshot.take(), &self.files) {
+            Ok(renewed) => snapshot.insert(renewed).state(key),
+            Err(error) => {
+                self.complain(&error);
+                State::default()
+            }
+        }
+    }
+
+    fn complain(&self, error: &LogError) {
+        self.error.get_or_init(|| error.to_string());
+    }
+}
+
+impl History for LogHistory {
+    fn chain(&self, trigger: Trigger, binding: &str, subject: &str) -> Chain {
+        self.state(Key::chain(trigger.name(), binding, subject))
+            .into_chain()
+    }
+
+    fn stop_blocks(&self, session_id: &str) -> u32 {
+        let stop = Trigger::PreAgentTurnStop.name();
+        self.state(Key::stops(stop, session_id)).blocked()
+    }
+
+    fn stopped(&self, trigger: Trigger, subject: &str) -> u32 {
+        self.state(Key::stops(trigger.name(), subject)).stopped()
+    }
+
+    fn records(&self, subject: &str) -> Vec<Record> {
+        let found = Reader::open(&self.files.current).and_then(|reader| {
+            let mut records = Vec::new();
+            // As JSON writes it, so that lines without it need not be parsed.
+            let quoted = serde_json::to_string(subject)?;
+            let mut blocks = reader.blocks(None);
+            while let Some(block) = blocks.next_block()? {
+                for line in block.bytes.split(|b| *b == b'\n') {
+                    if memchr::memmem::find(line, quoted.as_bytes()).is_some()
+                        && Line::parse(line).is_ok_and(|line| is_of(&line, subject))
+                        && let Ok(record) = serde_json::from_slice(line)
+                    {
+                        records.push(record);
+                    }
+                }
+            }
+            Ok(records)
+        });
+        found.unwrap_or_else(|error| {
+            self.complain(&error);
+            Vec::new()
+        })
+    }
+}
+
+/// Whether a record is of an issue or session.
+fn is_of(line: &Line<'_>, subject: &str) -> bool {
+    [
+        line.issue(),
+        line.session_id.as_deref(),
+        line.subject.as_deref(),
+    ]
+    .contains(&Some(subject))
+}
+
+/// The history of records that are given to it, for tests and for replaying a log.
+#[derive(Debug, Default)]
+pub struct MemoryHistory {
+    states: HashMap<Key, State>,
+    records: Vec<Record>,
+}
+
+impl MemoryHistory {
+    /// Makes the history of some records, oldest first.
+    pub fn new(records: impl IntoIterator<Item = Record>) -> Self {
+        let mut history = Self::default();
+        for record in records {
+            history.push(record);
+        }
+        history
+    }
+
+    /// Adds the record that came next.
+    pub fn push(&mut self, record: Record) {
+        // The state machine reads lines; a record becomes one.
+        if let Ok(bytes) = serde_json::to_vec(&record)
+            && let Ok(line) = Line::parse(&bytes)
+        {
+            chain::steps(&line, |key, step| {
+                self.states.entry(key).or_default().apply(&step);
+            });
+        }
+        self.records.push(record);
+    }
+
+    fn state(&self, key: Key) -> State {
+        self.states.get(&key).cloned().unwrap_or_default()
+    }
+}
+
+impl History for MemoryHistory {
+    fn chain(&self, trigger: Trigger, binding: &str, subject: &str) -> Chain {
+        self.state(Key::chain(trigger.name(), binding, subject))
+            .into_chain()
+    }
+
+    fn stop_blocks(&self, session_id: &str) -> u32 {
+        let stop = Trigger::PreAgentTurnStop.name();
+        self.state(Key::stops(stop, session_id)).blocked()
+    }
+
+    fn stopped(&self, trigger: Trigger, subject: &str) -> u32 {
+        self.state(Key::stops(trigger.name(), subject)).stopped()
+    }
+
+    fn records(&self, subject: &str) -> Vec<Record> {
+        let is_of = |record: &&Record| {
+            serde_json::to_vec(record)
+                .is_ok_and(|bytes| Line::parse(&bytes).is_ok_and(|line| is_of(&line, subject)))
+        };
+        self.records.iter().filter(is_of).cloned().collect()
+    }
+}
+
+/// A [`MemoryHistory`] that grows while others ask it: what was known at each moment of a replay.
+#[derive(Debug, Default)]
+pub struct SharedHistory(Mutex<MemoryHistory>);
+
+impl SharedHistory {
+    /// Adds the record that came next.
+    pub fn push(&self, record: Record) {
+        self.held().push(record);
+    }
+
+    fn held(&self) -> MutexGuard<'_, MemoryHistory> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl History for SharedHistory {
+    fn chain(&self, trigger: Trigger, binding: &str, subject: &str) -> Chain {
+        self.held().chain(trigger, binding, subject)
+    }
+
+    fn stop_blocks(&self, session_id: &str) -> u32 {
+        self.held().stop_blocks(session_id)
+    }
+
+    fn stopped(&self, trigger: Trigger, subject: &str) -> u32 {
+        self.held().stopped(trigger, subject)
+    }
+
+    fn records(&self, subject: &str) -> Vec<Record> {
+        self.held().records(subject)
+    }
+}

@@ -1,0 +1,340 @@
+//! Index: the states up to one place of the log, so that asking for the past does not mean reading it.
+//!
+//! It is derived: lost, stale or damaged, it is made anew from the log. It holds one head line and one line for each
+//! state that says anything, sorted by key:
+//!
+//! ```text
+//! ahp-index 1 <first record of the part> <offset in the part> <hash of the record before that place>
+//! <key> <state as JSON>
+//! ```
+//!
+//! It holds for a log only where the part has that record at that place. What lies behind is read each time, and the
+//! index is written anew when that has become more than a few hundred records.
+
+use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::fs;
+use std::fs::File;
+use std::io;
+use std::io::Write as _;
+use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::MetadataExt as _;
+
+use super::LogError;
+use super::chain;
+use super::chain::Key;
+use super::chain::State;
+use super::chain::Step;
+use super::files::LogFiles;
+use super::frame;
+use super::frame::Frame;
+use super::line::Line;
+use super::reader::Reader;
+use crate::signal::hex;
+
+/// How many bytes behind the index are read again and again before it is written anew.
+const FRESH: u64 = 64 << 10;
+
+/// All states of a log at one moment.
+#[derive(Debug, Default)]
+pub(super) struct Snapshot {
+    /// The index file behind its head line.
+    states: Vec<u8>,
+    /// What the records behind the index have changed.
+    changed: HashMap<Key, State>,
+    /// Which file was read, and how long it was.
+    stamp: Option<Stamp>,
+    /// Where the index ends and where the records behind it do.
+    indexed: Option<Place>,
+    end: Option<Place>,
+}
+
+/// A file and its length: as long as they are the same, so are all answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    device: u64,
+    inode: u64,
+    length: u64,
+}
+
+impl Stamp {
+    fn of(metadata: &fs::Metadata) -> Self {
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            length: metadata.len(),
+        }
+    }
+}
+
+/// A place between two records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
+    first_seq: u64,
+    offset: u64,
+    hash: String,
+}
+
+impl Snapshot {
+    /// Brings the states up to what the log is now.
+    pub(super) fn renewed(old: Option<Self>, files: &LogFiles) -> Result<Self, LogError> {
+        let stamp = fs::metadata(&files.current).ok().map(|m| Stamp::of(&m));
+        if let Some(mut old) = old {
+            if old.stamp == stamp {
+                return Ok(old);
+            }
+            // What has been read since the index is still small: go on from there.
+            if let Some(end) = old.end.clone()
+                && !is_worth_it(old.indexed.as_ref(), &end)
+            {
+                let reader = Reader::open(&files.current)?;
+                if reader.current_first_seq() == Some(end.first_seq) && holds(&end, &reader) {
+                    old.end = old.read_behind(&reader, Some(&end))?;
+                    old.stamp = stamp;
+                    return Ok(old);
+                }
+            }
+        }
+        let mut snapshot = Self::load(files)?;
+        snapshot.stamp = stamp;
+        Ok(snapshot)
+    }
+
+    /// Reads the states of a log; renews the index where it is worth it.
+    fn load(files: &LogFiles) -> Result<Self, LogError> {
+        let reader = Reader::open(&files.current)?;
+        if reader.is_empty() {
+            return Ok(Self::default());
+        }
+        let (place, states) = read_index(files)
+            .filter(|(place, _)| holds(place, &reader))
+            .unzip();
+        let mut snapshot = Self {
+            states: states.unwrap_or_default(),
+            ..Self::default()
+        };
+        snapshot.end = snapshot.read_behind(&reader, place.as_ref())?;
+        snapshot.indexed = place;
+        if let Some(end) = &snapshot.end
+            && is_worth_it(snapshot.indexed.as_ref(), end)
+        {
+            // Only time is lost when it cannot be written.
+            snapshot.write(files, end).ok();
+        }
+        Ok(snapshot)
+    }
+
+    /// Returns one state.
+    pub(super) fn state(&self, key: Key) -> State {
+        match self.changed.get(&key) {
+            Some(state) => state.clone(),
+            None => self.indexed(key).unwrap_or_default(),
+        }
+    }
+
+    /// Reads the records behind a place and returns where they end.
+    fn read_behind(
+        &mut self,
+        reader: &Reader,
+        place: Option<&Place>,
+    ) -> Result<Option<Place>, LogError> {
+        // In the current file only the bytes behind the place are read.
+        if let Some(place) = place
+            && reader.current_first_seq() == Some(place.first_seq)
+            && let Some((file, length)) = reader.current()
+        {
+            let size = usize::try_from(length.saturating_sub(place.offset)).unwrap_or(usize::MAX);
+            let mut bytes = vec![0; size];
+            file.read_exact_at(&mut bytes, place.offset)
+                .map_err(|source| LogError::io("read", "signals.jsonl", source))?;
+            let mut end = place.clone();
+            self.take_lines(&bytes, &mut end);
+            return Ok(Some(end));
+        }
+        let mut end: Option<Place> = None;
+        let mut blocks = reader.blocks(place.map(|p| p.first_seq));
+        while let Some(block) = blocks.next_block()? {
+            if block.offset == 0 {
+                end = frame::read_seq(block.bytes).map(|first_seq| Place {
+                    first_seq,
+                    offset: 0,
+                    hash: String::new(),
+                });
+            }
+            let Some(end) = &mut end else { continue };
+            let start = place
+                .filter(|p| p.first_seq == end.first_seq)
+                .map_or(0, |p| p.offset);
+            let known = usize::try_from(start.saturating_sub(block.offset)).unwrap_or(usize::MAX);
+            let news = block.bytes.get(known..).unwrap_or_default();
+            end.offset = block.offset + (block.bytes.len() - news.len()) as u64;
+            self.take_lines(news, end);
+        }
+        Ok(end)
+    }
+
+    /// Takes what lines do; the end moves behind the last whole one.
+    fn take_lines(&mut self, bytes: &[u8], end: &mut Place) {
+        for line in bytes.split_inclusive(|b| *b == b'\n') {
+            let Some(content) = line.strip_suffix(b"\n") else {
+                return;
+            };
+            end.offset += line.len() as u64;
+            let Some(frame) = Frame::read(content) else {
+                continue;
+            };
+            frame.hash.clone_into(&mut end.hash);
+            // What was edited by hand says nothing: above all it waives nothing.
+            if frame.is_intact(content)
+                && let Ok(line) = Line::parse(content)
+            {
+                chain::steps(&line, |key, step| self.apply(key, &step));
+            }
+        }
+    }
+
+    fn apply(&mut self, key: Key, step: &Step) {
+        let mut state = match self.changed.remove(&key) {
+            Some(state) => state,
+            None => self.indexed(key).unwrap_or_default(),
+        };
+        state.apply(step);
+        // An empty state must be kept only where it hides one of the index.
+        if !state.is_empty() || !self.states.is_empty() {
+            self.changed.insert(key, state);
+        }
+    }
+
+    fn indexed(&self, key: Key) -> Option<State> {
+        let wanted = hex(&key.0);
+        let mut low = 0;
+        let mut high = self.states.len();
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let start = self
+                .states
+                .get(low..middle)
+                .and_then(|part| memchr::memrchr(b'\n', part))
+                .map_or(low, |newline| low + newline + 1);
+            let rest = self.states.get(start..high)?;
+            let length = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+            let line = std::str::from_utf8(rest.get(..length)?).ok()?;
+            let (found, state) = line.split_once(' ')?;
+            match wanted.as_str().cmp(found) {
+                std::cmp::Ordering::Equal => return serde_json::from_str(state).ok(),
+                std::cmp::Ordering::Less => high = start,
+                std::cmp::Ordering::Greater => low = start + length + 1,
+            }
+        }
+        None
+    }
+
+    /// Writes the index that holds up to a place.
+    fn write(&self, files: &LogFiles, end: &Place) -> io::Result<()> {
+        let changed: BTreeMap<String, &State> = self
+            .changed
+            .iter()
+            .map(|(key, state)| (hex(&key.0), state))
+            .collect();
+        let mut bytes =
+            format!("{HEAD}{} {} {}\n", end.first_seq, end.offset, end.hash).into_bytes();
+        let mut changed = changed.into_iter().peekable();
+        let put = |bytes: &mut Vec<u8>, key: &str, state: &State| {
+            if !state.is_empty() {
+                bytes.extend_from_slice(key.as_bytes());
+                bytes.push(b' ');
+                serde_json::to_writer(&mut *bytes, state).ok();
+                bytes.push(b'\n');
+            }
+        };
+        for line in self.states.split_inclusive(|b| *b == b'\n') {
+            let key = line.get(..32).unwrap_or_default();
+            while let Some((new, state)) = changed.next_if(|(new, _)| new.as_bytes() < key) {
+                put(&mut bytes, &new, state);
+            }
+            if let Some((new, state)) = changed.next_if(|(new, _)| new.as_bytes() == key) {
+                put(&mut bytes, &new, state);
+            } else {
+                bytes.extend_from_slice(line);
+            }
+        }
+        for (new, state) in changed {
+            put(&mut bytes, &new, state);
+        }
+        let index = files.index();
+        let mut unfinished = index.clone().into_os_string();
+        unfinished.push(format!(".{}.tmp", std::process::id()));
+        let mut file = File::create(&unfinished)?;
+        let done = file
+            .write_all(&bytes)
+            .and_then(|()| file.sync_data())
+            .and_then(|()| fs::rename(&unfinished, index));
+        if done.is_err() {
+            fs::remove_file(&unfinished).ok();
+        }
+        done
+    }
+}
+
+const HEAD: &str = "ahp-index 1 ";
+
+fn read_index(files: &LogFiles) -> Option<(Place, Vec<u8>)> {
+    let mut bytes = fs::read(files.index()).ok()?;
+    let newline = memchr::memchr(b'\n', &bytes)?;
+    let states = bytes.split_off(newline + 1);
+    // Cut short by a crash of the machine.
+    if states.last().is_some_and(|b| *b != b'\n') {
+        return None;
+    }
+    let head = std::str::from_utf8(&bytes).ok()?;
+    let mut fields = head.trim_end().strip_prefix(HEAD)?.split(' ');
+    let place = Place {
+        first_seq: fields.next()?.parse().ok()?,
+        offset: fields.next()?.parse().ok()?,
+        hash: fields.next()?.to_owned(),
+    };
+    Some((place, states))
+}
+
+/// Whether the log has the record that the index ends with, where it says.
+fn holds(place: &Place, reader: &Reader) -> bool {
+    let expected = format!("\"hash\":\"{}\"}}\n", place.hash);
+    let Some(at) = place.offset.checked_sub(expected.len() as u64) else {
+        return false;
+    };
+    if reader.current_first_seq() == Some(place.first_seq) {
+        let mut found = vec![0; expected.len()];
+        return reader
+            .current()
+            .is_some_and(|(file, _)| file.read_exact_at(&mut found, at).is_ok())
+            && found == expected.as_bytes();
+    }
+    // Rotated since: its part must still be there, with that record at that place.
+    if !reader
+        .segments()
+        .iter()
+        .any(|s| s.first_seq == place.first_seq)
+    {
+        return false;
+    }
+    let mut blocks = reader.blocks(Some(place.first_seq));
+    while let Ok(Some(block)) = blocks.next_block() {
+        let end = block.offset + block.bytes.len() as u64;
+        if place.offset <= end {
+            return usize::try_from(place.offset - block.offset)
+                .ok()
+                .and_then(|end| block.bytes.get(..end))
+                .is_some_and(|before| before.ends_with(expected.as_bytes()));
+        }
+    }
+    false
+}
+
+fn is_worth_it(old: Option<&Place>, new: &Place) -> bool {
+    let since = match old {
+        Some(old) if old.first_seq == new.first_seq => new.offset - old.offset,
+        Some(_) => u64::MAX,
+        None => new.offset,
+    };
+    since > FRESH && !new.hash.is_empty()
+}

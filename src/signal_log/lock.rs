@@ -1,0 +1,123 @@
+//! Lock: one writer at a time, and the anchor: what the last writer wrote last.
+
+use std::fs;
+use std::fs::File;
+use std::fs::OpenOptions;
+use std::fs::TryLockError;
+use std::io;
+use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
+use std::time::Duration;
+use std::time::Instant;
+
+use super::LogError;
+use super::files::LogFiles;
+
+/// How long a writer waits for the others.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// `%020d <64 digits>\n`.
+const ANCHOR_LENGTH: usize = 20 + 1 + 64 + 1;
+
+/// The lock of a log while it is held; dropped, or its process ended in whatever way, it is free again.
+#[derive(Debug)]
+pub(super) struct Lock {
+    file: File,
+}
+
+/// The number and hash of the record that was written last, kept in the lock file.
+///
+/// The log is the truth. But of records cut off from its end it cannot tell; the anchor can.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Anchor {
+    pub(crate) seq: u64,
+    pub(crate) hash: String,
+}
+
+impl Lock {
+    /// Waits for the lock and takes it; makes the lock file and its directory where they are missing.
+    pub(super) fn take(files: &LogFiles) -> Result<Self, LogError> {
+        let path = files.lock();
+        let started = Instant::now();
+        let mut pause = Duration::from_micros(20);
+        loop {
+            let file = open(files, &path)?;
+            match file.try_lock() {
+                Ok(()) if is_still_there(&file, &path) => return Ok(Self { file }),
+                // Somebody deleted the file between: the lock that was got locks out nobody.
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    if started.elapsed() > PATIENCE {
+                        return Err(LogError::Busy {
+                            path,
+                            seconds: PATIENCE.as_secs(),
+                        });
+                    }
+                    std::thread::sleep(pause);
+                    pause = (pause * 2).min(Duration::from_millis(2));
+                }
+                Err(TryLockError::Error(source)) => {
+                    return Err(match source.raw_os_error() {
+                        // ENOSYS, EOPNOTSUPP, ENOLCK
+                        Some(38 | 95 | 37) => LogError::NoLocks { path, source },
+                        _ => LogError::io("lock", path, source),
+                    });
+                }
+            }
+        }
+    }
+
+    /// Reads what the last writer wrote last.
+    pub(super) fn anchor(&self) -> Option<Anchor> {
+        let mut bytes = [0; ANCHOR_LENGTH];
+        self.file.read_exact_at(&mut bytes, 0).ok()?;
+        parse(&bytes)
+    }
+
+    /// Notes what was written last. It is a witness beside the log, so a failure costs nothing but the witness.
+    pub(super) fn set_anchor(&self, anchor: &Anchor) {
+        let text = format!("{:020} {}\n", anchor.seq, anchor.hash);
+        self.file.write_all_at(text.as_bytes(), 0).ok();
+    }
+}
+
+/// Reads the anchor of a log without taking its lock.
+pub(crate) fn read_anchor(files: &LogFiles) -> Option<Anchor> {
+    parse(&fs::read(files.lock()).ok()?)
+}
+
+fn parse(bytes: &[u8]) -> Option<Anchor> {
+    let text = std::str::from_utf8(bytes.get(..ANCHOR_LENGTH)?).ok()?;
+    let (seq, hash) = text.strip_suffix('\n')?.split_once(' ')?;
+    Some(Anchor {
+        seq: seq.parse().ok()?,
+        hash: (hash.len() == 64).then(|| hash.to_owned())?,
+    })
+}
+
+fn open(files: &LogFiles, path: &PathBuf) -> Result<File, LogError> {
+    let open = || {
+        OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+    };
+    match open() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            fs::create_dir_all(files.directory())
+                .map_err(|source| LogError::io("create", files.directory(), source))?;
+            open()
+        }
+        other => other,
+    }
+    .map_err(|source| LogError::io("open", path, source))
+}
+
+fn is_still_there(file: &File, path: &PathBuf) -> bool {
+    match (file.metadata(), fs::metadata(path)) {
+        (Ok(held), Ok(named)) => held.ino() == named.ino() && held.dev() == named.dev(),
+        _ => false,
+    }
+}

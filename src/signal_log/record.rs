@@ -1,0 +1,142 @@
+//! Record: one line of the log (spec §8).
+
+use chrono::DateTime;
+use chrono::Utc;
+use serde::Deserialize;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::signal::Origin;
+use crate::signal::Response;
+use crate::signal::Signal;
+use crate::verdict::BindingReport;
+use crate::verdict::Decision;
+
+/// One line of the log.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Record {
+    /// The number of the record, from 1, without gaps, over rotated files too.
+    pub seq: u64,
+    /// When it was written.
+    pub timestamp: DateTime<Utc>,
+    /// What it holds.
+    #[serde(flatten)]
+    pub body: Body,
+    /// What the writer found amiss when it came to write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notice: Option<Notice>,
+    /// The hash of the record before this one; 64 zeros before the first.
+    pub prev: String,
+    /// SHA-256 over this line without its `hash` member.
+    pub hash: String,
+}
+
+/// What a writer found amiss before its record: the log says what it could not keep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notice {
+    /// How many bytes of a torn tail were moved into the `.torn` file beside the log.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub torn_bytes: u64,
+    /// How many records had been written after the last one that is there: lost with the power, or deleted.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lost_records: u64,
+    /// How far the clock stands behind the record before, in milliseconds.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub clock_back_ms: u64,
+}
+
+/// What a record holds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Body {
+    /// One event was evaluated.
+    Evaluation(Box<EvaluationRecord>),
+    /// One signal was given.
+    Signal(Box<SignalRecord>),
+    /// One signal was answered.
+    Response(Box<ResponseRecord>),
+}
+
+/// One evaluated event. Its signals follow it in the log.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct EvaluationRecord {
+    /// The trigger's canonical name.
+    pub hook: String,
+    /// What was decided.
+    pub decision: Decision,
+    /// The host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// The session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// The issue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issue_id: Option<String>,
+    /// The tool's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// The first 16 hexadecimal digits of the SHA-256 of the event's JSON.
+    pub digest: String,
+    /// The event itself, by `settings.log.events`: whole, with secrets cut, or not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<Value>,
+    /// What became of each binding that was selected; skipped ones are counted below.
+    pub bindings: Vec<BindingReport>,
+    /// How many bindings of the trigger had a `when` that did not hold.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub skipped: u64,
+    /// How long the evaluation took, in microseconds.
+    pub duration_us: u64,
+    /// What else is to be known: an unknown event that passed, a repaired log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_zero(n: &u64) -> bool {
+    *n == 0
+}
+
+/// One signal, with what is known beside it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SignalRecord {
+    /// The signal whole.
+    pub signal: Signal,
+    /// Which binding gave it.
+    #[serde(flatten)]
+    pub origin: Origin,
+    /// What was found, apart from the words.
+    pub fingerprint: String,
+    /// The session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// The host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+}
+
+/// One answer.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ResponseRecord {
+    /// The answer whole.
+    pub response: Response,
+    /// The trigger of the answered signal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hook: Option<String>,
+    /// The session of the answered signal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// The binding that gave the answered signal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binding: Option<String>,
+    /// The issue, else the session, of the answered signal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// The fingerprint of the answered finding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
+    /// Why the answer was refused, where it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+}

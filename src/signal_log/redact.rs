@@ -1,0 +1,237 @@
+//! Redactor: cuts secrets and too much text out of what is logged, and marks what was cut.
+
+use regex::Regex;
+use serde_json::Map;
+use serde_json::Value;
+
+use super::Body;
+use super::LogError;
+use super::secret;
+use crate::config::LogEvents;
+use crate::signal::Payload;
+use crate::signal::Signal;
+
+/// How long one text may be, in bytes.
+const LONGEST_TEXT: usize = 4 << 10;
+/// How much text one event or signal may hold, in bytes.
+const MOST_TEXT: usize = 32 << 10;
+/// How many entries one list or map may have.
+const MOST_ENTRIES: usize = 256;
+
+/// Cuts secrets and too much text out of records before they are written.
+#[derive(Debug)]
+pub(super) struct Redactor {
+    patterns: Vec<Regex>,
+}
+
+impl Redactor {
+    pub(super) fn new(patterns: &[String]) -> Result<Self, LogError> {
+        let patterns = patterns
+            .iter()
+            .map(|pattern| {
+                Regex::new(pattern).map_err(|error| LogError::Pattern {
+                    pattern: pattern.clone(),
+                    reason: error.to_string(),
+                })
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Self { patterns })
+    }
+
+    /// Cleans one record; of the event it leaves what `events` allows.
+    pub(super) fn clean(&self, body: &mut Body, events: LogEvents) {
+        let mut left = MOST_TEXT;
+        match body {
+            Body::Evaluation(evaluation) => {
+                match events {
+                    LogEvents::None => evaluation.event = None,
+                    LogEvents::Redacted => {
+                        if let Some(event) = &mut evaluation.event {
+                            self.clean_value(event, &mut left);
+                        }
+                    }
+                    LogEvents::Full => {}
+                }
+                let mut left = MOST_TEXT;
+                for report in &mut evaluation.bindings {
+                    if let Some(error) = &mut report.error {
+                        self.clean_text(error, &mut left);
+                    }
+                }
+                if let Some(note) = &mut evaluation.note {
+                    self.clean_text(note, &mut left);
+                }
+            }
+            Body::Signal(record) => self.clean_signal(&mut record.signal, &mut left),
+            Body::Response(record) => {
+                self.clean_map(&mut record.response.details, &mut left);
+                if let Some(refused) = &mut record.refused {
+                    self.clean_text(refused, &mut left);
+                }
+            }
+        }
+    }
+
+    fn clean_signal(&self, signal: &mut Signal, left: &mut usize) {
+        match &mut signal.payload {
+            Payload::Block(block) => {
+                self.clean_text(&mut block.reason, left);
+                self.clean_texts(&mut block.resolution_path, left);
+            }
+            Payload::Control(control) => {
+                self.clean_text(&mut control.reason, left);
+                for modification in &mut control.modifications {
+                    self.clean_text(&mut modification.reason, left);
+                    self.clean_value(&mut modification.original, left);
+                    self.clean_value(&mut modification.updated, left);
+                }
+            }
+            Payload::Prompt(prompt) => {
+                self.clean_text(&mut prompt.message, left);
+                self.clean_texts(&mut prompt.suggestions, left);
+            }
+            Payload::Aid(aid) => {
+                self.clean_text(&mut aid.context_info, left);
+                self.clean_texts(&mut aid.best_practices, left);
+                self.clean_texts(&mut aid.follow_ups, left);
+            }
+        }
+        self.clean_texts(&mut signal.context.files, left);
+    }
+
+    fn clean_texts(&self, texts: &mut Vec<String>, left: &mut usize) {
+        if texts.len() > MOST_ENTRIES {
+            let cut = texts.len() - MOST_ENTRIES;
+            texts.truncate(MOST_ENTRIES);
+            texts.push(format!("[cut: {cut} entries]"));
+        }
+        for text in texts {
+            self.clean_text(text, left);
+        }
+    }
+
+    fn clean_value(&self, value: &mut Value, left: &mut usize) {
+        match value {
+            Value::String(text) => self.clean_text(text, left),
+            Value::Array(values) => {
+                let cut = values.len().saturating_sub(MOST_ENTRIES);
+                values.truncate(MOST_ENTRIES);
+                for value in &mut *values {
+                    self.clean_value(value, left);
+                }
+                if cut > 0 {
+                    values.push(Value::String(format!("[cut: {cut} entries]")));
+                }
+            }
+            Value::Object(map) => self.clean_map(map, left),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn clean_map(&self, map: &mut Map<String, Value>, left: &mut usize) {
+        let cut = map.len().saturating_sub(MOST_ENTRIES);
+        if cut > 0 {
+            *map = std::mem::take(map).into_iter().take(MOST_ENTRIES).collect();
+        }
+        for (name, value) in &mut *map {
+            match value {
+                Value::String(text) if !text.is_empty() && secret::is_secret_name(name) => {
+                    "[redacted: secret]".clone_into(text);
+                }
+                value => self.clean_value(value, left),
+            }
+        }
+        if cut > 0 {
+            map.insert("…".to_owned(), format!("[cut: {cut} entries]").into());
+        }
+    }
+
+    /// Cuts the secrets of a text, then what is too long; `left` is what the whole may still hold.
+    fn clean_text(&self, text: &mut String, left: &mut usize) {
+        if let Some(clean) = self.without_secrets(text) {
+            *text = clean;
+        }
+        let most = LONGEST_TEXT.min(*left);
+        if text.len() > most {
+            let keep = text.floor_char_boundary(most);
+            let cut = text.len() - keep;
+            text.truncate(keep);
+            text.push_str(&format!("[cut: {cut} bytes]"));
+            *left -= keep;
+        } else {
+            *left -= text.len();
+        }
+    }
+
+    /// Returns the text with its secrets cut; none where it has none.
+    fn without_secrets(&self, text: &str) -> Option<String> {
+        let mut found = secret::find(text);
+        for pattern in &self.patterns {
+            found.extend(
+                pattern
+                    .find_iter(text)
+                    .filter(|m| !m.is_empty())
+                    .map(|m| (m.range(), "pattern")),
+            );
+        }
+        if found.is_empty() {
+            return None;
+        }
+        found.sort_by_key(|(range, _)| range.start);
+        let mut clean = String::with_capacity(text.len());
+        let mut at = 0;
+        for (range, name) in found {
+            // Where two overlap, the rest of the later one goes too.
+            if range.end <= at {
+                continue;
+            }
+            if range.start >= at {
+                clean.push_str(text.get(at..range.start).unwrap_or_default());
+                clean.push_str(&format!("[redacted: {name}]"));
+            }
+            at = range.end;
+        }
+        clean.push_str(text.get(at..).unwrap_or_default());
+        Some(clean)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn cleaned(mut value: Value) -> Value {
+        let redactor = Redactor::new(&["internal-[0-9]+".to_owned()]).unwrap();
+        redactor.clean_value(&mut value, &mut MOST_TEXT.clone());
+        value
+    }
+
+    #[test]
+    fn secrets_patterns_and_secret_fields_are_marked() {
+        assert_eq!(
+            cleaned(json!({"command": "x AKIAIOSFODNN7EXAMPLE internal-42", "db_password": "p"})),
+            json!({"command": "x [redacted: aws-access-key] [redacted: pattern]",
+                   "db_password": "[redacted: secret]"})
+        );
+    }
+
+    #[test]
+    fn long_texts_are_cut_at_a_character() {
+        let long = "é".repeat(5000);
+        let cut = cleaned(json!(long));
+        let cut = cut.as_str().unwrap();
+        assert!(
+            cut.starts_with("éé") && cut.ends_with("[cut: 5904 bytes]"),
+            "{cut}"
+        );
+    }
+
+    #[test]
+    fn an_event_holds_no_more_than_its_share() {
+        let many: Vec<_> = (0..300).map(|_| "y".repeat(4000)).collect();
+        let text = cleaned(json!(many)).to_string();
+        assert!(text.len() < 48 << 10, "{}", text.len());
+        assert!(text.contains("[cut: 44 entries]"));
+    }
+}

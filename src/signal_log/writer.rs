@@ -1,0 +1,359 @@
+//! SignalLog: appends records under a lock, each chained to the one before.
+
+use std::fs::File;
+use std::fs::OpenOptions;
+use std::io;
+use std::io::Write as _;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+use std::path::PathBuf;
+
+use chrono::DateTime;
+use chrono::TimeDelta;
+use chrono::Utc;
+
+use super::Body;
+use super::LogError;
+use super::Notice;
+use super::backward::Backward;
+use super::files::LogFiles;
+use super::frame;
+use super::frame::Frame;
+use super::lock::Anchor;
+use super::lock::Lock;
+use super::redact::Redactor;
+use super::rotation;
+use crate::config::Fsync;
+use crate::config::LogEvents;
+use crate::config::LogSettings;
+
+/// How far back a last whole record is looked for before the file is taken for something else.
+const FARTHEST: u64 = 16 << 20;
+/// Writers of several processes read the clock before they get the lock: so much disorder means nothing.
+const CLOCK_TOLERANCE: TimeDelta = TimeDelta::seconds(15);
+
+/// A log that can be appended to, by many tasks and processes at once.
+#[derive(Debug)]
+pub struct SignalLog {
+    files: LogFiles,
+    settings: LogSettings,
+    redactor: Redactor,
+}
+
+/// What an append has done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Appended {
+    /// The number of the first record.
+    pub first_seq: u64,
+    /// The number of the last record.
+    pub last_seq: u64,
+    /// What was amiss and is now noted in the first record.
+    pub notice: Option<Notice>,
+    /// What went wrong beside the append itself: a rotated part that could not be packed or deleted.
+    pub warnings: Vec<String>,
+}
+
+/// Where the chain goes on.
+#[derive(Debug)]
+struct Tail {
+    seq: u64,
+    hash: String,
+    timestamp: Option<DateTime<Utc>>,
+    /// Where the next record begins; what stands behind is torn.
+    end: u64,
+    /// Whether the last record lacks its newline and nothing else.
+    unterminated: bool,
+}
+
+impl SignalLog {
+    /// Prepares the log at a path; no file is touched before the first append.
+    ///
+    /// # Errors
+    /// A pattern of `settings.redact` that is no regular expression.
+    pub fn open(path: impl Into<PathBuf>, settings: &LogSettings) -> Result<Self, LogError> {
+        Ok(Self {
+            files: LogFiles::new(path),
+            settings: settings.clone(),
+            redactor: Redactor::new(&settings.redact)?,
+        })
+    }
+
+    /// Returns where the log lies.
+    pub fn path(&self) -> &Path {
+        &self.files.current
+    }
+
+    /// Returns how much of an event is kept; with `none` the event need not be handed over.
+    pub const fn events(&self) -> LogEvents {
+        self.settings.events
+    }
+
+    /// Appends records in one write; when it returns they are in the log, as durable as `fsync` says.
+    ///
+    /// Secrets are cut out before. After an error none of the records is in the log.
+    ///
+    /// # Errors
+    /// A [`LogError`] that says what stood in the way and how to mend it.
+    pub fn append(&self, bodies: Vec<Body>, now: DateTime<Utc>) -> Result<Appended, LogError> {
+        let durable = match self.settings.fsync {
+            Fsync::Always => true,
+            Fsync::Signals => bodies.iter().any(|b| !matches!(b, Body::Evaluation(_))),
+            Fsync::Never => false,
+        };
+        let bodies: Vec<Vec<u8>> = bodies
+            .into_iter()
+            .map(|mut body| {
+                self.redactor.clean(&mut body, self.settings.events);
+                serde_json::to_vec(&body)
+            })
+            .collect::<Result<_, _>>()?;
+
+        let lock = Lock::take(&self.files)?;
+        let (mut file, length) = self.open_current()?;
+        let tail = self.tail(&file, length)?;
+        let notice = notice(&tail, length, lock.anchor().as_ref(), now);
+        let (lines, last) = compose(&bodies, &tail, notice, now)?;
+
+        let mut rotated = false;
+        let outcome = if tail.end < length {
+            self.repair(&file, &tail, length, &lines, now)
+        } else {
+            let grown = length + lines.len() as u64;
+            if length > 0 && grown > self.settings.max_size && !tail.unterminated {
+                file = self.rotate(&file)?;
+                rotated = true;
+            }
+            let before = if rotated { 0 } else { length };
+            file.write_all(&lines).map_err(|source| {
+                // Half of a write must not stay: a whole line of it would be a record that nobody acknowledged.
+                file.set_len(before).ok();
+                LogError::io("write", &self.files.current, source)
+            })
+        };
+        outcome?;
+        lock.set_anchor(&last);
+        drop(lock);
+
+        if durable {
+            self.sync(&file, length == 0 || rotated)?;
+        }
+        let mut warnings = Vec::new();
+        if rotated {
+            warnings = rotation::tidy(&self.files, self.settings.keep);
+        }
+        Ok(Appended {
+            first_seq: tail.seq + 1,
+            last_seq: last.seq,
+            notice,
+            warnings,
+        })
+    }
+
+    fn open_current(&self) -> Result<(File, u64), LogError> {
+        let path = &self.files.current;
+        let file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .open(path)
+            .map_err(|source| LogError::io("open", path, source))?;
+        let length = file
+            .metadata()
+            .map_err(|source| LogError::io("read", path, source))?
+            .len();
+        Ok((file, length))
+    }
+
+    /// Finds where the chain goes on.
+    fn tail(&self, file: &File, length: u64) -> Result<Tail, LogError> {
+        if length > 0 {
+            return last_record(file, length)
+                .map_err(|source| LogError::io("read", &self.files.current, source))?
+                .ok_or_else(|| LogError::Foreign {
+                    path: self.files.current.clone(),
+                });
+        }
+        // A new file: the first of all, or the one after a rotation that ended right after its rename.
+        let last = rotation::last_line(&self.files)
+            .map_err(|source| LogError::io("read", self.files.directory(), source))?;
+        let frame = last.as_deref().and_then(Frame::read);
+        Ok(Tail {
+            seq: frame.map_or(0, |f| f.seq),
+            hash: frame.map_or(frame::NO_HASH, |f| f.hash).to_owned(),
+            timestamp: last.as_deref().and_then(timestamp),
+            end: 0,
+            unterminated: false,
+        })
+    }
+
+    /// Puts new lines in the place of a torn tail, which is kept aside first.
+    ///
+    /// The new lines, which tell of the repair, are written over the torn bytes before the file is cut: ended at any
+    /// point, what is found next time is either the old torn tail or another one, never a log that looks whole.
+    fn repair(
+        &self,
+        file: &File,
+        tail: &Tail,
+        length: u64,
+        lines: &[u8],
+        now: DateTime<Utc>,
+    ) -> Result<(), LogError> {
+        let path = &self.files.current;
+        let torn_bytes = usize::try_from(length - tail.end).unwrap_or(usize::MAX);
+        let mut torn = vec![0; torn_bytes];
+        file.read_exact_at(&mut torn, tail.end)
+            .map_err(|source| LogError::io("read", path, source))?;
+        let aside = self.files.torn();
+        let mut kept = format!(
+            "# {} {torn_bytes} bytes after record {}\n",
+            now.to_rfc3339(),
+            tail.seq
+        )
+        .into_bytes();
+        kept.append(&mut torn);
+        kept.push(b'\n');
+        OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(&aside)
+            .and_then(|mut file| {
+                file.write_all(&kept)?;
+                file.sync_data()
+            })
+            .map_err(|source| LogError::io("write", aside, source))?;
+
+        // A file opened for appending cannot be written in its middle.
+        let over = OpenOptions::new()
+            .write(true)
+            .open(path)
+            .map_err(|source| LogError::io("open", path, source))?;
+        over.write_all_at(lines, tail.end)
+            .and_then(|()| over.set_len(tail.end + lines.len() as u64))
+            .map_err(|source| {
+                over.set_len(tail.end).ok();
+                LogError::io("write", path, source)
+            })
+    }
+
+    /// Makes room: the current file gets its number and a new one takes its place.
+    fn rotate(&self, file: &File) -> Result<File, LogError> {
+        let path = &self.files.current;
+        let mut head = [0; 32];
+        let read = file
+            .read_at(&mut head, 0)
+            .map_err(|source| LogError::io("read", path, source))?;
+        let first_seq = head
+            .get(..read)
+            .and_then(frame::read_seq)
+            .ok_or_else(|| LogError::Foreign { path: path.clone() })?;
+        let rotated = self.files.segment(first_seq, false);
+        std::fs::rename(path, &rotated).map_err(|source| LogError::io("rename", path, source))?;
+        self.open_current().map(|(file, _)| file)
+    }
+
+    fn sync(&self, file: &File, is_new: bool) -> Result<(), LogError> {
+        let error = |source| LogError::io("save", &self.files.current, source);
+        file.sync_data().map_err(error)?;
+        if is_new {
+            // A new name is durable only when its directory is.
+            File::open(self.files.directory())
+                .and_then(|directory| directory.sync_all())
+                .map_err(error)?;
+        }
+        Ok(())
+    }
+}
+
+/// Finds the last whole record of a file; none where there is none and never was.
+fn last_record(file: &File, length: u64) -> io::Result<Option<Tail>> {
+    let mut lines = Backward::new(file, length);
+    while let Some(line) = lines.next_line()? {
+        let is_at_end = line.offset + line.bytes.len() as u64 == length;
+        if let Some(frame) = Frame::read(&line.bytes)
+            && (line.terminated || (is_at_end && frame.is_intact(&line.bytes)))
+        {
+            let newline = u64::from(line.terminated);
+            return Ok(Some(Tail {
+                seq: frame.seq,
+                hash: frame.hash.to_owned(),
+                timestamp: timestamp(&line.bytes),
+                end: line.offset + line.bytes.len() as u64 + newline,
+                unterminated: !line.terminated,
+            }));
+        }
+        if length - line.offset > FARTHEST {
+            return Ok(None);
+        }
+        if line.offset == 0 {
+            // The very first write was torn, or the power went before its bytes were on the disk.
+            let is_ours = b"{\"seq\":1,".starts_with(line.bytes.get(..9).unwrap_or(&line.bytes))
+                || line.bytes.iter().all(|b| *b == 0);
+            return Ok(is_ours.then(|| Tail {
+                seq: 0,
+                hash: frame::NO_HASH.to_owned(),
+                timestamp: None,
+                end: 0,
+                unterminated: false,
+            }));
+        }
+    }
+    Ok(None)
+}
+
+/// Reads the time of a line, which stands right behind its number.
+fn timestamp(line: &[u8]) -> Option<DateTime<Utc>> {
+    let line = std::str::from_utf8(line.get(..line.len().min(128))?).ok()?;
+    let (_, rest) = line.split_once(",\"timestamp\":\"")?;
+    rest.split_once('"')?.0.parse().ok()
+}
+
+fn notice(tail: &Tail, length: u64, anchor: Option<&Anchor>, now: DateTime<Utc>) -> Option<Notice> {
+    let behind = tail.timestamp.map_or(TimeDelta::zero(), |last| last - now);
+    let notice = Notice {
+        torn_bytes: length.saturating_sub(tail.end),
+        lost_records: anchor.map_or(0, |a| a.seq.saturating_sub(tail.seq)),
+        clock_back_ms: if behind > CLOCK_TOLERANCE {
+            u64::try_from(behind.num_milliseconds()).unwrap_or(0)
+        } else {
+            0
+        },
+    };
+    (notice != Notice::default()).then_some(notice)
+}
+
+/// Writes the lines of one append; returns them and the last of them as the new anchor.
+fn compose(
+    bodies: &[Vec<u8>],
+    tail: &Tail,
+    mut notice: Option<Notice>,
+    now: DateTime<Utc>,
+) -> Result<(Vec<u8>, Anchor), LogError> {
+    let now = serde_json::to_string(&now)?;
+    let size: usize = bodies.iter().map(|b| b.len() + 256).sum();
+    let mut lines = Vec::with_capacity(size);
+    if tail.unterminated {
+        lines.push(b'\n');
+    }
+    let mut last = Anchor {
+        seq: tail.seq,
+        hash: tail.hash.clone(),
+    };
+    for body in bodies {
+        let start = lines.len();
+        last.seq += 1;
+        write_head(&mut lines, last.seq, &now, body);
+        if let Some(notice) = notice.take() {
+            lines.extend_from_slice(b",\"notice\":");
+            serde_json::to_writer(&mut lines, &notice)?;
+        }
+        last.hash = frame::close_line(&mut lines, start, &last.hash);
+    }
+    Ok((lines, last))
+}
+
+/// Writes `{"seq":N,"timestamp":"…",` and the members of the body, the brace left open.
+fn write_head(lines: &mut Vec<u8>, seq: u64, now: &str, body: &[u8]) {
+    lines.extend_from_slice(format!("{{\"seq\":{seq},\"timestamp\":{now},").as_bytes());
+    let members = body.strip_prefix(b"{").and_then(|b| b.strip_suffix(b"}"));
+    lines.extend_from_slice(members.unwrap_or_default());
+}

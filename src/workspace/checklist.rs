@@ -1,0 +1,64 @@
+//! The checklist of an issue: front matter list or Markdown task items.
+
+use std::sync::Arc;
+
+/// How far an item is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ItemState {
+    /// `[ ]`: not begun; any mark that is not known counts so too.
+    Open,
+    /// `[/]`: begun.
+    Doing,
+    /// `[x]`: done.
+    Done,
+    /// `[~]` or `[-]`: given up; it does not count.
+    Cancelled,
+}
+
+impl ItemState {
+    /// Returns the state that the mark between the brackets stands for.
+    pub(super) const fn of_mark(mark: char) -> Self {
+        match mark {
+            'x' | 'X' => Self::Done,
+            '/' => Self::Doing,
+            '~' | '-' => Self::Cancelled,
+            _ => Self::Open,
+        }
+    }
+}
+
+/// One item of a checklist.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChecklistItem {
+    /// The id from the front matter, or that the text begins with; else made of the item's place (`chk-003`).
+    pub id: String,
+    /// What is to be done.
+    pub text: String,
+    /// How far it is.
+    pub state: ItemState,
+    /// The headings above it, outermost first; empty for an item of the front matter.
+    pub headings: Arc<[String]>,
+    /// The line in the issue's file, from 1.
+    pub line: u32,
+    /// How it can be verified: `test_pass: …`, `file_exists: …`, `lint_clean: …`, `custom: …`.
+    pub verification: Option<String>,
+    /// The ids of the items that must be done before.
+    pub depends_on: Vec<String>,
+}
+
+impl ChecklistItem {
+    /// Whether it counts and is not done.
+    pub const fn is_open(&self) -> bool {
+        matches!(self.state, ItemState::Open | ItemState::Doing)
+    }
+
+    /// Returns the nearest heading above it.
+    pub fn section(&self) -> Option<&str> {
+        self.headings.last().map(String::as_str)
+    }
+}
+
+/// Makes the id of the item at a place, from 1.
+pub(super) fn id_of_place(place: usize) -> String {
+    format!("chk-{place:03}")
+}

@@ -1,0 +1,365 @@
+//! DiskWorkspace: the project as it lies on the disk, with git asked when it is needed.
+
+use std::collections::HashMap;
+use std::io;
+use std::io::Read as _;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::OnceLock;
+use std::sync::PoisonError;
+
+use rayon::iter::IntoParallelIterator as _;
+use rayon::iter::ParallelIterator as _;
+
+use super::Change;
+use super::ChangeScope;
+use super::ChangedFile;
+use super::Changes;
+use super::Commit;
+use super::CommitsOf;
+use super::Evidence;
+use super::EvidenceStore;
+use super::GitError;
+use super::GitState;
+use super::Issue;
+use super::IssueError;
+use super::Tree;
+use super::Workspace;
+use super::contained;
+use super::git::RawChanges;
+use super::git::Repository;
+use super::issue_files;
+use crate::fact::Fact;
+use crate::fact::FactValue;
+
+/// Larger files are not kept, once their lines are counted.
+const MAX_KEPT: u64 = 1 << 20;
+
+/// Git takes a file for binary that holds a zero byte in its beginning.
+const BINARY_PROBE: usize = 8000;
+
+/// Fewer files are read faster by one thread than threads are started.
+const WORTH_THREADS: usize = 64;
+
+/// A project on the disk, as it is during one event: what was read once is not read again.
+#[derive(Debug)]
+pub struct DiskWorkspace {
+    root: PathBuf,
+    issues_dir: PathBuf,
+    /// The folder of the issues relative to the root; none where it is the root itself or lies elsewhere.
+    issues_folder: Option<String>,
+    contents: Cache<PathBuf, Result<Arc<[u8]>, ReadError>>,
+    files: OnceLock<Vec<String>>,
+    issue_paths: OnceLock<Vec<String>>,
+    issues: Cache<String, Result<Option<Arc<Issue>>, IssueError>>,
+    repository: OnceLock<Result<Arc<Repository>, GitError>>,
+    branch_changes: OnceLock<Result<Arc<Changes>, GitError>>,
+    tree_changes: OnceLock<Result<Arc<Changes>, GitError>>,
+    evidence: OnceLock<Option<Evidence>>,
+}
+
+/// What was found once for a key; different keys do not wait for each other.
+type Cache<K, V> = Mutex<HashMap<K, Arc<OnceLock<V>>>>;
+
+/// An error to read a file, kept to be given again.
+#[derive(Clone, Debug)]
+struct ReadError {
+    kind: io::ErrorKind,
+    message: String,
+}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> Self {
+        Self {
+            kind: error.kind(),
+            message: error.to_string(),
+        }
+    }
+}
+
+impl DiskWorkspace {
+    /// Makes the workspace of the project at `root`, whose issues lie below `issues_dir`.
+    ///
+    /// Both are absolute; an `issues_dir` that is not stands against `root`. Nothing is read yet.
+    pub fn new(root: PathBuf, issues_dir: PathBuf) -> Self {
+        let issues_dir = root.join(issues_dir);
+        let issues_folder = issues_dir
+            .strip_prefix(&root)
+            .ok()
+            .map(|folder| folder.to_string_lossy().trim_matches('/').to_owned())
+            .filter(|folder| !folder.is_empty() && folder != ".");
+        Self {
+            root,
+            issues_dir,
+            issues_folder,
+            contents: Cache::default(),
+            files: OnceLock::new(),
+            issue_paths: OnceLock::new(),
+            issues: Cache::default(),
+            repository: OnceLock::new(),
+            branch_changes: OnceLock::new(),
+            tree_changes: OnceLock::new(),
+            evidence: OnceLock::new(),
+        }
+    }
+
+    fn repository(&self) -> Result<&Arc<Repository>, GitError> {
+        self.repository
+            .get_or_init(|| Repository::find(&self.root).map(Arc::new))
+            .as_ref()
+            .map_err(Clone::clone)
+    }
+
+    fn find_changes(&self, scope: ChangeScope) -> Result<Arc<Changes>, GitError> {
+        let RawChanges {
+            tracked,
+            untracked,
+            base,
+        } = self.repository()?.changes(scope)?;
+        let mut files: HashMap<String, ChangedFile> = tracked
+            .into_iter()
+            .filter(|file| self.counts(&file.path, scope))
+            .map(|file| (file.path.clone(), file))
+            .collect();
+        let added = |path: String| {
+            self.counts(&path, scope).then(|| ChangedFile {
+                added_lines: self.lines(&path),
+                removed_lines: Some(0),
+                path,
+                old_path: None,
+                change: Change::Added,
+            })
+        };
+        let new: Vec<ChangedFile> = if untracked.len() < WORTH_THREADS {
+            untracked.into_iter().filter_map(added).collect()
+        } else {
+            untracked.into_par_iter().filter_map(added).collect()
+        };
+        for mut file in new {
+            // Taken out of the index, but still there: it is no longer tracked, and not deleted either.
+            if files.contains_key(&file.path) {
+                file.change = Change::Modified;
+            }
+            files.insert(file.path.clone(), file);
+        }
+        Ok(Arc::new(Changes::of(files.into_values().collect(), base)))
+    }
+
+    /// Whether a path is part of the work: the issues and AHP's own files are not what an issue's branch changes.
+    fn counts(&self, path: &str, scope: ChangeScope) -> bool {
+        let of_issues = scope == ChangeScope::Branch
+            && issue_files::is_markdown(path)
+            && self
+                .issues_folder
+                .as_deref()
+                .is_some_and(|folder| is_below(path, folder));
+        !is_below(path, ".ahp") && !of_issues
+    }
+
+    /// Counts the lines of a file as git does; none where it is binary or no plain file.
+    fn lines(&self, path: &str) -> Option<u32> {
+        let real = contained::resolve(&self.root, path).ok()?;
+        let size = real
+            .metadata()
+            .ok()
+            .filter(std::fs::Metadata::is_file)?
+            .len();
+        let mut count = LineCount::default();
+        if size <= MAX_KEPT {
+            count.add(&self.read(path).ok()?);
+        } else {
+            let mut file = std::fs::File::open(real).ok()?;
+            let mut buffer = vec![0; 1 << 16];
+            loop {
+                match file.read(&mut buffer).ok()? {
+                    0 => break,
+                    n => count.add(buffer.get(..n)?),
+                }
+            }
+        }
+        count.total()
+    }
+
+    fn read_new(&self, path: &str) -> io::Result<Arc<[u8]>> {
+        let real = contained::resolve(&self.root, path).or_else(|error| {
+            // The issues may lie elsewhere, by the settings.
+            if self.issues_folder.is_none() && Path::new(path).is_absolute() {
+                contained::resolve(&self.issues_dir, path)
+            } else {
+                Err(error)
+            }
+        })?;
+        // A pipe would be waited for without end.
+        if !real.metadata()?.is_file() {
+            let message = format!("`{path}` is not a file");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        std::fs::read(real).map(Arc::from)
+    }
+}
+
+impl Workspace for DiskWorkspace {
+    fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn read(&self, path: &str) -> io::Result<Arc<[u8]>> {
+        let key = self.root.join(path);
+        let place = place(&self.contents, key);
+        place
+            .get_or_init(|| self.read_new(path).map_err(ReadError::from))
+            .clone()
+            .map_err(|error| io::Error::new(error.kind, error.message))
+    }
+
+    fn exists(&self, path: &str) -> bool {
+        contained::resolve(&self.root, path).is_ok()
+    }
+
+    fn list(&self, glob: &str) -> Vec<String> {
+        let files = self.files.get_or_init(|| list_files(&self.root));
+        files
+            .iter()
+            .filter(|path| fast_glob::glob_match(glob, path.as_str()))
+            .cloned()
+            .collect()
+    }
+
+    fn issue(&self, id: &str) -> Result<Option<Arc<Issue>>, IssueError> {
+        let place = place(&self.issues, id.to_owned());
+        let find = || {
+            let paths = self
+                .issue_paths
+                .get_or_init(|| issue_files::walk(&self.issues_dir, &self.root));
+            Ok(issue_files::find(id, paths, &|path| self.read(path))?.map(Arc::new))
+        };
+        place.get_or_init(find).clone()
+    }
+
+    fn changes(&self, scope: ChangeScope) -> Result<Arc<Changes>, GitError> {
+        let place = match scope {
+            ChangeScope::Branch => &self.branch_changes,
+            ChangeScope::WorkingTree => &self.tree_changes,
+        };
+        place.get_or_init(|| self.find_changes(scope)).clone()
+    }
+
+    fn git(&self) -> Result<Arc<GitState>, GitError> {
+        let repository = self.repository()?;
+        Ok(Arc::new(GitState::of(repository.clone())))
+    }
+
+    fn commits(&self, of: &CommitsOf, most: usize) -> Result<Vec<Commit>, GitError> {
+        self.repository()?.commits(of, most)
+    }
+
+    fn committed(&self, path: &str) -> Result<Option<Arc<[u8]>>, GitError> {
+        let content = self.repository()?.committed(path)?;
+        Ok(content.map(Arc::from))
+    }
+
+    fn test_figure(&self, fact: Fact) -> FactValue<'_> {
+        let evidence = self.evidence.get_or_init(|| {
+            let store = EvidenceStore::open(&self.root.join(".ahp"));
+            // Without evidence there is no need to look at the tree.
+            if store.load().is_empty() {
+                return None;
+            }
+            let tree = Tree::read(&self.root, self.issues_dir()).ok()?;
+            store.latest(&tree.digest(&[]), None)
+        });
+        evidence
+            .as_ref()
+            .map_or(FactValue::Absent, |evidence| figure(evidence, fact))
+    }
+
+    fn issues_dir(&self) -> &Path {
+        self.issues_dir
+            .strip_prefix(&self.root)
+            .unwrap_or(&self.issues_dir)
+    }
+
+    fn is_on_disk(&self) -> bool {
+        true
+    }
+}
+
+/// Returns one figure of a run.
+fn figure(evidence: &Evidence, fact: Fact) -> FactValue<'static> {
+    let count = |n: u64| FactValue::Integer(i64::try_from(n).unwrap_or(i64::MAX));
+    match fact {
+        Fact::TestsPassed => count(evidence.passed),
+        Fact::TestsFailed => count(evidence.failed),
+        Fact::TestsTotal => count(evidence.passed + evidence.failed + evidence.skipped),
+        Fact::CoverageCurrent => evidence
+            .coverage
+            .map_or(FactValue::Absent, FactValue::Number),
+        _ => FactValue::Absent,
+    }
+}
+
+fn place<K: Eq + std::hash::Hash, V>(cache: &Cache<K, V>, key: K) -> Arc<OnceLock<V>> {
+    let mut cache = cache.lock().unwrap_or_else(PoisonError::into_inner);
+    cache.entry(key).or_default().clone()
+}
+
+/// Whether a path is a folder or lies below it.
+pub(super) fn is_below(path: &str, folder: &str) -> bool {
+    path.strip_prefix(folder)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Lists every file that git does not ignore, sorted; without a repository, ignore files hold all the same.
+pub(super) fn list_files(root: &Path) -> Vec<String> {
+    let mut files: Vec<String> = ignore::WalkBuilder::new(root)
+        .hidden(false)
+        .require_git(false)
+        .follow_links(false)
+        .filter_entry(|entry| entry.file_name() != ".git")
+        .build()
+        .flatten()
+        .filter(|entry| {
+            entry
+                .file_type()
+                .is_some_and(|kind| kind.is_file() || (kind.is_symlink() && entry.path().is_file()))
+        })
+        .filter_map(|entry| {
+            let path = entry.path().strip_prefix(root).ok()?;
+            Some(path.to_string_lossy().into_owned())
+        })
+        .collect();
+    files.sort_unstable();
+    files
+}
+
+/// Counts lines piece by piece.
+#[derive(Debug, Default)]
+struct LineCount {
+    lines: u32,
+    seen: usize,
+    binary: bool,
+    open: bool,
+}
+
+impl LineCount {
+    fn add(&mut self, bytes: &[u8]) {
+        if self.seen < BINARY_PROBE {
+            let end = bytes.len().min(BINARY_PROBE - self.seen);
+            self.binary |= memchr::memchr(0, bytes.get(..end).unwrap_or_default()).is_some();
+        }
+        self.seen += bytes.len();
+        let count = memchr::memchr_iter(b'\n', bytes).count();
+        self.lines = self
+            .lines
+            .saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
+        if let Some(last) = bytes.last() {
+            self.open = *last != b'\n';
+        }
+    }
+
+    fn total(&self) -> Option<u32> {
+        (!self.binary).then(|| self.lines.saturating_add(u32::from(self.open)))
+    }
+}

@@ -1,0 +1,329 @@
+//! Evidence: what is known of tests, bound to the content of the very tree on which they ran.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::path::PathBuf;
+
+use chrono::DateTime;
+use chrono::Utc;
+use rayon::iter::IntoParallelRefIterator as _;
+use rayon::iter::ParallelIterator as _;
+use serde::Deserialize;
+use serde::Serialize;
+use sha2::Digest as _;
+use sha2::Sha256;
+
+use super::git::Git;
+use super::issue_files::is_markdown;
+use crate::signal::hex;
+
+/// How many runs are remembered.
+const KEPT: usize = 64;
+/// Directories that hold what tools make of the sources, for projects that do not ignore them.
+const MADE_BY_TOOLS: &[&str] = &[
+    ".ahp",
+    ".git",
+    ".gradle",
+    ".hypothesis",
+    ".mypy_cache",
+    ".nyc_output",
+    ".pytest_cache",
+    ".ruff_cache",
+    "__pycache__",
+    "node_modules",
+];
+
+/// SHA-256 over every file of a project that a test could depend on: names, modes and contents.
+///
+/// Left out is what git ignores, what lies in a directory that a tool marked as its cache, `.ahp/`, and the issues.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct TreeDigest(String);
+
+impl fmt::Display for TreeDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// The files of a tree with the digest of each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tree {
+    files: Vec<(String, [u8; 32])>,
+}
+
+impl Tree {
+    /// Reads the tree below `root`, without the issues below `issues`.
+    ///
+    /// # Errors
+    /// A file that git or the directory names cannot be read.
+    pub fn read(root: &Path, issues: &Path) -> io::Result<Self> {
+        let mut paths = match listed_by_git(root) {
+            Some(paths) => paths,
+            None => walked(root, root),
+        };
+        paths.retain(|path| {
+            let is_made = Path::new(path).components().any(|part| {
+                part.as_os_str()
+                    .to_str()
+                    .is_some_and(|name| MADE_BY_TOOLS.contains(&name))
+            });
+            // Where the issues lie in the root itself, nothing tells them from other files.
+            let is_issue = is_markdown(path)
+                && !issues.as_os_str().is_empty()
+                && Path::new(path).starts_with(issues);
+            !is_made && !is_issue
+        });
+        paths.sort_unstable();
+        paths.dedup();
+        let files = paths
+            .par_iter()
+            .map(|path| Ok((path.clone(), digest_of(&root.join(path))?)))
+            .collect::<io::Result<Vec<_>>>()?;
+        Ok(Self { files })
+    }
+
+    /// Returns the digest of the whole, as if `left_out` were not there.
+    pub fn digest(&self, left_out: &[String]) -> TreeDigest {
+        let mut hash = Sha256::new();
+        for (path, digest) in &self.files {
+            if !left_out.contains(path) {
+                hash.update(path.as_bytes());
+                hash.update([0]);
+                hash.update(digest);
+            }
+        }
+        TreeDigest(hex(&hash.finalize()))
+    }
+
+    /// Whether every file of this tree is in `later` too, unchanged; files may have been added.
+    pub fn is_kept_by(&self, later: &Self, left_out: &[String]) -> bool {
+        self.files
+            .iter()
+            .filter(|(path, _)| !left_out.contains(path))
+            .all(|file| later.files.binary_search(file).is_ok())
+    }
+}
+
+/// Returns tracked and untracked files, without ignored ones; none where git cannot tell.
+fn listed_by_git(root: &Path) -> Option<Vec<String>> {
+    let listed = Git::new(root)
+        .run(&[
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+        ])
+        .ok()?;
+    let mut paths = Vec::new();
+    for path in listed.split(|b| *b == 0).filter(|p| !p.is_empty()) {
+        let path = String::from_utf8(path.to_vec()).ok()?;
+        // A submodule, or a repository inside the repository, is listed as one directory.
+        let whole = root.join(&path);
+        if whole.is_dir() && !whole.is_symlink() {
+            paths.extend(walked(root, &whole));
+        } else {
+            paths.push(path);
+        }
+    }
+    Some(paths)
+}
+
+/// Returns the files below `dir`, relative to `root`, by walking.
+fn walked(root: &Path, dir: &Path) -> Vec<String> {
+    ignore::WalkBuilder::new(dir)
+        .hidden(false)
+        .require_git(false)
+        .filter_entry(|entry| {
+            let is_cache = entry.path().join("CACHEDIR.TAG").exists();
+            let is_made = entry
+                .file_name()
+                .to_str()
+                .is_some_and(|name| MADE_BY_TOOLS.contains(&name));
+            !is_cache && !is_made
+        })
+        .build()
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_type().is_some_and(|kind| !kind.is_dir()))
+        .filter_map(|entry| Some(entry.path().strip_prefix(root).ok()?.to_str()?.to_owned()))
+        .collect()
+}
+
+/// Returns the digest of one file; a link counts by where it points, a deleted file by its absence.
+fn digest_of(path: &Path) -> io::Result<[u8; 32]> {
+    let mut hash = Sha256::new();
+    let meta = match fs::symlink_metadata(path) {
+        Ok(meta) => meta,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok([0; 32]),
+        Err(error) => return Err(error),
+    };
+    if meta.is_symlink() {
+        hash.update(b"link\0");
+        hash.update(fs::read_link(path)?.to_string_lossy().as_bytes());
+    } else if meta.is_file() {
+        let kind: &[u8] = if crate::process::is_executable(path) {
+            b"program\0"
+        } else {
+            b"file\0"
+        };
+        hash.update(kind);
+        io::copy(&mut fs::File::open(path)?, &mut HashWriter(&mut hash))?;
+    }
+    // Sockets and pipes have no content.
+    Ok(hash.finalize().into())
+}
+
+struct HashWriter<'a>(&'a mut Sha256);
+
+impl io::Write for HashWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// One run of tests.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// The tree that was tested.
+    pub tree: TreeDigest,
+    /// What was run.
+    pub command: String,
+    /// When it ended.
+    pub at: DateTime<Utc>,
+    /// Whether the run as a whole passed.
+    pub success: bool,
+    /// How many tests passed.
+    pub passed: u64,
+    /// How many failed.
+    pub failed: u64,
+    /// How many were left out.
+    pub skipped: u64,
+    /// Covered lines in percent, where they were measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<f64>,
+}
+
+/// The runs that are remembered, in one file.
+#[derive(Clone, Debug)]
+pub struct EvidenceStore {
+    path: PathBuf,
+}
+
+impl EvidenceStore {
+    /// Opens the store of a state directory (`.ahp/`).
+    pub fn open(state_dir: &Path) -> Self {
+        Self {
+            path: state_dir.join("evidence.json"),
+        }
+    }
+
+    /// Returns the runs, oldest first; a file that is not there or not understood tells of none.
+    pub fn load(&self) -> Vec<Evidence> {
+        fs::read(&self.path)
+            .ok()
+            .and_then(|text| serde_json::from_slice(&text).ok())
+            .unwrap_or_default()
+    }
+
+    /// Returns the last run on a tree, of one command or of any.
+    pub fn latest(&self, tree: &TreeDigest, command: Option<&str>) -> Option<Evidence> {
+        self.load()
+            .into_iter()
+            .rev()
+            .find(|e| e.tree == *tree && command.is_none_or(|command| e.command == command))
+    }
+
+    /// Remembers a run in the place of an older one of the same command on the same tree.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn record(&self, evidence: Evidence) -> io::Result<()> {
+        let mut all = self.load();
+        all.retain(|old| old.tree != evidence.tree || old.command != evidence.command);
+        all.push(evidence);
+        let surplus = all.len().saturating_sub(KEPT);
+        all.drain(..surplus);
+        if let Some(dir) = self.path.parent() {
+            fs::create_dir_all(dir)?;
+        }
+        // Readers see the old file or the new one, never a half.
+        let new = self
+            .path
+            .with_extension(format!("{}.new", std::process::id()));
+        fs::write(&new, serde_json::to_vec_pretty(&all)?)?;
+        fs::rename(&new, &self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(root: &Path) -> Tree {
+        Tree::read(root, Path::new("Issues")).unwrap()
+    }
+
+    #[test]
+    fn the_digest_follows_content_names_and_modes_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path();
+        fs::write(root.join("a.txt"), "one").unwrap();
+        let first = tree(root).digest(&[]);
+        fs::create_dir_all(root.join("Issues")).unwrap();
+        fs::write(root.join("Issues/FEAT-1.md"), "an issue").unwrap();
+        fs::create_dir_all(root.join(".ahp")).unwrap();
+        fs::write(root.join(".ahp/signals.jsonl"), "{}").unwrap();
+        fs::create_dir_all(root.join("target")).unwrap();
+        fs::write(root.join("target/CACHEDIR.TAG"), "Signature").unwrap();
+        assert_eq!(tree(root).digest(&[]), first);
+        fs::write(root.join("a.txt"), "two").unwrap();
+        assert_ne!(tree(root).digest(&[]), first);
+        fs::write(root.join("a.txt"), "one").unwrap();
+        assert_eq!(tree(root).digest(&[]), first);
+        fs::rename(root.join("a.txt"), root.join("b.txt")).unwrap();
+        assert_ne!(tree(root).digest(&[]), first);
+    }
+
+    #[test]
+    fn a_tree_is_kept_where_files_are_only_added() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path();
+        fs::write(root.join("a.txt"), "one").unwrap();
+        let before = tree(root);
+        fs::write(root.join("report.xml"), "<x/>").unwrap();
+        assert!(before.is_kept_by(&tree(root), &[]));
+        fs::write(root.join("a.txt"), "two").unwrap();
+        assert!(!before.is_kept_by(&tree(root), &[]));
+        assert!(before.is_kept_by(&tree(root), &["a.txt".to_owned()]));
+    }
+
+    #[test]
+    fn the_store_keeps_one_run_of_a_command_on_a_tree() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = EvidenceStore::open(dir.path());
+        let tree = TreeDigest("t".to_owned());
+        for passed in [1, 2] {
+            let evidence = Evidence {
+                tree: tree.clone(),
+                command: "cargo test".to_owned(),
+                at: DateTime::UNIX_EPOCH,
+                success: true,
+                passed,
+                failed: 0,
+                skipped: 0,
+                coverage: None,
+            };
+            store.record(evidence).unwrap();
+        }
+        assert_eq!(store.load().len(), 1);
+        assert_eq!(store.latest(&tree, None).unwrap().passed, 2);
+        assert_eq!(store.latest(&tree, Some("pytest")), None);
+    }
+}

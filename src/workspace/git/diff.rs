@@ -1,0 +1,100 @@
+//! Reads what `git diff --raw --numstat -z` writes.
+
+use std::collections::BTreeMap;
+
+use crate::workspace::Change;
+use crate::workspace::ChangedFile;
+
+/// Reads all records; the paths are sorted, each stands once.
+pub(super) fn parse(output: &[u8]) -> Vec<ChangedFile> {
+    let mut files = BTreeMap::<String, ChangedFile>::new();
+    let mut fields = paths(output);
+    while let Some(field) = fields.next() {
+        let field = field.trim_start_matches('\n');
+        if let Some(raw) = field.strip_prefix(':') {
+            let status = raw.rsplit(' ').next().unwrap_or_default();
+            let (old_path, path) = match status.chars().next() {
+                Some('R' | 'C') => (fields.next(), fields.next()),
+                _ => (None, fields.next()),
+            };
+            let Some(path) = path else { break };
+            let change = match status.chars().next() {
+                Some('A' | 'C') => Change::Added,
+                Some('D') => Change::Deleted,
+                Some('R') => Change::Renamed,
+                _ => Change::Modified,
+            };
+            files.insert(
+                path.clone(),
+                ChangedFile {
+                    path,
+                    old_path: old_path.filter(|_| change == Change::Renamed),
+                    change,
+                    added_lines: None,
+                    removed_lines: None,
+                },
+            );
+        } else if let Some((added, removed, path)) = numstat(field) {
+            let path = if path.is_empty() {
+                fields.next();
+                fields.next().unwrap_or_default()
+            } else {
+                path.to_owned()
+            };
+            if let Some(file) = files.get_mut(&path) {
+                file.added_lines = added;
+                file.removed_lines = removed;
+            }
+        }
+    }
+    files.into_values().collect()
+}
+
+/// Splits output into its NUL-terminated fields.
+pub(super) fn paths(output: &[u8]) -> impl Iterator<Item = String> {
+    output
+        .split(|b| *b == 0)
+        .filter(|field| !field.is_empty())
+        .map(|field| String::from_utf8_lossy(field).into_owned())
+}
+
+fn numstat(field: &str) -> Option<(Option<u32>, Option<u32>, &str)> {
+    let (added, rest) = field.split_once('\t')?;
+    let (removed, path) = rest.split_once('\t')?;
+    // A dash stands for a binary file.
+    Some((added.parse().ok(), removed.parse().ok(), path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_renames_binaries_and_deletions() {
+        let output = b":100644 100644 a b R090\0old name.rs\0new.rs\0:100644 000000 a 0 D\0gone\0\
+            :000000 100644 0 b A\0bin\0\
+            3\t1\t\0old name.rs\0new.rs\x000\t7\tgone\0-\t-\tbin\0";
+        let files = parse(output);
+        let shown: Vec<_> = files
+            .iter()
+            .map(|f| (&*f.path, f.change, f.added_lines, f.removed_lines))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                ("bin", Change::Added, None, None),
+                ("gone", Change::Deleted, Some(0), Some(7)),
+                ("new.rs", Change::Renamed, Some(3), Some(1)),
+            ]
+        );
+        assert_eq!(files[2].old_path.as_deref(), Some("old name.rs"));
+    }
+
+    #[test]
+    fn cut_output_does_not_panic() {
+        let output = b":100644 100644 a b R090\0old\0new\0";
+        for end in 0..output.len() {
+            parse(&output[..end]);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Issue: a Markdown file with YAML front matter (spec §4.4).
+
+use super::ChecklistItem;
+use super::ItemState;
+use super::task_items;
+
+/// One issue.
+#[derive(Clone, Debug, Default)]
+pub struct Issue {
+    /// Its id: `FEAT-0123`.
+    pub id: String,
+    /// Its identity across projects.
+    pub uid: Option<String>,
+    /// Its type.
+    pub kind: Option<String>,
+    /// Its status.
+    pub status: Option<String>,
+    /// Its stage.
+    pub stage: Option<String>,
+    /// Its title.
+    pub title: Option<String>,
+    /// Its parent.
+    pub parent: Option<String>,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// The issues that it depends on.
+    pub dependencies: Vec<String>,
+    /// The issues that it is related to.
+    pub related: Vec<String>,
+    /// The files that it names.
+    pub files: Vec<String>,
+    /// Its criticality.
+    pub criticality: Option<String>,
+    /// How it was solved.
+    pub solution: Option<String>,
+    /// When it was opened, as written.
+    pub opened_at: Option<String>,
+    /// When it was closed, as written.
+    pub closed_at: Option<String>,
+    /// Its file, relative to the project root.
+    pub path: String,
+    /// Its checklist, cancelled items too.
+    pub checklist: Vec<ChecklistItem>,
+    /// The Markdown below the front matter.
+    pub body: String,
+    /// The line at which the body begins, from 1.
+    pub body_line: u32,
+}
+
+/// Why an issue's file cannot be understood.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{path}:{line}: {message}")]
+pub struct IssueError {
+    /// The file, relative to the project root.
+    pub path: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl Issue {
+    /// Returns the items that count.
+    pub fn items(&self) -> impl Iterator<Item = &ChecklistItem> {
+        self.checklist
+            .iter()
+            .filter(|item| item.state != ItemState::Cancelled)
+    }
+
+    /// Returns the headings of its text, in order.
+    pub fn headings(&self) -> Vec<String> {
+        task_items::headings(&self.body)
+    }
+
+    /// Returns the text below a heading, without comments; none where there is no such heading or nothing below it.
+    pub fn section(&self, heading: &str) -> Option<String> {
+        task_items::section(&self.body, heading)
+    }
+
+    /// Whether the work on it is over: it is closed or archived, or its stage is done.
+    pub fn is_finished(&self) -> bool {
+        matches!(self.status.as_deref(), Some("closed" | "archived"))
+            || self.stage.as_deref() == Some("done")
+    }
+
+    /// Returns how many items count, and how many of them are done.
+    pub fn progress(&self) -> (usize, usize) {
+        let total = self.items().count();
+        (total, self.items().filter(|i| !i.is_open()).count())
+    }
+}

@@ -1,0 +1,166 @@
+//! Finds an issue's file: by its name, by the `id:` in its front matter, in trees of any depth.
+
+use std::collections::HashSet;
+use std::io;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rayon::iter::IntoParallelRefIterator as _;
+use rayon::iter::ParallelIterator as _;
+
+use super::Issue;
+use super::IssueError;
+use super::front_matter;
+
+/// Deeper trees are surely a mistake.
+const MAX_DEPTH: usize = 32;
+
+/// Fewer files are read faster by one thread than threads are started.
+const WORTH_THREADS: usize = 64;
+
+/// Reads the file at a path relative to the project.
+pub(super) type Read<'a> = &'a (dyn Fn(&str) -> io::Result<Arc<[u8]>> + Sync);
+
+/// Finds the issue `id` among `paths`, the Markdown files below the issues directory, sorted.
+///
+/// A file that bears the id in its front matter wins over one that bears it only in its name. Of several, the
+/// one that is open wins over closed and archived copies of it.
+pub(super) fn find(
+    id: &str,
+    paths: &[String],
+    read: Read<'_>,
+) -> Result<Option<Issue>, IssueError> {
+    let mut named: Vec<&String> = paths.iter().filter(|path| is_named(path, id)).collect();
+    named.sort_by_key(|path| rank(path));
+    let mut without_id = None;
+    for path in named {
+        let issue = load(path, read)?;
+        if issue.id.eq_ignore_ascii_case(id) {
+            return Ok(Some(issue));
+        }
+        if issue.id.is_empty() && without_id.is_none() {
+            without_id = Some(Issue {
+                id: id.to_owned(),
+                ..issue
+            });
+        }
+    }
+    let bears_id = |path: &&String| {
+        !is_named(path, id)
+            && read(path).is_ok_and(|bytes| {
+                // The id stands at the top; a cut character at the end of the piece does no harm.
+                let start = bytes.get(..2048).unwrap_or(&bytes);
+                front_matter::quick_id(&String::from_utf8_lossy(start))
+                    .is_some_and(|found| found.eq_ignore_ascii_case(id))
+            })
+    };
+    let mut bearers: Vec<&String> = if paths.len() < WORTH_THREADS {
+        paths.iter().filter(bears_id).collect()
+    } else {
+        paths.par_iter().filter(bears_id).collect()
+    };
+    bearers.sort_by_key(|path| rank(path));
+    for path in bearers {
+        let issue = load(path, read)?;
+        if issue.id.eq_ignore_ascii_case(id) {
+            return Ok(Some(issue));
+        }
+    }
+    Ok(without_id)
+}
+
+/// Reads and decodes one issue's file.
+pub(super) fn load(path: &str, read: Read<'_>) -> Result<Issue, IssueError> {
+    let error = |line, message| IssueError {
+        path: path.to_owned(),
+        line,
+        message,
+    };
+    let bytes = read(path).map_err(|e| error(1, format!("the file cannot be read: {e}")))?;
+    let mut issue =
+        front_matter::parse(&bytes).map_err(|fault| error(fault.line, fault.message))?;
+    path.clone_into(&mut issue.path);
+    Ok(issue)
+}
+
+/// Lists the Markdown files below `dir`, by their paths relative to `root`, sorted.
+///
+/// Links to directories are followed where they stay below `dir` or `root`, each directory once.
+pub(super) fn walk(dir: &Path, root: &Path) -> Vec<String> {
+    let mut walk = Walk {
+        root,
+        bounds: [dir, root]
+            .iter()
+            .filter_map(|dir| dir.canonicalize().ok())
+            .collect(),
+        seen: HashSet::new(),
+        found: Vec::new(),
+    };
+    walk.enter(dir, 0);
+    walk.found.sort_unstable();
+    walk.found
+}
+
+struct Walk<'a> {
+    root: &'a Path,
+    bounds: Vec<PathBuf>,
+    seen: HashSet<PathBuf>,
+    found: Vec<String>,
+}
+
+impl Walk<'_> {
+    fn enter(&mut self, dir: &Path, depth: usize) {
+        let Ok(real) = dir.canonicalize() else { return };
+        let inside = self.bounds.iter().any(|bound| real.starts_with(bound));
+        if depth > MAX_DEPTH || !inside || !self.seen.insert(real) {
+            return;
+        }
+        let Ok(entries) = std::fs::read_dir(dir) else {
+            return;
+        };
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if name.starts_with('.') {
+                continue;
+            }
+            let path = entry.path();
+            let Ok(kind) = entry.file_type() else {
+                continue;
+            };
+            let is_dir = kind.is_dir() || (kind.is_symlink() && path.is_dir());
+            if is_dir {
+                self.enter(&path, depth + 1);
+            } else if is_markdown(&name) {
+                let path = path.strip_prefix(self.root).unwrap_or(&path);
+                self.found.push(path.to_string_lossy().into_owned());
+            }
+        }
+    }
+}
+
+/// Whether a file's name says that it is Markdown.
+pub(super) fn is_markdown(name: &str) -> bool {
+    Path::new(name)
+        .extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("md"))
+}
+
+/// Whether the file's name is the id, alone or before a slug.
+fn is_named(path: &str, id: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let (Some(start), Some(rest)) = (name.get(..id.len()), name.get(id.len()..)) else {
+        return false;
+    };
+    !id.is_empty()
+        && start.eq_ignore_ascii_case(id)
+        && rest.starts_with(|c: char| !c.is_alphanumeric())
+}
+
+/// Orders the copies of one issue by the folder of their status, as `monoco` looks for them.
+fn rank(path: &str) -> usize {
+    let statuses = ["open", "backlog", "closed", "archived"];
+    let of_folder = |part: &str| statuses.iter().position(|status| *status == part);
+    path.split('/').rev().find_map(of_folder).unwrap_or(0)
+}

@@ -1,0 +1,117 @@
+//! Workspace: facts about the project, asked lazily, answered once per event.
+
+mod changes;
+mod checklist;
+mod commit;
+mod contained;
+mod disk;
+mod evidence;
+mod front_matter;
+mod git;
+mod issue;
+mod issue_files;
+mod memory;
+mod task_items;
+
+pub use self::changes::Change;
+pub use self::changes::ChangedFile;
+pub use self::changes::Changes;
+pub use self::checklist::ChecklistItem;
+pub use self::checklist::ItemState;
+pub use self::commit::Commit;
+pub use self::commit::CommitsOf;
+pub use self::disk::DiskWorkspace;
+pub use self::evidence::Evidence;
+pub use self::evidence::EvidenceStore;
+pub use self::evidence::Tree;
+pub use self::evidence::TreeDigest;
+pub use self::git::GitState;
+pub use self::git::KnownGit;
+pub use self::issue::Issue;
+pub use self::issue::IssueError;
+pub use self::memory::MemoryWorkspace;
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::fact::Fact;
+use crate::fact::FactValue;
+
+/// Which change is meant (spec §4.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ChangeScope {
+    /// The branch against the merge base with the default branch, committed and not: at issue triggers.
+    Branch,
+    /// The working tree against HEAD: at tool triggers.
+    WorkingTree,
+}
+
+/// Why git could not tell something.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum GitError {
+    /// There is no repository.
+    #[error("`{0}` is not in a git repository")]
+    NoRepository(String),
+    /// There is no git program.
+    #[error("the `git` program cannot be started: {0}")]
+    NoProgram(String),
+    /// Git failed.
+    #[error("`git {command}` failed: {message}")]
+    Failed {
+        /// The arguments.
+        command: String,
+        /// The first line that it said.
+        message: String,
+    },
+}
+
+/// What the project looks like.
+///
+/// One value serves one event: whatever it has read once it does not read again. Paths are relative to
+/// [`Workspace::root`], with `/` between their parts, unless they are absolute.
+pub trait Workspace: fmt::Debug + Send + Sync {
+    /// Returns the root of the project.
+    fn root(&self) -> &Path;
+
+    /// Reads a file inside the project; a path that leads out of it, also through a link, is refused
+    /// with [`io::ErrorKind::PermissionDenied`].
+    fn read(&self, path: &str) -> io::Result<Arc<[u8]>>;
+
+    /// Whether a file or directory inside the project exists.
+    fn exists(&self, path: &str) -> bool;
+
+    /// Lists the project's files that match a glob, sorted, without those that git ignores.
+    fn list(&self, glob: &str) -> Vec<String>;
+
+    /// Finds an issue; none where no file has this id.
+    fn issue(&self, id: &str) -> Result<Option<Arc<Issue>>, IssueError>;
+
+    /// Returns what has changed.
+    fn changes(&self, scope: ChangeScope) -> Result<Arc<Changes>, GitError>;
+
+    /// Returns the state of the repository.
+    fn git(&self) -> Result<Arc<GitState>, GitError>;
+
+    /// Returns commits, newest first, `most` at most.
+    fn commits(&self, _of: &CommitsOf, _most: usize) -> Result<Vec<Commit>, GitError> {
+        Ok(Vec::new())
+    }
+
+    /// Returns what a file holds in the commit that is checked out; none where it is not in it.
+    fn committed(&self, _path: &str) -> Result<Option<Arc<[u8]>>, GitError> {
+        Ok(None)
+    }
+
+    /// Returns one of the `tests.*` and `coverage.*` facts, of the last known run of the very tree that is here.
+    fn test_figure(&self, fact: Fact) -> FactValue<'_>;
+
+    /// Returns where the issue files live, relative to the root; absolute where that is elsewhere.
+    fn issues_dir(&self) -> &Path {
+        Path::new("Issues")
+    }
+
+    /// Whether the project really lies on the disk below its root, so that programs can be run in it.
+    fn is_on_disk(&self) -> bool;
+}

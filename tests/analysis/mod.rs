@@ -1,0 +1,12 @@
+//! What the log teaches: figures worked out by hand.
+
+#![expect(
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on says where by panicking"
+)]
+
+mod advise;
+mod making;
+mod replay;
+mod report;
+mod stats;

@@ -1,0 +1,112 @@
+//! `ahp log report`: one page with the data of the log, shown by a browser without a complaint.
+
+use std::fs;
+
+use ahp::event::Trigger;
+use ahp::process::Exit;
+use ahp::process::Program;
+use ahp::process::find_program;
+use ahp::signal::Action;
+use ahp::signal::Intensity;
+
+use super::making::Life;
+
+const POLICY: &str = "\
+hooks:
+  pre-issue-submit:
+    - {oracle: ChecklistValidator, id: checklist}
+    - {oracle: FileChangeLimiter, id: size}
+";
+
+fn project() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join(".ahp")).unwrap();
+    fs::write(dir.path().join(".ahp/hooks.yaml"), POLICY).unwrap();
+    let mut life = Life::new(&dir.path().join(".ahp/signals.jsonl"));
+    let issues = ["FEAT-0001", "FEAT-0002", "FIX-<3>"];
+    for i in 0..45_i64 {
+        life.issue = Some(issues[usize::try_from(i % 3).unwrap()]);
+        let day = (i / 5) * 86_400 + i * 60;
+        life.give(day, "checklist", Intensity::Block, 4000);
+        life.accept(day + 40 * (i % 7 + 1) * (i % 7 + 1), "checklist", 3000);
+        let prompt = life.give(day + 3000, "size", Intensity::Prompt, 20_000);
+        life.answer(day + 3001, "size", prompt, Action::Dismiss);
+    }
+    life.give(86_400, "context", Intensity::Aid, 900_000);
+    life.give(86_500, "split", Intensity::Control, 90_000);
+    dir
+}
+
+fn report(dir: &std::path::Path) -> String {
+    let argv = [
+        env!("CARGO_BIN_EXE_ahp"),
+        "log",
+        "report",
+        "--output",
+        "report.html",
+    ];
+    let done = Program::new(argv.map(str::to_owned).to_vec())
+        .dir(dir.to_owned())
+        .run()
+        .unwrap();
+    assert!(
+        matches!(done.exit, Exit::Code(0)),
+        "{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+    fs::read_to_string(dir.join("report.html")).unwrap()
+}
+
+#[test]
+fn the_page_holds_the_data_and_loads_nothing() {
+    let dir = project();
+    let page = report(dir.path());
+    assert!(page.len() < 1 << 20);
+    for part in ["http://", "https://", "<script", "src=", "@import", "url("] {
+        assert!(!page.contains(part), "{part}");
+    }
+    // Nine days; 45 blocks of the checklist; what a log holds is text, never markup.
+    assert_eq!(page.matches("data-day=").count(), 9);
+    assert!(page.contains("aria-label=\"checklist · pre-issue-submit: 45 block\""));
+    assert!(page.contains("data-issue=\"FIX-&lt;3&gt;\""));
+    assert!(page.contains("data-rule=\"noise\""));
+    assert!(page.contains("data-class=\"&lt; 5 min\""));
+    assert!(page.contains("prefers-color-scheme: dark"));
+    assert!(page.contains(Trigger::PreIssueSubmit.name()));
+}
+
+#[test]
+fn an_empty_log_still_gives_a_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let page = report(dir.path());
+    assert!(page.contains("The log has no records."));
+}
+
+#[test]
+fn a_browser_shows_it_without_a_complaint() {
+    let path = std::env::var_os("PATH");
+    let Some(browser) = find_program("chromium", path.as_deref()) else {
+        eprintln!("skipped: chromium is not installed");
+        return;
+    };
+    let dir = project();
+    report(dir.path());
+    let argv = [
+        browser.to_str().unwrap(),
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--enable-logging=stderr",
+        "--log-level=0",
+        "--dump-dom",
+        &format!("file://{}", dir.path().join("report.html").display()),
+    ];
+    let done = Program::new(argv.map(str::to_owned).to_vec())
+        .max_output(8 << 20)
+        .run()
+        .unwrap();
+    let dom = String::from_utf8_lossy(&done.stdout);
+    assert!(dom.contains("data-day=") && dom.contains("</svg>"));
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(!said.contains(":CONSOLE"), "{said}");
+}

@@ -1,0 +1,236 @@
+//! `ahp log stats`: every figure of a log made by hand.
+
+use ahp::analysis::BindingStats;
+use ahp::analysis::Filter;
+use ahp::analysis::Intensities;
+use ahp::analysis::Stats;
+use ahp::signal::Action;
+use ahp::signal::Intensity;
+use ahp::signal_log::Reader;
+use serde_json::json;
+
+use super::making::Life;
+
+fn stats(life: impl FnOnce(&mut Life)) -> Stats {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("signals.jsonl");
+    life(&mut Life::new(&path));
+    Stats::collect(&Reader::open(path).unwrap(), &Filter::default()).unwrap()
+}
+
+fn binding<'s>(stats: &'s Stats, id: &str) -> &'s BindingStats {
+    stats.bindings.iter().find(|b| b.id == id).unwrap()
+}
+
+/// Two issues, two hosts, two days, three bindings.
+fn story(life: &mut Life) {
+    // FEAT-0123: two blocks, repaired after 900 s at the third try.
+    let first = life.give(0, "checklist", Intensity::Block, 100);
+    life.answer_as(600, "checklist", first, Action::RetryAfterFix, true);
+    let second = life.give(600, "checklist", Intensity::Block, 200);
+    life.answer(890, "checklist", second, Action::RetryAfterFix);
+    life.accept(900, "checklist", 300);
+    // A prompt that is acknowledged and so waived: no repair.
+    let prompt = life.give(1000, "size", Intensity::Prompt, 10);
+    life.answer(1010, "size", prompt, Action::Acknowledge);
+    life.accept_waived(1020, "size", prompt);
+    // FEAT-0200 on another host the next day: one block, repaired after 100 s at the second try.
+    life.issue = Some("FEAT-0200");
+    life.host = "codex";
+    let day = 86_400;
+    let block = life.give(day, "checklist", Intensity::Block, 400);
+    life.accept(day + 100, "checklist", 500);
+    life.answer_as(day + 100, "checklist", block, Action::RetryAfterFix, true);
+    // Said explicitly later: takes the place of what was inferred.
+    life.answer(day + 110, "checklist", block, Action::ProceedWithRisk);
+    let dismissed = life.give(day + 200, "size", Intensity::Prompt, 20);
+    life.answer(day + 210, "size", dismissed, Action::Dismiss);
+    let control = life.give(day + 300, "size", Intensity::Control, 30);
+    life.answer(day + 310, "size", control, Action::RejectModification);
+    life.give(day + 400, "size", Intensity::Prompt, 40);
+    // A binding that fails, once by its timeout, then accepts: no violation was repaired.
+    life.fail(day + 500, "tests", "timed out: took longer than 30s");
+    life.fail(day + 600, "tests", "cargo is not installed");
+    life.accept(day + 700, "tests", 60);
+    life.give(day + 800, "tests", Intensity::Aid, 70);
+}
+
+#[test]
+fn every_figure_of_a_binding_is_right() {
+    let stats = stats(story);
+    let checklist = &binding(&stats, "checklist").figures;
+    assert_eq!(
+        (checklist.triggered, checklist.accepted, checklist.signalled),
+        (5, 2, 3)
+    );
+    assert_eq!(
+        checklist.signals,
+        Intensities {
+            block: 3,
+            ..Intensities::default()
+        }
+    );
+    assert_eq!((checklist.answered, checklist.inferred), (3, 1));
+    assert_eq!(
+        serde_json::to_value(&checklist.responses).unwrap(),
+        json!({"retry_after_fix": 2, "proceed_with_risk": 1})
+    );
+    assert_eq!(checklist.consumption_rate, Some(1.0));
+    assert_eq!(checklist.dismissal_rate, None);
+    assert_eq!(checklist.override_rate, Some(0.3333));
+    // (900 + 100) / 2 seconds, (3 + 2) / 2 tries.
+    assert_eq!(checklist.repaired, 2);
+    assert_eq!(checklist.mean_time_to_repair_s, Some(500.0));
+    assert_eq!(checklist.mean_tries, Some(2.5));
+    assert_eq!(checklist.repair_seconds, [100, 900]);
+    assert_eq!((checklist.p50_us, checklist.p99_us), (Some(300), Some(500)));
+
+    let size = &binding(&stats, "size").figures;
+    assert_eq!((size.triggered, size.accepted, size.signalled), (5, 1, 4));
+    assert_eq!(
+        size.signals,
+        Intensities {
+            prompt: 3,
+            control: 1,
+            ..Intensities::default()
+        }
+    );
+    assert_eq!(size.answered, 3);
+    assert_eq!(size.consumption_rate, Some(0.75));
+    assert_eq!(size.dismissal_rate, Some(0.5));
+    assert_eq!(size.waved_through_rate, Some(0.75));
+    assert_eq!((size.repaired, size.mean_time_to_repair_s), (0, None));
+
+    let tests = &binding(&stats, "tests").figures;
+    assert_eq!((tests.triggered, tests.errors, tests.timeouts), (4, 2, 1));
+    assert_eq!(
+        tests.signals,
+        Intensities {
+            prompt: 2,
+            aid: 1,
+            ..Intensities::default()
+        }
+    );
+    assert_eq!(tests.repaired, 0);
+    assert_eq!(tests.p50_us, Some(70));
+}
+
+#[test]
+fn every_figure_of_a_group_is_right() {
+    let stats = stats(story);
+    assert_eq!(stats.evaluations, 14);
+    assert_eq!(stats.records, 14 + 10 + 7);
+    assert_eq!(
+        serde_json::to_value(&stats.decisions).unwrap(),
+        json!({"none": 4, "allow": 7, "ask": 0, "block": 3})
+    );
+    let groups = |groups: &[ahp::analysis::GroupStats]| -> Vec<_> {
+        let seen = groups.iter().map(|g| {
+            let signals = g.signals.total();
+            (
+                g.name.clone(),
+                g.evaluations,
+                g.stopped,
+                signals,
+                g.answered,
+                g.repaired,
+            )
+        });
+        seen.collect()
+    };
+    assert_eq!(
+        groups(&stats.issues),
+        [
+            ("FEAT-0123".to_owned(), 5, 2, 3, 3, 1),
+            ("FEAT-0200".to_owned(), 9, 1, 7, 3, 1)
+        ]
+    );
+    assert_eq!(stats.issues[0].mean_time_to_repair_s, Some(900.0));
+    assert_eq!(
+        groups(&stats.days),
+        [
+            ("2026-02-09".to_owned(), 5, 2, 3, 3, 0),
+            ("2026-02-10".to_owned(), 9, 1, 7, 3, 0)
+        ]
+    );
+    let hosts: Vec<_> = stats
+        .hosts
+        .iter()
+        .map(|h| (h.name.as_str(), h.evaluations))
+        .collect();
+    assert_eq!(hosts, [("claude-code", 5), ("codex", 9)]);
+    let oracles: Vec<_> = stats
+        .oracles
+        .iter()
+        .map(|o| (o.name.as_str(), o.figures.triggered))
+        .collect();
+    assert_eq!(
+        oracles,
+        [
+            ("checklist-oracle", 5),
+            ("size-oracle", 5),
+            ("tests-oracle", 4)
+        ]
+    );
+}
+
+#[test]
+fn json_has_the_keys_of_the_specification() {
+    let stats = serde_json::to_value(stats(story)).unwrap();
+    assert_eq!(
+        stats["signals"],
+        json!({"block": 3, "control": 1, "prompt": 5, "aid": 1})
+    );
+    assert_eq!(stats["responses"]["dismiss"], 1);
+    let binding = &stats["bindings"][0];
+    for key in [
+        "id",
+        "hook",
+        "oracle",
+        "triggered",
+        "accepted",
+        "signals",
+        "consumption_rate",
+        "dismissal_rate",
+        "override_rate",
+        "mean_time_to_repair_s",
+        "mean_tries",
+        "errors",
+        "timeouts",
+        "p50_us",
+        "p99_us",
+    ] {
+        assert!(binding.get(key).is_some(), "{key}");
+    }
+}
+
+#[test]
+fn filters_leave_out_what_is_not_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("signals.jsonl");
+    story(&mut Life::new(&path));
+    let reader = Reader::open(path).unwrap();
+    let count = |filter: Filter| Stats::collect(&reader, &filter).unwrap();
+    let of_issue = count(Filter {
+        issue: Some("FEAT-0123".to_owned()),
+        ..Filter::default()
+    });
+    assert_eq!((of_issue.evaluations, of_issue.signals.total()), (5, 3));
+    let of_binding = count(Filter {
+        binding: Some("size".to_owned()),
+        ..Filter::default()
+    });
+    assert_eq!(of_binding.signals.total(), 4);
+    let since = count(Filter {
+        since: Some(super::making::at(86_400)),
+        ..Filter::default()
+    });
+    assert_eq!(since.evaluations, 9);
+}
+
+#[test]
+fn an_empty_log_has_no_figures() {
+    let stats = stats(|_| {});
+    assert_eq!((stats.records, stats.bindings.len()), (0, 0));
+    assert_eq!(stats.total.consumption_rate, None);
+}

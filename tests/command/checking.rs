@@ -1,0 +1,165 @@
+//! What is wrong in a configuration is told with its place, ends with exit code 1, and blocks what has not happened.
+
+use std::fs;
+
+use super::world::World;
+
+/// A configuration that is wrong, with what the fault must say.
+const WRONG: &[(&str, &str, &str)] = &[
+    (
+        "oracle",
+        "hooks: {pre-tool-use: [{oracle: PermisionChecker}]}",
+        "did you mean `permission-checker`?",
+    ),
+    (
+        "trigger",
+        "hooks: {pre-tool-usee: []}",
+        "did you mean `pre-tool-use`?",
+    ),
+    (
+        "fact",
+        "hooks: {pre-tool-use: [{oracle: PermissionChecker, when: {tool.comand: ls}}]}",
+        "did you mean `tool.command`?",
+    ),
+    (
+        "key",
+        "hooks: {pre-tool-use: [{orcale: PermissionChecker}]}",
+        "did you mean `oracle`?",
+    ),
+    (
+        "config key",
+        "hooks: {pre-tool-use: [{oracle: PermissionChecker, config: {presets: git}}]}",
+        "did you mean `preset`?",
+    ),
+    (
+        "operator",
+        "hooks: {pre-issue-submit: [{oracle: ChecklistValidator, when: {files.changed_count: '> many'}}]}",
+        "`many` is not",
+    ),
+    ("duration", "settings: {timeout: soon}", "bad-duration"),
+    (
+        "regex",
+        "hooks: {pre-tool-use: [{oracle: PermissionChecker, when: {tool.command: '~ ('}}]}",
+        "bad-regex",
+    ),
+    (
+        "duplicate id",
+        "hooks: {pre-tool-use: [{oracle: PermissionChecker}, {oracle: PermissionChecker}]}",
+        "duplicate-id",
+    ),
+    ("yaml", "hooks: [", "syntax"),
+    ("duplicate key", "hooks: {}\nhooks: {}\n", "duplicate-key"),
+    (
+        "expression",
+        "hooks: {pre-tool-use: [{oracle: PermissionChecker, when: {expr: 'tool.command =='}}]}",
+        "bad-expression",
+    ),
+    (
+        "bomb",
+        "a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]\ng: &g [*f,*f,*f,*f,*f,*f,*f,*f,*f]\nh: [*g,*g,*g,*g,*g,*g,*g,*g,*g]\n",
+        "limit",
+    ),
+];
+
+#[test]
+fn every_kind_of_fault_is_located_and_blocks() {
+    for (kind, policy, says) in WRONG {
+        let world = World::new(policy);
+        let checked = world.ahp(&["check"]);
+        assert_eq!(checked.code, 1, "{kind}: {}", checked.stdout);
+        assert!(
+            checked.stdout.contains("--> .ahp/hooks.yaml:"),
+            "{kind}: {}",
+            checked.stdout
+        );
+        assert!(checked.stdout.contains(says), "{kind}: {}", checked.stdout);
+        let before = world.ahp(&["run", "pre-tool-use", "--tool", "Bash"]);
+        assert_eq!(before.code, 2, "{kind}: {}{}", before.stdout, before.stderr);
+        let after = world.ahp(&["run", "post-tool-use", "--tool", "Bash"]);
+        assert_eq!(after.code, 0, "{kind}: {}{}", after.stdout, after.stderr);
+        assert!(
+            after.stdout.contains("config-error"),
+            "{kind}: {}",
+            after.stdout
+        );
+    }
+}
+
+#[test]
+fn files_that_are_no_configuration_are_told_and_block() {
+    let large = format!("# {}\n", "x".repeat(10 << 20));
+    let contents: &[(&str, &[u8])] = &[
+        ("not-utf8", b"hooks: \xff\xfe"),
+        ("too-large", large.as_bytes()),
+    ];
+    for (code, content) in contents {
+        let world = World::new("");
+        world.write(".ahp/hooks.yaml", content);
+        let checked = world.ahp(&["check"]);
+        assert_eq!(checked.code, 1);
+        assert!(checked.stdout.contains(code), "{}", checked.stdout);
+        assert_eq!(world.ahp(&["run", "pre-session"]).code, 2);
+    }
+    let world = World::new("");
+    fs::create_dir(world.path(".ahp/hooks.yaml")).unwrap();
+    let checked = world.ahp(&["check"]);
+    assert_eq!(checked.code, 1, "{}", checked.stdout);
+    assert!(checked.stdout.contains("unreadable"), "{}", checked.stdout);
+    assert_eq!(world.ahp(&["run", "pre-session"]).code, 2);
+}
+
+#[test]
+fn all_faults_of_all_layers_are_told_in_one_run() {
+    let world = World::new("hooks: {pre-tool-use: [{oracle: Nonsense}], pre-nothing: []}");
+    world.write(
+        ".ahp/hooks.local.yaml",
+        "settings: {on_error: perhaps}\nhoks: {}\n",
+    );
+    let checked = world.ahp(&["check", "--format", "json"]);
+    let lines = checked.json();
+    let codes: Vec<_> = lines.iter().filter_map(|l| l["code"].as_str()).collect();
+    for code in ["unknown-trigger", "bad-value", "unknown-key"] {
+        assert!(codes.contains(&code), "{code} is missing in {codes:?}");
+    }
+    assert!(lines.iter().any(|l| l["file"] == ".ahp/hooks.local.yaml"));
+}
+
+#[test]
+fn a_broken_policy_may_be_let_pass_by_an_environment_variable() {
+    let world = World::new("hooks: [");
+    let mut command = world.ahp_command();
+    command
+        .env("AHP_ON_CONFIG_ERROR", "allow")
+        .args(["run", "pre-session"]);
+    assert_eq!(command.output().unwrap().status.code(), Some(0));
+}
+
+#[test]
+fn no_configuration_accepts_silently_and_leaves_no_trace() {
+    let world = World::new("");
+    fs::remove_dir(world.path(".ahp")).unwrap();
+    let ran = world.ahp(&["run", "pre-tool-use", "--tool", "Bash", "--format", "json"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_eq!(ran.json()[0]["decision"], "none");
+    assert!(!world.path(".ahp").exists());
+    assert!(!world.home().join(".ahp").exists());
+}
+
+#[test]
+fn init_writes_a_policy_that_is_sound_and_never_overwrites_one() {
+    let world = World::new("");
+    let made = world.ahp(&["init", "--pack", "safe-shell", "--pack", "secrets"]);
+    assert_eq!(made.code, 0, "{}", made.stderr);
+    let checked = world.ahp(&["check", "--deny-warnings"]);
+    assert_eq!(checked.code, 0, "{}", checked.stdout);
+    assert!(world.read(".gitignore").contains(".ahp/hooks.local.yaml"));
+    let again = world.ahp(&["init"]);
+    assert_eq!(again.code, 1);
+    assert!(again.stderr.contains("already there"), "{}", again.stderr);
+    let unknown = world.ahp(&["init", "--pack", "safe-shel"]);
+    assert!(
+        unknown.stderr.contains("did you mean `safe-shell`?"),
+        "{}",
+        unknown.stderr
+    );
+}

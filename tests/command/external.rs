@@ -1,0 +1,208 @@
+//! `ahp hook-md` and `ahp trust`: what a person sees of the programs that judge.
+
+use std::fs;
+
+use super::world::World;
+
+const HOOK: &str = "---\nname: guard\ndescription: It guards\ntrigger: before_tool\n---\n";
+const EVENT: &str = r#"{"trigger": "pre-tool-use", "tool": {"name": "Bash", "input": {}}}"#;
+
+/// A project with one hook that blocks.
+fn cloned() -> World {
+    let world = World::new("");
+    world.write(".agents/hooks/guard/HOOK.md", HOOK);
+    world.write(".agents/hooks/guard/scripts/run.sh", "echo no >&2; exit 2");
+    world
+}
+
+fn decision(world: &World) -> String {
+    let ran = world.ahp_fed(
+        &["run", "--event", "-", "--format", "json"],
+        EVENT.as_bytes(),
+    );
+    ran.json()[0]["decision"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_cloned_project_runs_nothing_before_ahp_trust() {
+    let world = cloned();
+    assert_eq!(decision(&world), "allow");
+    let shown = world.ahp(&["trust", "--show"]);
+    assert!(
+        shown
+            .stdout
+            .contains("new      .agents/hooks/guard/scripts/run.sh"),
+        "{}",
+        shown.stdout
+    );
+    assert_eq!(decision(&world), "allow");
+    let granted = world.ahp(&["trust"]);
+    assert_eq!(granted.code, 0);
+    assert!(
+        granted.stdout.contains("is trusted: 2 files"),
+        "{}",
+        granted.stdout
+    );
+    assert_eq!(decision(&world), "block");
+    assert!(world.ahp(&["trust"]).stdout.contains("is trusted as it is"));
+
+    world.write(
+        ".agents/hooks/guard/scripts/run.sh",
+        "echo never >&2; exit 2",
+    );
+    assert_eq!(decision(&world), "allow");
+    let diff = world.ahp(&["trust", "--diff"]).stdout;
+    assert!(
+        diff.contains("-echo no >&2") && diff.contains("+echo never >&2"),
+        "{diff}"
+    );
+    assert_eq!(decision(&world), "allow");
+    let again = world.ahp(&["trust"]).stdout;
+    assert!(again.contains("+echo never >&2"), "{again}");
+    assert_eq!(decision(&world), "block");
+
+    assert!(
+        world
+            .ahp(&["trust", "--revoke"])
+            .stdout
+            .contains("no longer trusted")
+    );
+    assert_eq!(decision(&world), "allow");
+    assert!(!world.root().join(".ahp/trust").exists());
+}
+
+#[test]
+fn machines_without_anybody_to_ask_trust_all() {
+    let world = cloned();
+    let output = world
+        .ahp_command()
+        .args(["run", "pre-tool-use", "--tool", "Bash", "--input", "{}"])
+        .env("AHP_TRUST", "all")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn a_command_of_the_projects_policy_needs_trust_and_of_the_users_none() {
+    let policy =
+        "hooks: {pre-issue-submit: [{oracle: TestGate, config: {command: 'touch ran; exit 1'}}]}\n";
+    let world = World::new(policy);
+    world.ahp(&["run", "pre-issue-submit", "--issue", "FEAT-1"]);
+    assert!(!world.path("ran").exists());
+    world.ahp(&["trust"]);
+    world.ahp(&["run", "pre-issue-submit", "--issue", "FEAT-1"]);
+    assert!(world.path("ran").exists());
+
+    let world = World::new("");
+    fs::create_dir_all(world.home().join(".ahp")).unwrap();
+    fs::write(world.home().join(".ahp/hooks.yaml"), policy).unwrap();
+    world.ahp(&["run", "pre-issue-submit", "--issue", "FEAT-1"]);
+    assert!(world.path("ran").exists());
+}
+
+#[test]
+fn hooks_are_made_listed_and_checked() {
+    let world = World::new("");
+    assert!(world.ahp(&["hook-md", "list"]).stdout.contains("no hooks"));
+    assert_eq!(world.ahp(&["hook-md", "new", "no-rm"]).code, 0);
+    assert_eq!(world.ahp(&["hook-md", "new", "no-rm"]).code, 1);
+    let bad = world.ahp(&["hook-md", "new", "No Rm"]);
+    assert!(bad.stderr.contains("must be lower case"), "{}", bad.stderr);
+    assert_eq!(
+        world
+            .ahp(&["hook-md", "validate", ".agents/hooks/no-rm"])
+            .code,
+        0
+    );
+    assert_eq!(
+        world
+            .ahp(&[
+                "hook-md",
+                "new",
+                "at-end",
+                "--trigger",
+                "before_stop",
+                "--user"
+            ])
+            .code,
+        0
+    );
+
+    world.write(
+        ".agents/hooks/broken/HOOK.md",
+        HOOK.replace("name: guard", "nam: broken"),
+    );
+    let listed = world.ahp(&["hook-md", "list"]).stdout;
+    for row in ["no-rm", "at-end", "not trusted", "ready", "broken"] {
+        assert!(listed.contains(row), "{row}: {listed}");
+    }
+    let json = world.ahp(&["hook-md", "list", "--format", "json"]).json();
+    assert_eq!(json.len(), 3);
+
+    let checked = world.ahp(&["hook-md", "validate", ".agents/hooks"]);
+    assert_eq!(checked.code, 1);
+    for says in [
+        "the field `name` is missing",
+        "unknown field `nam`",
+        "did you mean `name`?",
+        "no entry point",
+    ] {
+        assert!(checked.stderr.contains(says), "{says}: {}", checked.stderr);
+    }
+    assert!(
+        checked.stdout.contains("1 of 2 hooks are not valid"),
+        "{}",
+        checked.stdout
+    );
+    assert_eq!(world.ahp(&["hook-md", "validate", "nowhere"]).code, 1);
+}
+
+#[test]
+fn debug_lines_tell_of_each_hook() {
+    let world = cloned();
+    let lines = |command: &mut std::process::Command| {
+        let output = command.env("AHP_TRUST", "all").output().unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let call = ["run", "pre-tool-use", "--tool", "Bash", "--input", "{}"];
+    let by_flag = lines(world.ahp_command().arg("--debug").args(call));
+    let by_variable = lines(world.ahp_command().args(call).env("AHP_DEBUG", "1"));
+    for said in [by_flag, by_variable] {
+        assert!(
+            said.contains("[HOOK DEBUG] [SYNC] Starting hook 'guard' for event 'before_tool'"),
+            "{said}"
+        );
+        assert!(
+            said.contains("ms: blocked=True\n[HOOK DEBUG] Reason: no"),
+            "{said}"
+        );
+    }
+    assert_eq!(lines(world.ahp_command().args(call)), "");
+}
+
+#[test]
+fn a_binding_takes_one_hook_out_of_the_line() {
+    let world = cloned();
+    world.ahp(&["trust"]);
+    world.write(
+        ".ahp/hooks.yaml",
+        "hooks: {pre-tool-use: [{hook: guard, enabled: false}]}",
+    );
+    assert_eq!(decision(&world), "none");
+    world.write(
+        ".ahp/hooks.yaml",
+        "hooks: {pre-tool-use: [{hook: guard, intensity: prompt}]}",
+    );
+    assert_eq!(decision(&world), "allow");
+    world.write(".ahp/hooks.yaml", "hooks: {pre-tool-use: [{hook: gard}]}");
+    let checked = world.ahp(&["check"]);
+    assert_eq!(checked.code, 1);
+    assert!(
+        checked.stdout.contains("did you mean `guard`?"),
+        "{}",
+        checked.stdout
+    );
+    world.write(".ahp/hooks.yaml", "settings: {agent_hooks: false}");
+    assert_eq!(decision(&world), "none");
+}

@@ -1,0 +1,153 @@
+//! `ahp run`: one event, many events, and what the answers look like.
+
+use serde_json::json;
+
+use super::world::World;
+
+const POLICY: &str = "
+hooks:
+  pre-tool-use:
+    - oracle: PermissionChecker
+      when: {tool: Bash}
+  pre-issue-submit:
+    - oracle: ChecklistValidator
+";
+
+const ISSUE: &str = "---\nid: FEAT-0001\ntype: feature\nstatus: open\nstage: doing\ntitle: T\n---\n\n## Work\n\n- [x] one\n- [ ] two\n";
+
+#[test]
+fn the_verdict_in_json_has_exactly_the_names_of_the_protocol() {
+    let world = World::new(POLICY);
+    world.git_init();
+    world.write("Issues/Features/open/FEAT-0001-t.md", ISSUE);
+    let ran = world.ahp(&[
+        "run",
+        "pre-issue-submit",
+        "--issue",
+        "FEAT-0001",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    let verdict = &ran.json()[0];
+    assert_eq!(verdict["trigger"], "pre-issue-submit");
+    assert_eq!(verdict["decision"], "block");
+    assert!(verdict["modified_input"].is_null());
+    let signal = &verdict["signals"][0];
+    assert_eq!(signal["header"]["source"], "checklist-validator");
+    assert_eq!(signal["header"]["intensity"], "block");
+    assert_eq!(
+        signal["context"],
+        json!({"hook": "pre-issue-submit", "issue_id": "FEAT-0001", "files": signal["context"]["files"]})
+    );
+    assert_eq!(signal["payload"]["resolvable"], true);
+    assert!(
+        signal["payload"]["resolution_path"][0]
+            .as_str()
+            .unwrap()
+            .contains("two")
+    );
+    let binding = &verdict["bindings"][0];
+    assert_eq!(binding["id"], "checklist-validator");
+    assert_eq!(binding["outcome"], "signalled");
+    assert_eq!(binding["source"], ".ahp/hooks.yaml:7");
+    assert!(binding["error"].is_null());
+}
+
+#[test]
+fn many_events_give_one_verdict_a_line_in_order() {
+    let world = World::new(POLICY);
+    let events: String = (0..100)
+        .map(|n| {
+            let command = if n % 10 == 3 { "rm -rf ~" } else { "ls" };
+            json!({"trigger": "PreToolUse", "tool": {"name": "Bash", "input": {"command": command}}}).to_string() + "\n"
+        })
+        .collect();
+    let ran = world.ahp_fed(&["run", "--events", "-"], events.as_bytes());
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    let verdicts = ran.json();
+    assert_eq!(verdicts.len(), 100);
+    for (n, verdict) in verdicts.iter().enumerate() {
+        let expected = if n % 10 == 3 { "block" } else { "none" };
+        assert_eq!(verdict["decision"], expected, "event {n}");
+    }
+}
+
+#[test]
+fn an_event_that_is_none_is_a_clear_error() {
+    let world = World::new(POLICY);
+    for (input, says) in [
+        ("{", "not an event"),
+        (
+            r#"{"trigger": "pre-tool-usee"}"#,
+            "did you mean `pre-tool-use`?",
+        ),
+        (
+            r#"{"trigger": "pre-tool-use", "tol": 1}"#,
+            "unknown field `tol`",
+        ),
+    ] {
+        let ran = world.ahp_fed(&["run", "--event", "-"], input.as_bytes());
+        assert_eq!(ran.code, 1, "{input}");
+        assert!(ran.stderr.contains(says), "{input}: {}", ran.stderr);
+        assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+    }
+    let ran = world.ahp(&["run", "pre-tool-use", "--tool", "Bash", "--input", "{"]);
+    assert_eq!(ran.code, 1);
+    let ran = world.ahp(&["run", "--event", "nowhere.json"]);
+    assert_eq!(ran.code, 1);
+}
+
+#[test]
+fn a_shell_tool_that_submits_an_issue_fires_the_issue_trigger_too() {
+    let world = World::new(POLICY);
+    world.git_init();
+    world.write("Issues/Features/open/FEAT-0001-t.md", ISSUE);
+    let input =
+        json!({"command": "cd . && MONOCO=1 uv run monoco issue submit FEAT-0001"}).to_string();
+    let ran = world.ahp(&[
+        "run",
+        "pre-tool-use",
+        "--tool",
+        "Shell",
+        "--input",
+        &input,
+        "--format",
+        "json",
+    ]);
+    assert_eq!(ran.code, 2, "{}", ran.stdout);
+    let verdicts = ran.json();
+    assert_eq!(verdicts[0]["decision"], "none");
+    assert_eq!(verdicts[1]["trigger"], "pre-issue-submit");
+    assert_eq!(verdicts[1]["decision"], "block");
+}
+
+#[test]
+fn explain_tells_where_a_value_came_from_and_why_a_binding_fires() {
+    let world = World::new(
+        "hooks: {pre-tool-use: [{oracle: PermissionChecker, id: guard, when: {environment: production}}]}",
+    );
+    world.write(
+        ".ahp/hooks.local.yaml",
+        "hooks: {pre-tool-use: [{id: guard, priority: 5}]}",
+    );
+    let ran = world.ahp(&["explain", "--format", "json"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let guard = ran.json().into_iter().find(|b| b["id"] == "guard").unwrap();
+    assert_eq!(guard["priority"], 5);
+    let origin = guard["values"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|v| v["key"] == "priority")
+        .unwrap();
+    assert_eq!(origin["layer"], "local");
+    world.write(
+        "event.json",
+        r#"{"trigger": "pre-tool-use", "tool": {"name": "Bash", "input": {"command": "ls"}}}"#,
+    );
+    let ran = world.ahp(&["explain", "--event", "event.json", "--format", "json"]);
+    let guard = ran.json().into_iter().find(|b| b["id"] == "guard").unwrap();
+    assert_eq!(guard["fires"], false);
+    assert_eq!(guard["when"][0]["found"], "\"development\"");
+}

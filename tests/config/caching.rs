@@ -1,0 +1,173 @@
+//! The cache of checked policies: it answers as the layers do, is never stale, and is not believed when it is odd.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+
+use ahp::config::Config;
+use ahp::config::Locations;
+use ahp::event::Trigger;
+
+const POLICY: &str = "\
+extends: [house.yml, ahp:secrets]
+settings: {timeout: 5s}
+hooks:
+  pre-tool-use:
+    - oracle: PermissionChecker
+      config: {dangerous_commands: [rm -rf], rate: 0.5, none: null}
+      when: {tool: [Bash]}
+      intensity: {by: environment, production: block}
+      escalate: {steps: [prompt, block]}
+  pre-issue-submit:
+    - oracle: TestGate
+";
+
+struct Project {
+    dir: tempfile::TempDir,
+    locations: Locations,
+}
+
+impl Project {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let mut locations = Locations::of_project(dir.path().join("project"));
+        locations.cache_dir = Some(dir.path().join("cache"));
+        locations.system_layer = Some(dir.path().join("system.yaml"));
+        let project = Self { dir, locations };
+        fs::create_dir_all(project.dir.path().join("project/.ahp")).unwrap();
+        project.write("hooks.yaml", POLICY);
+        project.write(
+            "house.yml",
+            "hooks: {pre-tool-use: [{oracle: SecurityScanner}]}",
+        );
+        project
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.dir.path().join("project/.ahp").join(name), text).unwrap();
+    }
+
+    fn remember(&self) {
+        let entry = Config::load(&self.locations).cache_entry(&self.locations);
+        if let Some(entry) = entry {
+            entry.write();
+        }
+    }
+
+    /// Whether the policy of a tool call comes from the cache.
+    fn is_cached(&self) -> bool {
+        Config::load_for(&self.locations, &[Trigger::PreToolUse]).is_cached
+    }
+
+    fn entries(&self) -> Vec<PathBuf> {
+        fs::read_dir(self.dir.path().join("cache/policies"))
+            .map(|dir| dir.map(|entry| entry.unwrap().path()).collect())
+            .unwrap_or_default()
+    }
+}
+
+#[test]
+fn a_cached_policy_is_the_one_that_was_loaded() {
+    let project = Project::new();
+    assert!(!project.is_cached());
+    project.remember();
+    let cached = Config::load_for(&project.locations, &[Trigger::PreToolUse]);
+    let loaded = Config::load(&project.locations);
+    assert!(cached.is_cached && !loaded.is_cached);
+    assert_eq!(cached.config.settings, loaded.config.settings);
+    let bindings =
+        |config: &Config| serde_json::to_value(&config.bindings[&Trigger::PreToolUse]).unwrap();
+    assert_eq!(bindings(&cached.config), bindings(&loaded.config));
+    assert_eq!(
+        cached.config.bindings.len(),
+        1,
+        "other triggers are not decoded"
+    );
+    let line = |loaded: &ahp::config::Loaded| {
+        let binding = &loaded.config.bindings[&Trigger::PreToolUse][2];
+        loaded.sources.line(binding.span)
+    };
+    assert_eq!(line(&cached), ".ahp/hooks.yaml:5");
+    assert_eq!(line(&cached), line(&loaded));
+}
+
+#[test]
+fn any_change_of_any_file_is_seen() {
+    let project = Project::new();
+    project.remember();
+    project.write("hooks.yaml", &POLICY.replace("5s", "6s"));
+    assert!(!project.is_cached());
+    project.write("hooks.yaml", POLICY);
+    assert!(project.is_cached());
+    project.write("house.yml", "hooks: {}");
+    assert!(!project.is_cached());
+    project.write(
+        "house.yml",
+        "hooks: {pre-tool-use: [{oracle: SecurityScanner}]}",
+    );
+    assert!(project.is_cached());
+    project.write("hooks.local.yaml", "hooks: {}");
+    assert!(!project.is_cached());
+}
+
+#[test]
+fn a_broken_policy_and_one_of_an_organisation_are_not_cached() {
+    let project = Project::new();
+    project.write("hooks.yaml", "hoooks: {}");
+    project.remember();
+    assert!(project.entries().is_empty());
+    let project = Project::new();
+    project.remember();
+    fs::write(project.dir.path().join("system.yaml"), "hooks: {}").unwrap();
+    assert!(!project.is_cached());
+    project.remember();
+    assert!(!project.is_cached());
+}
+
+#[test]
+fn an_entry_that_is_damaged_foreign_or_a_link_is_not_believed() {
+    let project = Project::new();
+    project.remember();
+    let entry = project.entries().remove(0);
+    let whole = fs::read(&entry).unwrap();
+    for length in [0, 1, whole.len() / 2, whole.len() - 1] {
+        fs::write(&entry, &whole[..length]).unwrap();
+        let loaded = Config::load_for(&project.locations, Trigger::ALL);
+        assert!(
+            !loaded.is_cached,
+            "{length} bytes of {} were believed",
+            whole.len()
+        );
+    }
+    fs::write(&entry, &whole).unwrap();
+    assert!(project.is_cached());
+    fs::set_permissions(&entry, fs::Permissions::from_mode(0o666)).unwrap();
+    assert!(!project.is_cached(), "others could have written it");
+    fs::remove_file(&entry).unwrap();
+    let elsewhere = project.dir.path().join("elsewhere");
+    fs::write(&elsewhere, &whole).unwrap();
+    symlink(&elsewhere, &entry).unwrap();
+    assert!(!project.is_cached());
+    fs::remove_file(&entry).unwrap();
+    project.remember();
+    assert!(project.is_cached());
+    let dir = entry.parent().unwrap();
+    assert_eq!(
+        fs::metadata(dir).unwrap().permissions().mode() & 0o777,
+        0o700
+    );
+    fs::set_permissions(dir, fs::Permissions::from_mode(0o777)).unwrap();
+    assert!(!project.is_cached());
+}
+
+#[test]
+fn old_entries_make_room() {
+    let project = Project::new();
+    for number in 1..80 {
+        project.write("hooks.yaml", &POLICY.replace("5s", &format!("{number}s")));
+        project.remember();
+    }
+    assert!(project.is_cached());
+    assert!(project.entries().len() <= 64);
+}

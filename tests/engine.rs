@@ -1,0 +1,531 @@
+//! Order, togetherness, timeouts, panics, controls, and what a broken policy does.
+
+use std::sync::Arc;
+use std::sync::Barrier;
+use std::sync::Mutex;
+use std::time::Duration;
+use std::time::Instant;
+
+use ahp::engine::Engine;
+use ahp::engine::block_on;
+use ahp::event::Event;
+use ahp::event::ToolCall;
+use ahp::event::Trigger;
+use ahp::oracle::HookContext;
+use ahp::oracle::Mode;
+use ahp::oracle::Oracle;
+use ahp::oracle::OracleError;
+use ahp::signal::Intensity;
+use ahp::signal::Modification;
+use ahp::signal::Signal;
+use ahp::verdict::Decision;
+use ahp::verdict::Outcome;
+use async_trait::async_trait;
+use serde_json::Value;
+use serde_json::json;
+
+type Judge = dyn Fn(&HookContext) -> Result<Vec<Signal>, OracleError> + Send + Sync;
+
+/// An oracle made of a closure.
+struct Closure {
+    judge: Box<Judge>,
+    mode: Mode,
+}
+
+impl std::fmt::Debug for Closure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Closure")
+    }
+}
+
+#[async_trait]
+impl Oracle for Closure {
+    async fn evaluate(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
+        (self.judge)(context)
+    }
+
+    fn mode(&self) -> Mode {
+        self.mode
+    }
+}
+
+fn inline(
+    judge: impl Fn(&HookContext) -> Result<Vec<Signal>, OracleError> + Send + Sync + 'static,
+) -> Arc<dyn Oracle> {
+    Arc::new(Closure {
+        judge: Box::new(judge),
+        mode: Mode::Inline,
+    })
+}
+
+fn threaded(
+    judge: impl Fn(&HookContext) -> Result<Vec<Signal>, OracleError> + Send + Sync + 'static,
+) -> Arc<dyn Oracle> {
+    Arc::new(Closure {
+        judge: Box::new(judge),
+        mode: Mode::Threaded,
+    })
+}
+
+fn shell(command: &str) -> Event {
+    let mut event = Event::new(Trigger::PreToolUse);
+    event.session_id = Some("s1".to_owned());
+    event.tool = Some(ToolCall {
+        name: "Bash".to_owned(),
+        input: json!({"command": command}),
+        ..ToolCall::default()
+    });
+    event
+}
+
+fn engine(policy: &str, oracles: &[(&str, Arc<dyn Oracle>)]) -> Engine {
+    let mut builder = Engine::builder().policy_text(policy).without_log();
+    for (name, oracle) in oracles {
+        builder = builder.oracle(name, oracle.clone());
+    }
+    let engine = builder.build().unwrap();
+    let state = engine.state();
+    let faults: Vec<_> = state
+        .faults()
+        .iter()
+        .map(|f| f.one_line(state.sources()))
+        .collect();
+    assert!(faults.is_empty(), "{faults:#?}");
+    engine
+}
+
+fn set(target: &str, updated: Value) -> Vec<Modification> {
+    vec![Modification {
+        target: target.to_owned(),
+        original: Value::Null,
+        updated,
+        reason: String::new(),
+    }]
+}
+
+#[test]
+fn stages_run_in_ascending_order_and_a_block_stops_later_ones() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let note = |name: &'static str, blocks: bool| {
+        let seen = seen.clone();
+        inline(move |_| {
+            seen.lock().unwrap().push(name);
+            Ok(if blocks {
+                vec![Signal::block("no", name)]
+            } else {
+                Vec::new()
+            })
+        })
+    };
+    let policy = "
+hooks:
+  pre-tool-use:
+    - {oracle: Third, priority: 3}
+    - {oracle: Second, priority: 2}
+    - {oracle: SecondToo, priority: 2}
+    - {oracle: First}
+";
+    let engine = engine(
+        policy,
+        &[
+            ("First", note("first", false)),
+            ("Second", note("second", true)),
+            ("SecondToo", note("second-too", false)),
+            ("Third", note("third", false)),
+        ],
+    );
+    let verdict = block_on(engine.evaluate(shell("ls")));
+    assert_eq!(*seen.lock().unwrap(), ["first", "second", "second-too"]);
+    assert_eq!(verdict.decision, Decision::Block);
+    let outcomes: Vec<_> = verdict
+        .bindings
+        .iter()
+        .map(|b| (b.id.as_str(), b.outcome))
+        .collect();
+    assert_eq!(
+        outcomes,
+        [
+            ("third", Outcome::NotRun),
+            ("second", Outcome::Signalled),
+            ("second-too", Outcome::Accepted),
+            ("first", Outcome::Accepted),
+            ("(self-protection)", Outcome::Accepted),
+        ]
+    );
+}
+
+#[test]
+fn a_block_stops_nothing_where_the_settings_say_so() {
+    let engine = engine(
+        "
+settings: {on_block: continue}
+hooks:
+  pre-tool-use:
+    - {oracle: A, priority: 1}
+    - {oracle: B, priority: 2}
+",
+        &[
+            ("A", inline(|_| Ok(vec![Signal::block("a", "a")]))),
+            ("B", inline(|_| Ok(vec![Signal::aid("b", "b")]))),
+        ],
+    );
+    let verdict = block_on(engine.evaluate(shell("ls")));
+    assert_eq!(verdict.decision, Decision::Block);
+    assert_eq!(verdict.signals.len(), 2);
+}
+
+#[test]
+fn oracles_of_one_stage_run_at_the_same_time() {
+    // Each waits for the other: one after the other they would never end.
+    let meet = Arc::new(Barrier::new(2));
+    let waits = |meet: Arc<Barrier>| {
+        threaded(move |_| {
+            meet.wait();
+            Ok(Vec::new())
+        })
+    };
+    let engine = engine(
+        "hooks: {pre-tool-use: [{oracle: A}, {oracle: B}]}",
+        &[("A", waits(meet.clone())), ("B", waits(meet))],
+    );
+    let verdict = block_on(engine.evaluate(shell("ls")));
+    assert_eq!(verdict.decision, Decision::None);
+    assert!(
+        verdict
+            .bindings
+            .iter()
+            .all(|b| b.outcome == Outcome::Accepted)
+    );
+}
+
+#[test]
+fn signals_stand_in_the_order_of_the_configuration_whoever_ends_first() {
+    let (late, early) = std::sync::mpsc::channel::<()>();
+    let early = Mutex::new(early);
+    let late = Mutex::new(late);
+    let engine = engine(
+        "hooks: {pre-tool-use: [{oracle: A}, {oracle: B}]}",
+        &[
+            (
+                "A",
+                threaded(move |_| {
+                    early.lock().unwrap().recv().unwrap();
+                    Ok(vec![Signal::aid("a", "a")])
+                }),
+            ),
+            (
+                "B",
+                threaded(move |_| {
+                    late.lock().unwrap().send(()).unwrap();
+                    Ok(vec![Signal::aid("b", "b")])
+                }),
+            ),
+        ],
+    );
+    let verdict = block_on(engine.evaluate(shell("ls")));
+    let kinds: Vec<_> = verdict
+        .signals
+        .iter()
+        .map(|s| s.header.kind.as_str())
+        .collect();
+    assert_eq!(kinds, ["a", "b"]);
+}
+
+#[test]
+fn a_stuck_oracle_costs_no_more_than_its_timeout_and_gives_what_on_error_says() {
+    let engine = engine(
+        "
+hooks:
+  pre-tool-use:
+    - {oracle: Stuck, timeout: 50ms, on_error: block}
+    - {oracle: Fine}
+",
+        &[
+            (
+                "Stuck",
+                threaded(|_| {
+                    loop {
+                        std::thread::park();
+                    }
+                }),
+            ),
+            ("Fine", threaded(|_| Ok(Vec::new()))),
+        ],
+    );
+    let started = Instant::now();
+    let verdict = block_on(engine.evaluate(shell("ls")));
+    assert!(started.elapsed() < Duration::from_secs(5));
+    assert_eq!(verdict.decision, Decision::Block);
+    assert_eq!(verdict.bindings[0].outcome, Outcome::Failed);
+    assert!(verdict.bindings[0].error.as_ref().unwrap().contains("50ms"));
+    assert_eq!(verdict.bindings[1].outcome, Outcome::Accepted);
+    assert_eq!(verdict.signals[0].header.kind, "oracle-error");
+}
+
+#[test]
+fn panics_and_errors_are_caught_and_harm_nobody_else() {
+    let engine = engine(
+        "hooks: {pre-tool-use: [{oracle: A}, {oracle: B}, {oracle: C}, {oracle: D, on_error: allow}]}",
+        &[
+            ("A", inline(|_| panic!("at the disco"))),
+            ("B", threaded(|_| panic!("too"))),
+            ("C", inline(|_| Ok(vec![Signal::block("c", "c")]))),
+            ("D", inline(|_| Err(OracleError::failed("no")))),
+        ],
+    );
+    let verdict = block_on(engine.evaluate(shell("ls")));
+    assert_eq!(verdict.decision, Decision::Block);
+    let failed: Vec<_> = verdict
+        .bindings
+        .iter()
+        .filter(|b| b.outcome == Outcome::Failed)
+        .map(|b| b.id.as_str())
+        .collect();
+    assert_eq!(failed, ["a", "b", "d"]);
+    assert_eq!(verdict.signals.len(), 3);
+    assert!(verdict.signals[0].payload.text().contains("at the disco"));
+}
+
+#[test]
+fn a_control_of_an_earlier_stage_is_seen_by_later_ones() {
+    let engine = engine(
+        "
+hooks:
+  pre-tool-use:
+    - {oracle: A, priority: 1}
+    - {oracle: B, priority: 2}
+",
+        &[
+            (
+                "A",
+                inline(|_| {
+                    Ok(vec![Signal::control(
+                        "a",
+                        set("tool.input.command", json!("ls -l")),
+                    )])
+                }),
+            ),
+            (
+                "B",
+                inline(|context| {
+                    let command = context.facts.tool().unwrap().command.clone().unwrap();
+                    Ok(vec![Signal::control(
+                        "b",
+                        set("tool.input.command", json!(format!("{command} -a"))),
+                    )])
+                }),
+            ),
+        ],
+    );
+    let verdict = block_on(engine.evaluate(shell("ls")));
+    assert_eq!(verdict.decision, Decision::Allow);
+    assert_eq!(verdict.modified_input, Some(json!({"command": "ls -l -a"})));
+}
+
+#[test]
+fn two_controls_of_one_stage_on_one_target_do_not_both_win() {
+    let engine = engine(
+        "hooks: {pre-tool-use: [{oracle: A}, {oracle: B}]}",
+        &[
+            (
+                "A",
+                inline(|_| Ok(vec![Signal::control("a", set("/command", json!("one")))])),
+            ),
+            (
+                "B",
+                inline(|_| Ok(vec![Signal::control("b", set("/command", json!("two")))])),
+            ),
+        ],
+    );
+    let verdict = block_on(engine.evaluate(shell("ls")));
+    assert_eq!(verdict.modified_input, Some(json!({"command": "one"})));
+    assert_eq!(verdict.signals[1].intensity(), Intensity::Prompt);
+}
+
+#[test]
+fn a_ceiling_weakens_what_an_oracle_gives() {
+    let engine = engine(
+        "
+hooks:
+  pre-tool-use:
+    - oracle: A
+      intensity: {by: environment, production: block, default: prompt}
+",
+        &[(
+            "A",
+            inline(|_| Ok(vec![Signal::block("a", "a").steps(["mend it"])])),
+        )],
+    );
+    assert_eq!(
+        block_on(engine.evaluate(shell("ls"))).decision,
+        Decision::Allow
+    );
+    let mut event = shell("ls");
+    event.environment = Some("production".to_owned());
+    assert_eq!(block_on(engine.evaluate(event)).decision, Decision::Block);
+}
+
+#[test]
+fn only_bindings_whose_when_holds_are_run() {
+    let accept = || inline(|_| Ok(vec![Signal::aid("seen", "seen")]));
+    let engine = engine(
+        "
+hooks:
+  pre-tool-use:
+    when: {tool: [Bash]}
+    oracles:
+      - {oracle: A, when: {tool.command: '~ ^ls'}}
+      - {oracle: B, when: {environment: production}}
+      - {oracle: C, enabled: false}
+      - {oracle: D, when: {any: [{tool.kind: write}, {tool.programs: ls}]}}
+",
+        &[
+            ("A", accept()),
+            ("B", accept()),
+            ("C", accept()),
+            ("D", accept()),
+        ],
+    );
+    let verdict = block_on(engine.evaluate(shell("ls")));
+    let outcomes: Vec<_> = verdict
+        .bindings
+        .iter()
+        .map(|b| (b.id.as_str(), b.outcome))
+        .collect();
+    assert_eq!(
+        outcomes,
+        [
+            ("a", Outcome::Signalled),
+            ("d", Outcome::Signalled),
+            ("(self-protection)", Outcome::Accepted),
+            ("c", Outcome::Disabled)
+        ]
+    );
+    // Any host's name for a tool of that kind.
+    let mut event = shell("ls");
+    event.tool.as_mut().unwrap().name = "run_shell_command".to_owned();
+    assert_eq!(block_on(engine.evaluate(event)).signals.len(), 2);
+}
+
+#[test]
+fn a_broken_policy_blocks_what_has_not_happened_and_warns_of_what_has() {
+    let engine = Engine::builder()
+        .policy_text("hooks: {pre-tool-use: [{oracle: ChecklistValidatr}]}")
+        .build()
+        .unwrap();
+    let verdict = block_on(engine.evaluate(shell("ls")));
+    assert_eq!(verdict.decision, Decision::Block);
+    assert_eq!(verdict.signals[0].header.kind, "config-error");
+    let mut after = shell("ls");
+    after.trigger = Trigger::PostToolUse;
+    assert_eq!(block_on(engine.evaluate(after)).decision, Decision::Allow);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_tasks_may_use_one_engine_at_once() {
+    let engine = engine(
+        "hooks: {pre-tool-use: [{oracle: A}, {oracle: B}]}",
+        &[
+            ("A", threaded(|_| Ok(vec![Signal::aid("a", "a")]))),
+            ("B", inline(|_| Ok(Vec::new()))),
+        ],
+    );
+    let tasks: Vec<_> = (0..64)
+        .map(|n| {
+            let engine = engine.clone();
+            tokio::spawn(async move { engine.evaluate(shell(&format!("echo {n}"))).await })
+        })
+        .collect();
+    for task in tasks {
+        assert_eq!(task.await.unwrap().signals.len(), 1);
+    }
+}
+
+#[test]
+fn the_types_of_the_engine_may_cross_threads() {
+    fn crosses<T: Send + Sync>() {}
+    crosses::<Engine>();
+    crosses::<ahp::verdict::Verdict>();
+}
+
+#[test]
+fn a_policy_that_changes_is_read_again() {
+    let project = tempfile::tempdir().unwrap();
+    let file = project.path().join(".ahp/hooks.yaml");
+    std::fs::create_dir(project.path().join(".ahp")).unwrap();
+    std::fs::write(&file, "hooks: {}\n").unwrap();
+    let engine = Engine::builder()
+        .locations(ahp::config::Locations::of_project(project.path()))
+        .oracle("Stop", inline(|_| Ok(vec![Signal::block("stop", "stop")])))
+        .build()
+        .unwrap();
+    let clone = engine.clone();
+    assert_eq!(
+        block_on(engine.evaluate(shell("ls"))).decision,
+        Decision::None
+    );
+    std::fs::write(&file, "hooks: {pre-tool-use: [{oracle: Stop}]}\n").unwrap();
+    assert_eq!(
+        block_on(clone.evaluate(shell("ls"))).decision,
+        Decision::Block
+    );
+    std::fs::write(&file, "hooks: {pre-tool-use: [{oracle: Stp}]}\n").unwrap();
+    let verdict = block_on(engine.evaluate(shell("ls")));
+    assert_eq!(verdict.signals[0].header.kind, "config-error");
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(
+        block_on(engine.evaluate(shell("ls"))).decision,
+        Decision::None
+    );
+}
+
+#[test]
+fn repeated_violations_grow_stronger_until_one_is_accepted() {
+    let project = tempfile::tempdir().unwrap();
+    std::fs::create_dir(project.path().join(".ahp")).unwrap();
+    std::fs::write(
+        project.path().join(".ahp/hooks.yaml"),
+        "
+hooks:
+  pre-issue-submit:
+    - oracle: Large
+      escalate: {steps: [prompt, control, block], per: issue, reset_after: accept}
+",
+    )
+    .unwrap();
+    let is_large = Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let large = is_large.clone();
+    let engine = Engine::builder()
+        .locations(ahp::config::Locations::of_project(project.path()))
+        .oracle(
+            "Large",
+            inline(move |_| {
+                Ok(if large.load(std::sync::atomic::Ordering::Relaxed) {
+                    vec![Signal::control("large", set("batch_size", json!(10)))]
+                } else {
+                    Vec::new()
+                })
+            }),
+        )
+        .build()
+        .unwrap();
+    let submit = || {
+        let mut event = Event::new(Trigger::PreIssueSubmit);
+        event.issue_id = Some("FEAT-0001".to_owned());
+        block_on(engine.evaluate(event))
+    };
+    let intensities: Vec<_> = (0..4).map(|_| submit().signals[0].intensity()).collect();
+    assert_eq!(
+        intensities,
+        [
+            Intensity::Prompt,
+            Intensity::Control,
+            Intensity::Block,
+            Intensity::Block
+        ]
+    );
+    is_large.store(false, std::sync::atomic::Ordering::Relaxed);
+    assert!(submit().signals.is_empty());
+    is_large.store(true, std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(submit().signals[0].intensity(), Intensity::Prompt);
+}

@@ -1,0 +1,126 @@
+//! CompletionVerifier on a real project.
+
+use ahp::event::Event;
+use ahp::event::Trigger;
+
+use super::project::Project;
+use super::project::only;
+use super::project::refused;
+
+fn issue(project: &Project, front: &str) {
+    let text = format!(
+        "---\nid: FEAT-0001\ntype: feature\nstatus: open\ntitle: T\n{front}---\n\n## Work\n"
+    );
+    project.write("Issues/Features/open/FEAT-0001-t.md", text);
+}
+
+#[test]
+fn code_wants_tests_and_docs() {
+    let project = Project::new(&[]).in_git();
+    let config = "{require_tests: true, require_docs: true}";
+    project.write("src/a.py", "x = 1\n");
+    let kinds = |signals: Vec<ahp::signal::Signal>| {
+        signals
+            .iter()
+            .map(|s| s.header.kind.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        kinds(project.judge("CompletionVerifier", config)),
+        ["no-tests-changed", "no-docs-changed"]
+    );
+    project.write("tests/test_a.py", "def test_a(): pass\n");
+    assert_eq!(
+        kinds(project.judge("CompletionVerifier", config)),
+        ["no-docs-changed"]
+    );
+    project.write("docs/a.md", "x\n");
+    assert!(project.judge("CompletionVerifier", config).is_empty());
+    assert_eq!(
+        kinds(project.judge(
+            "CompletionVerifier",
+            "{require_docs: true, doc_globs: CHANGELOG.md}"
+        )),
+        ["no-docs-changed"]
+    );
+    assert!(
+        refused(project.oracle("CompletionVerifier", "{require_test: true}"))
+            .contains("require_test")
+    );
+    // A test inside a Rust file is one.
+    let rust = Project::new(&[]).in_git();
+    rust.write("src/lib.rs", "#[test]\nfn a() {}\n");
+    assert!(
+        rust.judge("CompletionVerifier", "{require_tests: true}")
+            .is_empty()
+    );
+}
+
+#[test]
+fn an_issue_that_is_closed_says_how_it_was_solved() {
+    let project = Project::new(&[]).in_git();
+    let close = Event {
+        issue_id: Some("FEAT-0001".to_owned()),
+        ..Event::new(Trigger::PreIssueClose)
+    };
+    issue(&project, "");
+    let judge = |event: &Event| {
+        project
+            .judge_event("CompletionVerifier", "", event.clone(), 10.0)
+            .unwrap()
+    };
+    assert_eq!(only(&judge(&close)).0, "no-solution");
+    let mut told = close.clone();
+    told.context
+        .insert("solution".to_owned(), "implemented".into());
+    assert!(judge(&told).is_empty());
+    issue(&project, "solution: implemented\n");
+    assert!(judge(&close).is_empty());
+}
+
+#[test]
+fn the_verifications_of_the_checklist_are_carried_out() {
+    let project = Project::new(&[("a.txt", "x"), ("test_a.py", "import unittest\nclass A(unittest.TestCase):\n    def test_good(self): pass\n    def test_bad(self): self.fail('no')\n")]).in_git();
+    let verified = |verification: &str| {
+        issue(
+            &project,
+            &format!(
+                "checklist:\n  - {{id: c1, item: The thing, checked: true, verification: \"{verification}\"}}\n"
+            ),
+        );
+        project.judge("CompletionVerifier", "")
+    };
+    for good in [
+        "file_exists: a.txt",
+        "file_exists: '*.txt'",
+        "custom: test -f a.txt",
+        "test_pass: test_good",
+    ] {
+        let signals = verified(good);
+        assert!(signals.is_empty(), "{good}: {signals:#?}");
+    }
+    for (bad, why) in [
+        ("file_exists: b.txt", "b.txt"),
+        ("custom: echo sorry; exit 1", "sorry"),
+        ("test_pass: test_bad", "test_bad"),
+        ("test_pass: test_none", "test_none"),
+        ("magic: x", "no kind of verification"),
+        ("lint_clean: a.txt", "no linter"),
+    ] {
+        let signals = verified(bad);
+        let (kind, _, reason) = only(&signals);
+        assert_eq!(kind, "verification-failed");
+        assert!(
+            reason.contains(why)
+                && reason.contains("The thing")
+                && reason.contains("FEAT-0001-t.md:"),
+            "{reason}"
+        );
+    }
+    verified("custom: false");
+    assert!(
+        project
+            .judge("CompletionVerifier", "{verify: false}")
+            .is_empty()
+    );
+}

@@ -1,0 +1,9 @@
+//! The oracles that run programs or read much: on real projects in folders of their own.
+
+mod completion_verifier;
+mod dependency_checker;
+mod lint_checker;
+mod project;
+mod review_trigger;
+mod security_scanner;
+mod test_gate;

@@ -1,0 +1,218 @@
+//! A small real project in a folder of its own, and one oracle that judges it.
+
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+use std::time::Instant;
+
+use ahp::config::Node;
+use ahp::config::parse_yaml;
+use ahp::diagnostic::Span;
+use ahp::event::Event;
+use ahp::event::ToolCall;
+use ahp::event::Trigger;
+use ahp::fact::Facts;
+use ahp::fact::FactsSeed;
+use ahp::oracle::Catalog;
+use ahp::oracle::ConfigError;
+use ahp::oracle::HookContext;
+use ahp::oracle::Oracle;
+use ahp::oracle::OracleConfig;
+use ahp::oracle::OracleError;
+use ahp::signal::Intensity;
+use ahp::signal::Payload;
+use ahp::signal::Signal;
+use ahp::signal_log::EmptyHistory;
+use ahp::trust::Trust;
+use ahp::workspace::DiskWorkspace;
+
+/// A project.
+pub(super) struct Project {
+    dir: tempfile::TempDir,
+}
+
+impl Project {
+    pub(super) fn new(files: &[(&str, &str)]) -> Self {
+        let project = Self {
+            dir: tempfile::tempdir().unwrap(),
+        };
+        for (path, content) in files {
+            project.write(path, content);
+        }
+        project
+    }
+
+    /// Makes a repository of it, with everything committed on `main`, and goes to a branch.
+    pub(super) fn in_git(self) -> Self {
+        self.git(&["init", "-q", "-b", "main"]);
+        self.git(&["config", "user.name", "T"]);
+        self.git(&["config", "user.email", "t@example.invalid"]);
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-q", "--allow-empty", "-m", "begin"]);
+        self.git(&["checkout", "-q", "-b", "work"]);
+        self
+    }
+
+    pub(super) fn root(&self) -> PathBuf {
+        self.dir.path().canonicalize().unwrap()
+    }
+
+    pub(super) fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+        let path = self.dir.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    pub(super) fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.dir.path().join(path)).unwrap()
+    }
+
+    pub(super) fn exists(&self, path: &str) -> bool {
+        self.dir.path().join(path).exists()
+    }
+
+    /// Makes a file older by some seconds.
+    pub(super) fn age(&self, path: &str, seconds: u64) {
+        let file = fs::File::options()
+            .write(true)
+            .open(self.dir.path().join(path))
+            .unwrap();
+        let time = file.metadata().unwrap().modified().unwrap() - Duration::from_secs(seconds);
+        file.set_modified(time).unwrap();
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "a test starts real processes")]
+    pub(super) fn git(&self, arguments: &[&str]) {
+        let done = Command::new("git")
+            .args(arguments)
+            .current_dir(self.dir.path())
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{arguments:?}: {done:?}");
+    }
+
+    fn node(config: &str) -> Node {
+        let mut faults = Vec::new();
+        let node = parse_yaml(config, Span::default().file, &mut faults);
+        assert!(faults.is_empty(), "{config}");
+        node.unwrap_or(Node::empty_map(Span::default()))
+    }
+
+    /// Makes an oracle of its configuration in YAML.
+    pub(super) fn oracle(&self, name: &str, config: &str) -> Result<Arc<dyn Oracle>, ConfigError> {
+        let config = if config.is_empty() { "{}" } else { config };
+        let catalog = Catalog::default();
+        let factory = catalog.find(name).unwrap();
+        let root = self.root();
+        factory.build(&OracleConfig {
+            node: &Self::node(config),
+            root: &root,
+        })
+    }
+
+    /// Lets an oracle judge an event, with some seconds of time.
+    pub(super) fn judge_event(
+        &self,
+        name: &str,
+        config: &str,
+        event: Event,
+        timeout: f64,
+    ) -> Result<Vec<Signal>, OracleError> {
+        let oracle = self.oracle(name, config).unwrap();
+        let facts = Facts::new(FactsSeed {
+            event: Arc::new(event),
+            workspace: Arc::new(DiskWorkspace::new(self.root(), PathBuf::from("Issues"))),
+            history: Arc::new(EmptyHistory),
+            environment: "development".to_owned(),
+            time: std::time::UNIX_EPOCH
+                .elapsed()
+                .map(|d| chrono::DateTime::UNIX_EPOCH + d)
+                .unwrap(),
+            home: None,
+        });
+        let context = HookContext {
+            facts: Arc::new(facts),
+            binding: "test".into(),
+            deadline: Instant::now().checked_add(Duration::from_secs_f64(timeout)),
+            state_dir: self.root().join(".ahp"),
+            trust: Trust::everything(),
+        };
+        tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap()
+            .block_on(oracle.evaluate(&context))
+    }
+
+    /// Lets an oracle judge the submission of an issue.
+    pub(super) fn judge(&self, name: &str, config: &str) -> Vec<Signal> {
+        self.judge_event(name, config, submission(), 120.0).unwrap()
+    }
+}
+
+/// The submission of FEAT-0001.
+pub(super) fn submission() -> Event {
+    Event {
+        issue_id: Some("FEAT-0001".to_owned()),
+        ..Event::new(Trigger::PreIssueSubmit)
+    }
+}
+
+/// A tool call that has not happened yet.
+pub(super) fn tool(name: &str, input: serde_json::Value) -> Event {
+    Event {
+        tool: Some(ToolCall {
+            name: name.to_owned(),
+            input,
+            ..ToolCall::default()
+        }),
+        ..Event::new(Trigger::PreToolUse)
+    }
+}
+
+/// Returns the one signal: its kind, its intensity and its words.
+pub(super) fn only(signals: &[Signal]) -> (&str, Intensity, &str) {
+    match signals {
+        [signal] => (
+            &signal.header.kind,
+            signal.intensity(),
+            signal.payload.text(),
+        ),
+        other => panic!("expected one signal: {other:#?}"),
+    }
+}
+
+/// Returns the steps of a signal.
+pub(super) fn steps(signal: &Signal) -> &[String] {
+    match &signal.payload {
+        Payload::Control(_) => &[],
+        other => other.steps(),
+    }
+}
+
+/// Whether a program is installed; a test that needs it says loudly that it was skipped where it is not.
+pub(super) fn has(program: &str) -> bool {
+    let found = ahp::process::installed(program).is_some();
+    if !found {
+        eprintln!("SKIPPED: `{program}` is not installed");
+    }
+    found
+}
+
+/// Returns the message of a configuration that makes no oracle.
+pub(super) fn refused(error: Result<Arc<dyn Oracle>, ConfigError>) -> String {
+    match error {
+        Ok(oracle) => panic!("expected an error: {oracle:?}"),
+        Err(ConfigError(faults)) => faults[0].message.clone(),
+    }
+}
+
+/// The path of a program of this test's own, put into the project.
+pub(super) fn script(project: &Project, path: &str, body: &str) {
+    use std::os::unix::fs::PermissionsExt as _;
+    project.write(path, format!("#!/bin/sh\n{body}\n"));
+    let path: &Path = &project.root().join(path);
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}

@@ -1,0 +1,449 @@
+//! `ahp hook` and `ahp install` as hosts and people call them: the real program, its output and its exit code.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::path::PathBuf;
+use std::process::Command;
+use std::process::Output;
+use std::process::Stdio;
+
+use ahp::host::CANARY;
+use ahp::host::HOSTS;
+use ahp::host::Host;
+use ahp::host::Reply;
+use ahp::install::Installer;
+
+/// A home and a project that nobody else has.
+struct World {
+    dir: tempfile::TempDir,
+}
+
+impl World {
+    fn new(policy: Option<&str>) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let world = Self { dir };
+        fs::create_dir_all(world.home()).unwrap();
+        fs::create_dir_all(world.project().join(".ahp")).unwrap();
+        if let Some(policy) = policy {
+            fs::write(world.project().join(".ahp/hooks.yaml"), policy).unwrap();
+        }
+        world
+    }
+
+    fn home(&self) -> PathBuf {
+        self.dir.path().join("home")
+    }
+
+    fn project(&self) -> PathBuf {
+        self.dir.path().join("project")
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the program under test is run as a host runs it"
+    )]
+    fn run(&self, program: &str, args: &[&str], stdin: &[u8]) -> Output {
+        let mut child = Command::new(program)
+            .args(args)
+            .current_dir(self.project())
+            .env_clear()
+            .env("HOME", self.home())
+            .env("AHP_TRUST", "all")
+            .env("PATH", self.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // A program that answers before it has read everything closes the pipe: that is its right.
+        child.stdin.take().unwrap().write_all(stdin).ok();
+        child.wait_with_output().unwrap()
+    }
+
+    /// The shim of `monoco`, if it is there, stands before everything else.
+    fn path(&self) -> String {
+        let (shim, tools) = (
+            self.project().join(".ahp/bin"),
+            self.dir.path().join("tools"),
+        );
+        format!(
+            "{}:{}:/usr/local/bin:/usr/bin:/bin",
+            shim.display(),
+            tools.display()
+        )
+    }
+
+    fn executable(&self, path: &Path, text: &str) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+        self.run("chmod", &["+x", path.to_str().unwrap()], b"");
+    }
+
+    fn ahp(&self, args: &[&str], stdin: &[u8]) -> Output {
+        self.run(env!("CARGO_BIN_EXE_ahp"), args, stdin)
+    }
+
+    fn hook(&self, args: &[&str], stdin: &[u8]) -> Reply {
+        let all: Vec<&str> = std::iter::once("hook")
+            .chain(args.iter().copied())
+            .collect();
+        reply(&self.ahp(&all, stdin))
+    }
+
+    fn sample(&self, host: &Host, session: &str) -> String {
+        host.sample
+            .replace("$DIR", self.project().to_str().unwrap())
+            .replace("$SESSION", session)
+    }
+}
+
+fn reply(output: &Output) -> Reply {
+    let code = output.status.code();
+    assert!(matches!(code, Some(0 | 2)), "exit {code:?}");
+    Reply {
+        stdout: String::from_utf8(output.stdout.clone()).unwrap(),
+        stderr: String::from_utf8(output.stderr.clone()).unwrap(),
+        blocks: code == Some(2),
+    }
+}
+
+fn json_hosts() -> impl Iterator<Item = &'static Host> {
+    HOSTS.iter().copied().filter(|host| !host.sample.is_empty())
+}
+
+#[test]
+fn no_policy_is_no_opinion_in_every_host() {
+    let world = World::new(None);
+    for host in json_hosts().filter(|h| h.name != "native") {
+        let given = world.hook(
+            &["--host", host.name, "--event", before_tool(host)],
+            world.sample(host, "s").as_bytes(),
+        );
+        assert!(
+            matches!(given.stdout.as_str(), "" | "{}"),
+            "{}: {given:?}",
+            host.name
+        );
+        assert!(
+            given.stderr.is_empty() && !given.blocks,
+            "{}: {given:?}",
+            host.name
+        );
+    }
+}
+
+#[test]
+fn a_broken_policy_blocks_before_a_tool_and_says_where_in_every_host() {
+    let world = World::new(Some("hooks:\n  pre-tool-yuse: []\n"));
+    for host in json_hosts() {
+        let given = world.hook(
+            &["--host", host.name, "--event", before_tool(host)],
+            world.sample(host, "s").as_bytes(),
+        );
+        assert!(host.obeys(&given), "{}: {given:?}", host.name);
+        let words = format!("{}{}", given.stdout, given.stderr);
+        assert!(words.contains("hooks.yaml:2"), "{}: {words}", host.name);
+    }
+}
+
+#[test]
+fn the_canary_is_blocked_in_every_host_and_not_logged() {
+    let world = World::new(None);
+    for host in json_hosts() {
+        let given = world.hook(
+            &["--host", host.name, "--event", before_tool(host)],
+            world.sample(host, CANARY).as_bytes(),
+        );
+        assert!(host.obeys(&given), "{}: {given:?}", host.name);
+    }
+    let given = world.hook(
+        &["--host", "git", "--event", "pre-commit", "--", CANARY],
+        b"",
+    );
+    assert!(given.blocks);
+    assert!(!world.project().join(".ahp/signals.jsonl").exists());
+}
+
+fn before_tool(host: &Host) -> &'static str {
+    let moment = host.moments_of(ahp::event::Trigger::PreToolUse).next();
+    moment.map(ahp::host::Moment::name).unwrap()
+}
+
+#[test]
+fn what_cannot_be_read_does_not_pass_before_a_tool_and_does_after_it() {
+    let world = World::new(None);
+    for host in json_hosts() {
+        let given = world.hook(
+            &["--host", host.name, "--event", before_tool(host)],
+            b"not json",
+        );
+        assert!(host.obeys(&given), "{}: {given:?}", host.name);
+    }
+    let after = world.hook(
+        &["--host", "claude-code", "--event", "PostToolUse"],
+        b"not json",
+    );
+    assert_eq!(after, Reply::nothing());
+    assert!(world.hook(&[], b"").blocks);
+    assert!(world.hook(&["--host", "no-such-host"], b"{}").blocks);
+    let notes = fs::read_to_string(world.home().join(".local/state/ahp/hook.jsonl")).unwrap();
+    assert!(notes.contains("not JSON"), "{notes}");
+}
+
+#[test]
+fn an_event_without_end_is_refused() {
+    let world = World::new(None);
+    let mut big = br#"{"hook_event_name":"PreToolUse","transcript_path":""#.to_vec();
+    big.resize(33 << 20, b'x');
+    let given = world.hook(&["--host", "claude-code", "--event", "PreToolUse"], &big);
+    assert!(given.stdout.contains("larger than 32 MiB"), "{given:?}");
+}
+
+#[test]
+fn an_unknown_event_passes_with_a_note() {
+    let world = World::new(None);
+    let given = world.hook(
+        &["--host", "claude-code"],
+        br#"{"hook_event_name":"Frobnicated","session_id":"s","transcript_path":"t"}"#,
+    );
+    assert_eq!(given, Reply::nothing());
+    let notes = fs::read_to_string(world.home().join(".local/state/ahp/hook.jsonl")).unwrap();
+    assert!(notes.contains("Frobnicated"), "{notes}");
+}
+
+#[test]
+fn what_install_writes_starts_and_blocks_the_canary() {
+    for installer in Installer::all()
+        .iter()
+        .filter(|i| !i.is_shim() && i.host != "git")
+    {
+        let world = World::new(Some("hooks: {}\n"));
+        let done = world.ahp(&["install", installer.host, "--user", "--all-events"], b"");
+        assert!(
+            done.status.success(),
+            "{}: {}",
+            installer.host,
+            String::from_utf8_lossy(&done.stderr)
+        );
+        let host = Host::find(installer.host).unwrap();
+        let commands = wired_commands(&world.home());
+        let command = commands
+            .iter()
+            .find(|c| {
+                c.contains(&format!("--event {}", before_tool(host))) || installer.host == "vscode"
+            })
+            .unwrap_or(&commands[0]);
+        let command = if installer.host == "opencode" {
+            format!("{command} tool.execute.before")
+        } else {
+            command.clone()
+        };
+        let given = reply(&world.run(
+            "/bin/sh",
+            &["-c", &command],
+            world.sample(host, CANARY).as_bytes(),
+        ));
+        assert!(
+            host.obeys(&given),
+            "{}: {command}: {given:?}",
+            installer.host
+        );
+        let again = world.ahp(&["install", installer.host, "--user", "--all-events"], b"");
+        assert!(
+            String::from_utf8_lossy(&again.stdout).contains("is wired already"),
+            "{}",
+            installer.host
+        );
+        let gone = world.ahp(&["uninstall", installer.host], b"");
+        assert!(
+            String::from_utf8_lossy(&gone.stdout).contains("unwired"),
+            "{}",
+            installer.host
+        );
+        assert!(
+            wired_commands(&world.home()).is_empty(),
+            "{}",
+            installer.host
+        );
+    }
+}
+
+/// Returns every command line of ours in any file below a directory.
+fn wired_commands(dir: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(wired_commands(&path));
+            continue;
+        }
+        if path.to_string_lossy().ends_with(".before-ahp") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        for line in text.lines().filter(|l| l.contains(" hook --host ")) {
+            let command = [": \"", "= \"", "exec "]
+                .iter()
+                .find_map(|head| line.split_once(head))
+                .map_or(line, |(_, command)| command);
+            found.push(command.trim_end_matches([',', '"', ' ']).to_owned());
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn git_hooks_run_beside_those_that_were_there() {
+    let world = World::new(Some("hooks: {}\n"));
+    let git = |args: &[&str]| world.run("git", args, b"");
+    assert!(git(&["init", "-q"]).status.success());
+    git(&["config", "core.hooksPath", "my-hooks"]);
+    git(&["config", "user.email", "u@example.org"]);
+    git(&["config", "user.name", "U"]);
+    let mine = world.project().join("my-hooks/pre-commit");
+    world.executable(&mine, "#!/bin/sh\necho mine > ran\n");
+    assert!(world.ahp(&["install", "git"], b"").status.success());
+    fs::write(world.project().join("a"), "a").unwrap();
+    git(&["add", "a"]);
+    let commit = git(&["commit", "-q", "-m", "feat: a"]);
+    assert!(
+        commit.status.success(),
+        "{}",
+        String::from_utf8_lossy(&commit.stderr)
+    );
+    assert_eq!(
+        fs::read_to_string(world.project().join("ran")).unwrap(),
+        "mine\n"
+    );
+    // A policy that is broken stops the commit, with words.
+    fs::write(world.project().join(".ahp/hooks.yaml"), "hooks: [\n").unwrap();
+    let commit = git(&["commit", "-q", "--allow-empty", "-m", "feat: b"]);
+    assert!(!commit.status.success());
+    assert!(String::from_utf8_lossy(&commit.stderr).contains("policy is broken"));
+}
+
+#[test]
+fn a_wrong_name_is_answered_with_the_nearest() {
+    let world = World::new(None);
+    let done = world.ahp(&["install", "claude-cod"], b"");
+    assert_eq!(done.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&done.stderr).contains("did you mean `claude-code`?"));
+}
+
+#[test]
+fn doctor_sends_a_canary_through_what_is_wired() {
+    let world = World::new(Some("hooks: {}\n"));
+    world.ahp(&["install", "claude-code"], b"");
+    world.ahp(&["install", "codex", "--user"], b"");
+    let examined = |world: &World| {
+        let done = world.ahp(&["doctor", "--format", "json"], b"");
+        let found: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+        (done.status.code(), found)
+    };
+    let (code, found) = examined(&world);
+    assert_eq!(code, Some(0), "{found:#}");
+    let hosts = found["hosts"].as_array().unwrap();
+    for name in ["claude-code", "codex"] {
+        let host = hosts.iter().find(|h| h["host"] == name).unwrap();
+        assert_eq!(host["wired"][0]["canary"]["result"], "blocked", "{host:#}");
+        assert_eq!(host["wired"][0]["trusted"], true);
+        assert!(!host["blind_spots"].as_array().unwrap().is_empty());
+    }
+    // A path that leads nowhere is what most gates that do not gate come of.
+    let settings = world.project().join(".claude/settings.json");
+    let text = fs::read_to_string(&settings).unwrap();
+    fs::write(&settings, text.replace("/ahp hook", "/gone/ahp hook")).unwrap();
+    // And a hook that was changed is one that Codex no longer trusts.
+    let hooks = world.home().join(".codex/hooks.json");
+    let text = fs::read_to_string(&hooks).unwrap();
+    fs::write(&hooks, text.replace("--timeout 54", "--timeout 53")).unwrap();
+    fs::write(
+        world.project().join(".ahp/hooks.yaml"),
+        "hooks: {pre-agent-turn-stop: []}\n",
+    )
+    .unwrap();
+    let (code, found) = examined(&world);
+    assert_eq!(code, Some(1), "{found:#}");
+    let problems = found["problems"].to_string();
+    assert!(
+        problems.contains(
+            "claude-code (project) would let a bad event pass: the command ended with 127"
+        ),
+        "{problems}"
+    );
+    assert!(
+        problems.contains("codex (user) does not trust its hooks"),
+        "{problems}"
+    );
+    let human = world.ahp(&["doctor"], b"");
+    let human = String::from_utf8_lossy(&human.stdout).into_owned();
+    assert!(human.contains("NOT BLOCKED"), "{human}");
+}
+
+#[test]
+fn a_check_that_hangs_is_answered_for_before_the_host_gives_up() {
+    for (on_error, blocks) in [("allow", false), ("block", true)] {
+        let world = World::new(Some(&format!(
+            "hooks: {{pre-tool-use: [{{hook: slow, on_error: {on_error}}}]}}\n"
+        )));
+        let hook = world.project().join(".agents/hooks/slow");
+        world.executable(&hook.join("scripts/run.sh"), "#!/bin/sh\nexec sleep 30\n");
+        fs::write(
+            hook.join("HOOK.md"),
+            "---\nname: slow\ndescription: takes its time\ntrigger: pre-tool-call\n---\n",
+        )
+        .unwrap();
+        let host = Host::find("claude-code").unwrap();
+        let started = std::time::Instant::now();
+        let given = world.hook(
+            &["--host", host.name, "--timeout", "1"],
+            world
+                .sample(host, "s")
+                .replace(".ahp/hooks.yaml", "a")
+                .as_bytes(),
+        );
+        assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
+        assert_eq!(host.obeys(&given), blocks, "{given:?}");
+    }
+}
+
+#[test]
+fn the_monoco_shim_gates_the_real_one() {
+    let world = World::new(Some(
+        "hooks: {pre-issue-submit: [{oracle: ChecklistValidator}]}\n",
+    ));
+    let issue = world.project().join("Issues/Features/open/FEAT-0001-x.md");
+    fs::create_dir_all(issue.parent().unwrap()).unwrap();
+    let text = "---\nid: FEAT-0001\ntype: feature\nstatus: open\nstage: doing\ntitle: X\n---\n\n- [ ] tests\n";
+    fs::write(&issue, text).unwrap();
+    world.executable(
+        &world.dir.path().join("tools/monoco"),
+        "#!/bin/sh\necho \"$@\" > ran\n",
+    );
+    let done = world.ahp(&["install", "monoco"], b"");
+    assert!(
+        done.status.success(),
+        "{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+    let submit = || world.run("/bin/sh", &["-c", "monoco issue submit FEAT-0001"], b"");
+    let blocked = submit();
+    assert_eq!(blocked.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&blocked.stderr).contains("tests"));
+    let ran = world.project().join("ran");
+    assert!(!ran.exists());
+    fs::write(&issue, text.replace("[ ]", "[x]")).unwrap();
+    let passed = submit();
+    assert_eq!(
+        passed.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&passed.stderr)
+    );
+    assert_eq!(
+        fs::read_to_string(&ran).unwrap(),
+        "issue submit FEAT-0001\n"
+    );
+}

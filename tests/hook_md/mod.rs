@@ -1,0 +1,7 @@
+//! HOOK.md hooks: read, matched, put in order and run.
+
+mod front_matter;
+mod order;
+mod protocol;
+mod seeds;
+mod speed;

@@ -1,0 +1,179 @@
+//! Which hooks an event meets, in which order, and whose hook counts.
+
+use std::fs;
+
+use ahp::hook_md::Origin;
+
+use crate::world::World;
+use crate::world::event;
+
+fn names(world: &World, yaml: &str) -> Vec<String> {
+    world
+        .hooks()
+        .for_event(&event(yaml), &|_| true)
+        .iter()
+        .map(|hook| hook.name().to_owned())
+        .collect()
+}
+
+#[test]
+fn higher_priority_first_then_user_before_project_then_by_name() {
+    let world = World::new();
+    let (user, project) = (world.user(), world.project_hooks());
+    World::write(&project, "b", "trigger: Stop\npriority: 999", "");
+    World::write(&project, "a", "trigger: before_stop", "");
+    World::write(&user, "z", "trigger: pre-agent-turn-stop", "");
+    World::write(&user, "y", "trigger: Stop\npriority: 1000\nasync: true", "");
+    World::write(&user, "x", "trigger: Stop\npriority: 5", "");
+    World::write(&user, "other", "trigger: pre-session", "");
+    assert_eq!(names(&world, "{trigger: Stop}"), ["b", "z", "a", "x", "y"]);
+}
+
+#[test]
+fn matchers_meet_every_hosts_names_and_every_text_of_the_input() {
+    let world = World::new();
+    let user = world.user();
+    World::write(
+        &user,
+        "shell",
+        "trigger: pre-tool-call\nmatcher: {tool: Shell}",
+        "",
+    );
+    World::write(
+        &user,
+        "bash",
+        "trigger: pre-tool-call\nmatcher: {tool: ^Bash$}",
+        "",
+    );
+    World::write(
+        &user,
+        "deep",
+        "trigger: pre-tool-call\nmatcher: {pattern: '\\.py$'}",
+        "",
+    );
+    World::write(
+        &user,
+        "both",
+        "trigger: pre-tool-call\nmatcher: {tool: WriteFile, pattern: secret}",
+        "",
+    );
+    World::write(
+        &user,
+        "json",
+        "trigger: pre-tool-call\nmatcher: {pattern: '\"force\": true'}",
+        "",
+    );
+    let call = |name: &str, input: &str| {
+        names(
+            &world,
+            &format!("{{trigger: pre-tool-use, tool: {{name: {name}, input: {input}}}}}"),
+        )
+    };
+    assert_eq!(call("Bash", "{command: ls}"), ["bash", "shell"]);
+    assert_eq!(call("run_shell_command", "{command: ls}"), ["shell"]);
+    assert_eq!(
+        call("Shell", "{command: ls, force: true}"),
+        ["json", "shell"]
+    );
+    assert_eq!(call("Write", "{file_path: a.py, content: x}"), ["deep"]);
+    assert_eq!(call("Write", "{edits: [{new: secret}]}"), ["both"]);
+    assert_eq!(call("Read", "{path: secret}"), Vec::<String>::new());
+}
+
+#[test]
+fn a_projects_hook_replaces_a_users_with_a_notice() {
+    let world = World::new();
+    World::write(&world.user(), "guard", "trigger: Stop", "");
+    World::write(&world.project_hooks(), "guard", "trigger: Stop", "");
+    let hooks = world.hooks();
+    let hook = hooks.find("guard").unwrap();
+    assert_eq!(hook.origin, Origin::Project);
+    assert!(
+        hooks.notices()[0].contains("the project hook `guard`"),
+        "{:?}",
+        hooks.notices()
+    );
+    // Untrusted, it cannot disarm the user's.
+    let due = hooks.for_event(&event("{trigger: Stop}"), &|hook| {
+        !hook.origin.is_of_project()
+    });
+    let origins: Vec<_> = due.iter().map(|hook| hook.origin).collect();
+    assert_eq!(origins, [Origin::User, Origin::Project]);
+}
+
+#[test]
+fn a_locked_hook_is_not_replaced() {
+    let world = World::new();
+    World::write(
+        &world.user(),
+        "guard",
+        "trigger: Stop\nmetadata: {locked: \"true\"}",
+        "",
+    );
+    World::write(&world.project_hooks(), "guard", "trigger: Stop", "");
+    let hooks = world.hooks();
+    assert_eq!(hooks.find("guard").unwrap().origin, Origin::User);
+    let signals = hooks.invalid("Stop".parse().unwrap());
+    assert_eq!(signals[0].header.kind, "hook-invalid");
+    assert!(signals[0].payload.text().contains("may not be replaced"));
+}
+
+#[test]
+fn a_broken_hook_says_so_at_its_trigger_and_replaces_nothing() {
+    let world = World::new();
+    World::write(&world.user(), "guard", "trigger: Stop", "");
+    World::write(
+        &world.project_hooks(),
+        "guard",
+        "trigger: Stop\npriority: high",
+        "",
+    );
+    let hooks = world.hooks();
+    assert_eq!(hooks.find("guard").unwrap().origin, Origin::User);
+    assert_eq!(hooks.invalid("Stop".parse().unwrap()).len(), 1);
+    assert!(hooks.invalid("pre-session".parse().unwrap()).is_empty());
+}
+
+#[test]
+fn lower_case_files_links_and_further_places_are_found_and_other_things_are_not() {
+    let world = World::new();
+    let user = world.user();
+    World::write(&user, "small", "trigger: Stop", "");
+    fs::rename(user.join("small/HOOK.md"), user.join("small/hook.md")).unwrap();
+    fs::write(user.join("README.md"), "x").unwrap();
+    fs::create_dir(user.join("empty")).unwrap();
+    let further = world.dir.path().join("further");
+    World::write(&further, "more", "trigger: Stop", "");
+    std::os::unix::fs::symlink(further.join("more"), user.join("linked")).unwrap();
+    let places = world.places().further(further, true);
+    let hooks = ahp::hook_md::discover(&places);
+    let found: Vec<_> = hooks.all().iter().map(|h| h.name()).collect();
+    assert_eq!(found, ["small", "more"]);
+    assert_eq!(hooks.all()[1].origin, Origin::FurtherOfProject);
+    assert!(hooks.broken()[0].faults[0].contains("but the folder is `linked`"));
+}
+
+#[test]
+fn the_cache_never_outlives_a_change() {
+    let world = World::new();
+    let user = world.user();
+    let places = world
+        .places()
+        .cached_in(Some(world.dir.path().join("cache")));
+    let priority = || ahp::hook_md::discover(&places).all()[0].front.priority;
+    World::write(&user, "a", "trigger: Stop\npriority: 1", "");
+    assert_eq!(priority(), 1);
+    assert_eq!(priority(), 1);
+    for n in 2..9 {
+        // The same length, within one tick of a coarse clock.
+        World::write(&user, "a", &format!("trigger: Stop\npriority: {n}"), "");
+        assert_eq!(priority(), n);
+    }
+    let cache = fs::read_dir(world.dir.path().join("cache"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap();
+    fs::write(cache.path(), "{broken").unwrap();
+    assert_eq!(priority(), 8);
+}

@@ -1,0 +1,2 @@
+echo '{"decision": "allow", "log": "Command validated"}'
+exit 0

@@ -1,0 +1,3 @@
+# æ£€æŸ¥å‘½ä»¤å†…å®¹
+echo "Dangerous command blocked: rm -rf / would destroy the system" >&2
+exit 2

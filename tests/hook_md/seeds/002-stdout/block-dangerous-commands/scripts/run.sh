@@ -1,0 +1,3 @@
+# é€šè¿‡ stdout JSON è¿”å›å†³ç–
+echo '{"decision": "allow", "log": "Command validated"}'
+exit 0

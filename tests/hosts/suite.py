@@ -1,0 +1,284 @@
+#!/usr/bin/env python3
+"""Drives every real client against the scripted model, with `ahp` wired by its own installer.
+
+  suite.py [--ahp PROGRAM] [--hosts a,b] [--only SCENARIO] [--jobs N] [--table FILE] [--keep]
+
+Each cell is one run of a client with a fresh HOME and a fresh project.  What a cell must come to is written
+below (EXPECTED); any other outcome fails the suite.  The table of what was proved is written into FILE
+between its two marks.  A client that is not installed is skipped, loudly, and counted.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+
+# client in the harness -> (ahp's name of the host, title with version)
+CLIENTS = {
+    "claude": ("claude-code", "Claude Code 2.1.329"),
+    "codex": ("codex", "Codex 0.169.0"),
+    "copilot": ("copilot", "Copilot CLI 1.0.102"),
+    "gemini": ("gemini-cli", "Gemini CLI 0.61.0"),
+    "kimi": ("kimi-cli", "Kimi CLI 1.50.0"),
+    "kimi-code": ("kimi-code", "Kimi Code 2.1.0"),
+    "qwen": ("qwen-code", "Qwen Code 0.24.4"),
+    "opencode": ("opencode", "OpenCode 1.18.33"),
+    "cline": ("cline", "Cline 3.0.65"),
+}
+
+POLICY = """settings:
+  max_stop_blocks: 1
+hooks:
+  pre-tool-use: [{oracle: suite}]
+  pre-agent-turn: [{oracle: suite}]
+  pre-agent-turn-stop: [{oracle: suite}]
+  pre-issue-submit: [{oracle: ChecklistValidator}]
+"""
+
+SCRIPT = r"""//! Gives each intensity on a word in the command.
+
+fn evaluate(ctx) {
+    if ctx.trigger == "pre-agent-turn" {
+        return if file_exists("greet") { aid("the word of the day is heliotrope") } else { accept() };
+    }
+    if ctx.trigger == "pre-agent-turn-stop" {
+        return if file_exists("gate") { block("the notes are missing", ["write notes.txt"]) } else { accept() };
+    }
+    let command = ctx.tool.command;
+    if command == () {
+        return accept();
+    }
+    if command.contains("forbidden") {
+        return block("that word is not for agents", ["say permitted in its place"]);
+    }
+    if command.contains("perilous") {
+        return prompt("that is perilous, a person must say yes").must_be_answered();
+    }
+    if command.contains("sloppy") {
+        let tidy = "echo tidy > tidy.txt";
+        return if ctx.tool.name == "run_commands" {
+            control([modify("tool.input.commands", [command], [tidy], "tidier")])
+        } else {
+            control([modify("tool.input.command", command, tidy, "tidier")])
+        };
+    }
+    if command.contains("advice") {
+        return aid("remember the marmalade");
+    }
+    accept()
+}
+"""
+
+ISSUE = """---
+id: FEAT-0001
+type: feature
+status: open
+stage: doing
+title: A feature
+---
+
+## Acceptance Criteria
+
+- [x] written
+- [ ] tested with marmots
+"""
+
+SHELL = lambda command: [{"text": "I will run it.", "shell": command}, {"delay": 0.3, "text": "all done"}]
+
+# name -> (column title, turns, files of the project besides the policy)
+SCENARIOS = {
+    "none": ("no opinion", SHELL("echo plain > ran.txt"), {}),
+    "block": ("block", SHELL("echo forbidden > ran.txt"), {}),
+    "ask": ("ask", SHELL("echo perilous > ran.txt"), {}),
+    "rewrite": ("changed input", SHELL("echo sloppy > ran.txt"), {}),
+    "advice": ("advice before a tool", SHELL("echo advice > ran.txt"), {}),
+    "greet": ("advice at the prompt", [{"text": "all done"}], {"greet": ""}),
+    "stop": ("stop gate", [{"text": "all done"}, {"text": "now it is really done"}], {"gate": ""}),
+    "broken": ("broken policy", SHELL("echo plain > ran.txt"), {".ahp/hooks.yaml": "hooks:\n  pre-tool-yuse: []\n"}),
+    "submit": ("`monoco issue submit`", SHELL("touch ran.txt && FOO=1 uv run monoco issue submit FEAT-0001"), {}),
+}
+
+# What is proved where nothing else is said below; each word is checked by `outcome`.
+USUAL = {"none": "runs", "block": "refused", "ask": "refused", "rewrite": "changed", "advice": "heard",
+         "greet": "heard", "stop": "held once", "broken": "refused at the prompt", "submit": "refused"}
+EXPECTED = {
+    "gemini": {}, "claude": {}, "codex": {}, "copilot": {},
+    "kimi": {"rewrite": "refused", "advice": "waits", "greet": "waits"},
+    "kimi-code": {"rewrite": "refused", "advice": "waits"},
+    "qwen": {"rewrite": "refused"},
+    "opencode": {"stop": "not held"},
+    # It ends the whole run where a tool is refused, and calls no hook for the prompt without a terminal.
+    "cline": {"block": "ends the run", "ask": "ends the run", "broken": "ends the run", "submit": "ends the run",
+              "greet": "waits", "stop": "not held"},
+}
+WORDS = {"block": "not for agents", "ask": "perilous", "rewrite": "tidy.txt", "advice": "marmalade", "greet": "heliotrope",
+         "stop": "notes are missing", "broken": "hooks.yaml:2", "submit": "tested with marmots"}
+
+
+def outcome(scenario, report, work):
+    """One word for what happened."""
+    heard = json.dumps(report["conversation"], ensure_ascii=False)
+    ran = os.path.exists(os.path.join(work, "ran.txt"))
+    tidy = os.path.exists(os.path.join(work, "tidy.txt"))
+    words = WORDS.get(scenario)
+    told = words is not None and words in heard
+    if report.get("timed_out"):
+        return "hung"
+    if scenario == "none":
+        return "runs" if ran and '"result"' in heard else "does not run"
+    if scenario in ("block", "ask", "broken", "submit"):
+        if ran:
+            return "ran"
+        if told:
+            return "refused"
+        if scenario == "broken" and report["main_requests"] == 0:
+            return "refused at the prompt"
+        return "ends the run" if report["turns_played"].startswith("1 ") else "refused without words"
+    if scenario == "rewrite":
+        if tidy and not ran:
+            return "changed"
+        return "ran unchanged" if ran else "refused" if told else "refused without words"
+    if scenario in ("advice", "greet"):
+        if scenario == "advice" and not ran:
+            return "did not run"
+        return "heard" if told else "waits"
+    if scenario == "stop":
+        if not told:
+            return "not held"
+        return "held once" if report["main_requests"] == 2 else "held %d times" % (report["main_requests"] - 1)
+    raise ValueError(scenario)
+
+
+def project(work, files):
+    os.makedirs(os.path.join(work, ".ahp", "oracles"))
+    issues = os.path.join(work, "Issues", "Features", "open")
+    os.makedirs(issues)
+    all_files = {".ahp/hooks.yaml": POLICY, ".ahp/oracles/suite.rhai": SCRIPT,
+                 "Issues/Features/open/FEAT-0001-a-feature.md": ISSUE}
+    all_files.update(files)
+    for name, text in all_files.items():
+        with open(os.path.join(work, name), "w") as f:
+            f.write(text)
+
+
+def run(client, scenario, a):
+    host = CLIENTS[client][0]
+    _, turns, files = SCENARIOS[scenario]
+    base = tempfile.mkdtemp(prefix="ahp-hosts-")
+    work = os.path.join(base, "project")
+    os.makedirs(work)
+    project(work, files)
+    script = os.path.join(base, "script.json")
+    with open(script, "w") as f:
+        json.dump({"prompt": "please do it", "turns": turns}, f)
+    argv = [sys.executable, os.path.join(HERE, "run_host.py"), client, "true", script, work, "--events", "none", "--trust",
+            "--timeout", "60", "--setup", "%s install %s --user --all-events" % (a.ahp, host)]
+    started = time.time()
+    p = subprocess.run(argv, capture_output=True, text=True)
+    try:
+        report = json.loads(p.stdout)
+        came_to = outcome(scenario, report, work)
+    except (ValueError, KeyError) as error:
+        report, came_to = {"stderr": p.stderr[-2000:], "error": repr(error)}, "failed"
+    log = os.path.join(work, ".ahp", "signals.jsonl")
+    logged = 0
+    if os.path.exists(log):
+        with open(log) as f:
+            logged = sum('"kind":"evaluation"' in line for line in f)
+    # "It ran" proves nothing where no hook was called, and "it waits" nothing where the client fell over.
+    if came_to == "runs" and not logged:
+        came_to = "runs without a hook"
+    if not logged and report.get("turns_played", "").startswith("0 ") and WORDS.get(scenario, "") not in report.get("stderr", ""):
+        came_to = "did not start"
+    if a.keep:
+        with open(os.path.join(base, "report.json"), "w") as f:
+            json.dump(report, f, indent=1)
+    else:
+        shutil.rmtree(base, ignore_errors=True)
+    return came_to, report, time.time() - started, base
+
+
+def retried(client, scenario, a):
+    """A cell that fails is tried once more: a busy machine makes clients miss what they would not miss."""
+    wanted = dict(USUAL, **EXPECTED[client])[scenario]
+    result = run(client, scenario, a)
+    return result if result[0] == wanted else run(client, scenario, a)
+
+
+def installed(client):
+    bin_dir = os.environ.get("HOSTS_BIN", os.path.join(ROOT, "target/hosts/bin"))
+    return os.access(os.path.join(bin_dir, client), os.X_OK)
+
+
+def table(results):
+    names = list(SCENARIOS)
+    lines = ["| client | " + " | ".join(SCENARIOS[n][0] for n in names) + " |", "|---" * (len(names) + 1) + "|"]
+    for client, cells in results.items():
+        row = [CLIENTS[client][1]] + [cells[n] if cells else "*skipped*" for n in names]
+        lines.append("| " + " | ".join(row) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def write_table(path, text):
+    begin, end = "<!-- proved: begin -->\n", "<!-- proved: end -->\n"
+    with open(path) as f:
+        doc = f.read()
+    head, rest = doc.split(begin)
+    _, tail = rest.split(end)
+    with open(path, "w") as f:
+        f.write(head + begin + text + end + tail)
+
+
+def main():
+    ap = argparse.ArgumentParser()
+    ap.add_argument("--ahp", default=os.path.join(ROOT, "target/debug/ahp"))
+    ap.add_argument("--hosts", default=",".join(CLIENTS))
+    ap.add_argument("--only", help="only these scenarios, comma-separated")
+    ap.add_argument("--jobs", type=int, default=2)
+    ap.add_argument("--table", help="write what was proved into this file")
+    ap.add_argument("--keep", action="store_true", help="keep each run's folder")
+    a = ap.parse_args()
+    a.ahp = os.path.abspath(a.ahp)
+    os.environ.setdefault("HOSTS_BIN", os.path.join(ROOT, "target/hosts/bin"))
+    clients = [c for c in CLIENTS if c in a.hosts.split(",")]
+    scenarios = a.only.split(",") if a.only else list(SCENARIOS)
+    skipped = [c for c in clients if not installed(c)]
+    cells = [(c, s) for s in scenarios for c in clients if c not in skipped]
+    results = {c: ({} if c not in skipped else None) for c in clients}
+    wrong = []
+    started = time.time()
+    with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
+        futures = {pool.submit(retried, c, s, a): (c, s) for c, s in cells}
+        for future in concurrent.futures.as_completed(futures):
+            client, scenario = futures[future]
+            came_to, report, seconds, base = future.result()
+            wanted = dict(USUAL, **EXPECTED[client])[scenario]
+            results[client][scenario] = came_to
+            ok = came_to == wanted
+            print("%-4s %-10s %-8s %s%s  %.1f s%s" % (
+                "ok" if ok else "FAIL", client, scenario, came_to, "" if ok else " (wanted: %s)" % wanted, seconds,
+                "  " + base if a.keep else ""), flush=True)
+            if not ok:
+                wrong.append((client, scenario))
+                print("     " + json.dumps({k: report.get(k) for k in (
+                    "conversation", "turns_played", "exit", "stderr", "error")})[:1500], flush=True)
+    if a.table and not a.only and len(clients) == len(CLIENTS):
+        write_table(a.table, table(results))
+    print("%d cells in %.0f s: %d as expected, %d not" % (
+        len(cells), time.time() - started, len(cells) - len(wrong), len(wrong)))
+    for client in skipped:
+        print("SKIPPED: %s is not installed; %d cells were not run" % (client, len(scenarios)), file=sys.stderr)
+    if skipped:
+        print("SKIPPED %d OF %d CLIENTS" % (len(skipped), len(clients)), file=sys.stderr)
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

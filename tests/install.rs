@@ -1,0 +1,345 @@
+//! Wiring every host: what is written, that it is written once, and that nothing else is touched.
+
+#![expect(
+    clippy::panic,
+    reason = "a test that cannot go on says where by panicking"
+)]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ahp::event::Trigger;
+use ahp::host::HOSTS;
+use ahp::install::Change;
+use ahp::install::InstallError;
+use ahp::install::Installer;
+use ahp::install::Needs;
+use ahp::install::Patience;
+use ahp::install::Places;
+use ahp::install::Scope;
+
+struct World {
+    dir: tempfile::TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        for sub in ["home", "project/.git/hooks"] {
+            fs::create_dir_all(dir.path().join(sub)).unwrap();
+        }
+        Self { dir }
+    }
+
+    fn places(&self) -> Places {
+        let home = self.dir.path().join("home");
+        Places {
+            config_home: home.join(".config"),
+            ahp_home: home.join(".ahp"),
+            home,
+            project: self.dir.path().join("project"),
+            codex_home: None,
+            copilot_home: None,
+            program: PathBuf::from("/opt/my tools/ahp"),
+        }
+    }
+
+    fn git_hooks(&self) -> PathBuf {
+        self.dir.path().join("project/.git/hooks")
+    }
+
+    fn install(&self, installer: &Installer, scope: Scope, needs: &Needs) -> Vec<Change> {
+        let patience = Patience::for_bindings(Duration::from_secs(30));
+        let changes = installer
+            .install(
+                &self.places(),
+                scope,
+                needs,
+                patience,
+                Some(&self.git_hooks()),
+            )
+            .unwrap_or_else(|e| panic!("{} {scope}: {e}", installer.host));
+        for change in &changes {
+            change.apply().unwrap();
+        }
+        changes
+    }
+
+    fn uninstall(&self, installer: &Installer, scope: Scope) -> Vec<Change> {
+        let changes = installer
+            .uninstall(&self.places(), scope, Some(&self.git_hooks()))
+            .unwrap();
+        for change in &changes {
+            change.apply().unwrap();
+        }
+        changes
+    }
+}
+
+fn every_pair() -> Vec<(&'static Installer, Scope)> {
+    let world = World::new();
+    let mut pairs = Vec::new();
+    for installer in Installer::all() {
+        for scope in Scope::ALL {
+            if installer.file(&world.places(), scope).is_ok() {
+                pairs.push((installer, scope));
+            }
+        }
+    }
+    pairs
+}
+
+#[test]
+fn every_host_with_settings_has_an_installer() {
+    let without = ["agent-hooks", "native"];
+    for host in HOSTS {
+        assert_eq!(
+            Installer::find(host.name).is_none(),
+            without.contains(&host.name),
+            "{}",
+            host.name
+        );
+    }
+    assert!(Installer::all().is_sorted_by(|a, b| a.host < b.host));
+}
+
+#[test]
+fn what_is_installed_is_there_once_and_goes_away_without_a_trace() {
+    for (installer, scope) in every_pair() {
+        let context = format!("{} {scope}", installer.host);
+        let world = World::new();
+        assert!(
+            !world.install(installer, scope, &Needs::All).is_empty(),
+            "{context}"
+        );
+        let hooks = world.git_hooks();
+        let wires = installer
+            .wires(&world.places(), scope, Some(&hooks))
+            .unwrap();
+        assert_eq!(wires.is_empty(), installer.is_shim(), "{context}");
+        assert!(
+            wires
+                .iter()
+                .all(|w| w.command.starts_with("'/opt/my tools/ahp' hook --host ")),
+            "{wires:?}"
+        );
+        assert!(installer.is_trusted(&world.places(), scope), "{context}");
+        assert_eq!(
+            world.install(installer, scope, &Needs::All),
+            [],
+            "{context}: a second time"
+        );
+        assert!(!world.uninstall(installer, scope).is_empty(), "{context}");
+        assert_eq!(
+            world.uninstall(installer, scope),
+            [],
+            "{context}: a second time"
+        );
+        assert_eq!(
+            installer
+                .wires(&world.places(), scope, Some(&hooks))
+                .unwrap(),
+            [],
+            "{context}"
+        );
+        let left: Vec<PathBuf> = walk(world.dir.path());
+        assert_eq!(left, Vec::<PathBuf>::new(), "{context}");
+    }
+}
+
+/// Returns every file that is no backup and not empty.
+fn walk(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(walk(&path));
+        } else if !path.to_string_lossy().ends_with(".before-ahp")
+            && fs::metadata(&path).unwrap().len() > 0
+        {
+            found.push(path);
+        }
+    }
+    found
+}
+
+const GROUPS: &str = r#"{
+    // How I like it.
+    "model": "opus", /* the big one */
+    "hooks": {
+        "PreToolUse": [
+            {
+                "matcher": "Bash", // mine
+                "hooks": [{"type": "command", "command": "./check.sh", "timeout": 5}]
+            }
+        ],
+        "BeforeTool": [ { "hooks": [ { "type": "command", "command": "ahp-like hook" } ] } ]
+    },
+    "permissions": {"allow": ["Bash(ls)"]},
+}
+"#;
+
+const FLAT: &str = "{\r\n\t\"version\": 1,\r\n\t\"hooks\": {\r\n\t\t\"preToolUse\": [\r\n\t\t\t{ \"command\": \"./mine\" }\r\n\t\t]\r\n\t}\r\n}";
+
+const TOML: &str = "# mine\ndefault_model = \"x\" # quick\n\n[[hooks]]\nevent = \"Stop\"   # here\ncommand = \"./mine\"\n\n[models.x]\nmodel = \"y\"\n";
+
+#[test]
+fn what_a_person_wrote_stays_byte_for_byte() {
+    for (installer, scope) in every_pair() {
+        let world = World::new();
+        let file = installer.file(&world.places(), scope).unwrap();
+        let before = match installer.host {
+            "claude-code" | "gemini-cli" | "qwen-code" | "codex" => GROUPS,
+            "cursor" | "windsurf" | "copilot" | "vscode" => FLAT,
+            "kimi-cli" | "kimi-code" => TOML,
+            _ => continue,
+        };
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, before).unwrap();
+        world.install(installer, scope, &Needs::All);
+        let during = fs::read_to_string(&file).unwrap();
+        for line in before
+            .lines()
+            .map(str::trim)
+            .filter(|l| l.starts_with('#') || l.contains("//"))
+        {
+            assert!(
+                during.contains(line),
+                "{}: {line} in\n{during}",
+                installer.host
+            );
+        }
+        assert_eq!(
+            fs::read_to_string(file.with_file_name(backup_name(&file))).unwrap(),
+            before
+        );
+        world.uninstall(installer, scope);
+        assert_eq!(
+            fs::read_to_string(&file).unwrap(),
+            before,
+            "{} {scope}",
+            installer.host
+        );
+    }
+}
+
+fn backup_name(file: &Path) -> String {
+    format!("{}.before-ahp", file.file_name().unwrap().to_str().unwrap())
+}
+
+#[test]
+fn a_broken_settings_file_is_left_alone() {
+    let world = World::new();
+    let installer = Installer::find("claude-code").unwrap();
+    let file = installer.file(&world.places(), Scope::User).unwrap();
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, "{\n  \"hooks\": {,\n}").unwrap();
+    let patience = Patience::for_bindings(Duration::ZERO);
+    let error = installer
+        .install(&world.places(), Scope::User, &Needs::All, patience, None)
+        .unwrap_err();
+    assert!(error.to_string().contains("line 2, column 13"), "{error}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "{\n  \"hooks\": {,\n}");
+}
+
+#[test]
+fn a_scope_that_a_host_lacks_is_refused_with_one_that_it_has() {
+    let world = World::new();
+    let installer = Installer::find("kimi-code").unwrap();
+    let error = installer.file(&world.places(), Scope::Project).unwrap_err();
+    assert!(matches!(error, InstallError::NoScope { .. }));
+    assert_eq!(
+        error.to_string(),
+        "kimi-code has no project settings; use --user"
+    );
+}
+
+#[test]
+fn only_the_events_that_the_policy_needs_are_wired() {
+    let events = |host: &str, triggers: &[Trigger]| {
+        let world = World::new();
+        let installer = Installer::find(host).unwrap();
+        let scope = installer.default_scope(&world.places());
+        let needs = Needs::Triggers(triggers.iter().copied().collect::<BTreeSet<_>>());
+        world.install(installer, scope, &needs);
+        let mut events: Vec<String> = installer
+            .wires(&world.places(), scope, None)
+            .unwrap()
+            .into_iter()
+            .map(|w| w.event)
+            .collect();
+        events.sort();
+        events
+    };
+    assert_eq!(events("claude-code", &[]), ["PreToolUse"]);
+    assert_eq!(
+        events("claude-code", &[Trigger::PreIssueSubmit]),
+        ["PreToolUse"]
+    );
+    assert_eq!(
+        events("claude-code", &[Trigger::PostIssueClose]),
+        ["PostToolUse", "PreToolUse"]
+    );
+    assert_eq!(
+        events("claude-code", &[Trigger::PreAgentTurnStop]),
+        ["PreToolUse", "Stop"]
+    );
+    // Advice before a tool has to go out later there.
+    assert_eq!(
+        events("gemini-cli", &[]),
+        ["AfterTool", "BeforeAgent", "BeforeTool"]
+    );
+    assert_eq!(events("kimi-code", &[]), ["PreToolUse", "UserPromptSubmit"]);
+    assert_eq!(
+        events("cursor", &[]),
+        ["beforeMCPExecution", "beforeShellExecution", "preToolUse"]
+    );
+}
+
+#[test]
+fn git_hooks_that_were_there_run_after_ours_and_come_back() {
+    let world = World::new();
+    let hook = world.git_hooks().join("pre-commit");
+    fs::write(&hook, "#!/bin/sh\necho mine\n").unwrap();
+    let git = Installer::find("git").unwrap();
+    world.install(git, Scope::Project, &Needs::All);
+    let before = world.git_hooks().join("pre-commit.before-ahp");
+    assert_eq!(
+        fs::read_to_string(&before).unwrap(),
+        "#!/bin/sh\necho mine\n"
+    );
+    // An update must not put our own hook in the place of the one that was there.
+    fs::write(
+        &hook,
+        fs::read_to_string(&hook).unwrap().replace("/opt", "/old"),
+    )
+    .unwrap();
+    world.install(git, Scope::Project, &Needs::All);
+    assert_eq!(
+        fs::read_to_string(&before).unwrap(),
+        "#!/bin/sh\necho mine\n"
+    );
+    world.uninstall(git, Scope::Project);
+    assert_eq!(fs::read_to_string(&hook).unwrap(), "#!/bin/sh\necho mine\n");
+    assert!(!before.exists());
+}
+
+#[test]
+fn somebody_elses_executable_is_not_overwritten() {
+    let world = World::new();
+    let cline = Installer::find("cline").unwrap();
+    let dir = cline.file(&world.places(), Scope::User).unwrap();
+    fs::create_dir_all(&dir).unwrap();
+    fs::write(dir.join("PreToolUse"), "#!/bin/sh\n").unwrap();
+    let patience = Patience::for_bindings(Duration::ZERO);
+    let error = cline
+        .install(&world.places(), Scope::User, &Needs::All, patience, None)
+        .unwrap_err();
+    assert!(
+        error.to_string().contains("PreToolUse` is there already"),
+        "{error}"
+    );
+}

@@ -1,0 +1,34 @@
+//! The one integration test binary; each module beside this file is named here.
+
+#![expect(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on says where by panicking"
+)]
+
+mod analysis;
+mod check;
+mod command;
+mod command_hooks;
+mod config;
+mod engine;
+mod faults;
+mod gates;
+mod hook;
+mod hook_md;
+mod host;
+mod install;
+mod monoco;
+mod oracle;
+mod permission_checker;
+mod process;
+mod public_api;
+mod red_team;
+mod script;
+mod shell;
+mod signal_log;
+mod trust;
+mod workspace;
+mod world;

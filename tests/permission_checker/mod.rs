@@ -1,0 +1,4 @@
+//! The corpus of commands, both sides: what must be stopped and what must never be touched.
+
+mod corpus;
+pub(crate) mod oracle;

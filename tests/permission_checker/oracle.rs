@@ -1,0 +1,214 @@
+//! The oracle itself: what it gives, and each key of its configuration.
+
+use std::time::Duration;
+
+use ahp::config::parse_yaml;
+use ahp::diagnostic::FileId;
+use ahp::event::Event;
+use ahp::event::ToolCall;
+use ahp::event::Trigger;
+use ahp::oracle::Catalog;
+use ahp::oracle::ConfigError;
+use ahp::oracle::OracleConfig;
+use ahp::signal::Intensity;
+use ahp::signal::Payload;
+use ahp::signal::Signal;
+use serde_json::json;
+
+use crate::world::World;
+use crate::world::block_on;
+
+/// Evaluates one call of a tool.
+pub(crate) fn evaluate(
+    world: &World,
+    oracle: &str,
+    config: &str,
+    tool: &str,
+    input: serde_json::Value,
+) -> Result<Vec<Signal>, ConfigError> {
+    let node = parse_yaml(config, FileId::default(), &mut Vec::new()).unwrap();
+    let oracle = Catalog::default()
+        .find(oracle)
+        .unwrap()
+        .build(&OracleConfig {
+            node: &node,
+            root: &world.project(),
+        })?;
+    let event = Event {
+        tool: Some(ToolCall {
+            name: tool.to_owned(),
+            input,
+            ..ToolCall::default()
+        }),
+        session_id: Some("s".to_owned()),
+        work_dir: Some(world.project()),
+        ..Event::new(Trigger::PreToolUse)
+    };
+    let context = world.context(&event, Duration::from_secs(5));
+    Ok(block_on(oracle.evaluate(&context)).unwrap())
+}
+
+fn check(config: &str, command: &str) -> Vec<Signal> {
+    let world = World::new();
+    evaluate(
+        &world,
+        "PermissionChecker",
+        config,
+        "Bash",
+        json!({"command": command}),
+    )
+    .unwrap()
+}
+
+#[test]
+fn a_block_names_the_command_the_reason_the_rule_and_the_way_out() {
+    let signals = check("{}", "cd src && sudo bash -c 'rm -rf /'");
+    assert_eq!(signals.len(), 1);
+    assert_eq!(signals[0].header.kind, "dangerous-command");
+    let Payload::Block(block) = &signals[0].payload else {
+        panic!("no block");
+    };
+    assert_eq!(
+        block.reason,
+        "`rm -rf /` (through sudo, bash): deletes the system, a home directory, the project or its history [filesystem:rm-vital]"
+    );
+    assert!(block.resolution_path[0].contains("below the project"));
+    assert!(check("{}", "cargo test").is_empty());
+}
+
+#[test]
+fn require_confirmation_asks() {
+    let signals = check("{require_confirmation: true}", "git reset --hard");
+    assert!(signals[0].asks());
+}
+
+#[test]
+fn what_cannot_be_parsed_is_asked_about() {
+    let signals = check("{}", "rm -rf / \"unclosed");
+    assert!(signals[0].asks(), "{signals:?}");
+    assert!(check("{}", "echo \"unclosed").is_empty());
+}
+
+#[test]
+fn dangerous_commands_hold_in_any_form() {
+    let config = "{preset: none, dangerous_commands: ['rm -rf', 'DROP TABLE', 'npm publish']}";
+    for command in [
+        "rm -rf node_modules",
+        "rm -r -f x",
+        "rm --force --recursive x",
+        "rm -Rf x",
+        "sudo rm -fr x",
+        "psql -c 'drop   table x'",
+        "echo 'DROP TABLE x' | mysql",
+        "npm --silent publish",
+    ] {
+        assert_eq!(check(config, command).len(), 1, "{command}");
+    }
+    for command in [
+        "rm -r x",
+        "rm -f x",
+        "echo rm -rf x",
+        "git commit -m 'DROP TABLE'",
+        "npm install",
+        "git push --force",
+    ] {
+        assert!(check(config, command).is_empty(), "{command}");
+    }
+}
+
+#[test]
+fn allow_commands_lift_a_rule() {
+    let config = "{allow_commands: ['git push -f', 'docker system prune']}";
+    assert!(check(config, "git push --force").is_empty());
+    assert!(check(config, "docker system prune -a").is_empty());
+    assert_eq!(check(config, "git reset --hard").len(), 1);
+}
+
+#[test]
+fn presets_choose_the_rules() {
+    assert!(check("{preset: cloud}", "git reset --hard").is_empty());
+    assert_eq!(check("{preset: [cloud, git]}", "git reset --hard").len(), 1);
+    assert_eq!(
+        check("{preset: git}", "git commit --no-verify -m x").len(),
+        1
+    );
+    assert!(check("{preset: standard}", "git commit --no-verify -m x").is_empty());
+    let world = World::new();
+    let wrong = evaluate(
+        &world,
+        "PermissionChecker",
+        "{preset: gti}",
+        "Bash",
+        json!({}),
+    )
+    .unwrap_err();
+    assert_eq!(wrong.0[0].message, "there is no preset `gti`");
+    assert!(
+        evaluate(
+            &world,
+            "PermissionChecker",
+            "{dangerous: []}",
+            "Bash",
+            json!({})
+        )
+        .is_err()
+    );
+    assert!(
+        evaluate(
+            &world,
+            "PermissionChecker",
+            "{allow_commands: ['']}",
+            "Bash",
+            json!({})
+        )
+        .is_err()
+    );
+}
+
+#[test]
+fn protected_paths_hold_for_commands_and_edit_tools() {
+    let world = World::new();
+    let config = "{protected_paths: ['migrations/**', '*.lock', ~/.ssh]}";
+    let touches = |tool: &str, input: serde_json::Value| {
+        !evaluate(&world, "PermissionChecker", config, tool, input)
+            .unwrap()
+            .is_empty()
+    };
+    assert!(touches(
+        "Bash",
+        json!({"command": "echo x > migrations/1.sql"})
+    ));
+    assert!(touches(
+        "Bash",
+        json!({"command": "cd migrations && rm 1.sql"})
+    ));
+    assert!(touches(
+        "Write",
+        json!({"file_path": "migrations/2.sql", "content": "x"})
+    ));
+    assert!(touches(
+        "Edit",
+        json!({"file_path": "Cargo.lock", "old_string": "a", "new_string": "b"})
+    ));
+    assert!(touches("Bash", json!({"command": "cp x ~/.ssh/config"})));
+    assert!(!touches("Bash", json!({"command": "cat migrations/1.sql"})));
+    assert!(!touches("Read", json!({"file_path": "migrations/1.sql"})));
+    assert!(!touches(
+        "Write",
+        json!({"file_path": "src/x.rs", "content": "x"})
+    ));
+}
+
+#[test]
+fn statements_of_database_tools_are_judged() {
+    let world = World::new();
+    let signals = evaluate(
+        &world,
+        "PermissionChecker",
+        "{dangerous_commands: ['DROP TABLE']}",
+        "Database",
+        json!({"query": "DROP TABLE users"}),
+    )
+    .unwrap();
+    assert_eq!(signals[0].intensity(), Intensity::Block);
+}

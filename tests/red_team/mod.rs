@@ -1,0 +1,211 @@
+//! Ways in which an agent could get round or disarm the policy: each blocked, or listed as out of reach with the reason.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use ahp::engine::Engine;
+use ahp::engine::block_on;
+use ahp::event::Event;
+use ahp::event::ToolCall;
+use ahp::event::Trigger;
+use ahp::verdict::Decision;
+use serde_json::json;
+
+use crate::permission_checker::oracle::evaluate;
+use crate::world::World;
+
+/// A project with a policy, a script that disarms, links and a patch.
+fn project() -> World {
+    let world = World::new();
+    let root = world.project();
+    let write = |path: &str, text: &str| {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write(".ahp/hooks.yaml", "version: 1\n");
+    write(".ahp/signals.jsonl", "");
+    write(".agents/hooks/guard/HOOK.md", "---\n---\n");
+    write(".claude/settings.json", "{}");
+    write(".git/hooks/pre-commit", "#!/bin/sh\nexec ahp hook\n");
+    write(".git/index", "DIRC");
+    write("disarm.sh", "#!/bin/sh\nrm -rf .ahp\n");
+    write("disarm.py", "import shutil\nshutil.rmtree('.ahp')\n");
+    write("harmless.sh", "#!/bin/sh\necho .ahp\ncat .ahp/hooks.yaml\n");
+    write(
+        "evil.patch",
+        "--- a/.ahp/hooks.yaml\n+++ b/.ahp/hooks.yaml\n@@ -1 +0,0 @@\n-version: 1\n",
+    );
+    write("src/main.rs", "fn main() {}\n");
+    symlink(root.join(".ahp"), root.join("link")).unwrap();
+    symlink(root.join(".ahp/hooks.yaml"), root.join("notes.txt")).unwrap();
+    fs::create_dir_all(world.user().join(".ahp")).unwrap();
+    fs::write(world.user().join(".ahp/hooks.yaml"), "version: 1\n").unwrap();
+    world
+}
+
+#[test]
+fn every_way_is_blocked_or_out_of_reach_for_a_reason() {
+    let world = project();
+    let mut wrong = Vec::new();
+    let (mut blocked, mut beyond) = (0, 0);
+    for line in include_str!("ways.txt").lines() {
+        let Some((verdict, rest)) = line.split_once(": ") else {
+            continue;
+        };
+        let (input, reason) = match verdict {
+            "shell" | "allowed" => (rest, ""),
+            "beyond" => rest.split_once(" # ").unwrap(),
+            _ => continue,
+        };
+        let command = input
+            .replace("\\n", "\n")
+            .replace("@PROJECT", &world.project().to_string_lossy());
+        let found = evaluate(
+            &world,
+            "SelfProtection",
+            "{}",
+            "Bash",
+            json!({"command": command}),
+        )
+        .unwrap();
+        match verdict {
+            "shell" => {
+                blocked += 1;
+                if found.is_empty() {
+                    wrong.push(format!("let through: {command}"));
+                }
+            }
+            "allowed" => {
+                if let Some(signal) = found.first() {
+                    wrong.push(format!("stopped: {command}: {}", signal.payload.text()));
+                }
+            }
+            _ => {
+                beyond += 1;
+                assert!(reason.len() > 20, "{command} needs a reason");
+                if !found.is_empty() {
+                    wrong.push(format!("is within reach after all: {command}"));
+                }
+            }
+        }
+    }
+    println!("red team: {blocked} blocked, {beyond} out of reach");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(blocked >= 60, "only {blocked} ways");
+}
+
+#[test]
+fn edit_tools_of_every_host_are_stopped() {
+    let world = project();
+    for (tool, input) in [
+        (
+            "Write",
+            json!({"file_path": ".ahp/hooks.yaml", "content": ""}),
+        ),
+        (
+            "Write",
+            json!({"file_path": world.project().join(".ahp/hooks.local.yaml"), "content": ""}),
+        ),
+        (
+            "Write",
+            json!({"file_path": "src/../.ahp/hooks.yaml", "content": ""}),
+        ),
+        (
+            "Write",
+            json!({"file_path": ".AHP/Hooks.yaml", "content": ""}),
+        ),
+        (
+            "Write",
+            json!({"file_path": "link/hooks.yaml", "content": ""}),
+        ),
+        (
+            "Edit",
+            json!({"file_path": "notes.txt", "old_string": "1", "new_string": "2"}),
+        ),
+        (
+            "Edit",
+            json!({"file_path": ".claude/settings.json", "old_string": "a", "new_string": "b"}),
+        ),
+        (
+            "write_file",
+            json!({"path": ".gemini/settings.json", "content": ""}),
+        ),
+        (
+            "WriteFile",
+            json!({"path": ".agents/hooks/guard/scripts/run.sh", "content": ""}),
+        ),
+        (
+            "mcp__filesystem__write_file",
+            json!({"path": ".ahp/hooks.yaml", "content": ""}),
+        ),
+        (
+            "mcp__filesystem__move_file",
+            json!({"path": ".ahp", "destination": "x"}),
+        ),
+        (
+            "Write",
+            json!({"file_path": "sub/.ahp/hooks.yaml", "content": ""}),
+        ),
+        (
+            "Write",
+            json!({"file_path": ".git/hooks/pre-commit", "content": ""}),
+        ),
+        (
+            "Write",
+            json!({"file_path": world.user().join(".ahp/hooks.yaml"), "content": ""}),
+        ),
+        (
+            "Write",
+            json!({"file_path": "~/.claude/settings.json", "content": ""}),
+        ),
+    ] {
+        let found = evaluate(&world, "SelfProtection", "{}", tool, input.clone()).unwrap();
+        assert!(!found.is_empty(), "{tool} {input}");
+    }
+    for (tool, input) in [
+        ("Read", json!({"file_path": ".ahp/hooks.yaml"})),
+        (
+            "Write",
+            json!({"file_path": "src/hooks.rs", "content": ".ahp/hooks.yaml"}),
+        ),
+        (
+            "Write",
+            json!({"file_path": ".claude/commands/x.md", "content": ""}),
+        ),
+        (
+            "mcp__filesystem__read_file",
+            json!({"path": ".ahp/hooks.yaml"}),
+        ),
+        ("Grep", json!({"pattern": "x", "path": ".ahp"})),
+    ] {
+        let found = evaluate(&world, "SelfProtection", "{}", tool, input.clone()).unwrap();
+        assert!(found.is_empty(), "{tool} {input}: {found:?}");
+    }
+}
+
+#[test]
+fn the_engine_binds_it_by_itself() {
+    let world = project();
+    let decision = |policy: &str, command: &str| {
+        let engine = Engine::builder()
+            .policy_text(policy)
+            .root(world.project())
+            .home(world.user())
+            .without_log()
+            .build()
+            .unwrap();
+        let event = Event {
+            tool: Some(ToolCall {
+                name: "Bash".to_owned(),
+                input: json!({"command": command}),
+                ..ToolCall::default()
+            }),
+            ..Event::new(Trigger::PreToolUse)
+        };
+        block_on(engine.evaluate(event)).decision
+    };
+    let policy = "hooks: {pre-issue-submit: [{oracle: ChecklistValidator}]}";
+    assert_eq!(decision(policy, "rm -rf .ahp"), Decision::Block);
+    assert_eq!(decision(policy, "cat .ahp/hooks.yaml"), Decision::None);
+}

@@ -1,0 +1,145 @@
+//! A made-up project that the tests of scripts share.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use std::time::Instant;
+
+use ahp::event::Event;
+use ahp::event::Trigger;
+use ahp::fact::Fact;
+use ahp::fact::FactValue;
+use ahp::fact::Facts;
+use ahp::fact::FactsSeed;
+use ahp::oracle::HookContext;
+use ahp::signal_log::EmptyHistory;
+use ahp::workspace::Change;
+use ahp::workspace::ChangeScope;
+use ahp::workspace::ChangedFile;
+use ahp::workspace::Changes;
+use ahp::workspace::GitError;
+use ahp::workspace::GitState;
+use ahp::workspace::Issue;
+use ahp::workspace::IssueError;
+use ahp::workspace::KnownGit;
+use ahp::workspace::Workspace;
+
+#[derive(Debug, Default)]
+pub(super) struct Project {
+    pub(super) files: BTreeMap<&'static str, &'static str>,
+    pub(super) changed: Vec<String>,
+    pub(super) issue: Option<Issue>,
+}
+
+/// The project of the manual's examples.
+pub(super) fn example() -> Project {
+    Project {
+        files: [
+            ("README.md", "# Example\n"),
+            ("src/api/users.rs", "pub fn users() {}\n"),
+            ("src/main.rs", "fn main() {}\n"),
+        ]
+        .into(),
+        changed: ["README.md", "src/api/users.rs", "src/main.rs"]
+            .map(str::to_owned)
+            .into(),
+        issue: Some(Issue {
+            id: "FEAT-0123".to_owned(),
+            kind: Some("feature".to_owned()),
+            title: Some("Users".to_owned()),
+            ..Issue::default()
+        }),
+    }
+}
+
+pub(super) fn facts(project: Project, event: Event) -> Arc<Facts> {
+    Arc::new(Facts::new(FactsSeed {
+        event: Arc::new(event),
+        workspace: Arc::new(project),
+        history: Arc::new(EmptyHistory),
+        environment: "development".to_owned(),
+        time: "2026-02-09T10:00:00Z".parse().unwrap(),
+        home: None,
+    }))
+}
+
+pub(super) fn submit() -> Event {
+    Event {
+        issue_id: Some("FEAT-0123".to_owned()),
+        ..Event::new(Trigger::PreIssueSubmit)
+    }
+}
+
+pub(super) fn context(facts: Arc<Facts>, timeout: Duration) -> HookContext {
+    HookContext {
+        facts,
+        binding: "test".into(),
+        deadline: Some(Instant::now() + timeout),
+        state_dir: PathBuf::from("/project/.ahp"),
+        trust: ahp::trust::Trust::everything(),
+    }
+}
+
+impl Workspace for Project {
+    fn root(&self) -> &Path {
+        Path::new("/project")
+    }
+
+    fn read(&self, path: &str) -> io::Result<Arc<[u8]>> {
+        if path.starts_with('/') || path.contains("..") {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        let text = self.files.get(path).ok_or(io::ErrorKind::NotFound)?;
+        Ok(text.as_bytes().into())
+    }
+
+    fn exists(&self, path: &str) -> bool {
+        self.files.contains_key(path)
+    }
+
+    fn list(&self, glob: &str) -> Vec<String> {
+        let paths = self.files.keys();
+        paths
+            .filter(|path| fast_glob::glob_match(glob, path))
+            .map(ToString::to_string)
+            .collect()
+    }
+
+    fn issue(&self, _: &str) -> Result<Option<Arc<Issue>>, IssueError> {
+        Ok(self.issue.clone().map(Arc::new))
+    }
+
+    fn changes(&self, _: ChangeScope) -> Result<Arc<Changes>, GitError> {
+        let files = self.changed.iter().map(|path| ChangedFile {
+            path: path.clone(),
+            old_path: None,
+            change: Change::Modified,
+            added_lines: Some(1),
+            removed_lines: Some(0),
+        });
+        Ok(Arc::new(Changes::of(files.collect(), None)))
+    }
+
+    fn git(&self) -> Result<Arc<GitState>, GitError> {
+        Ok(Arc::new(GitState::from(KnownGit {
+            branch: Some("FEAT-0123-users".to_owned()),
+            default_branch: Some("main".to_owned()),
+            ..KnownGit::default()
+        })))
+    }
+
+    fn test_figure(&self, _: Fact) -> FactValue<'_> {
+        FactValue::Absent
+    }
+
+    fn issues_dir(&self) -> &Path {
+        Path::new("Issues")
+    }
+
+    fn is_on_disk(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,4 @@
+//! What a command line would run: cases of programs with their arguments, and properties.
+
+mod properties;
+mod unwrapping;

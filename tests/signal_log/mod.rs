@@ -1,0 +1,14 @@
+//! The signal log: appending, damage and repair, rotation, history.
+
+#![expect(
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on says where by panicking"
+)]
+
+mod command;
+mod durability;
+mod following;
+mod history;
+mod making;
+mod verifying;
+mod writing;

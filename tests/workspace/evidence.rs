@@ -1,0 +1,153 @@
+//! Evidence of tests: bound to a digest that is the same for the same content, and another for any other.
+
+use ahp::fact::Fact;
+use ahp::fact::FactValue;
+use ahp::workspace::Evidence;
+use ahp::workspace::EvidenceStore;
+use ahp::workspace::Tree;
+use ahp::workspace::Workspace as _;
+
+use super::repository::Repository;
+
+fn digest(repository: &Repository) -> String {
+    let workspace = repository.workspace();
+    let tree = Tree::read(workspace.root(), workspace.issues_dir()).unwrap();
+    tree.digest(&[]).to_string()
+}
+
+#[test]
+fn to_stage_and_to_commit_changes_nothing() {
+    let repository = Repository::new();
+    repository.write("a.txt", "a\n").commit("first");
+    repository
+        .write("a.txt", "b\n")
+        .write("new \"one\"", "n\n")
+        .write("\"quoted\nline", "q");
+    std::os::unix::fs::symlink("a.txt", repository.root().join("link")).unwrap();
+    let loose = digest(&repository);
+    repository.git("add -A");
+    assert_eq!(digest(&repository), loose);
+    repository.commit("second");
+    assert_eq!(digest(&repository), loose);
+    repository.write("a.txt", "c\n");
+    let other = digest(&repository);
+    assert_ne!(other, loose);
+    repository.write("a.txt", "b\n");
+    assert_eq!(digest(&repository), loose);
+}
+
+#[test]
+fn any_change_changes_it() {
+    let repository = Repository::new();
+    repository
+        .write("a.txt", "a\n")
+        .write("b.sh", "b\n")
+        .write(".gitignore", "target\n")
+        .commit("first");
+    let mut seen = vec![digest(&repository)];
+    let mut differs = |what: &str| {
+        let now = digest(&repository);
+        assert!(!seen.contains(&now), "{what}");
+        seen.push(now);
+    };
+    repository.write("new.txt", "n\n");
+    differs("a new file");
+    repository.write("new.txt", "m\n");
+    differs("its content");
+    repository.remove("a.txt");
+    differs("a deletion");
+    std::fs::rename(
+        repository.root().join("new.txt"),
+        repository.root().join("moved.txt"),
+    )
+    .unwrap();
+    differs("a move");
+    let script = repository.root().join("b.sh");
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    differs("a mode");
+    std::os::unix::fs::symlink("b.sh", repository.root().join("link")).unwrap();
+    differs("a link");
+    std::fs::create_dir(repository.root().join("nested")).unwrap();
+    repository.git_in("nested", "init -q .");
+    repository.write("nested/x", "1");
+    differs("a repository inside");
+    repository.write("nested/x", "2");
+    differs("a file in it");
+}
+
+#[test]
+fn what_git_was_told_not_to_look_at_is_looked_at() {
+    let repository = Repository::new();
+    repository
+        .write("a.txt", "a\n")
+        .write("b.txt", "b\n")
+        .commit("first");
+    repository.git("update-index --assume-unchanged a.txt");
+    repository.git("update-index --skip-worktree b.txt");
+    let clean = digest(&repository);
+    repository.write("a.txt", "A\n");
+    let one = digest(&repository);
+    assert_ne!(one, clean);
+    repository.write("b.txt", "B\n");
+    assert_ne!(digest(&repository), one);
+}
+
+#[test]
+fn ignored_files_issues_and_the_own_state_do_not_count() {
+    let repository = Repository::new();
+    repository
+        .write("a.txt", "a\n")
+        .write(".gitignore", "target\n")
+        .commit("first");
+    let before = digest(&repository);
+    repository
+        .write("target/x", "x")
+        .write(".ahp/signals.jsonl", "{}");
+    repository.write("Issues/FEAT-0001.md", "- [x] a");
+    assert_eq!(digest(&repository), before);
+    repository.write("Issues/tool.py", "x");
+    assert_ne!(digest(&repository), before);
+}
+
+#[test]
+fn figures_hold_for_the_very_tree_that_was_tested() {
+    let repository = Repository::new();
+    repository.write("a.txt", "a\n").commit("first");
+    let figure = |fact| repository.workspace().test_figure(fact) == FactValue::Absent;
+    assert!(figure(Fact::TestsPassed));
+    let workspace = repository.workspace();
+    let tree = Tree::read(workspace.root(), workspace.issues_dir()).unwrap();
+    let state = repository.root().join(".ahp");
+    let evidence = Evidence {
+        tree: tree.digest(&[]),
+        command: "cargo test".to_owned(),
+        at: "2026-02-09T10:00:00Z".parse().unwrap(),
+        success: false,
+        passed: 7,
+        failed: 1,
+        skipped: 1,
+        coverage: Some(81.5),
+    };
+    EvidenceStore::open(&state).record(evidence).unwrap();
+    let workspace = repository.workspace();
+    assert_eq!(
+        workspace.test_figure(Fact::TestsPassed),
+        FactValue::Integer(7)
+    );
+    assert_eq!(
+        workspace.test_figure(Fact::TestsFailed),
+        FactValue::Integer(1)
+    );
+    assert_eq!(
+        workspace.test_figure(Fact::TestsTotal),
+        FactValue::Integer(9)
+    );
+    assert_eq!(
+        workspace.test_figure(Fact::CoverageCurrent),
+        FactValue::Number(81.5)
+    );
+    repository.write("a.txt", "changed\n");
+    assert!(figure(Fact::TestsPassed));
+    std::fs::write(state.join("evidence.json"), "{broken").unwrap();
+    assert!(figure(Fact::TestsPassed));
+}
