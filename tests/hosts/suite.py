@@ -5,7 +5,8 @@
 
 Each cell is one run of a client with a fresh HOME and a fresh project.  What a cell must come to is written
 below (EXPECTED); any other outcome fails the suite.  The table of what was proved is written into FILE
-between its two marks.  A client that is not installed is skipped, loudly, and counted.
+between its two marks.  A client that is not installed, or that does not run here even without `ahp`, is
+skipped, loudly, and counted.
 """
 import argparse
 import concurrent.futures
@@ -168,9 +169,8 @@ def project(work, files):
             f.write(text)
 
 
-def run(client, scenario, a):
-    host = CLIENTS[client][0]
-    _, turns, files = SCENARIOS[scenario]
+def drive(client, turns, files, setup=None):
+    """One run of a client with a fresh HOME and a fresh project: what it reports, and where it worked."""
     base = tempfile.mkdtemp(prefix="ahp-hosts-")
     work = os.path.join(base, "project")
     os.makedirs(work)
@@ -179,14 +179,35 @@ def run(client, scenario, a):
     with open(script, "w") as f:
         json.dump({"prompt": "please do it", "turns": turns}, f)
     argv = [sys.executable, os.path.join(HERE, "run_host.py"), client, "true", script, work, "--events", "none", "--trust",
-            "--timeout", "60", "--setup", "%s install %s --user --all-events" % (a.ahp, host)]
-    started = time.time()
+            "--timeout", "60"] + (["--setup", setup] if setup else [])
     p = subprocess.run(argv, capture_output=True, text=True)
     try:
-        report = json.loads(p.stdout)
+        return json.loads(p.stdout), base, work
+    except ValueError as error:
+        return {"stderr": p.stderr[-2000:], "error": repr(error)}, base, work
+
+
+def runs_bare(client):
+    """Whether the client runs a command here without `ahp`; if it does not, its cells would say nothing of `ahp`."""
+    for _ in range(2):
+        report, base, work = drive(client, *SCENARIOS["none"][1:])
+        ran = os.path.exists(os.path.join(work, "ran.txt"))
+        shutil.rmtree(base, ignore_errors=True)
+        if ran:
+            return True
+    print("     %s: %s" % (client, str(report.get("stderr"))[-1500:]), file=sys.stderr, flush=True)
+    return False
+
+
+def run(client, scenario, a):
+    _, turns, files = SCENARIOS[scenario]
+    started = time.time()
+    report, base, work = drive(client, turns, files, "%s install %s --user --all-events" % (a.ahp, CLIENTS[client][0]))
+    try:
         came_to = outcome(scenario, report, work)
-    except (ValueError, KeyError) as error:
-        report, came_to = {"stderr": p.stderr[-2000:], "error": repr(error)}, "failed"
+    except KeyError as error:
+        came_to = "failed"
+        report.setdefault("error", repr(error))
     log = os.path.join(work, ".ahp", "signals.jsonl")
     logged = 0
     if os.path.exists(log):
@@ -249,7 +270,10 @@ def main():
     os.environ.setdefault("HOSTS_BIN", os.path.join(ROOT, "target/hosts/bin"))
     clients = [c for c in CLIENTS if c in a.hosts.split(",")]
     scenarios = a.only.split(",") if a.only else list(SCENARIOS)
-    skipped = [c for c in clients if not installed(c)]
+    skipped = {c: "is not installed" for c in clients if not installed(c)}
+    with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
+        present = [c for c in clients if c not in skipped]
+        skipped.update((c, "does not run here, even without ahp") for c, runs in zip(present, pool.map(runs_bare, present)) if not runs)
     cells = [(c, s) for s in scenarios for c in clients if c not in skipped]
     results = {c: ({} if c not in skipped else None) for c in clients}
     wrong = []
@@ -273,8 +297,8 @@ def main():
         write_table(a.table, table(results))
     print("%d cells in %.0f s: %d as expected, %d not" % (
         len(cells), time.time() - started, len(cells) - len(wrong), len(wrong)))
-    for client in skipped:
-        print("SKIPPED: %s is not installed; %d cells were not run" % (client, len(scenarios)), file=sys.stderr)
+    for client, why in skipped.items():
+        print("SKIPPED: %s %s; %d cells were not run" % (client, why, len(scenarios)), file=sys.stderr)
     if skipped:
         print("SKIPPED %d OF %d CLIENTS" % (len(skipped), len(clients)), file=sys.stderr)
     sys.exit(1 if wrong else 0)
