@@ -21,6 +21,7 @@ use std::sync::OnceLock;
 
 use crate::config::BindingSpec;
 use crate::config::Config;
+use crate::config::Provenance;
 use crate::config::Settings;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::SourceMap;
@@ -38,6 +39,7 @@ pub struct Policy {
     settings: Settings,
     sources: Arc<SourceMap>,
     root: PathBuf,
+    setting_origins: Vec<Provenance>,
     specs: BTreeMap<Trigger, Vec<BindingSpec>>,
     compiled: BTreeMap<Trigger, OnceLock<Arc<TriggerPolicy>>>,
 }
@@ -64,6 +66,7 @@ impl Policy {
             settings: config.settings,
             sources,
             root,
+            setting_origins: config.setting_provenance,
             specs: config.bindings,
             compiled,
         }
@@ -72,6 +75,11 @@ impl Policy {
     /// Returns the settings.
     pub const fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Returns where each setting that was given came from; later entries override earlier ones.
+    pub fn setting_origins(&self) -> &[Provenance] {
+        &self.setting_origins
     }
 
     /// Returns the files that the policy came from.

@@ -142,6 +142,7 @@ fn explain_tells_where_a_value_came_from_and_why_a_binding_fires() {
         .find(|v| v["key"] == "priority")
         .unwrap();
     assert_eq!(origin["layer"], "local");
+    assert_eq!(origin["value"], 5);
     world.write(
         "event.json",
         r#"{"trigger": "pre-tool-use", "tool": {"name": "Bash", "input": {"command": "ls"}}}"#,
@@ -150,4 +151,49 @@ fn explain_tells_where_a_value_came_from_and_why_a_binding_fires() {
     let guard = ran.json().into_iter().find(|b| b["id"] == "guard").unwrap();
     assert_eq!(guard["fires"], false);
     assert_eq!(guard["when"][0]["found"], "\"development\"");
+}
+
+#[test]
+fn explain_shows_each_value_in_force_and_what_it_overrides() {
+    let world = World::new(
+        "settings: {timeout: 90s, log: {keep: 3}}\nhooks:\n  pre-tool-use:\n    - {oracle: FileChangeLimiter, config: {max_files: 20, action: prompt}}",
+    );
+    world.write(
+        ".ahp/hooks.local.yaml",
+        "hooks:\n  pre-tool-use:\n    - {oracle: FileChangeLimiter, config: {max_files: 30}}",
+    );
+    let ran = world.ahp(&["explain"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let line = |key: &str| {
+        ran.stdout
+            .lines()
+            .find(|line| line.trim_start().starts_with(key))
+            .unwrap_or_else(|| panic!("no `{key}` in\n{}", ran.stdout))
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert_eq!(line("timeout"), "timeout 90s .ahp/hooks.yaml:1:21");
+    assert_eq!(line("log.keep"), "log.keep 3 .ahp/hooks.yaml:1:38");
+    assert_eq!(
+        line("config.max_files"),
+        "config.max_files 30 .ahp/hooks.local.yaml:3:55, over .ahp/hooks.yaml:4:55"
+    );
+    assert_eq!(
+        line("config.action"),
+        "config.action prompt .ahp/hooks.yaml:4:67"
+    );
+}
+
+#[test]
+fn explain_of_one_binding_or_of_none_by_that_name() {
+    let world = World::new(
+        "hooks: {pre-tool-use: [{oracle: PermissionChecker, id: one}, {oracle: PermissionChecker, id: two}]}",
+    );
+    let ran = world.ahp(&["explain", "pre-tool-use/two", "--format", "json"]);
+    let ids: Vec<_> = ran.json().iter().map(|b| b["id"].clone()).collect();
+    assert_eq!(ids, ["two"]);
+    let ran = world.ahp(&["explain", "pre-tool-use/three"]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.stderr.contains("no binding `three`"), "{}", ran.stderr);
 }

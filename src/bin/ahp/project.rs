@@ -6,6 +6,7 @@ use ahp::config::Environment;
 use ahp::config::Locations;
 use ahp::engine::Engine;
 use ahp::engine::EngineBuilder;
+use ahp::event::Trigger;
 
 use crate::background;
 use crate::output;
@@ -34,4 +35,14 @@ pub(crate) fn print_faults(engine: &Engine) -> bool {
         output::error(output::diagnostic(fault, state.sources()));
     }
     !state.faults().is_empty()
+}
+
+/// Reads `TRIGGER[/ID]`.
+pub(crate) fn parse_place(place: &str) -> Result<(Trigger, Option<&str>), String> {
+    let (trigger, id) = match place.split_once('/') {
+        Some((trigger, id)) => (trigger, Some(id)),
+        None => (place, None),
+    };
+    let trigger = trigger.parse::<Trigger>().map_err(|e| e.to_string())?;
+    Ok((trigger, id))
 }

@@ -36,7 +36,11 @@ pub(crate) fn run(args: &Args) -> Exit {
 
 fn edit(args: &Args) -> Result<Exit, String> {
     let locations = project::locations(None);
-    let place = args.place.as_deref().map(parse_place).transpose()?;
+    let place = args
+        .place
+        .as_deref()
+        .map(project::parse_place)
+        .transpose()?;
     let (file, line) = match (place, &args.add) {
         (Some((trigger, _)), Some(oracle)) => add(&locations, trigger, oracle)?,
         (Some((trigger, id)), None) => find(&locations, trigger, id)?,
@@ -57,15 +61,6 @@ fn edit(args: &Args) -> Result<Exit, String> {
 
 fn project_file(locations: &Locations) -> PathBuf {
     locations.project_root.join(".ahp/hooks.yaml")
-}
-
-fn parse_place(place: &str) -> Result<(Trigger, Option<&str>), String> {
-    let (trigger, id) = match place.split_once('/') {
-        Some((trigger, id)) => (trigger, Some(id)),
-        None => (place, None),
-    };
-    let trigger = trigger.parse::<Trigger>().map_err(|e| e.to_string())?;
-    Ok((trigger, id))
 }
 
 /// Returns the file and line of a binding, or of the first one of a trigger.

@@ -1,12 +1,13 @@
 //! ahp explain: the policy in force, where each value came from, and why a binding fires or does not.
 
+mod values;
+
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use ahp::config::BindingSpec;
 use ahp::config::Target;
-use ahp::diagnostic::SourceMap;
 use ahp::engine::Engine;
 use ahp::event::Trigger;
 use ahp::fact::Fact;
@@ -26,8 +27,9 @@ const DIM: Style = Style::new().dimmed();
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Only this trigger
-    trigger: Option<String>,
+    /// Only this trigger, or `TRIGGER/ID` for one binding
+    #[arg(value_name = "TRIGGER[/ID]")]
+    place: Option<String>,
     /// Tell for an event which bindings would fire, and why
     #[arg(long, value_name = "FILE")]
     event: Option<PathBuf>,
@@ -48,12 +50,9 @@ fn explain(args: &Args) -> Result<Exit, String> {
         print_facts(args.format);
         return Ok(Exit::Success);
     }
-    let mut only: Option<Trigger> = match &args.trigger {
-        Some(name) => Some(
-            name.parse()
-                .map_err(|e: ahp::event::UnknownTriggerError| e.to_string())?,
-        ),
-        None => None,
+    let (mut only, id) = match args.place.as_deref().map(project::parse_place) {
+        Some(place) => place.map(|(trigger, id)| (Some(trigger), id))?,
+        None => (None, None),
     };
     let event = match &args.event {
         Some(file) => Some(read_event(file)?),
@@ -76,16 +75,30 @@ fn explain(args: &Args) -> Result<Exit, String> {
         .flat_map(|(trigger, specs)| {
             specs
                 .iter()
+                .filter(|spec| id.is_none_or(|id| id == spec.id))
                 .map(|spec| binding(&engine, *trigger, spec, facts.as_deref()))
         })
         .collect();
+    if let (Some(trigger), Some(id), true) = (only, id, shown.is_empty()) {
+        return Err(format!(
+            "there is no binding `{id}` at `{trigger}`; `ahp explain {trigger}` lists them"
+        ));
+    }
+    let settings = values::of_settings(state.policy());
+    let settings = Some(settings).filter(|_| only.is_none());
     match args.format {
         Format::Json => {
+            if let Some(settings) = settings {
+                output::json(&json!({ "settings": settings }));
+            }
             for value in &shown {
                 output::json(value);
             }
         }
         Format::Human => {
+            if let Some(rows) = settings.filter(|rows| *rows != json!([])) {
+                output::line(format!("{BOLD}settings{BOLD:#}{}\n", lines(&rows)));
+            }
             if shown.is_empty() {
                 output::line("nothing is bound here: every such event is accepted");
             }
@@ -111,7 +124,7 @@ fn binding(engine: &Engine, trigger: Trigger, spec: &BindingSpec, facts: Option<
         "locked": spec.locked,
         "priority": spec.priority,
         "config": spec.config.to_json(),
-        "values": origins(spec, sources),
+        "values": values::of_binding(spec, sources),
     });
     let compiled = state
         .policy()
@@ -129,13 +142,6 @@ fn binding(engine: &Engine, trigger: Trigger, spec: &BindingSpec, facts: Option<
         value.insert("when".to_owned(), tests.into());
     }
     value
-}
-
-fn origins(spec: &BindingSpec, sources: &SourceMap) -> Value {
-    spec.provenance
-        .iter()
-        .map(|p| json!({"key": p.key, "layer": p.layer, "source": sources.position(p.span)}))
-        .collect()
 }
 
 fn human(value: &Value) -> String {
@@ -157,16 +163,7 @@ fn human(value: &Value) -> String {
             ""
         },
     );
-    for origin in value["values"].as_array().into_iter().flatten() {
-        write!(
-            out,
-            "\n    {:<28} {DIM}{} layer, {}{DIM:#}",
-            origin["key"].as_str().unwrap_or_default(),
-            origin["layer"].as_str().unwrap_or_default(),
-            origin["source"].as_str().unwrap_or_default()
-        )
-        .ok();
-    }
+    out.push_str(&lines(&value["values"]));
     if let Some(fires) = value["fires"].as_bool() {
         write!(
             out,
@@ -193,6 +190,50 @@ fn human(value: &Value) -> String {
     }
     out.push('\n');
     out
+}
+
+/// Writes values one a line: key, value, the place that gave it, the places that it overrides.
+fn lines(rows: &Value) -> String {
+    let mut out = String::new();
+    for row in rows.as_array().into_iter().flatten() {
+        // The heading has it already.
+        if row["key"] == "id" {
+            continue;
+        }
+        let overrides: Vec<&str> = row["overrides"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        let over = if overrides.is_empty() {
+            String::new()
+        } else {
+            format!(", over {}", overrides.join(", "))
+        };
+        write!(
+            out,
+            "\n    {:<26} {:<30}  {DIM}{}{over}{DIM:#}",
+            row["key"].as_str().unwrap_or_default(),
+            short(&row["value"]),
+            row["source"].as_str().unwrap_or_default(),
+        )
+        .ok();
+    }
+    out
+}
+
+/// Writes a value on one line, and no more of it than fits; `--format json` has all of it.
+fn short(value: &Value) -> String {
+    const MOST: usize = 60;
+    let text = match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    if text.chars().count() <= MOST {
+        return text;
+    }
+    text.chars().take(MOST - 1).chain(['…']).collect()
 }
 
 fn print_facts(format: Format) {
