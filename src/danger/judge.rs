@@ -120,6 +120,9 @@ fn rule_finding(
     let mut gravest: Option<&Rule> = None;
     let mut consider = |program: &str, targets: Option<Vec<&Word>>| {
         for section in index().sections(program) {
+            if section.has_subcommands() && only_prints_help(invocation) {
+                continue;
+            }
             let mut digest = None;
             for rule in section.rules().iter().filter(|r| selection.has(r)) {
                 if gravest.is_some_and(|g| g.text.severity >= rule.text.severity) {
@@ -168,6 +171,21 @@ fn rule_finding(
         through: invocation.wrappers.clone(),
         uncertain: invocation.uncertain,
     })
+}
+
+/// Whether a client of subcommands prints its help and ends. What stands behind the name of a program that it runs in
+/// turn is that program's own.
+fn only_prints_help(invocation: &Invocation) -> bool {
+    let asks = invocation
+        .before_dashes()
+        .last()
+        .is_some_and(|word| match word.text.as_str() {
+            "--help" | "-help" => true,
+            "help" => invocation.program == "aws",
+            _ => false,
+        });
+    let runs = |word: &Word| matches!(word.text.as_str(), "run" | "create" | "exec");
+    asks && !invocation.operands().any(runs)
 }
 
 fn custom_finding(

@@ -135,6 +135,11 @@ impl Index {
 }
 
 impl Section {
+    /// Whether its programs are clients of subcommands, each of which has a help of its own.
+    pub(super) fn has_subcommands(&self) -> bool {
+        matches!(self.preset, "cloud" | "git")
+    }
+
     /// Returns its rules, read when first asked for.
     pub(super) fn rules(&self) -> &[Rule] {
         self.rules.get_or_init(|| self.read())

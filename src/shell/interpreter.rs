@@ -92,14 +92,8 @@ impl Walker<'_> {
     ) -> Option<String> {
         let made: Vec<_> = words.iter().filter(|w| !w.made_by.is_empty()).collect();
         if let Some(word) = made.first() {
-            if let Some(found) = self.analysis.invocations.get_mut(index) {
-                found.fed_by = word.made_by.clone();
-                found.stdin = Stdin::Pipe;
-            }
-            let whole = text.trim();
-            if whole.starts_with("$(") && whole.ends_with(')')
-                || whole.starts_with('`') && whole.ends_with('`')
-            {
+            self.fed_by_words(index, word);
+            if is_whole_substitution(text) {
                 self.doubt(DoubtKind::DynamicCode, text);
                 return None;
             }
@@ -108,6 +102,14 @@ impl Walker<'_> {
             return None;
         }
         self.run_text(text, input)
+    }
+
+    /// Notes that a program runs what others print into its arguments.
+    fn fed_by_words(&mut self, index: usize, word: &Word) {
+        if let Some(found) = self.analysis.invocations.get_mut(index) {
+            found.fed_by = word.made_by.clone();
+            found.stdin = Stdin::Pipe;
+        }
     }
 
     pub(super) fn run_interpreter(
@@ -136,12 +138,18 @@ impl Walker<'_> {
             self.inside(&program, |walker| walker.dispatch(call));
             return;
         }
-        let mut codes: Vec<String> = language
+        let given: Vec<Word> = language
             .code_options()
             .iter()
             .flat_map(|option| values_of_cluster(&invocation.arguments, option))
-            .map(|word| word.text)
             .collect();
+        if let Some(made) = given
+            .iter()
+            .find(|word| !word.made_by.is_empty() && is_whole_substitution(&word.text))
+        {
+            self.fed_by_words(index, made);
+        }
+        let mut codes: Vec<String> = given.into_iter().map(|word| word.text).collect();
         let operand = invocation.arguments.iter().find(|w| !w.is_option());
         if language.takes_code_operand() && codes.is_empty() {
             codes.extend(operand.map(|w| w.text.clone()));
@@ -199,4 +207,11 @@ impl Walker<'_> {
             }
         }
     }
+}
+
+/// Whether nothing but the output of a command is the text.
+fn is_whole_substitution(text: &str) -> bool {
+    let whole = text.trim();
+    whole.starts_with("$(") && whole.ends_with(')')
+        || whole.starts_with('`') && whole.ends_with('`')
 }

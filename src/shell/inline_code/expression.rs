@@ -96,9 +96,26 @@ fn literals(expression: &str) -> Vec<String> {
     found
 }
 
+/// Calls that make or name a place for temporary files.
+const TEMPORARY: &[&str] = &[
+    "mkdtemp",
+    "mktmpdir",
+    "TemporaryDirectory(",
+    "gettempdir(",
+    "tmpdir()",
+    "sys_get_temp_dir(",
+];
+
+fn is_temporary(expression: &str) -> bool {
+    TEMPORARY.iter().any(|call| expression.contains(call))
+}
+
 /// Returns the value of an expression, as far as its literals tell it.
 pub(super) fn value(expression: &str, code: &str) -> Word {
     let expression = expression.trim();
+    if is_temporary(expression) {
+        return Word::plain("/tmp/made");
+    }
     let is_home = ["home()", "expanduser", "HOME", "homedir()", "Dir.home"]
         .iter()
         .any(|h| expression.contains(h));
@@ -161,7 +178,10 @@ fn assigned(name: &str, code: &str) -> Option<Word> {
         if let Some(expression) = rest.strip_prefix('=').filter(|r| !r.starts_with('=')) {
             let end = expression.find([';', '\n']).unwrap_or(expression.len());
             let expression = expression.get(..end)?.trim();
-            if expression.contains(['\'', '"', '`']) || expression.contains("home") {
+            if expression.contains(['\'', '"', '`'])
+                || expression.contains("home")
+                || is_temporary(expression)
+            {
                 return Some(value(expression, ""));
             }
         }

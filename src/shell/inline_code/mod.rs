@@ -20,6 +20,17 @@ use super::text;
 const MAX_NESTING: usize = 4;
 /// The longest code that is looked at, in bytes.
 const MAX_LENGTH: usize = 64 * 1024;
+/// Calls that return what a server sends.
+const FETCHES: &[&str] = &[
+    "urlopen(",
+    "requests.get(",
+    "httpx.get(",
+    "URI.open(",
+    "Net::HTTP.get",
+    "file_get_contents('http",
+    "file_get_contents(\"http",
+    "fetch(",
+];
 
 /// A language whose interpreter takes code on its command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -289,6 +300,12 @@ fn act(
         }
         Meaning::Code => {
             let inner = value(first, code).text;
+            if FETCHES
+                .iter()
+                .any(|call| first.contains(call) || inner.contains(call))
+            {
+                actions.push(Action::Does("download-and-run", Vec::new()));
+            }
             if nesting < MAX_NESTING && !inner.is_empty() && inner != code {
                 collect(language, &inner, nesting + 1, actions);
                 if let Some(decoded) = text::base64(&inner).filter(|d| d.len() > 8) {

@@ -1,5 +1,22 @@
 //! Predicates: the conditions of rules that need more than the words, `@name` in a pattern.
 
+mod network;
+mod reading;
+
+use self::network::has_odd_host;
+use self::network::is_collector;
+use self::network::is_decoder;
+use self::network::is_downloaded;
+use self::network::is_downloader;
+use self::network::is_metadata;
+use self::network::is_remote_url;
+use self::network::is_socket;
+use self::network::uploads;
+use self::reading::holds_secret_path;
+use self::reading::is_environment_dump;
+use self::reading::is_secret_dir;
+use self::reading::is_secret_reader;
+use self::reading::reads_secret_input;
 use super::digest::Digest;
 use super::place::Place;
 use super::place::place;
@@ -49,6 +66,7 @@ predicates! {
     };
     "file-operand" |_, w| w.iter().any(|x| is_file_name(&x.text));
     "secret-source" |_, w| w.get(..w.len().saturating_sub(1)).unwrap_or_default().iter().any(|x| secret::is_secret_path(&x.text));
+    "secret-dir" |_, w| w.iter().any(|x| is_secret_dir(&x.text));
     "secret-argument" |d, _| d.invocation.arguments.iter().any(|w| holds_secret_path(&w.text));
     "secret-input" |d, _| reads_secret_input(d.invocation);
     "secret-variable" |d, _| d.invocation.arguments.iter().any(|w| w.dynamic && secret::variables(&w.text).any(secret::is_secret_variable));
@@ -195,14 +213,6 @@ fn found_precious(digest: &Digest<'_>) -> bool {
             .any(|w| w.text == "-empty")
 }
 
-/// Whether an argument of a program that sends names a secret file: `@.env`, `file=@.env`, `.env`.
-fn holds_secret_path(text: &str) -> bool {
-    !text.contains("://")
-        && text
-            .split(['@', '=', ',', '<', ';', ' '])
-            .any(secret::is_secret_path)
-}
-
 /// Whether an interpreter runs what it reads, not what its arguments say.
 fn runs_input(digest: &Digest<'_>, words: &[&Word]) -> bool {
     let program = digest.invocation.program.as_str();
@@ -226,90 +236,6 @@ fn runs_input(digest: &Digest<'_>, words: &[&Word]) -> bool {
         })
 }
 
-fn reads_secret_input(invocation: &Invocation) -> bool {
-    invocation
-        .redirects
-        .iter()
-        .any(|r| r.reads() && secret::is_secret_path(&r.target.text))
-}
-
-/// Programs that show the content of the files they are given.
-const READERS: &[&str] = &[
-    "cat", "tac", "less", "more", "head", "tail", "nl", "bat", "batcat", "strings", "xxd", "od",
-    "hexdump", "base64", "base32", "gbase64", "awk", "gawk", "sed", "grep", "egrep", "fgrep", "rg",
-    "ag", "cut", "sort", "tar", "zip", "gzip", "7z", "openssl", "gpg", "jq", "yq", "tee", "dd",
-    "cp", "rev", "uniq", "tr", "paste", "view",
-];
-
-fn is_secret_reader(invocation: &Invocation) -> bool {
-    if is_environment_dump(invocation) || reads_secret_input(invocation) {
-        return true;
-    }
-    let program = invocation.program.as_str();
-    if READERS.contains(&program) {
-        return invocation.arguments.iter().any(|w| {
-            secret::is_secret_path(&w.text)
-                || matches!(w.text.as_str(), "/etc/passwd" | "/etc/hosts" | "/etc/group")
-                || w.text
-                    .strip_prefix("if=")
-                    .is_some_and(secret::is_secret_path)
-                || matches!(program, "tar" | "zip" | "7z") && is_secret_dir(&w.text)
-        });
-    }
-    let first = invocation.operands().next().map(|w| w.text.as_str());
-    match program {
-        "history" => true,
-        "security" => first.is_some_and(|f| f.starts_with("find-") || f.starts_with("dump")),
-        "pass" => matches!(first, Some("show")),
-        "op" => matches!(first, Some("read" | "item")),
-        "vault" => matches!(first, Some("read" | "kv")),
-        "aws" => invocation
-            .arguments
-            .iter()
-            .any(|w| w.text == "get-secret-value"),
-        "echo" | "printf" => invocation
-            .arguments
-            .iter()
-            .any(|w| w.dynamic && secret::variables(&w.text).any(secret::is_secret_variable)),
-        "crontab" => false,
-        _ => false,
-    }
-}
-
-fn is_secret_dir(path: &str) -> bool {
-    let path = path.trim_end_matches('/');
-    [
-        ".ssh",
-        ".aws",
-        ".gnupg",
-        ".kube",
-        ".docker",
-        ".config/gcloud",
-        ".azure",
-        ".password-store",
-    ]
-    .iter()
-    .any(|d| path.ends_with(d))
-        || path == "~"
-}
-
-fn is_environment_dump(invocation: &Invocation) -> bool {
-    let no_operands = invocation.operands().next().is_none();
-    match invocation.program.as_str() {
-        "env" | "printenv" => no_operands,
-        "set" => invocation.arguments.is_empty(),
-        "export" | "declare" | "typeset" => {
-            no_operands
-                && invocation
-                    .arguments
-                    .iter()
-                    .all(|w| matches!(w.text.as_str(), "-p" | "-x" | "-xp" | "-px"))
-                && !invocation.arguments.is_empty()
-        }
-        _ => false,
-    }
-}
-
 /// The invocations that make the words of this one.
 fn makers<'a>(digest: &Digest<'a>) -> impl Iterator<Item = &'a Invocation> {
     let all = &digest.analysis.invocations;
@@ -320,68 +246,9 @@ fn makers<'a>(digest: &Digest<'a>) -> impl Iterator<Item = &'a Invocation> {
         .flat_map(|w| all.get(w.made_by.clone()).unwrap_or_default())
 }
 
-fn is_downloader(invocation: &Invocation) -> bool {
-    matches!(
-        invocation.program.as_str(),
-        "curl"
-            | "wget"
-            | "wget2"
-            | "fetch"
-            | "http"
-            | "https"
-            | "httpie"
-            | "xh"
-            | "aria2c"
-            | "lynx"
-            | "links"
-            | "w3m"
-            | "nc"
-            | "ncat"
-            | "netcat"
-            | "curlie"
-            | "axel"
-            | "iwr"
-            | "Invoke-WebRequest"
-            | "irm"
-            | "ftp"
-            | "lwp-request"
-            | "GET"
-            | "telnet"
-            | "dig"
-            | "nslookup"
-    ) || (invocation.program == "gh"
-        && invocation
-            .operands()
-            .next()
-            .is_some_and(|w| w.text == "api"))
-        || (matches!(invocation.program.as_str(), "aws" | "gsutil")
-            && invocation.arguments.last().is_some_and(|w| w.text == "-"))
-}
-
 /// Whether the input is text that is known only when it runs.
 fn pipes_text(digest: &Digest<'_>) -> bool {
     !matches!(digest.invocation.stdin, Stdin::Text(_)) || digest.invocation.program == "eval"
-}
-
-fn is_decoder(invocation: &Invocation) -> bool {
-    let has = |names: &[&str]| {
-        invocation
-            .arguments
-            .iter()
-            .any(|w| names.contains(&w.text.as_str()))
-    };
-    match invocation.program.as_str() {
-        "base64" | "base32" | "gbase64" | "basenc" => has(&["-d", "-D", "--decode", "-di", "-id"]),
-        "openssl" => has(&["-d", "-base64"]),
-        "xxd" => invocation.has_short('r'),
-        "gunzip" | "zcat" | "bzcat" | "xzcat" | "uudecode" | "unxz" | "bunzip2" | "rev" => true,
-        "gzip" | "xz" | "bzip2" | "zstd" | "gpg" => {
-            has(&["-d", "-dc", "-cd", "--decompress", "--decrypt"])
-        }
-        "tr" => true,
-        "decode-and-run" => true,
-        _ => false,
-    }
 }
 
 /// Whether another program takes what this one prints.
@@ -403,115 +270,6 @@ fn is_consumed(digest: &Digest<'_>) -> bool {
                         .iter()
                         .any(|w| w.made_by.contains(&digest.index))
             })
-}
-
-fn uploads(digest: &Digest<'_>) -> bool {
-    digest.invocation.arguments.iter().any(|w| {
-        let text = w.text.as_str();
-        text.starts_with("--data")
-            || text.starts_with("--form")
-            || text.starts_with("--upload-file")
-            || text.starts_with("--post-")
-            || text.starts_with("--body-")
-            || text.starts_with("--json")
-            || (text.starts_with("-d") || text.starts_with("-F") || text.starts_with("-T"))
-                && !text.starts_with("--")
-    })
-}
-
-/// Hosts that are there to take what is sent to them.
-const COLLECTORS: &[&str] = &[
-    "webhook.site",
-    "requestbin",
-    "pipedream.net",
-    "ngrok.io",
-    "ngrok-free.app",
-    "ngrok.app",
-    "transfer.sh",
-    "file.io",
-    "0x0.st",
-    "ix.io",
-    "paste.rs",
-    "termbin.com",
-    "pastebin.com",
-    "hastebin",
-    "dpaste",
-    "sprunge.us",
-    "clbin.com",
-    "burpcollaborator",
-    "oastify.com",
-    "oast.",
-    "interact.sh",
-    "interactsh",
-    "beeceptor.com",
-    "hookbin.com",
-    "dnslog",
-    "canarytokens",
-    "gofile.io",
-    "catbox.moe",
-    "anonfiles",
-    "bashupload.com",
-    "temp.sh",
-    "tmpfiles.org",
-    "requestcatcher.com",
-    "evil.com",
-    "attacker.",
-    "exfil",
-    "attacker-",
-    "malicious",
-    "mocky.io",
-    "serveo.net",
-    "localtunnel",
-    "loca.lt",
-    "api.telegram.org/bot",
-    "discord.com/api/webhooks",
-    "discordapp.com/api/webhooks",
-];
-
-fn is_collector(text: &str) -> bool {
-    COLLECTORS.iter().any(|host| text.contains(host))
-}
-
-fn is_local(host: &str) -> bool {
-    host.starts_with("localhost")
-        || host.starts_with("127.")
-        || host.starts_with("[::1]")
-        || host.starts_with("0.0.0.0")
-        || host.starts_with("host.docker.internal")
-}
-
-fn is_remote_url(text: &str) -> bool {
-    if let Some((_, rest)) = text.split_once("://") {
-        return !is_local(rest.rsplit_once('@').map_or(rest, |(_, host)| host));
-    }
-    let host = text.split('/').next().unwrap_or_default();
-    let domain = host.rsplit('.').next().unwrap_or_default();
-    text.contains('/')
-        && host.contains('.')
-        && !text.starts_with(['.', '/', '-', '@'])
-        && domain.len() >= 2
-        && domain.chars().all(|c| c.is_ascii_alphabetic())
-        && !is_local(host)
-}
-
-fn has_odd_host(text: &str) -> bool {
-    let Some((_, rest)) = text.split_once("://") else {
-        return false;
-    };
-    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    !host.is_ascii() || host.contains("xn--")
-}
-
-fn is_metadata(text: &str) -> bool {
-    text.contains("169.254.169.254")
-        || text.contains("metadata.google.internal")
-        || text.contains("100.100.100.200")
-        || text.contains("169.254.170.2")
-        || text.contains("[fd00:ec2::254]")
-}
-
-fn is_socket(text: &str) -> bool {
-    text.contains("/dev/tcp/") || text.contains("/dev/udp/")
 }
 
 fn is_preload(name: &str) -> bool {
@@ -565,43 +323,6 @@ fn loses_mongo_data(text: &str) -> bool {
     ]
     .iter()
     .any(|call| text.contains(call))
-}
-
-/// Whether what is run was downloaded earlier on the same line.
-fn is_downloaded(digest: &Digest<'_>, script: &str) -> bool {
-    let bare = script.trim_start_matches("./");
-    let same =
-        |file: &str| !file.is_empty() && (file == script || file.trim_start_matches("./") == bare);
-    digest
-        .analysis
-        .invocations
-        .get(..digest.index)
-        .unwrap_or_default()
-        .iter()
-        .filter(|i| is_downloader(i))
-        .any(|i| {
-            i.redirects
-                .iter()
-                .any(|r| r.writes() && same(&r.target.text))
-                || i.value_of(&[
-                    "-o",
-                    "-O",
-                    "--output",
-                    "--output-document",
-                    "-fsSLo",
-                    "-sSLo",
-                    "-Lo",
-                    "-sLo",
-                    "-qO",
-                    "-fsSo",
-                    "-so",
-                    "-sSo",
-                ])
-                .is_some_and(|w| same(&w.text))
-                || i.arguments.iter().any(|w| {
-                    w.text.contains("://") && same(w.text.rsplit('/').next().unwrap_or_default())
-                })
-        })
 }
 
 fn is_host_mount(text: &str) -> bool {

@@ -1,0 +1,96 @@
+//! What a program reads that is secret, or dumps of its surroundings.
+
+use crate::danger::secret;
+use crate::shell::Invocation;
+
+/// Whether an argument of a program that sends names a secret file: `@.env`, `file=@.env`, `.env`.
+pub(super) fn holds_secret_path(text: &str) -> bool {
+    !text.contains("://")
+        && text
+            .split(['@', '=', ',', '<', ';', ' '])
+            .any(secret::is_secret_path)
+}
+
+pub(super) fn reads_secret_input(invocation: &Invocation) -> bool {
+    invocation
+        .redirects
+        .iter()
+        .any(|r| r.reads() && secret::is_secret_path(&r.target.text))
+}
+
+/// Programs that show the content of the files they are given.
+pub(super) const READERS: &[&str] = &[
+    "cat", "tac", "less", "more", "head", "tail", "nl", "bat", "batcat", "strings", "xxd", "od",
+    "hexdump", "base64", "base32", "gbase64", "awk", "gawk", "sed", "grep", "egrep", "fgrep", "rg",
+    "ag", "cut", "sort", "tar", "zip", "gzip", "7z", "openssl", "gpg", "jq", "yq", "tee", "dd",
+    "cp", "rev", "uniq", "tr", "paste", "view",
+];
+
+pub(super) fn is_secret_reader(invocation: &Invocation) -> bool {
+    if is_environment_dump(invocation) || reads_secret_input(invocation) {
+        return true;
+    }
+    let program = invocation.program.as_str();
+    if READERS.contains(&program) {
+        return invocation.arguments.iter().any(|w| {
+            secret::is_secret_path(&w.text)
+                || matches!(w.text.as_str(), "/etc/passwd" | "/etc/hosts" | "/etc/group")
+                || w.text
+                    .strip_prefix("if=")
+                    .is_some_and(secret::is_secret_path)
+                || matches!(program, "tar" | "zip" | "7z") && is_secret_dir(&w.text)
+        });
+    }
+    let first = invocation.operands().next().map(|w| w.text.as_str());
+    match program {
+        "history" => true,
+        "security" => first.is_some_and(|f| f.starts_with("find-") || f.starts_with("dump")),
+        "pass" => matches!(first, Some("show")),
+        "op" => matches!(first, Some("read" | "item")),
+        "vault" => matches!(first, Some("read" | "kv")),
+        "aws" => invocation
+            .arguments
+            .iter()
+            .any(|w| w.text == "get-secret-value"),
+        "echo" | "printf" => invocation
+            .arguments
+            .iter()
+            .any(|w| w.dynamic && secret::variables(&w.text).any(secret::is_secret_variable)),
+        "crontab" => false,
+        _ => false,
+    }
+}
+
+pub(super) fn is_secret_dir(path: &str) -> bool {
+    let path = path.trim_end_matches('/');
+    [
+        ".ssh",
+        ".aws",
+        ".gnupg",
+        ".kube",
+        ".docker",
+        ".config/gcloud",
+        ".azure",
+        ".password-store",
+    ]
+    .iter()
+    .any(|d| path.ends_with(d))
+        || path == "~"
+}
+
+pub(super) fn is_environment_dump(invocation: &Invocation) -> bool {
+    let no_operands = invocation.operands().next().is_none();
+    match invocation.program.as_str() {
+        "env" | "printenv" => no_operands,
+        "set" => invocation.arguments.is_empty(),
+        "export" | "declare" | "typeset" => {
+            no_operands
+                && invocation
+                    .arguments
+                    .iter()
+                    .all(|w| matches!(w.text.as_str(), "-p" | "-x" | "-xp" | "-px"))
+                && !invocation.arguments.is_empty()
+        }
+        _ => false,
+    }
+}
