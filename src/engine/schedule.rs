@@ -92,8 +92,11 @@ pub(super) async fn stage(bindings: &[Arc<Binding>], shared: &StageContext) -> V
     }
     // Threads first, so that they work while the inline ones are judged here.
     let waiting = start(threads, &mut slots);
-    for job in inline {
+    let mut waiting_here = u32::try_from(inline.len()).unwrap_or(u32::MAX);
+    for mut job in inline {
         let n = job.n;
+        job.context.deadline = share(&job.binding, shared.deadline, waiting_here);
+        waiting_here -= 1;
         let judged = job.run_here().await;
         if let Some(slot) = slots.get_mut(n) {
             *slot = Some(judged);
@@ -103,6 +106,21 @@ pub(super) async fn stage(bindings: &[Arc<Binding>], shared: &StageContext) -> V
         waiting.collect(&mut slots).await;
     }
     slots.into_iter().flatten().collect()
+}
+
+/// Returns when an oracle must have answered that is asked after others: its time begins now, and of the whole time it
+/// has an equal share of what is left, so that a slow one before it takes nothing away from it.
+fn share(binding: &Binding, whole: Option<Instant>, waiting: u32) -> Option<Instant> {
+    let now = Instant::now();
+    let own = now.checked_add(binding.timeout);
+    let fair = whole.and_then(|whole| {
+        let whole = whole.checked_sub(LAST_WORDS).unwrap_or(whole);
+        now.checked_add(whole.saturating_duration_since(now) / waiting.max(1))
+    });
+    match (own, fair) {
+        (Some(own), Some(fair)) => Some(own.min(fair)),
+        (own, fair) => own.or(fair),
+    }
 }
 
 /// One oracle that is due.

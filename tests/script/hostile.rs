@@ -6,7 +6,10 @@ use std::time::Instant;
 
 use ahp::oracle::rhai::Script;
 
+use crate::command::world::World;
+
 use super::scripts::run;
+use super::scripts::try_run;
 
 /// How much the process may grow while a hostile script runs, in KiB.
 const MAX_GROWTH: u64 = 64 << 10;
@@ -172,6 +175,40 @@ const HOSTILE: &[(&str, &str)] = &[
     ),
 ];
 
+/// What does not even have to run: the reader itself is attacked.
+fn hostile_sources() -> Vec<(&'static str, String)> {
+    let nested = |open: &str, close: &str| {
+        let depth = 20_000;
+        let body = format!("{}1{}", open.repeat(depth), close.repeat(depth));
+        format!("fn evaluate(ctx) {{ {body} }}")
+    };
+    vec![
+        ("parentheses", nested("(", ")")),
+        ("lists", nested("[", "]")),
+        ("maps", nested("#{a:", "}")),
+        ("blocks", nested("{", "}")),
+        ("conditions", nested("if true {", "}")),
+        ("negations", nested("!", "")),
+        ("closures", nested("|x| ", "")),
+        ("texts in texts", nested("`${", "}`")),
+        ("a sum", nested("1 + ", "")),
+        ("a chain", nested("ctx.", "")),
+        ("functions", "fn f() { }\n".repeat(10_000)),
+        (
+            "a long text",
+            format!("fn evaluate(ctx) {{ \"{}\" }}", "x".repeat(1 << 20)),
+        ),
+        (
+            "an import",
+            "import \"/etc/passwd\" as p; fn evaluate(ctx) { p::x }".to_owned(),
+        ),
+        (
+            "an export",
+            "export let x = 1; fn evaluate(ctx) { accept() }".to_owned(),
+        ),
+    ]
+}
+
 /// Measured in a process of its own: other tests would be counted too.
 #[test]
 fn hostile_scripts_end_within_their_limits() {
@@ -194,6 +231,9 @@ fn hostile_scripts_end_within_their_limits() {
 #[ignore = "run by `hostile_scripts_end_within_their_limits`, alone in a process"]
 fn each_in_turn() {
     let mut wrong = 0;
+    // The first worker stays, and waits for more.
+    run("fn evaluate(ctx) { accept() }", Duration::from_secs(10));
+    let threads = status("Threads:");
     for (body, expected) in HOSTILE {
         let source = format!(
             "fn deep(n) {{ deep(n + 1) }}\n\
@@ -205,9 +245,16 @@ fn each_in_turn() {
         let before = status("VmRSS:");
         let started = Instant::now();
         let told = match Script::compile("made-up", "made-up.rhai", &source) {
-            Ok(_) => match run(&source, Duration::from_millis(400)).result {
-                Ok(_) => "no error".to_owned(),
-                Err(error) => error.to_string(),
+            Ok(_) => match try_run(&source, Duration::from_millis(400)) {
+                Ok(run) => match run.result {
+                    Ok(_) => "no error".to_owned(),
+                    Err(error) => error.to_string(),
+                },
+                // One step of it goes on: what that still takes counts too.
+                Err(error) => {
+                    wait_for_workers(threads, started);
+                    error.to_string()
+                }
             },
             Err(error) => error.to_string(),
         };
@@ -228,7 +275,33 @@ fn each_in_turn() {
             grown >> 10
         );
     }
+    for (what, source) in hostile_sources() {
+        std::fs::write("/proc/self/clear_refs", "5").ok();
+        let before = status("VmRSS:");
+        let started = Instant::now();
+        let told = match Script::compile("made-up", "made-up.rhai", &source) {
+            Ok(_) => String::new(),
+            Err(error) => error.to_string(),
+        };
+        let took = started.elapsed();
+        let grown = status("VmHWM:").saturating_sub(before);
+        let right = !told.is_empty() && grown < MAX_GROWTH && took < Duration::from_secs(8);
+        wrong += u32::from(!right);
+        let mark = if right { "ok   " } else { "WRONG" };
+        let first = told.lines().next().unwrap_or_default();
+        eprintln!(
+            "{mark} {:>3} MiB {took:>8.1?}  the source: {what}\n      -> {first}",
+            grown >> 10
+        );
+    }
     assert_eq!(wrong, 0);
+}
+
+/// Waits until there are no more threads than before, or for so long that the test has failed.
+fn wait_for_workers(threads: u64, started: Instant) {
+    while status("Threads:") > threads && started.elapsed() < Duration::from_secs(8) {
+        std::thread::yield_now();
+    }
 }
 
 /// Returns a field of the process's own status, in KiB.
@@ -255,4 +328,56 @@ fn a_hostile_script_does_not_disturb_another() {
             assert_eq!(signals[0].payload.text(), "3");
         }
     });
+}
+
+/// One long step cannot be ended from within: the answer comes in time all the same, and the next oracle has its own.
+#[test]
+fn a_step_without_an_end_delays_neither_the_answer_nor_another_oracle() {
+    let world = World::new(
+        "hooks:\n  pre-tool-use:\n    - {oracle: endless, timeout: 200ms, on_error: block}\n    - {oracle: harmless, timeout: 200ms}\n",
+    );
+    world.write(
+        ".ahp/oracles/endless.rhai",
+        "fn evaluate(ctx) {\n    let s = \"\";\n    s.pad(1_000_000, 'a');\n    loop { matches(s, \"(?:a?){400}b.*(?:a|aa)+[^a]$\"); }\n}\n",
+    );
+    world.write(
+        ".ahp/oracles/harmless.rhai",
+        "fn evaluate(ctx) { aid(\"as ever\") }\n",
+    );
+    let ran = world.ahp(&["run", "pre-tool-use", "--tool", "Bash", "--format", "json"]);
+    assert_eq!(ran.code, 2, "{}{}", ran.stdout, ran.stderr);
+    let verdict = &ran.json()[0];
+    let bindings = verdict["bindings"].as_array().unwrap();
+    let outcome = |id: &str| {
+        let report = bindings.iter().find(|report| report["id"] == id);
+        report.unwrap()["outcome"].clone()
+    };
+    assert_eq!(outcome("endless"), "failed", "{verdict}");
+    assert_eq!(outcome("harmless"), "signalled", "{verdict}");
+    assert!(ran.stdout.contains("longer than its timeout"), "{verdict}");
+}
+
+#[test]
+fn a_script_reads_nothing_through_a_link_that_leads_out() {
+    let world = World::new("hooks: {pre-tool-use: [{oracle: curious}]}\n");
+    world.write("../secret", "the secret\n");
+    for (link, to) in [("link", "../secret"), ("folder", "..")] {
+        std::os::unix::fs::symlink(to, world.path(link)).unwrap();
+    }
+    for path in ["link", "folder/secret", "../secret", "folder/../../secret"] {
+        world.write(
+            ".ahp/oracles/curious.rhai",
+            format!("fn evaluate(ctx) {{ block(read_file(\"{path}\")) }}\n"),
+        );
+        let ran = world.ahp(&["run", "pre-tool-use", "--tool", "Bash"]);
+        let told = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(told.contains("only inside the project"), "{path}: {told}");
+        assert!(!told.contains("the secret"), "{path}: {told}");
+        let listed = format!(
+            "fn evaluate(ctx) {{ if file_exists(\"{path}\") || list_files(\"folder/**\").len() > 0 {{ block(\"seen\") }} else {{ accept() }} }}\n"
+        );
+        world.write(".ahp/oracles/curious.rhai", listed);
+        let ran = world.ahp(&["run", "pre-tool-use", "--tool", "Bash"]);
+        assert_eq!(ran.code, 0, "{path}: {}", ran.stdout);
+    }
 }

@@ -8,6 +8,7 @@ use ahp::config::Node;
 use ahp::config::Value;
 use ahp::diagnostic::Span;
 use ahp::oracle::Factory as _;
+use ahp::oracle::OracleError;
 use ahp::oracle::rhai::Library;
 use ahp::oracle::rhai::Run;
 use ahp::oracle::rhai::Script;
@@ -29,13 +30,17 @@ pub(super) fn config(entries: &[(&str, Value)]) -> Node {
 }
 
 pub(super) fn run(source: &str, timeout: Duration) -> Run {
+    try_run(source, timeout).unwrap()
+}
+
+pub(super) fn try_run(source: &str, timeout: Duration) -> Result<Run, OracleError> {
     let script = Arc::new(Script::compile("made-up", "made-up.rhai", source).unwrap());
     let oracle = script.oracle(&config(&[])).unwrap();
     let context = project::context(
         project::facts(project::example(), project::submit()),
         timeout,
     );
-    block_on(oracle.run(&context)).unwrap()
+    block_on(oracle.run(&context))
 }
 
 pub(super) fn block_on<F: Future>(future: F) -> F::Output {
@@ -288,4 +293,29 @@ fn a_limit_that_is_passed_is_told_with_its_place() {
         told.starts_with("made-up.rhai:4:9: a text, or all texts"),
         "{told}"
     );
+}
+
+#[test]
+fn a_script_whose_time_is_over_is_told_with_the_line_it_was_at() {
+    let slow = |body: &str| {
+        let source = format!("fn evaluate(ctx) {{\n{body}\n    accept()\n}}");
+        let run = run(&source, Duration::from_millis(400));
+        run.result.unwrap_err().to_string()
+    };
+    // Without an end by operations in so short a time: each step is long.
+    let step = "for i in 0..4000 { matches(s, \"[^a][^b]*\"); }";
+    let told = slow(&format!(
+        "    let s = \"\";\n    s.pad(200_000, 'a');\n    {step}"
+    ));
+    assert!(
+        told.starts_with("made-up.rhai:4:32: the script took longer than its timeout"),
+        "{told}"
+    );
+    let straight = "    matches(s, \"[^a][^b]*\");\n".repeat(300);
+    let told = slow(&format!(
+        "    let s = \"\";\n    s.pad(200_000, 'a');\n{straight}"
+    ));
+    let line = told.split(':').nth(1).unwrap().parse::<u32>().unwrap();
+    assert!(line > 3, "{told}");
+    assert!(told.contains("| ") && told.contains("matches(s,"), "{told}");
 }

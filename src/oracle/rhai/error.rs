@@ -162,7 +162,7 @@ fn message(error: &EvalAltResult, stop: Option<Stop>) -> String {
     match (error, stop) {
         (_, Some(Stop::Deadline)) => "the script took longer than its timeout".to_owned(),
         (_, Some(Stop::Memory)) => "the script uses too much memory".to_owned(),
-        (EvalAltResult::ErrorTooManyOperations(_), _) => format!(
+        (_, Some(Stop::Operations)) | (EvalAltResult::ErrorTooManyOperations(_), _) => format!(
             "the script takes more than {} operations",
             sandbox::MAX_OPERATIONS
         ),

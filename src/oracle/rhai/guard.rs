@@ -9,6 +9,7 @@ use std::time::Instant;
 use rhai::Dynamic;
 
 use super::memory;
+use super::sandbox::MAX_OPERATIONS;
 use crate::fact::Facts;
 use crate::oracle::HookContext;
 
@@ -24,9 +25,17 @@ const MEMORY_INTERVAL: Duration = Duration::from_micros(300);
 const MAX_PRINTED: usize = 100;
 const MAX_PRINTED_LEN: usize = 2000;
 
+/// How many operations a run that is over may still take until it names a variable.
+///
+/// Where the interpreter is told to end a run, it forgets where the run was; an error in the place of a variable's value
+/// has a place.
+const GRACE: u64 = 8;
+
 /// Why a run was ended from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
+    /// It has taken as many operations as it may.
+    Operations,
     /// The binding's timeout has passed.
     Deadline,
     /// The process has grown too much.
@@ -48,6 +57,8 @@ struct Run {
     next_look: Cell<Option<Instant>>,
     baseline: Cell<Option<u64>>,
     stop: Cell<Option<Stop>>,
+    /// The operation after which it is ended, wherever it is.
+    end: Cell<u64>,
     printed: RefCell<Vec<String>>,
     reached: RefCell<BTreeSet<u32>>,
     last_reached: Cell<Option<u32>>,
@@ -77,6 +88,7 @@ pub(super) fn watch<T>(sees: Sees, work: impl FnOnce() -> T) -> (T, Used) {
         next_look: Cell::new(None),
         baseline: Cell::new(None),
         stop: Cell::new(None),
+        end: Cell::new(u64::MAX),
         printed: RefCell::default(),
         reached: RefCell::default(),
         last_reached: Cell::new(None),
@@ -96,6 +108,18 @@ pub(super) fn watch<T>(sees: Sees, work: impl FnOnce() -> T) -> (T, Used) {
 pub(super) fn progress(operations: u64) -> Option<Dynamic> {
     RUN.with_borrow(|run| run.as_ref().and_then(|run| run.progress(operations)))
         .map(|_| Dynamic::UNIT)
+}
+
+/// Whether the run is to end at the variable that is asked for now; the first asking alone, so that nothing that
+/// catches the error goes on.
+pub(super) fn ends_here() -> bool {
+    RUN.with_borrow(|run| {
+        run.as_ref().is_some_and(|run| {
+            run.end.get() > run.operations.get()
+                && run.stop.get().is_some()
+                && run.end.replace(0) > 0
+        })
+    })
 }
 
 /// Whether the run should end, for functions that may take long in one operation.
@@ -146,11 +170,18 @@ pub(super) fn reach(place: u32) {
 impl Run {
     fn progress(&self, operations: u64) -> Option<Stop> {
         self.operations.set(operations);
-        // A clock read costs as much as an operation; eight operations can make 8 MiB at most.
-        if operations & 7 != 0 {
-            return None;
+        if operations >= MAX_OPERATIONS && self.stop.get().is_none() {
+            self.stop.set(Some(Stop::Operations));
         }
-        self.look()
+        // A clock read costs as much as an operation; eight operations can make 8 MiB at most.
+        if operations & 7 == 0 {
+            self.look();
+        }
+        let stop = self.stop.get()?;
+        if self.end.get() == u64::MAX {
+            self.end.set(operations + GRACE);
+        }
+        (operations >= self.end.get()).then_some(stop)
     }
 
     fn look(&self) -> Option<Stop> {

@@ -57,6 +57,12 @@ pub const MAX_SOURCE: usize = 256 << 10;
 /// How many compiled scripts the process keeps.
 const MAX_COMPILED: usize = 256;
 
+/// The most of a script's time that is kept back to find out where it was when its time was over, and to tell that.
+const MAX_KEPT_BACK: Duration = Duration::from_millis(20);
+
+/// How long a script is waited for past its deadline: it ends by itself, unless it is in one long step.
+const LAST_WORDS: Duration = Duration::from_millis(60);
+
 /// A script, compiled and described.
 #[derive(Debug)]
 pub struct Script {
@@ -286,16 +292,17 @@ impl Script {
 
     fn run(&self, config: &Arc<Map>, context: &HookContext) -> Run {
         let started = Instant::now();
-        let (outcome, used) = Self::once(&self.ast, config, context);
+        let kept_back = kept_back(context, started);
+        let (outcome, used) = Self::once(&self.ast, config, &sooner(context, kept_back));
         let is_clean = matches!(outcome, Ok(Ok(_)));
         let result = match outcome {
             Ok(Ok(value)) => self.signals(&value),
             Ok(Err(error)) => {
                 let mut told = ScriptError::of_run(&self.file, &self.source, &error, used.stop);
-                if told.line == 0 && used.stop.is_none() {
+                if told.line == 0 {
                     let place = used
                         .last_reached
-                        .or_else(|| self.last_place(config, context));
+                        .or_else(|| self.last_place(config, &sooner(context, kept_back / 4)));
                     let place = place.map(|place| coverage::position(&self.source, place));
                     told.place(&self.source, place.unwrap_or(Position::NONE));
                 }
@@ -330,9 +337,9 @@ impl Script {
         })
     }
 
-    /// Finds out where a limit was passed: the interpreter does not tell that of the outermost function.
+    /// Finds out where a limit was passed by code that names no variable: there the interpreter does not tell it.
     ///
-    /// A script has no effects, so it may be run once more, noting where it comes to.
+    /// A script has no effects, so it may be run once more, noting where it comes to in the time that is left.
     fn last_place(&self, config: &Arc<Map>, context: &HookContext) -> Option<u32> {
         let noting = coverage::noting(&self.source, &self.ast);
         let ast = engine().compile(noting.text).ok()?;
@@ -421,6 +428,20 @@ impl Factory for Arc<Script> {
     }
 }
 
+/// Returns how much of a script's time is kept back to find out where it was when it was ended, and to tell that.
+fn kept_back(context: &HookContext, now: Instant) -> Duration {
+    let given = context.deadline.map(|d| d.saturating_duration_since(now));
+    (given.unwrap_or_default() / 10).min(MAX_KEPT_BACK)
+}
+
+/// Returns the context with an earlier deadline.
+fn sooner(context: &HookContext, by: Duration) -> HookContext {
+    HookContext {
+        deadline: context.deadline.map(|d| d.checked_sub(by).unwrap_or(d)),
+        ..context.clone()
+    }
+}
+
 /// What the interpreter gave, if it did not panic.
 type Outcome = Result<Result<Dynamic, Box<EvalAltResult>>, Box<dyn Any + Send>>;
 
@@ -437,15 +458,23 @@ impl ScriptOracle {
     /// # Errors
     /// No thread can be started for it.
     pub async fn run(&self, context: &HookContext) -> Result<Run, OracleError> {
-        let oracle = self.clone();
-        let context = context.clone();
+        let (oracle, its) = (self.clone(), context.clone());
         let run = workers::run(
-            move || oracle.script.run(&oracle.config, &context),
+            move || oracle.script.run(&oracle.config, &its),
             |run| run.is_clean,
         )
         .map_err(|e| OracleError::failed(format!("no thread for the script: {e}")))?;
-        run.await
-            .map_err(|_| OracleError::Panicked(format!("`{}`", self.script.file)))
+        let given_up = context.deadline.and_then(|d| d.checked_add(LAST_WORDS));
+        match run.until(given_up).await {
+            Ok(run) => Ok(run),
+            Err(workers::Lost::Late) => Err(OracleError::TimedOut(format!(
+                "`{}` is in one step that takes longer than its timeout",
+                self.script.file
+            ))),
+            Err(workers::Lost::Gone) => {
+                Err(OracleError::Panicked(format!("`{}`", self.script.file)))
+            }
+        }
     }
 }
 

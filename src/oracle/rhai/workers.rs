@@ -8,7 +8,9 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::mpsc;
 use std::thread;
+use std::time::Instant;
 
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 /// The size of a worker's stack in bytes.
@@ -27,21 +29,72 @@ struct Done {
 
 static IDLE: Mutex<Vec<mpsc::Sender<Job>>> = Mutex::new(Vec::new());
 
+/// What a worker will have found out: awaited inside a tokio runtime, waited for elsewhere.
+pub(super) enum Awaited<T> {
+    InRuntime(oneshot::Receiver<T>),
+    Elsewhere(mpsc::Receiver<T>),
+}
+
+/// Why nothing came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lost {
+    /// It is not done yet; the worker goes on, and nobody hears what it finds.
+    Late,
+    /// The worker is no more.
+    Gone,
+}
+
+impl<T> Awaited<T> {
+    /// Waits for the result until a time.
+    pub(super) async fn until(self, time: Option<Instant>) -> Result<T, Lost> {
+        match (self, time) {
+            (Self::InRuntime(receiver), Some(time)) => {
+                match tokio::time::timeout_at(time.into(), receiver).await {
+                    Ok(result) => result.map_err(|_| Lost::Gone),
+                    Err(_) => Err(Lost::Late),
+                }
+            }
+            (Self::InRuntime(receiver), None) => receiver.await.map_err(|_| Lost::Gone),
+            (Self::Elsewhere(receiver), Some(time)) => {
+                let left = time.saturating_duration_since(Instant::now());
+                receiver.recv_timeout(left).map_err(|error| match error {
+                    mpsc::RecvTimeoutError::Timeout => Lost::Late,
+                    mpsc::RecvTimeoutError::Disconnected => Lost::Gone,
+                })
+            }
+            (Self::Elsewhere(receiver), None) => receiver.recv().map_err(|_| Lost::Gone),
+        }
+    }
+}
+
 /// Runs `work` on a worker; `is_clean` says of its result whether the worker may serve again.
 pub(super) fn run<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
     is_clean: impl FnOnce(&T) -> bool + Send + 'static,
-) -> io::Result<oneshot::Receiver<T>> {
-    let (sender, receiver) = oneshot::channel();
+) -> io::Result<Awaited<T>> {
+    if Handle::try_current().is_ok() {
+        let (sender, receiver) = oneshot::channel();
+        // Where nobody waits any more, the binding's time is over.
+        send(work, is_clean, move |result| drop(sender.send(result)))?;
+        Ok(Awaited::InRuntime(receiver))
+    } else {
+        let (sender, receiver) = mpsc::channel();
+        send(work, is_clean, move |result| drop(sender.send(result)))?;
+        Ok(Awaited::Elsewhere(receiver))
+    }
+}
+
+fn send<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+    is_clean: impl FnOnce(&T) -> bool + Send + 'static,
+    deliver: impl FnOnce(T) + Send + 'static,
+) -> io::Result<()> {
     let mut job: Job = Box::new(move || {
         let result = work();
         let keep = is_clean(&result);
         Done {
             keep,
-            deliver: Box::new(move || {
-                // Nobody waits any more: the binding's time is over.
-                sender.send(result).ok();
-            }),
+            deliver: Box::new(move || deliver(result)),
         }
     });
     loop {
@@ -51,7 +104,7 @@ pub(super) fn run<T: Send + 'static>(
             None => start()?,
         };
         match worker.send(job) {
-            Ok(()) => return Ok(receiver),
+            Ok(()) => return Ok(()),
             Err(mpsc::SendError(back)) => job = back,
         }
     }
