@@ -46,6 +46,7 @@ pub struct EngineBuilder {
     environment: Option<String>,
     home: Option<PathBuf>,
     state_dir: Option<PathBuf>,
+    script_dirs: Vec<PathBuf>,
     report_skipped: bool,
     only: Option<Trigger>,
 }
@@ -164,6 +165,13 @@ impl EngineBuilder {
         self
     }
 
+    /// Looks for script oracles in these directories too, behind those that the settings name.
+    #[must_use]
+    pub fn scripts_in(mut self, directories: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.script_dirs.extend(directories);
+        self
+    }
+
     /// Reports bindings whose `when` does not hold too; that costs time in proportion to their number.
     #[must_use]
     pub const fn report_skipped(mut self, report: bool) -> Self {
@@ -207,6 +215,7 @@ impl EngineBuilder {
             home: self.home.or(home),
             state_dir: self.state_dir.unwrap_or(state_dir),
             root,
+            script_dirs: self.script_dirs,
             report_skipped: self.report_skipped,
             only: self.only,
             state: RwLock::new(None),
@@ -232,6 +241,7 @@ pub(super) struct Shared {
     pub(super) home: Option<PathBuf>,
     pub(super) state_dir: PathBuf,
     pub(super) root: PathBuf,
+    pub(super) script_dirs: Vec<PathBuf>,
     pub(super) report_skipped: bool,
     pub(super) only: Option<Trigger>,
     state: RwLock<Option<Arc<State>>>,

@@ -57,10 +57,11 @@ impl Finder {
         catalog: Catalog,
         root: PathBuf,
         locations: Option<&Locations>,
+        script_dirs: &[PathBuf],
         config: &Config,
     ) -> Self {
         let settings = &config.settings;
-        let directories = settings.oracles.iter().cloned();
+        let directories = settings.oracles.iter().chain(script_dirs).cloned();
         let of_user = locations
             .and_then(|l| l.user_dir.as_ref())
             .map(|dir| dir.join("oracles"));

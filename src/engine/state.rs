@@ -140,6 +140,7 @@ impl State {
             shared.catalog.clone(),
             shared.root.clone(),
             locations,
+            &shared.script_dirs,
             &config,
         );
         let policy = Policy::new(config, Arc::new(sources), shared.root.clone());

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::expectation::Expectation;
 use super::setup::Setup;
+use super::update::Place;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::SourceMap;
 
@@ -29,8 +30,8 @@ pub struct Case {
     pub name: String,
     /// The line at which it begins, from 1.
     pub line: u32,
-    /// The line of its `expect`, where it has one of its own that can be rewritten.
-    pub(super) expect_line: Option<u32>,
+    /// Where it says what it expects.
+    pub(super) expect_at: Place,
     pub(super) setup: Setup,
     /// What must come of it.
     pub expect: Expectation,

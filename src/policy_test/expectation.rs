@@ -63,4 +63,12 @@ impl Expectation {
             None => decode(node),
         }
     }
+
+    /// Whether nothing but the decision is said.
+    pub(super) fn is_decision_alone(&self) -> bool {
+        self.signals.is_none()
+            && self.modified_input.is_none()
+            && self.bindings.is_empty()
+            && self.fault.is_none()
+    }
 }

@@ -9,6 +9,7 @@ use super::case::Case;
 use super::case::TestFile;
 use super::expectation::Expectation;
 use super::setup::Setup;
+use super::update::Place;
 use crate::config::Key;
 use crate::config::Node;
 use crate::config::Value;
@@ -165,9 +166,8 @@ fn read_test(test: &Node, common: &Setup, file: &mut TestFile) {
 fn case(test: &Node, row: Option<&Node>, common: &Setup, file: &mut TestFile) -> Option<Case> {
     let (own, rest) = split(test, &["name", "expect"]);
     let of = |name: &str| own.iter().find(|(key, _)| key.name == name);
-    let in_row = row.and_then(|row| row.get("expect"));
-    let expect = in_row.or_else(|| of("expect").map(|(_, node)| node));
-    let Some(expect) = expect else {
+    let in_row = row.and_then(|row| row.entries().iter().find(|(key, _)| key.name == "expect"));
+    let Some((expect_key, expect)) = in_row.or_else(|| of("expect")) else {
         file.faults.push(
             Diagnostic::error(Code::MissingKey, "the key `expect` is missing", test.span)
                 .help("write `expect: none`, `allow`, `ask` or `block`, or a map"),
@@ -200,9 +200,12 @@ fn case(test: &Node, row: Option<&Node>, common: &Setup, file: &mut TestFile) ->
     Some(Case {
         name,
         line: row.map_or(test.span.line, |row| row.span.line),
-        expect_line: match in_row {
-            Some(_) => None,
-            None => of("expect").map(|(key, _)| key.span.line),
+        expect_at: match row {
+            Some(row) if in_row.is_none() => Place::Shared(row.span),
+            _ => Place::Own {
+                key: expect_key.span,
+                value: expect.span,
+            },
         },
         setup: setup.over(common),
         expect: expectation,

@@ -56,6 +56,7 @@ pub struct Runner {
     root: PathBuf,
     /// Where oracles keep what they remember; gone when the runner is.
     scratch: PathBuf,
+    script_dirs: Vec<PathBuf>,
     /// What the tests have reached so far.
     pub coverage: Coverage,
 }
@@ -67,8 +68,16 @@ impl Runner {
         Self {
             root: root.into(),
             scratch: std::env::temp_dir().join(name),
+            script_dirs: Vec::new(),
             coverage: Coverage::default(),
         }
+    }
+
+    /// Looks for scripts in these directories too, behind those that the tested policy names.
+    #[must_use]
+    pub fn scripts_in(mut self, directories: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.script_dirs.extend(directories);
+        self
     }
 
     /// Runs one test of a file.
@@ -133,6 +142,7 @@ impl Runner {
             .policy_text(policy)
             .root(self.root.clone())
             .state_dir(self.scratch.clone())
+            .scripts_in(self.script_dirs.iter().cloned())
             .without_log()
             .report_skipped(true)
             // Each event of a test has ids of its own.

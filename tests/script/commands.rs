@@ -1,54 +1,21 @@
 //! `ahp oracle` and `ahp test`, as they are typed.
 
-use std::fs;
-use std::path::Path;
+use std::io::BufRead as _;
+use std::io::BufReader;
+use std::process::Stdio;
+use std::sync::mpsc;
+use std::time::Duration;
 
-use ahp::process::Exit;
-use ahp::process::Program;
-
-struct Ran {
-    code: i32,
-    stdout: String,
-    stderr: String,
-}
-
-/// Runs `ahp` in a project, as a user without a home of her own.
-fn ahp(project: &Path, arguments: &[&str]) -> Ran {
-    let mut argv = vec![env!("CARGO_BIN_EXE_ahp").to_owned()];
-    argv.extend(arguments.iter().map(ToString::to_string));
-    let home = project.join("home");
-    let finished = Program::new(argv)
-        .dir(project)
-        .env("AHP_HOME", home.to_str().unwrap())
-        .env("NO_COLOR", "1")
-        .run()
-        .unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Ran {
-        code: match finished.exit {
-            Exit::Code(code) => code,
-            _ => -1,
-        },
-        stdout: text(&finished.stdout),
-        stderr: text(&finished.stderr),
-    }
-}
-
-fn project() -> tempfile::TempDir {
-    let place = tempfile::tempdir().unwrap();
-    fs::create_dir_all(place.path().join(".ahp")).unwrap();
-    place
-}
+use crate::command::world::World;
 
 #[test]
 fn a_new_oracle_is_tested_bound_listed_and_run() {
-    let place = project();
-    let root = place.path();
+    let world = World::new("");
     for trigger in ["pre-tool-use", "pre-issue-submit", "pre-agent-turn"] {
         let name = format!("For{}", trigger.replace('-', " "));
-        let made = ahp(root, &["oracle", "new", &name, "--trigger", trigger]);
+        let made = world.ahp(&["oracle", "new", &name, "--trigger", trigger]);
         assert_eq!(made.code, 0, "{}", made.stderr);
-        let again = ahp(root, &["oracle", "new", &name]);
+        let again = world.ahp(&["oracle", "new", &name]);
         assert_eq!(again.code, 1);
         assert!(
             again.stderr.contains("is there already"),
@@ -57,11 +24,11 @@ fn a_new_oracle_is_tested_bound_listed_and_run() {
         );
         let binding = made.stdout.split("hooks.yaml:\n\n").nth(1).unwrap();
         let binding = binding.split("\n\nthen:").next().unwrap();
-        fs::write(root.join(".ahp/hooks.yaml"), binding).unwrap();
-        let checked = ahp(root, &["check"]);
+        world.write(".ahp/hooks.yaml", binding);
+        let checked = world.ahp(&["check"]);
         assert_eq!(checked.code, 0, "{}{}", checked.stdout, checked.stderr);
     }
-    let tested = ahp(root, &["test", "--junit", "out.xml", "--coverage"]);
+    let tested = world.ahp(&["test", "--junit", "out.xml", "--coverage"]);
     assert_eq!(tested.code, 0, "{}{}", tested.stdout, tested.stderr);
     assert!(
         tested.stdout.contains("6 passed, 0 failed, in 3 files"),
@@ -73,13 +40,13 @@ fn a_new_oracle_is_tested_bound_listed_and_run() {
         "{}",
         tested.stdout
     );
-    let junit = fs::read_to_string(root.join("out.xml")).unwrap();
+    let junit = world.read("out.xml");
     assert!(
         junit.contains("<testsuites name=\"ahp test\" tests=\"6\""),
         "{junit}"
     );
 
-    let listed = ahp(root, &["oracle", "list"]);
+    let listed = world.ahp(&["oracle", "list"]);
     assert!(
         listed.stdout.contains("forpre-tool-use"),
         "{}",
@@ -88,12 +55,9 @@ fn a_new_oracle_is_tested_bound_listed_and_run() {
     assert!(listed.stdout.contains("branch-guard"), "{}", listed.stdout);
 
     let event = r#"{"trigger": "pre-tool-use", "tool": {"name": "Write", "input": {"file_path": "a", "content": "a TODO"}}}"#;
-    fs::write(root.join("event.json"), event).unwrap();
+    world.write("event.json", event);
     let arguments = ["oracle", "run", "forpre-tool-use", "--event", "event.json"];
-    let ran = ahp(
-        root,
-        &[&arguments[..], &["--config", "{intensity: block}"]].concat(),
-    );
+    let ran = world.ahp(&[&arguments[..], &["--config", "{intensity: block}"]].concat());
     assert_eq!(ran.code, 2, "{}{}", ran.stdout, ran.stderr);
     assert!(
         ran.stdout
@@ -102,10 +66,7 @@ fn a_new_oracle_is_tested_bound_listed_and_run() {
         ran.stdout
     );
     assert!(ran.stdout.contains(" operations"), "{}", ran.stdout);
-    let wrong = ahp(
-        root,
-        &[&arguments[..], &["--config", "{intensity: loud}"]].concat(),
-    );
+    let wrong = world.ahp(&[&arguments[..], &["--config", "{intensity: loud}"]].concat());
     assert_eq!(wrong.code, 1);
     assert!(
         wrong
@@ -118,21 +79,17 @@ fn a_new_oracle_is_tested_bound_listed_and_run() {
 
 #[test]
 fn a_failed_test_shows_the_difference_and_can_be_rewritten() {
-    let place = project();
-    let root = place.path();
-    fs::write(
-        root.join(".ahp/branch.yaml"),
-        "oracle: branch-guard\ntrigger: pre-tool-use\nproject: {git: {}}\ntests:\n  - name: a push\n    command: git push origin main\n    expect: none\n",
-    )
-    .unwrap();
-    let failed = ahp(root, &["test"]);
+    let world = World::new("");
+    world.write(".ahp/branch.yaml", "oracle: branch-guard\ntrigger: pre-tool-use\nproject: {git: {}}\ntests:\n  - name: a push\n    command: git push origin main\n    expect: none\n",
+    );
+    let failed = world.ahp(&["test"]);
     assert_eq!(failed.code, 1);
     let told =
         "FAIL  .ahp/branch.yaml:5 a push\n        decision\n          - none\n          + block\n";
     assert!(failed.stdout.contains(told), "{}", failed.stdout);
-    let updated = ahp(root, &["test", "--update"]);
+    let updated = world.ahp(&["test", "--update"]);
     assert_eq!(updated.code, 0, "{}", updated.stderr);
-    let passed = ahp(root, &["test", "--verbose"]);
+    let passed = world.ahp(&["test", "--verbose"]);
     assert_eq!(passed.code, 0, "{}", passed.stdout);
     assert!(
         passed.stdout.contains("ok    .ahp/branch.yaml:5 a push"),
@@ -143,15 +100,12 @@ fn a_failed_test_shows_the_difference_and_can_be_rewritten() {
 
 #[test]
 fn a_script_that_does_not_compile_and_a_name_that_is_misspelt_are_told() {
-    let place = project();
-    let root = place.path();
-    fs::create_dir_all(root.join(".ahp/oracles")).unwrap();
-    fs::write(
-        root.join(".ahp/oracles/bad.rhai"),
+    let world = World::new("");
+    world.write(
+        ".ahp/oracles/bad.rhai",
         "fn evaluate(ctx) {\n    let = 1;\n}\n",
-    )
-    .unwrap();
-    let shown = ahp(root, &["oracle", "show", "bad"]);
+    );
+    let shown = world.ahp(&["oracle", "show", "bad"]);
     assert_eq!(shown.code, 1);
     assert!(
         shown.stderr.contains(".ahp/oracles/bad.rhai:2:9: "),
@@ -163,18 +117,17 @@ fn a_script_that_does_not_compile_and_a_name_that_is_misspelt_are_told() {
         "{}",
         shown.stderr
     );
-    let shown = ahp(root, &["oracle", "show", "brnch-guard"]);
+    let shown = world.ahp(&["oracle", "show", "brnch-guard"]);
     assert!(
         shown.stderr.contains("did you mean `branch-guard`?"),
         "{}",
         shown.stderr
     );
-    fs::write(
-        root.join(".ahp/tests.yaml"),
+    world.write(
+        ".ahp/tests.yaml",
         "oracle: x\ntests:\n  - nme: a\n    expect: none\n",
-    )
-    .unwrap();
-    let tested = ahp(root, &["test"]);
+    );
+    let tested = world.ahp(&["test"]);
     assert_eq!(tested.code, 1);
     assert!(
         tested.stdout.contains("unknown key `nme`"),
@@ -185,17 +138,14 @@ fn a_script_that_does_not_compile_and_a_name_that_is_misspelt_are_told() {
 
 #[test]
 fn check_finds_a_misspelt_fact_in_a_script() {
-    let place = project();
-    let root = place.path();
-    fs::create_dir_all(root.join(".ahp/oracles")).unwrap();
+    let world = World::new("");
     let script = "fn evaluate(ctx) {\n    if ctx.files.chnged.is_empty() { accept() } else { block(\"x\") }\n}\n";
-    fs::write(root.join(".ahp/oracles/mine.rhai"), script).unwrap();
-    fs::write(
-        root.join(".ahp/hooks.yaml"),
+    world.write(".ahp/oracles/mine.rhai", script);
+    world.write(
+        ".ahp/hooks.yaml",
         "hooks: {pre-issue-submit: [{oracle: mine}]}\n",
-    )
-    .unwrap();
-    let checked = ahp(root, &["check"]);
+    );
+    let checked = world.ahp(&["check"]);
     assert_eq!(checked.code, 0, "{}{}", checked.stdout, checked.stderr);
     let told = "`.ahp/oracles/mine.rhai:2:18` asks for a fact `files.chnged`";
     assert!(checked.stdout.contains(told), "{}", checked.stdout);
@@ -204,4 +154,116 @@ fn check_finds_a_misspelt_fact_in_a_script() {
         "{}",
         checked.stdout
     );
+}
+
+#[test]
+fn rows_of_a_table_are_rewritten_each_for_itself() {
+    let world = World::new("");
+    let before = "\
+# kept
+oracle: branch-guard
+trigger: pre-tool-use
+project: {git: {}}
+tests:
+  - name: a push to ${branch}
+    command: git push origin ${branch}
+    expect: none # what most of them give
+    table:
+      - {branch: main}
+      - {branch: main, expect: allow} # kept
+      - {branch: topic, expect: block}
+      - {branch: other}
+      - branch: main
+      - branch: main
+        expect: {decision: none, signals: []}
+      - {branch: main, expect: {decision: none, signals: []}}
+";
+    world.write(".ahp/table.yaml", before);
+    assert_eq!(world.ahp(&["test"]).code, 1);
+    let updated = world.ahp(&["test", "--update"]);
+    assert_eq!(updated.code, 0, "{}", updated.stderr);
+    assert!(
+        updated.stdout.contains(".ahp/table.yaml: 6 rewritten"),
+        "{}",
+        updated.stdout
+    );
+    let after = world.read(".ahp/table.yaml");
+    for kept in [
+        "# kept\n",
+        "    expect: none # what most of them give\n",
+        "      - {branch: main, expect: block}\n",
+        "      - {branch: main, expect: block} # kept\n",
+        "      - {branch: topic, expect: none}\n",
+        "      - {branch: other}\n",
+        "      - expect: block\n        branch: main\n",
+        "      - branch: main\n        expect:\n          decision: block\n          signals:\n",
+        "      - {branch: main, expect: {\"decision\":\"block\",\"signals\":[{\"intensity\":\"block\"",
+    ] {
+        assert!(after.contains(kept), "{kept}\n{after}");
+    }
+    let passed = world.ahp(&["test"]);
+    assert_eq!(passed.code, 0, "{}\n{after}", passed.stdout);
+}
+
+#[test]
+fn a_test_finds_the_scripts_of_the_user_and_of_the_settings() {
+    let world = World::new("settings: {oracles: [rules]}\n");
+    let script = "fn evaluate(ctx) { block(\"no\") }\n";
+    world.write("rules/of-project.rhai", script);
+    world.write("../home/.ahp/oracles/of-user.rhai", script);
+    for name in ["of-project", "of-user"] {
+        let test = format!(
+            "oracle: {name}\ntrigger: pre-tool-use\ntests:\n  - name: it is found\n    expect: block\n"
+        );
+        world.write(&format!(".ahp/tests/{name}.yaml"), test);
+    }
+    let tested = world.ahp(&["test", "-v"]);
+    assert_eq!(tested.code, 0, "{}", tested.stdout);
+    assert!(tested.stdout.contains("2 passed"), "{}", tested.stdout);
+}
+
+#[test]
+fn watched_tests_run_again_when_a_file_changes() {
+    let world = World::new("");
+    let test = |expect: &str| {
+        format!(
+            "oracle: branch-guard\ntrigger: pre-tool-use\nproject: {{git: {{}}}}\ntests:\n  - name: a push\n    command: git push origin main\n    expect: {expect}\n"
+        )
+    };
+    world.write(".ahp/tests/push.yaml", test("none"));
+    let mut child = world
+        .ahp_command()
+        .args(["test", "--watch"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (sender, lines) = mpsc::channel();
+    let stdout = BufReader::new(child.stdout.take().unwrap());
+    let reader = std::thread::spawn(move || {
+        for line in stdout.lines().map_while(Result::ok) {
+            sender.send(line).ok();
+        }
+    });
+    // A bound for a broken watch alone: each line comes when it is written.
+    let run = || {
+        let mut told = Vec::new();
+        loop {
+            let line = lines.recv_timeout(Duration::from_secs(60)).unwrap();
+            if line.contains("waiting for changes") {
+                return told.join("\n");
+            }
+            told.push(line);
+        }
+    };
+    let first = run();
+    assert!(first.contains("0 passed, 1 failed"), "{first}");
+    world.write(".ahp/tests/push.yaml", test("block"));
+    let second = run();
+    assert!(second.contains("1 passed, 0 failed"), "{second}");
+    world.write(".ahp/tests/more.yaml", test("block"));
+    let third = run();
+    assert!(third.contains("2 passed, 0 failed, in 2 files"), "{third}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    reader.join().unwrap();
 }

@@ -82,6 +82,19 @@ fn places(args: &Args) -> (PathBuf, PathBuf) {
     (root, path)
 }
 
+/// Returns where the project's policy has its scripts: a test of one need not say that again.
+fn script_dirs(root: &Path) -> Vec<PathBuf> {
+    let locations = project::locations(Some(root));
+    let of_user = locations.user_dir.as_ref().map(|dir| dir.join("oracles"));
+    let engine = project::engine(locations).without_log().build().ok();
+    let of_project = engine.map(|engine| engine.state().policy().settings().oracles.clone());
+    of_project
+        .unwrap_or_default()
+        .into_iter()
+        .chain(of_user)
+        .collect()
+}
+
 /// Runs the tests once.
 fn once(args: &Args) -> Result<Exit, String> {
     let started = Instant::now();
@@ -91,7 +104,7 @@ fn once(args: &Args) -> Result<Exit, String> {
     let (root, path) = places(args);
     let told = |error: io::Error| format!("`{}`: {error}", path.display());
     let files = policy_test::find_files(&path).map_err(told)?;
-    let mut runner = Runner::new(&root);
+    let mut runner = Runner::new(&root).scripts_in(script_dirs(&root));
     let mut all = Vec::new();
     for path in files {
         let shown = SourceMap::display_name(&path, &root);
@@ -235,7 +248,7 @@ fn update(results: &Results) -> Result<(), String> {
     ));
     for name in left {
         output::line(format!(
-            "  `{name}` stands in a table or on one line: rewrite it by hand"
+            "  `{name}`: its `expect` is part of a longer value: rewrite it by hand"
         ));
     }
     Ok(())
