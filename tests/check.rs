@@ -96,6 +96,100 @@ fn two_controls_of_one_stage_are_told() {
     assert_eq!(codes(&policy.replace('N', "1")), []);
 }
 
+/// Every kind of warning: the policy, its scripts, the code, the place and the words.
+#[test]
+fn every_warning_names_the_place_and_says_what_is_meant() {
+    let script = [(
+        "mine.rhai",
+        "fn evaluate(ctx) { if ctx.files.chnged == 1 { block(\"x\") } else { accept() } }",
+    )];
+    let cases: &[(&str, &[(&str, &str)], Code, u32, &str, &str)] = &[
+        (
+            "hooks:\n  pre-issue-submit:\n    - oracle: ChecklistValidator\n      when:\n        tool.name: Bash\n",
+            &[],
+            Code::NeverFires,
+            5,
+            "`checklist-validator` never fires: an event of `pre-issue-submit` has no `tool.name`",
+            "remove this condition",
+        ),
+        (
+            "hooks:\n  pre-issue-submit:\n    - oracle: ChecklistValidator\n    - oracle: ChecklistValidator\n      id: again\n",
+            &[],
+            Code::Shadowed,
+            4,
+            "`again` repeats `checklist-validator` at `pre-issue-submit`",
+            "remove one",
+        ),
+        (
+            "hooks:\n  pre-issue-submit:\n    - oracle: FileChangeLimiter\n      config: {max_files: 3, action: block}\n    - oracle: FileChangeLimiter\n      id: again\n      config: {max_files: 5, action: block}\n",
+            &[],
+            Code::Shadowed,
+            5,
+            "`again` and `file-change-limiter` judge one event by two values of `max_files`",
+            "the stricter of them wins",
+        ),
+        (
+            "hooks:\n  pre-issue-close:\n    - oracle: FileChangeLimiter\n      intensity: control\n",
+            &[],
+            Code::Intensity,
+            3,
+            "`file-change-limiter` can give a control, which `pre-issue-close` is not meant for",
+            "`pre-issue-close` carries block",
+        ),
+        (
+            "hooks:\n  pre-issue-submit:\n    - oracle: ChecklistValidator\n      async: true\n",
+            &[],
+            Code::Intensity,
+            4,
+            "`checklist-validator` is not waited for, so that its block comes too late",
+            "remove `async`",
+        ),
+        (
+            "hooks:\n  pre-issue-submit:\n    - oracle: FileChangeLimiter\n    - oracle: FileChangeLimiter\n      id: lines\n      config: {max_lines: 9}\n",
+            &[],
+            Code::ControlClash,
+            4,
+            "`file-change-limiter` and `lines` may both change the operation in one stage of `pre-issue-submit`",
+            "different priorities",
+        ),
+        (
+            "hooks:\n  pre-session:\n    - oracle: PermissionChecker\n",
+            &[],
+            Code::MissingFact,
+            3,
+            "at `pre-session`",
+            "`pre-tool-use`",
+        ),
+        (
+            "hooks:\n  pre-issue-submit:\n    - oracle: mine\n",
+            &script,
+            Code::MisspeltFact,
+            3,
+            "`.ahp/oracles/mine.rhai:1:33` asks for a fact `files.chnged`, which no event can have",
+            "did you mean `files.changed`?",
+        ),
+        (
+            "hooks: {}\n",
+            &[("mine.rhai", "fn evaluate(ctx) { accept() }")],
+            Code::UnusedOracle,
+            0,
+            "no binding uses the script oracle `.ahp/oracles/mine.rhai`",
+            "bind it by `oracle: mine`, or remove the file",
+        ),
+    ];
+    for (policy, scripts, code, line, message, help) in cases {
+        let warnings = lint(policy, scripts);
+        let [warning] = warnings.as_slice() else {
+            panic!("{policy}: {warnings:#?}");
+        };
+        let at = warning.label.as_ref().map_or(0, |label| label.span.line);
+        assert_eq!((warning.code, at), (*code, *line), "{policy}");
+        assert!(warning.message.contains(message), "{}", warning.message);
+        let helps = warning.help.join("; ");
+        assert!(helps.contains(help), "{helps}");
+    }
+}
+
 #[test]
 fn a_script_that_nobody_names_is_told() {
     let scripts = [

@@ -80,4 +80,16 @@ impl Binding {
     pub fn applies(&self, facts: &Facts) -> bool {
         self.conditions.iter().all(|c| c.holds(facts))
     }
+
+    /// Returns the strongest that can come of it; none where that is not known.
+    pub fn strongest(&self) -> Option<Intensity> {
+        let own = self.oracle.factory().intensities().iter().max().copied()?;
+        let escalated = self.escalate.as_ref();
+        let escalated = escalated.and_then(|e| e.steps.iter().max().copied());
+        let given = escalated.unwrap_or(own);
+        Some(match &self.ceiling {
+            Some(IntensityCeiling::Fixed(ceiling)) => given.min(*ceiling),
+            _ => given,
+        })
+    }
 }

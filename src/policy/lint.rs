@@ -72,28 +72,6 @@ impl Pair<'_> {
         let given = self.spec.provenance.iter().rev().find(|p| p.key == key);
         given.map_or(self.spec.span, |p| p.span)
     }
-
-    /// Returns the strongest that can come of it; none where that is not known.
-    fn strongest(&self) -> Option<Intensity> {
-        let own = self
-            .binding
-            .oracle
-            .factory()
-            .intensities()
-            .iter()
-            .max()
-            .copied()?;
-        let raised = self
-            .spec
-            .escalate
-            .as_ref()
-            .and_then(|e| e.steps.iter().max().copied());
-        let given = raised.unwrap_or(own);
-        Some(match &self.binding.ceiling {
-            Some(IntensityCeiling::Fixed(ceiling)) => given.min(*ceiling),
-            _ => given,
-        })
-    }
 }
 
 /// Whether an event of a trigger can ever have a fact.
@@ -212,7 +190,7 @@ fn never_fires(pair: &Pair<'_>, trigger: Trigger) -> Vec<Diagnostic> {
 }
 
 fn too_strong(pair: &Pair<'_>, trigger: Trigger) -> Option<Diagnostic> {
-    let strongest = pair.strongest()?;
+    let strongest = pair.binding.strongest()?;
     let id = &pair.spec.id;
     if pair.spec.is_async && strongest > Intensity::Aid {
         let message = format!("`{id}` is not waited for, so that its {strongest} comes too late");

@@ -163,3 +163,89 @@ fn init_writes_a_policy_that_is_sound_and_never_overwrites_one() {
         unknown.stderr
     );
 }
+
+/// What is told of a policy under hosts that are wired: each place with its code, message and a part of the help.
+#[test]
+fn what_a_wired_host_cannot_carry_is_told_with_the_way_out() {
+    let policy = "\
+hooks:
+  pre-tool-use:
+    - oracle: changer
+    - {oracle: changer, id: elsewhere, priority: 1, when: {host: codex}}
+    - {oracle: changer, id: weakened, priority: 2, intensity: prompt, when: {host: qwen-code}}
+  pre-session:
+    - oracle: stopper
+  post-issue-submit:
+    - oracle: adviser
+  pre-context-compact:
+    - {oracle: adviser, when: {host: \"!= codex\"}}
+  post-agent-turn:
+    - oracle: adviser
+";
+    let world = World::new(policy);
+    world.write(
+        ".ahp/oracles/changer.rhai",
+        "fn evaluate(ctx) { control([modify(\"command\", \"a\", \"b\", \"c\")]) }\n",
+    );
+    world.write(
+        ".ahp/oracles/stopper.rhai",
+        "fn evaluate(ctx) { block(\"no\") }\n",
+    );
+    world.write(
+        ".ahp/oracles/adviser.rhai",
+        "fn evaluate(ctx) { aid(\"a tip\") }\n",
+    );
+    let told = |world: &World| -> Vec<(u64, String, String)> {
+        let checked = world.ahp(&["check", "--format", "json"]);
+        assert_eq!(checked.code, 0, "{}{}", checked.stdout, checked.stderr);
+        let faults = checked.json();
+        let faults = faults.iter().filter(|fault| fault.get("code").is_some());
+        let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+        faults
+            .map(|fault| {
+                let line = fault["line"].as_u64().unwrap_or(0);
+                (line, text(&fault["message"]), fault["help"].to_string())
+            })
+            .collect()
+    };
+    assert_eq!(told(&world), [], "no host is wired");
+    let installed = world.ahp(&["install", "qwen-code", "--project"]);
+    assert_eq!(installed.code, 0, "{}", installed.stderr);
+    let expected = [
+        (
+            3,
+            "`changer` can give a control, which Qwen Code cannot carry at `pre-tool-use`",
+            "the call is refused",
+        ),
+        (
+            7,
+            "`stopper` can give a block, which Qwen Code cannot carry at `pre-session`",
+            "bind it to `pre-agent-turn` or `pre-tool-use`",
+        ),
+        (
+            13,
+            "`adviser` never fires here: Qwen Code does not tell of `post-agent-turn`",
+            "bind it to what is told: ",
+        ),
+    ];
+    let found = told(&world);
+    assert_eq!(found.len(), expected.len(), "{found:#?}");
+    for (line, message, help) in expected {
+        let is_meant = |f: &&(u64, String, String)| f.0 == line && f.1 == message;
+        let fault = found.iter().find(is_meant);
+        let fault = fault.unwrap_or_else(|| panic!("{message}: {found:#?}"));
+        assert!(fault.2.contains(help), "{fault:?}");
+    }
+}
+
+#[test]
+fn no_pack_is_warned_of_under_any_host_of_claudes_form() {
+    for pack in ahp::config::PACKS {
+        let world = World::new(&format!("extends: [ahp:{}]\n", pack.name));
+        world.git_init();
+        let installed = world.ahp(&["install", "claude-code", "--project"]);
+        assert_eq!(installed.code, 0, "{}", installed.stderr);
+        let checked = world.ahp(&["check", "--deny-warnings"]);
+        assert_eq!(checked.code, 0, "{}: {}", pack.name, checked.stdout);
+    }
+}

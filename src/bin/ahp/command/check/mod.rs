@@ -1,7 +1,10 @@
 //! ahp check: the configuration, every fault of it with its line.
 
+mod hosts;
+
 use std::path::PathBuf;
 
+use ahp::config::Environment;
 use ahp::diagnostic::Diagnostic;
 use serde_json::json;
 
@@ -28,10 +31,15 @@ pub(crate) fn run(args: &Args) -> Exit {
 }
 
 fn check(args: &Args) -> Result<Exit, String> {
-    let engine = project::engine_at(args.dir.as_deref())?;
+    let locations = project::locations(args.dir.as_deref());
+    let engine = project::engine(locations.clone())
+        .build()
+        .map_err(|e| e.to_string())?;
     let state = engine.state();
     let sources = state.sources();
-    let looked_over = state.lint();
+    let mut looked_over = state.lint();
+    let hosts = hosts::wired(&Environment::of_process(), &locations);
+    looked_over.extend(hosts::lint(&state, &hosts));
     let warnings: Vec<&Diagnostic> = state.warnings().iter().chain(&looked_over).collect();
     let faults: Vec<&Diagnostic> = state
         .faults()

@@ -1,0 +1,204 @@
+//! What the hosts that are wired here cannot carry of the policy in force.
+
+use ahp::config::BindingSpec;
+use ahp::config::Environment;
+use ahp::config::Locations;
+use ahp::config::Node;
+use ahp::config::Value;
+use ahp::diagnostic::Code;
+use ahp::diagnostic::Diagnostic;
+use ahp::engine::State;
+use ahp::event::Trigger;
+use ahp::host::Host;
+use ahp::host::Moment;
+use ahp::host::Way;
+use ahp::host::Wish;
+use ahp::install::Installer;
+use ahp::install::Scope;
+use ahp::policy::Binding;
+use ahp::signal::Intensity;
+
+use crate::command::install;
+
+/// Finds the hosts in whose settings `ahp` stands; settings that cannot be read are `ahp doctor`'s to tell.
+pub(super) fn wired(environment: &Environment, locations: &Locations) -> Vec<&'static Host> {
+    let Ok(places) = install::places(environment, locations) else {
+        return Vec::new();
+    };
+    let is_wired = |installer: &&Installer| {
+        Scope::ALL.into_iter().any(|scope| {
+            let git = install::git_hooks(installer, &places, scope).unwrap_or_default();
+            let wires = installer.wires(&places, scope, git.as_deref());
+            wires.is_ok_and(|wires| !wires.is_empty()) || installer.has_shim(&places, scope)
+        })
+    };
+    let wired = Installer::all().iter().filter(is_wired);
+    wired.filter_map(|i| Host::find(i.host)).collect()
+}
+
+/// Looks over what each binding can give, at each of the hosts.
+pub(super) fn lint(state: &State, hosts: &[&'static Host]) -> Vec<Diagnostic> {
+    let policy = state.policy();
+    let mut warnings = Vec::new();
+    if hosts.is_empty() || !state.faults().is_empty() {
+        return warnings;
+    }
+    for trigger in policy.triggers() {
+        let Some(compiled) = policy.trigger(trigger, state.lookup()) else {
+            continue;
+        };
+        let specs = policy.specs().get(&trigger).map_or(&[][..], Vec::as_slice);
+        for binding in compiled.bindings.iter().filter(|binding| binding.enabled) {
+            let Some(spec) = specs.iter().find(|spec| *spec.id == *binding.id) else {
+                continue;
+            };
+            let hosts: Vec<_> = hosts.iter().filter(|host| is_for(spec, host)).collect();
+            if !hosts.is_empty() && hosts.iter().all(|h| moments(h, trigger).next().is_none()) {
+                warnings.push(never_told(&hosts, spec, trigger));
+            }
+            let weak = hosts
+                .iter()
+                .filter_map(|host| cannot_carry(host, binding, spec, trigger));
+            warnings.extend(weak);
+        }
+    }
+    warnings
+}
+
+/// Whether the conditions of a binding let a host's events through, as far as they name hosts.
+fn is_for(spec: &BindingSpec, host: &Host) -> bool {
+    let meets = |node: &Node| match &node.value {
+        Value::Str(text) => match text.strip_prefix("!=") {
+            Some(other) => other.trim() != host.name,
+            None => text.starts_with(['~', '!']) || text.starts_with("glob:") || text == host.name,
+        },
+        Value::Seq(names) => names.iter().any(|name| name.as_str() == Some(host.name)),
+        _ => true,
+    };
+    let whens = spec.group_when.iter().chain(&spec.when);
+    whens.filter_map(|when| when.get("host")).all(meets)
+}
+
+/// Returns the moments at which a host tells of a trigger; what agents do to issues they do in their shell.
+fn moments(host: &'static Host, trigger: Trigger) -> impl Iterator<Item = &'static Moment> {
+    let at = match (trigger.is_issue(), trigger.is_pre()) {
+        (false, _) => trigger,
+        (true, _) if host.moments_of(trigger).next().is_some() => trigger,
+        (true, true) => Trigger::PreToolUse,
+        (true, false) => Trigger::PostToolUse,
+    };
+    host.moments_of(at)
+}
+
+/// Returns what an intensity asks of a host; only a tool has an input that could be another.
+const fn wish(intensity: Intensity, trigger: Trigger) -> Wish {
+    match (intensity, trigger) {
+        (Intensity::Block, _) => Wish::Block,
+        (Intensity::Control, Trigger::PreToolUse) => Wish::Rewrite,
+        _ => Wish::Say,
+    }
+}
+
+/// Whether it is worth a word that a wish is granted in this way: advice may come later, or reach the person alone.
+const fn is_loss(wish: Wish, way: Way) -> bool {
+    match wish {
+        Wish::Block | Wish::Rewrite | Wish::Ask => !matches!(way, Way::AsIs),
+        Wish::Say => matches!(way, Way::Log),
+    }
+}
+
+fn cannot_carry(
+    host: &'static Host,
+    binding: &Binding,
+    spec: &BindingSpec,
+    trigger: Trigger,
+) -> Option<Diagnostic> {
+    let strongest = binding.strongest()?;
+    let own = binding.oracle.factory().intensities().iter().copied();
+    let mut given: Vec<_> = own.filter(|i| *i < strongest).chain([strongest]).collect();
+    given.sort_unstable();
+    let (intensity, moment, way) = given.into_iter().rev().find_map(|intensity| {
+        let wish = wish(intensity, trigger);
+        let lost = |m: &&Moment| is_loss(wish, host.way(wish, m));
+        let moment = moments(host, trigger).find(lost)?;
+        Some((intensity, moment, host.way(wish, moment)))
+    })?;
+    let (id, title) = (&spec.id, host.title);
+    let message =
+        format!("`{id}` can give a {intensity}, which {title} cannot carry at `{trigger}`");
+    let weaker = [Intensity::Prompt, Intensity::Aid]
+        .into_iter()
+        .filter(|weaker| *weaker < intensity)
+        .find(|weaker| {
+            let wish = wish(*weaker, trigger);
+            !is_loss(wish, host.way(wish, moment))
+        });
+    let mut ways_out = Vec::new();
+    let made_for = binding.oracle.factory().triggers();
+    let mut elsewhere: Vec<_> = host
+        .moments
+        .iter()
+        .filter(|m| host.way(wish(intensity, trigger), m) == Way::AsIs)
+        .filter_map(|m| m.trigger)
+        .filter(|t| t.is_pre() == trigger.is_pre())
+        .filter(|t| made_for.is_empty() || made_for.contains(t))
+        .map(|trigger| format!("`{trigger}`"))
+        .collect();
+    elsewhere.dedup();
+    if !elsewhere.is_empty() {
+        ways_out.push(format!("bind it to {}", elsewhere.join(" or ")));
+    }
+    if let Some(weaker) = weaker {
+        ways_out.push(format!("write `intensity: {weaker}`"));
+    }
+    ways_out.push(format!(
+        "leave this host out by `when: {{host: \"!= {}\"}}`",
+        host.name
+    ));
+    Some(
+        Diagnostic::warning(Code::Intensity, message, spec.span).help(format!(
+            "at its `{}` {}; {}",
+            moment.name(),
+            instead(way),
+            ways_out.join("; or ")
+        )),
+    )
+}
+
+/// Says what happens in the place of what was wished.
+const fn instead(way: Way) -> &'static str {
+    match way {
+        Way::AsIs => "it is done",
+        Way::Block => "the call is refused, with words that say what it should have been",
+        Way::Context => "it goes on, and the agent is told",
+        Way::Queue => "it goes on, and the agent is told at a later event",
+        Way::Notice => "it goes on, and only the person is told",
+        Way::Log => "it goes on, and only the log tells of it",
+    }
+}
+
+fn never_told(hosts: &[&&'static Host], spec: &BindingSpec, trigger: Trigger) -> Diagnostic {
+    let titles: Vec<_> = hosts.iter().map(|host| host.title).collect();
+    let message = format!(
+        "`{}` never fires here: {} {} of `{trigger}`",
+        spec.id,
+        titles.join(", "),
+        if titles.len() == 1 {
+            "does not tell"
+        } else {
+            "do not tell"
+        },
+    );
+    let mut told: Vec<_> = hosts
+        .iter()
+        .flat_map(|host| host.moments)
+        .filter_map(|moment| moment.trigger)
+        .collect();
+    told.sort_unstable();
+    told.dedup();
+    let told: Vec<_> = told.iter().map(|trigger| format!("`{trigger}`")).collect();
+    Diagnostic::warning(Code::NeverFires, message, spec.span).help(format!(
+        "bind it to what is told: {}; or wire a host that tells of it (`ahp install HOST`)",
+        told.join(", ")
+    ))
+}
