@@ -96,14 +96,23 @@ fn two_controls_of_one_stage_are_told() {
     assert_eq!(codes(&policy.replace('N', "1")), []);
 }
 
-/// Every kind of warning: the policy, its scripts, the code, the place and the words.
+/// A policy, its scripts, and what is told: the code, the line, parts of the message and of the help.
+type Told<'a> = (
+    &'a str,
+    &'a [(&'a str, &'a str)],
+    Code,
+    u32,
+    &'a str,
+    &'a str,
+);
+
 #[test]
 fn every_warning_names_the_place_and_says_what_is_meant() {
     let script = [(
         "mine.rhai",
         "fn evaluate(ctx) { if ctx.files.chnged == 1 { block(\"x\") } else { accept() } }",
     )];
-    let cases: &[(&str, &[(&str, &str)], Code, u32, &str, &str)] = &[
+    let cases: &[Told<'_>] = &[
         (
             "hooks:\n  pre-issue-submit:\n    - oracle: ChecklistValidator\n      when:\n        tool.name: Bash\n",
             &[],

@@ -248,7 +248,7 @@ fn watched_tests_run_again_when_a_file_changes() {
     let run = || {
         let mut told = Vec::new();
         loop {
-            let line = lines.recv_timeout(Duration::from_secs(60)).unwrap();
+            let line = lines.recv_timeout(Duration::from_mins(1)).unwrap();
             if line.contains("waiting for changes") {
                 return told.join("\n");
             }

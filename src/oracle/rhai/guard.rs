@@ -174,7 +174,7 @@ impl Run {
             self.stop.set(Some(Stop::Operations));
         }
         // A clock read costs as much as an operation; eight operations can make 8 MiB at most.
-        if operations & 7 == 0 {
+        if operations.is_multiple_of(8) {
             self.look();
         }
         let stop = self.stop.get()?;

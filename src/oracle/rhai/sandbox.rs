@@ -67,9 +67,12 @@ fn build() -> Engine {
 
     engine.on_progress(guard::progress);
     #[expect(deprecated, reason = "it is not: the mark says that it may change")]
-    engine.on_var(|_, _, _| match guard::ends_here() {
-        true => Err(failure("the run is over")),
-        false => Ok(None),
+    engine.on_var(|_, _, _| {
+        if guard::ends_here() {
+            Err(failure("the run is over"))
+        } else {
+            Ok(None)
+        }
     });
     engine.on_print(guard::print);
     engine.on_debug(|text, _, position| guard::print(&format!("{position}: {text}")));
