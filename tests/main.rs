@@ -13,6 +13,7 @@ mod check;
 mod command;
 mod command_hooks;
 mod config;
+mod documents;
 mod engine;
 mod faults;
 mod gates;

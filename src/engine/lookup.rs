@@ -232,14 +232,16 @@ impl Lookup for Finder {
             Ok(Some(script)) => return Ok(Arc::new(script)),
             Ok(None) => {}
             Err(error) => {
-                return Err(Box::new(
-                    Diagnostic::error(
-                        Code::BadScript,
-                        format!("the script oracle `{name}` cannot be used: {error}"),
-                        at,
-                    )
-                    .help("`docs/writing-oracles.md` says what a script must define"),
-                ));
+                let told = error.one_line();
+                let told = format!("the script oracle `{name}` cannot be used: {told}");
+                let fault = Diagnostic::error(Code::BadScript, told, at);
+                let fault = match &error.source_line {
+                    Some(line) => fault.help(format!("line {}: `{}`", error.line, line.trim())),
+                    None => fault,
+                };
+                return Err(Box::new(fault.help(format!(
+                    "`ahp oracle show {name}` shows the place; `docs/writing-oracles.md` says what a script must define"
+                ))));
             }
         }
         let scripts = self.scripts.all();

@@ -11,6 +11,8 @@ use ahp::oracle::rhai::manual;
 use ahp::policy_test;
 use ahp::policy_test::Runner;
 
+use crate::documents::blocks_of;
+
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs")
 }
@@ -44,38 +46,6 @@ fn the_library_is_made_from_the_scripts() {
     made_from_the_code("oracle-library.md", mark, &manual::library());
 }
 
-/// A fenced block of a document: its language, its text, and the line of text before it.
-struct Block {
-    language: String,
-    text: String,
-    before: String,
-}
-
-fn blocks(document: &str) -> Vec<Block> {
-    let mut blocks = Vec::new();
-    let mut open: Option<Block> = None;
-    let mut before = String::new();
-    for line in document.lines() {
-        match (&mut open, line.strip_prefix("```")) {
-            (None, Some(language)) => {
-                open = Some(Block {
-                    language: language.to_owned(),
-                    text: String::new(),
-                    before: before.clone(),
-                });
-            }
-            (None, None) if !line.is_empty() => line.clone_into(&mut before),
-            (None, None) => {}
-            (Some(_), Some(_)) => blocks.extend(open.take()),
-            (Some(block), None) => {
-                block.text.push_str(line);
-                block.text.push('\n');
-            }
-        }
-    }
-    blocks
-}
-
 fn faults_of_policy(text: &str, root: &Path) -> Vec<String> {
     let engine = Engine::builder()
         .policy_text(text)
@@ -92,66 +62,16 @@ fn faults_of_policy(text: &str, root: &Path) -> Vec<String> {
 }
 
 #[test]
-fn every_block_of_the_documents_is_run() {
-    let place = tempfile::tempdir().unwrap();
-    let root = place.path();
-    fs::create_dir_all(root.join(".ahp/oracles")).unwrap();
-    let document = fs::read_to_string(docs().join("writing-oracles.md")).unwrap();
-    let blocks = blocks(&document);
-    for block in blocks.iter().filter(|block| block.language == "rhai") {
-        let Some(file) = block
-            .before
-            .strip_prefix('`')
-            .and_then(|rest| rest.strip_suffix("`:"))
-        else {
-            continue;
-        };
-        let name = Path::new(file).file_stem().unwrap().to_string_lossy();
-        let script = Script::compile(&name, file, &block.text).unwrap();
-        assert_eq!(script.misspelt_facts(), [], "{file}");
-        fs::write(root.join(file), &block.text).unwrap();
-    }
-    for block in blocks.iter().filter(|block| block.language == "yaml") {
-        if block.text.starts_with("hooks:") {
-            assert_eq!(
-                faults_of_policy(&block.text, root),
-                [""; 0],
-                "{}",
-                block.text
-            );
-        }
-    }
-    fs::write(root.join("tests.md"), &document).unwrap();
-    let file = policy_test::read(&root.join("tests.md"), "docs/writing-oracles.md").unwrap();
-    assert!(file.faults.is_empty(), "{:?}", file.faults);
-    assert!(file.cases.len() > 6);
-    let mut runner = Runner::new(root);
-    for case in &file.cases {
-        let outcome = runner.run(&file, case);
-        let told: Vec<_> = outcome
-            .differences
-            .iter()
-            .map(ToString::to_string)
-            .collect();
-        assert!(
-            told.is_empty(),
-            "line {}: {}\n{}",
-            case.line,
-            case.name,
-            told.join("\n")
-        );
-    }
-}
-
-#[test]
 fn every_policy_in_the_head_of_a_script_compiles() {
     for bundled in BUNDLED {
         let script = Script::compile(bundled.name, bundled.name, bundled.source).unwrap();
-        let policies = blocks(script.page())
-            .into_iter()
-            .filter(|block| block.language == "yaml");
         let mut count = 0;
-        for policy in policies {
+        for policy in blocks_of(bundled.name, script.page()) {
+            assert_eq!(
+                policy.language, "yaml",
+                "{}: nothing runs this",
+                bundled.name
+            );
             count += 1;
             assert_eq!(
                 faults_of_policy(&policy.text, Path::new("/nowhere")),

@@ -108,7 +108,7 @@ fn a_fault_names_the_place_and_shows_the_line() {
     let told = fault("fn helper(x) {\n    x.nothing()\n}\n\nfn evaluate(ctx) {\n    helper(1)\n}");
     assert_eq!(
         told,
-        "made-up.rhai:2:7: there is no function `nothing (i64)`\n  2 |     x.nothing()\n            ^\n  in the call of `helper` in line 6"
+        "made-up.rhai:2:7: there is no function `nothing(whole number)`\n  2 |     x.nothing()\n            ^\n  in the call of `helper` in line 6"
     );
 }
 
@@ -120,7 +120,7 @@ fn a_misspelt_fact_is_told_when_it_is_asked_for_and_before() {
     let found: Vec<_> = script
         .misspelt_facts()
         .iter()
-        .map(|m| (m.name.as_str(), m.nearest, m.line, m.column))
+        .map(|m| (m.name.as_str(), m.nearest.as_deref(), m.line, m.column))
         .collect();
     assert_eq!(
         found,
@@ -318,4 +318,84 @@ fn a_script_whose_time_is_over_is_told_with_the_line_it_was_at() {
     let line = told.split(':').nth(1).unwrap().parse::<u32>().unwrap();
     assert!(line > 3, "{told}");
     assert!(told.contains("| ") && told.contains("matches(s,"), "{told}");
+}
+
+/// What people write by mistake: a line of a script, and what is said of it.
+const MISTAKES: &[(&str, &str)] = &[
+    ("let x = ctx.config.word;", "there is no key `word`"),
+    (
+        "let text = 1; txt",
+        "there is no variable `txt`; did you mean `text`?",
+    ),
+    (
+        "blok(\"a\")",
+        "there is no function `blok(text)`; did you mean `block`?",
+    ),
+    (
+        "helpr(1)",
+        "there is no function `helpr(whole number)`; did you mean `helper`?",
+    ),
+    (
+        "block()",
+        "`block()` does not fit `block(reason, steps = [])`",
+    ),
+    (
+        "block(1, 2)",
+        "`block(whole number, whole number)` does not fit `block(",
+    ),
+    ("accept().severty(\"high\")", "did you mean `severity`?"),
+    (
+        "prompt(\"a\").severity(\"huge\")",
+        "expected low, medium or high",
+    ),
+    (
+        "[1].includes(1)",
+        "there is no function `includes(list, whole number)`",
+    ),
+];
+
+#[test]
+fn a_mistake_is_told_in_the_words_of_the_manual() {
+    for (line, expected) in MISTAKES {
+        let source = format!(
+            "const OTHER = 3;\nconst DEFAULTS = #{{words: []}};\nfn helper(x) {{ x }}\nfn evaluate(ctx) {{\n    {line}\n}}"
+        );
+        let told = fault(&source);
+        assert!(told.starts_with("made-up.rhai:5:"), "{told}");
+        assert!(told.contains(expected), "{line}: {told}");
+    }
+    let told = fault("const LIMIT = 3;\nfn most() { LIMIT }\nfn evaluate(ctx) { most() }");
+    assert!(
+        told.contains("functions do not see constants: hand `LIMIT` on"),
+        "{told}"
+    );
+    for (source, expected) in [
+        (
+            "fn evaluate(ctx) {\n    if true { accept()\n}\n",
+            "the script ends too early",
+        ),
+        (
+            "fn evaluate(ctx) { 'a text' }",
+            "a text stands in double quotes: \"a text\"",
+        ),
+        (
+            "const DEFAULTS = #{a: \"x\" + \"y\"};\nfn evaluate(ctx) { accept() }",
+            "made-up.rhai:1:1: `const DEFAULTS` is computed: write its values out",
+        ),
+    ] {
+        let told = compile_fault(source);
+        assert!(told.contains(expected), "{source}: {told}");
+    }
+}
+
+#[test]
+fn a_key_that_the_configuration_never_has_is_found_before() {
+    let source = "const DEFAULTS = #{words: []};\nfn evaluate(ctx) {\n    let config = ctx.config;\n    config.wrds;\n    ctx.config.words\n}";
+    let script = Script::compile("x", "x.rhai", source).unwrap();
+    let found: Vec<_> = script
+        .misspelt_facts()
+        .iter()
+        .map(|m| (m.name.as_str(), m.nearest.as_deref(), m.line, m.column))
+        .collect();
+    assert_eq!(found, [("config.wrds", Some("config.words"), 4, 12)]);
 }

@@ -6,14 +6,12 @@ use rhai::EvalAltResult;
 use rhai::ParseError;
 use rhai::Position;
 
-use super::api;
 use super::guard::Stop;
-use super::sandbox;
+use super::wording;
 use crate::diagnostic::Code;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::SourceMap;
 use crate::diagnostic::Span;
-use crate::diagnostic::nearest;
 use crate::oracle::OracleError;
 
 /// What is wrong with a script.
@@ -71,7 +69,7 @@ impl ScriptError {
             file,
             source,
             error.position(),
-            lower(&error.err_type().to_string()),
+            wording::of_parse(source, error),
         )
     }
 
@@ -99,7 +97,12 @@ impl ScriptError {
                 _ => break,
             }
         }
-        let mut made = Self::at(file, source, inner.position(), message(inner, stop));
+        let mut made = Self::at(
+            file,
+            source,
+            inner.position(),
+            wording::of_run(source, inner, stop),
+        );
         made.calls = calls;
         made.is_timeout = stop == Some(Stop::Deadline);
         made
@@ -156,60 +159,6 @@ pub(super) fn offset(text: &str, line: u32, column: u32) -> u32 {
         .map(char::len_utf8)
         .sum();
     u32::try_from(before + within).unwrap_or(u32::MAX)
-}
-
-fn message(error: &EvalAltResult, stop: Option<Stop>) -> String {
-    match (error, stop) {
-        (_, Some(Stop::Deadline)) => "the script took longer than its timeout".to_owned(),
-        (_, Some(Stop::Memory)) => "the script uses too much memory".to_owned(),
-        (_, Some(Stop::Operations)) | (EvalAltResult::ErrorTooManyOperations(_), _) => format!(
-            "the script takes more than {} operations",
-            sandbox::MAX_OPERATIONS
-        ),
-        (EvalAltResult::ErrorStackOverflow(_), _) => format!(
-            "functions call each other more than {} deep",
-            sandbox::MAX_CALLS
-        ),
-        (EvalAltResult::ErrorTooManyModules(_) | EvalAltResult::ErrorModuleNotFound(..), _) => {
-            "scripts cannot import".to_owned()
-        }
-        (EvalAltResult::ErrorDataTooLarge(what, _), _) => match what.as_str() {
-            "Length of string" => format!(
-                "a text, or all texts of a list together, is longer than {} bytes",
-                sandbox::MAX_TEXT
-            ),
-            _ => format!("a list or map has more than {} items", sandbox::MAX_ITEMS),
-        },
-        (EvalAltResult::ErrorRuntime(value, _), _) if value.is_string() => value.to_string(),
-        (EvalAltResult::ErrorDataRace(..), _) => {
-            "a function uses the very value that it is called on; put what it needs of it into a \
-             variable first"
-                .to_owned()
-        }
-        (EvalAltResult::ErrorFunctionNotFound(signature, _), _) => {
-            let name = signature.split([' ', '(']).next().unwrap_or_default();
-            let near = nearest(name, api::names().filter(|known| *known != name));
-            let hint = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-            format!("there is no function `{signature}`{hint}")
-        }
-        (error, _) => {
-            let text = error.to_string();
-            let place = format!(" ({})", error.position());
-            lower(text.strip_suffix(place.as_str()).unwrap_or(&text))
-        }
-    }
-}
-
-/// Makes the interpreter's words a fragment like all other messages.
-fn lower(text: &str) -> String {
-    let mut chars = text.chars();
-    let text = match (chars.next(), chars.next()) {
-        (Some(first), Some(second)) if second.is_lowercase() || second == ' ' => {
-            format!("{}{second}{}", first.to_lowercase(), chars.as_str())
-        }
-        _ => text.to_owned(),
-    };
-    text.trim_end_matches('.').to_owned()
 }
 
 impl fmt::Display for ScriptError {

@@ -61,7 +61,7 @@ impl ExprCondition {
                 format!("there is no fact `{}`", misspelt.name),
                 place(source, span, at),
             );
-            return Err(Box::new(match misspelt.nearest {
+            return Err(Box::new(match &misspelt.nearest {
                 Some(near) => fault.help(format!("did you mean `{near}`?")),
                 None => fault,
             }));

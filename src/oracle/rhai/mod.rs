@@ -15,6 +15,7 @@ mod sandbox;
 mod script;
 mod survey;
 mod value;
+mod wording;
 mod workers;
 
 pub use self::bundled::BUNDLED;

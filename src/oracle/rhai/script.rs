@@ -20,6 +20,7 @@ use rhai::EvalAltResult;
 use rhai::Map;
 use rhai::Position;
 use rhai::Scope;
+use rhai::Stmt;
 
 use super::api::Answer;
 use super::context::Root;
@@ -126,11 +127,19 @@ impl Script {
                 ));
             }
         };
-        let survey = Survey::of_script(&ast, context);
+        let mut survey = Survey::of_script(&ast, context);
         let mut constants: HashMap<&str, Dynamic> = ast
             .iter_literal_variables(true, false)
             .map(|(name, _, value)| (name, value))
             .collect();
+        if let Some((name, position)) = computed_constant(&ast, &constants) {
+            return Err(ScriptError::at(
+                file,
+                source,
+                position,
+                format!("`const {name}` is computed: write its values out"),
+            ));
+        }
         let page = header(source);
         let summary = match constants.remove("DESCRIPTION") {
             Some(text) if text.is_string() => text.to_string(),
@@ -151,6 +160,7 @@ impl Script {
             }),
         };
         let (defaults, choices) = (map("DEFAULTS")?, map("CHOICES")?);
+        survey.check_config(defaults.keys().map(|key| &**key));
         let triggers = match constants.remove("TRIGGERS") {
             None => Vec::new(),
             Some(value) => super::list::texts(&value)
@@ -410,12 +420,19 @@ impl Factory for Arc<Script> {
     fn remarks(&self, named_at: Span) -> Vec<Diagnostic> {
         let remark = |misspelt: &MisspeltFact| {
             let (line, column) = (misspelt.line, misspelt.column);
-            let told = format!(
-                "`{}:{line}:{column}` asks for a fact `{}`, which no event can have",
-                self.file, misspelt.name
-            );
+            let told = if misspelt.name.starts_with("config.") {
+                format!(
+                    "`{}:{line}:{column}` asks for `{}`, which `DEFAULTS` does not have",
+                    self.file, misspelt.name
+                )
+            } else {
+                format!(
+                    "`{}:{line}:{column}` asks for a fact `{}`, which no event can have",
+                    self.file, misspelt.name
+                )
+            };
             let warning = Diagnostic::warning(Code::MisspeltFact, told, named_at);
-            match misspelt.nearest {
+            match &misspelt.nearest {
                 Some(near) => warning.help(format!("did you mean `{near}`?")),
                 None => warning,
             }
@@ -505,6 +522,21 @@ fn compiled(source: &str) -> Result<Arc<AST>, rhai::ParseError> {
     }
     compiled.insert(source.to_owned(), ast.clone());
     Ok(ast)
+}
+
+/// Finds a constant that describes the oracle and whose value is known only when the script runs.
+fn computed_constant<'a>(
+    ast: &'a AST,
+    known: &HashMap<&str, Dynamic>,
+) -> Option<(&'a str, Position)> {
+    ast.statements().iter().find_map(|stmt| match stmt {
+        Stmt::Var(definition, _, position) => {
+            let name = definition.0.name.as_str();
+            let describes = ["CHOICES", "DEFAULTS", "DESCRIPTION", "TRIGGERS"].contains(&name);
+            (describes && !known.contains_key(name)).then_some((name, *position))
+        }
+        _ => None,
+    })
 }
 
 /// Returns the `//!` lines at the head of a script, without their mark.

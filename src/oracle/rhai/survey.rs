@@ -10,20 +10,36 @@ use rhai::Position;
 use rhai::Stmt;
 
 use super::context;
+use crate::diagnostic::nearest;
 use crate::fact::FactSource;
 use crate::signal::Intensity;
 
-/// A fact that a script asks for and that no event can ever have.
+/// The configuration, as a part of the context.
+const CONFIG: &str = "config";
+
+/// A fact that a script asks for and that no event can ever have, or a key that its configuration never has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MisspeltFact {
     /// The dotted name, without the context's own.
     pub name: String,
     /// The fact that may have been meant.
-    pub nearest: Option<&'static str>,
+    pub nearest: Option<String>,
     /// The line, from 1.
     pub line: u32,
     /// The column, from 1.
     pub column: u32,
+}
+
+impl MisspeltFact {
+    fn new(name: String, nearest: Option<String>, position: Position) -> Self {
+        let number = |n: Option<usize>| n.and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
+        Self {
+            name,
+            nearest,
+            line: number(position.line()),
+            column: number(position.position()),
+        }
+    }
 }
 
 /// What can be known of a script or an expression without running it.
@@ -37,6 +53,8 @@ pub(super) struct Survey {
     pub(super) roots: BTreeSet<String>,
     /// What the script can answer.
     pub(super) intensities: BTreeSet<Intensity>,
+    /// Keys of the configuration that are used, with their places.
+    pub(super) config_keys: Vec<(String, Position)>,
     /// Every dotted name that is used and exists.
     pub(super) facts: BTreeSet<&'static str>,
 }
@@ -54,7 +72,7 @@ impl Survey {
                 let part = chain(value).and_then(|chain| chain.below(&aliases));
                 match part.as_deref() {
                     Some([]) => aliases.insert(ident.name.to_string(), Vec::new()),
-                    Some([(name, _)]) if context::section(name).is_some() => {
+                    Some([(name, _)]) if name == CONFIG || context::section(name).is_some() => {
                         aliases.insert(ident.name.to_string(), vec![name.clone()])
                     }
                     _ => aliases.remove(ident.name.as_str()),
@@ -111,6 +129,11 @@ impl Survey {
 
     /// Notes the use of a dotted name; what stands behind the fact itself is a property of its value.
     fn note(&mut self, parts: &[(String, Position)]) {
+        if let [(first, _), (key, at), ..] = parts
+            && first == CONFIG
+        {
+            self.config_keys.push((key.clone(), *at));
+        }
         let (full, position) = match parts {
             [] => return,
             [(first, at), rest @ ..] if context::section(first).is_some() => match rest {
@@ -120,18 +143,27 @@ impl Survey {
             },
             [(first, at), ..] => (first.clone(), at),
         };
-        let number = |n: Option<usize>| n.and_then(|n| u32::try_from(n).ok()).unwrap_or(0);
         match context::names().find(|known| *known == full) {
             Some(known) => {
                 self.facts.insert(known);
                 self.needs.extend(context::source(known));
             }
-            None => self.misspelt.push(MisspeltFact {
-                nearest: context::nearest_name(&full),
-                name: full,
-                line: number(position.line()),
-                column: number(position.position()),
-            }),
+            None => {
+                let near = context::nearest_name(&full).map(str::to_owned);
+                self.misspelt.push(MisspeltFact::new(full, near, *position));
+            }
+        }
+    }
+
+    /// Finds the keys of the configuration that are used and that no configuration can have.
+    pub(super) fn check_config<'a>(&mut self, known: impl Iterator<Item = &'a str> + Clone) {
+        for (key, position) in std::mem::take(&mut self.config_keys) {
+            if !known.clone().any(|known| known == key) {
+                let near = nearest(&key, known.clone());
+                let near = near.map(|near| format!("{CONFIG}.{near}"));
+                let name = format!("{CONFIG}.{key}");
+                self.misspelt.push(MisspeltFact::new(name, near, position));
+            }
         }
     }
 }

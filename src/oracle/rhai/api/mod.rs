@@ -69,3 +69,12 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
         .flat_map(|group| group.functions)
         .map(Function::name)
 }
+
+/// Returns how the functions of a name are called.
+pub(super) fn signatures_of(name: &str) -> impl Iterator<Item = &'static str> {
+    GROUPS
+        .iter()
+        .flat_map(|group| group.functions)
+        .filter(move |function| function.name() == name)
+        .map(|function| function.signature)
+}

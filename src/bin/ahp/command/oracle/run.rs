@@ -125,6 +125,7 @@ impl Judge {
                 for misspelt in script.misspelt_facts() {
                     let hint = misspelt
                         .nearest
+                        .as_ref()
                         .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
                     output::error(format!(
                         "{}:{}:{}: warning: there is no fact `{}`{hint}",

@@ -1,0 +1,142 @@
+//! Wording: the interpreter's errors in the words of the manual.
+
+use rhai::EvalAltResult;
+use rhai::LexError;
+use rhai::ParseError;
+use rhai::ParseErrorType;
+
+use super::api;
+use super::guard::Stop;
+use super::sandbox;
+use crate::diagnostic::nearest;
+
+/// Says why a script cannot be read.
+pub(super) fn of_parse(source: &str, error: &ParseError) -> String {
+    let told = match error.err_type() {
+        ParseErrorType::BadInput(LexError::MalformedChar(text)) => {
+            format!("a text stands in double quotes: \"{text}\"")
+        }
+        other => lower(&other.to_string()),
+    };
+    let last = source.trim_end().lines().count();
+    if error.position().line().is_some_and(|line| line > last) || error.position().is_none() {
+        format!("the script ends too early: {told} (is a `}}` or `)` missing?)")
+    } else {
+        told
+    }
+}
+
+/// Says why a run ended.
+pub(super) fn of_run(source: &str, error: &EvalAltResult, stop: Option<Stop>) -> String {
+    match (error, stop) {
+        (_, Some(Stop::Deadline)) => "the script took longer than its timeout".to_owned(),
+        (_, Some(Stop::Memory)) => "the script uses too much memory".to_owned(),
+        (_, Some(Stop::Operations)) | (EvalAltResult::ErrorTooManyOperations(_), _) => format!(
+            "the script takes more than {} operations",
+            sandbox::MAX_OPERATIONS
+        ),
+        (EvalAltResult::ErrorStackOverflow(_), _) => format!(
+            "functions call each other more than {} deep",
+            sandbox::MAX_CALLS
+        ),
+        (EvalAltResult::ErrorTooManyModules(_) | EvalAltResult::ErrorModuleNotFound(..), _) => {
+            "scripts cannot import".to_owned()
+        }
+        (EvalAltResult::ErrorDataTooLarge(what, _), _) => match what.as_str() {
+            "Length of string" => format!(
+                "a text, or all texts of a list together, is longer than {} bytes",
+                sandbox::MAX_TEXT
+            ),
+            _ => format!("a list or map has more than {} items", sandbox::MAX_ITEMS),
+        },
+        (EvalAltResult::ErrorRuntime(value, _), _) if value.is_string() => value.to_string(),
+        (EvalAltResult::ErrorDataRace(..), _) => {
+            "a function uses the very value that it is called on; put what it needs of it into a \
+             variable first"
+                .to_owned()
+        }
+        (EvalAltResult::ErrorFunctionNotFound(signature, _), _) => no_function(source, signature),
+        (EvalAltResult::ErrorVariableNotFound(name, _), _) => no_variable(source, name),
+        (EvalAltResult::ErrorPropertyNotFound(name, _), _) => format!("there is no key `{name}`"),
+        (error, _) => {
+            let text = error.to_string();
+            let place = format!(" ({})", error.position());
+            lower(text.strip_suffix(place.as_str()).unwrap_or(&text))
+        }
+    }
+}
+
+/// Says that nothing can be called so: by this name, or with these arguments.
+fn no_function(source: &str, signature: &str) -> String {
+    let (name, arguments) = signature.split_once(" (").unwrap_or((signature, ")"));
+    let arguments: Vec<_> = arguments
+        .trim_end_matches(')')
+        .split(", ")
+        .filter(|argument| !argument.is_empty())
+        .map(type_name)
+        .collect();
+    let called = format!("{name}({})", arguments.join(", "));
+    let known: Vec<_> = api::signatures_of(name).collect();
+    if !known.is_empty() {
+        return format!("`{called}` does not fit `{}`", known.join("` or `"));
+    }
+    let own = words_behind(source, &["fn"]).into_iter();
+    let offered = own.chain(api::names().map(|name| -> &str { name }));
+    match nearest(name, offered.filter(|known| *known != name)) {
+        Some(near) => format!("there is no function `{called}`; did you mean `{near}`?"),
+        None => format!("there is no function `{called}`"),
+    }
+}
+
+fn no_variable(source: &str, name: &str) -> String {
+    if words_behind(source, &["const"]).contains(&name) {
+        return format!(
+            "functions do not see constants: hand `{name}` on as a parameter, or take it from `ctx.config`"
+        );
+    }
+    let own = words_behind(source, &["let", "for"]);
+    match nearest(name, own) {
+        Some(near) => format!("there is no variable `{name}`; did you mean `{near}`?"),
+        None => format!("there is no variable `{name}`"),
+    }
+}
+
+/// Returns the words of a script that stand behind one of these.
+fn words_behind<'a>(source: &'a str, before: &[&str]) -> Vec<&'a str> {
+    let words = source.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
+    words
+        .windows(2)
+        .filter_map(|pair| match pair {
+            [first, second] if before.contains(first) => Some(*second),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Returns the manual's name of a type of the interpreter's.
+fn type_name(name: &str) -> &str {
+    match name {
+        "&str | ImmutableString | String" | "string" | "char" => "text",
+        "i64" => "whole number",
+        "f64" => "number",
+        "bool" => "true or false",
+        "array" | "List" => "list",
+        "()" => "nothing",
+        "Answer" => "answer",
+        "Fn" => "function",
+        other => other,
+    }
+}
+
+/// Makes the interpreter's words a fragment like all other messages.
+fn lower(text: &str) -> String {
+    let mut chars = text.chars();
+    let text = match (chars.next(), chars.next()) {
+        (Some(first), Some(second)) if second.is_lowercase() || second == ' ' => {
+            format!("{}{second}{}", first.to_lowercase(), chars.as_str())
+        }
+        _ => text.to_owned(),
+    };
+    text.trim_end_matches('.').to_owned()
+}
