@@ -285,9 +285,9 @@ fn commands(block: &Block) -> Vec<(String, Vec<&str>)> {
 fn is_as_shown(shown: &str, printed: &str) -> bool {
     let mut rest = printed;
     for (n, part) in shown.split('…').enumerate() {
-        match rest.find(part) {
-            Some(0) => rest = &rest[part.len()..],
-            Some(at) if n > 0 => rest = &rest[at + part.len()..],
+        match rest.split_once(part) {
+            _ if part.is_empty() => {}
+            Some((skipped, behind)) if n > 0 || skipped.is_empty() => rest = behind,
             _ => return false,
         }
     }
@@ -309,8 +309,6 @@ fn every_command_runs_and_prints_what_is_shown() {
     world.write("Issues/Features/open/FEAT-0001-users.md", ISSUE);
     world.git_init();
     let program = Path::new(env!("CARGO_BIN_EXE_ahp")).parent().unwrap();
-    let path = std::env::var("PATH").unwrap();
-    let path = format!("{}:{path}", program.display());
     for block in all_blocks()
         .iter()
         .filter(|block| block.language == "console")
@@ -320,12 +318,8 @@ fn every_command_runs_and_prints_what_is_shown() {
                 continue;
             }
             let at = format!("{}:{}: `{command}`", block.file, block.line);
-            let ran = world
-                .command("sh")
-                .env("PATH", &path)
-                .args(["-c", &command])
-                .output();
-            let ran = ran.unwrap();
+            let line = format!("PATH=\"{}:$PATH\"; {command}", program.display());
+            let ran = world.command("sh").args(["-c", &line]).output().unwrap();
             let printed = String::from_utf8_lossy(&ran.stdout);
             let told = String::from_utf8_lossy(&ran.stderr);
             assert!(

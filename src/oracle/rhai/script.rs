@@ -160,7 +160,8 @@ impl Script {
             }),
         };
         let (defaults, choices) = (map("DEFAULTS")?, map("CHOICES")?);
-        survey.check_config(defaults.keys().map(|key| &**key));
+        let keys: Vec<_> = defaults.keys().map(|key| &**key).collect();
+        survey.check_config(&keys);
         let triggers = match constants.remove("TRIGGERS") {
             None => Vec::new(),
             Some(value) => super::list::texts(&value)

@@ -143,23 +143,20 @@ impl Survey {
             },
             [(first, at), ..] => (first.clone(), at),
         };
-        match context::names().find(|known| *known == full) {
-            Some(known) => {
-                self.facts.insert(known);
-                self.needs.extend(context::source(known));
-            }
-            None => {
-                let near = context::nearest_name(&full).map(str::to_owned);
-                self.misspelt.push(MisspeltFact::new(full, near, *position));
-            }
+        if let Some(known) = context::names().find(|known| *known == full) {
+            self.facts.insert(known);
+            self.needs.extend(context::source(known));
+        } else {
+            let near = context::nearest_name(&full).map(str::to_owned);
+            self.misspelt.push(MisspeltFact::new(full, near, *position));
         }
     }
 
     /// Finds the keys of the configuration that are used and that no configuration can have.
-    pub(super) fn check_config<'a>(&mut self, known: impl Iterator<Item = &'a str> + Clone) {
+    pub(super) fn check_config(&mut self, known: &[&str]) {
         for (key, position) in std::mem::take(&mut self.config_keys) {
-            if !known.clone().any(|known| known == key) {
-                let near = nearest(&key, known.clone());
+            if !known.contains(&key.as_str()) {
+                let near = nearest(&key, known.iter().copied());
                 let near = near.map(|near| format!("{CONFIG}.{near}"));
                 let name = format!("{CONFIG}.{key}");
                 self.misspelt.push(MisspeltFact::new(name, near, position));
