@@ -26,6 +26,7 @@ use std::sync::OnceLock;
 use self::content::Content;
 use self::store::Store;
 use crate::config::Node;
+use crate::diagnostic::Span;
 
 /// What of one project is trusted.
 ///
@@ -219,6 +220,15 @@ impl Trust {
                 why: format!("{first}; `ahp trust --diff` shows the difference"),
             }),
         }
+    }
+
+    /// Whether the project may run what its own files name, as its issues do: it was trusted, and its layers are as they
+    /// were then.
+    ///
+    /// # Errors
+    /// The project was never trusted, or a layer differs.
+    pub fn permits_project(&self) -> Result<(), NotTrusted> {
+        self.permits_binding(&Node::empty_map(Span::default()))
     }
 
     /// Returns a command line in which each script of the project stands as its trusted copy.

@@ -102,6 +102,45 @@ fn a_command_of_the_projects_policy_needs_trust_and_of_the_users_none() {
 }
 
 #[test]
+fn a_command_of_an_issue_needs_trust_whoever_bound_its_oracle() {
+    let world = World::new("");
+    fs::create_dir_all(world.home().join(".ahp")).unwrap();
+    let policy = "hooks: {pre-issue-submit: [{oracle: CompletionVerifier}]}\n";
+    fs::write(world.home().join(".ahp/hooks.yaml"), policy).unwrap();
+    let issue = |more: &str| {
+        let front = "---\nid: FEAT-1\ntitle: T\nchecklist:\n";
+        let item =
+            "  - {id: c1, item: It runs, checked: true, verification: \"custom: touch ran\"}\n";
+        world.write("Issues/FEAT-1.md", format!("{front}{item}{more}---\n"));
+    };
+    let submit = || {
+        let ran = world.ahp(&["run", "pre-issue-submit", "--issue", "FEAT-1"]);
+        format!("{}{}", ran.stdout, ran.stderr)
+    };
+    issue("");
+    let said = submit();
+    assert!(!world.path("ran").exists());
+    assert!(
+        said.contains("custom: touch ran")
+            && said.contains("Issues/FEAT-1.md:")
+            && said.contains("ahp trust"),
+        "{said}"
+    );
+    // What can be told without running anything is told first.
+    issue(
+        "  - {id: c2, item: It is there, checked: true, verification: \"file_exists: none.txt\"}\n",
+    );
+    let said = submit();
+    assert!(
+        said.contains("there is no none.txt") && !world.path("ran").exists(),
+        "{said}"
+    );
+    world.ahp(&["trust"]);
+    submit();
+    assert!(world.path("ran").exists());
+}
+
+#[test]
 fn hooks_are_made_listed_and_checked() {
     let world = World::new("");
     assert!(world.ahp(&["hook-md", "list"]).stdout.contains("no hooks"));

@@ -32,7 +32,6 @@ use crate::workspace::Issue;
 pub(super) static DEFINITION: Definition = Definition {
     name: "CompletionVerifier",
     kebab: "completion-verifier",
-    aliases: &[],
     summary: "An issue that is closed has tests, docs, a solution, and a checklist that holds.",
     triggers: &[Trigger::PreIssueClose, Trigger::PreIssueSubmit],
     intensities: &[Intensity::Block],
@@ -54,7 +53,8 @@ const CODE: &[&str] = &[
 /// it; where an issue that is being closed has no `solution`; and where a `verification` of its checklist fails. A
 /// verification is `test_pass: NAME` (the project's tests of that name, file or path ran and passed; without a name, all),
 /// `file_exists: PATH` (globs are understood), `lint_clean: PATH` (the project's linters find nothing there; without a
-/// path, in all changed files), or `custom: COMMAND` (it ends with code 0). The block names each item with its line.
+/// path, in all changed files), or `custom: COMMAND` (it ends with code 0; it comes with the issue's file, so it runs only
+/// where `ahp trust` was given). The block names each item with its line.
 ///
 /// ```yaml
 /// hooks:
@@ -135,7 +135,11 @@ impl Oracle for CompletionVerifier {
                 );
             }
             if self.verify && context.workspace().is_on_disk() {
-                signals.extend(verification(context, issue)?);
+                match verification(context, issue) {
+                    // What is certain is told first; what needs trust is asked for when nothing else is left.
+                    Err(OracleError::Untrusted(_)) if !signals.is_empty() => {}
+                    result => signals.extend(result?),
+                }
             }
         }
         Ok(signals)
@@ -232,6 +236,7 @@ fn matches(globs: &Texts, path: &str) -> bool {
 /// Carries out the verifications of a checklist; one block names all that failed.
 fn verification(context: &HookContext, issue: &Issue) -> Result<Option<Signal>, OracleError> {
     let mut failed = Vec::new();
+    let mut untrusted = None;
     for item in issue.items() {
         let Some(verification) = item
             .verification
@@ -241,16 +246,21 @@ fn verification(context: &HookContext, issue: &Issue) -> Result<Option<Signal>, 
         else {
             continue;
         };
-        if let Some(reason) = verify(context, verification)? {
-            let place = format!("{}:{}", issue.path, item.line);
-            failed.push((
+        let place = format!("{}:{}", issue.path, item.line);
+        match verify(context, verification) {
+            Ok(None) => {}
+            Ok(Some(reason)) => failed.push((
                 item,
                 format!("`{}` ({}, {place}): {reason}", item.text, item.id),
-            ));
+            )),
+            Err(OracleError::Untrusted(why)) => {
+                untrusted.get_or_insert(format!("`{verification}` ({place}) was not run: {why}"));
+            }
+            Err(error) => return Err(error),
         }
     }
     if failed.is_empty() {
-        return Ok(None);
+        return untrusted.map_or(Ok(None), |why| Err(OracleError::Untrusted(why)));
     }
     let told: Vec<&str> = failed.iter().map(|(_, told)| told.as_str()).collect();
     let noun = if failed.len() == 1 {
@@ -411,6 +421,11 @@ fn custom(context: &HookContext, command: &str) -> Result<Option<String>, Oracle
     if command.is_empty() {
         return Ok(Some("no command is named".to_owned()));
     }
+    // The command comes with the issue's file, so with a clone, whoever bound this oracle.
+    context
+        .trust
+        .permits_project()
+        .map_err(|why| OracleError::Untrusted(why.to_string()))?;
     let finished = Program::shell(&format!("exec 2>&1\n{command}"))
         .dir(context.root())
         .deadline(runner::in_time(context))
