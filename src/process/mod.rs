@@ -4,9 +4,11 @@ mod error;
 mod group;
 mod program;
 mod pump;
+mod running;
 
 pub use self::error::ProcessError;
 pub use self::program::Program;
+pub use self::running::end_all;
 
 use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt as _;

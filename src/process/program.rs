@@ -13,14 +13,13 @@ use std::process::Stdio;
 use std::time::Duration;
 use std::time::Instant;
 
-use rustix::process::Pid;
-
 use super::Exit;
 use super::Finished;
 use super::ProcessError;
 use super::error::is_text;
 use super::group;
 use super::pump::Pump;
+use super::running::Running;
 
 /// How long the outputs of a program that has ended are still read, where a child of it holds them open.
 const GRACE: Duration = Duration::from_millis(100);
@@ -109,8 +108,9 @@ impl Program {
     /// Where it could not be started. A program that ends badly is no error here.
     pub fn run(&self) -> Result<Finished, ProcessError> {
         let start = Instant::now();
-        let mut child = self.start(Streams::Pumped)?;
-        let pid = Pid::from_child(&child);
+        let (mut child, running) =
+            Running::start(|| self.start(Streams::Pumped), |error| self.failed(error))?;
+        let pid = running.pid();
         let mut pump = Pump::new(&mut child, pid, &self.stdin, self.max_output)
             .map_err(|source| self.failed(source))?;
 
@@ -122,6 +122,8 @@ impl Program {
             });
             pump.until_closed(Instant::now() + patience);
         }
+        // It is ended here, and its number may soon mean another.
+        drop(running);
         group::terminate(pid);
         if !in_time {
             let patience = Instant::now() + GRACE_AFTER_DEADLINE;

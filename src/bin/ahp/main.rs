@@ -15,6 +15,12 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 fn main() -> ExitCode {
+    let code = run();
+    ahp::process::end_all();
+    code
+}
+
+fn run() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
     // Hosts wait for this one on every tool call.
     if words.next().is_some_and(|word| word == "hook")

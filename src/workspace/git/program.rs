@@ -10,7 +10,8 @@ use crate::process::ProcessError;
 use crate::process::Program;
 use crate::workspace::GitError;
 
-/// How long one question may take. A healthy repository answers within milliseconds.
+/// How long one question may take. A healthy repository answers within milliseconds. The answer is for all oracles of an
+/// event, so the deadline of the one that happens to ask first does not end it.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Enough for the paths of about a million files.
