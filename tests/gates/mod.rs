@@ -3,6 +3,7 @@
 mod completion_verifier;
 mod dependency_checker;
 mod lint_checker;
+mod matrix;
 mod project;
 mod review_trigger;
 mod security_scanner;
