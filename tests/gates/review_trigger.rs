@@ -3,6 +3,8 @@
 use std::io::Read as _;
 use std::io::Write as _;
 use std::net::TcpListener;
+use std::time::Duration;
+use std::time::Instant;
 
 use ahp::signal::Intensity;
 
@@ -12,6 +14,7 @@ use super::project::only;
 use super::project::refused;
 use super::project::script;
 use super::project::steps;
+use crate::command::world::World;
 
 fn project() -> Project {
     let project = Project::new(&[(
@@ -138,4 +141,153 @@ fn a_webhook_is_posted_to_again_where_it_fails_and_its_address_is_kept() {
         error.contains("https://") && !error.contains("secret"),
         "{error}"
     );
+}
+
+#[test]
+fn where_nothing_is_configured_nothing_is_said() {
+    assert!(
+        project()
+            .judge("ReviewTrigger", "{notify_reviewers: false}")
+            .is_empty()
+    );
+    let signals = project().judge(
+        "ReviewTrigger",
+        "{notify_reviewers: false, command: 'true'}",
+    );
+    assert_eq!(only(&signals).2, "review of FEAT-0001: ran `true`");
+}
+
+/// A change in a repository with a remote, and a forge's program that notes what it is asked.
+fn at_forge(remote: &str, program: &str, answers: &str) -> (World, String) {
+    let world = World::new(
+        "hooks: {post-issue-submit: [{oracle: ReviewTrigger, config: {create_pr: true, reviewers: ['@org/all', dev@example.org]}}]}\n",
+    );
+    world.write(
+        "Issues/FEAT-1.md",
+        "---\nid: FEAT-1\ntitle: It\'s new\n---\n",
+    );
+    world.git_init();
+    world.git(&["remote", "add", "origin", remote]);
+    world.git(&["checkout", "-q", "-b", "work"]);
+    let tools = Project::new(&[]);
+    script(
+        &tools,
+        program,
+        &format!("printf '<%s>' \"$@\" >> \"$HOME/asked\"; echo >> \"$HOME/asked\"\n{answers}"),
+    );
+    let path = std::env::var("PATH").unwrap();
+    let ran = world
+        .ahp_command()
+        .args(["run", "post-issue-submit", "--issue", "FEAT-1"])
+        .env("PATH", format!("{}:{path}", tools.root().display()))
+        .env("AHP_TRUST", "all")
+        .output()
+        .unwrap();
+    let said = format!(
+        "{}{}",
+        String::from_utf8_lossy(&ran.stdout),
+        String::from_utf8_lossy(&ran.stderr)
+    );
+    let asked = std::fs::read_to_string(world.home().join("asked")).unwrap_or_default();
+    (world, format!("{said}\n{asked}"))
+}
+
+#[test]
+fn a_pull_request_is_opened_with_the_forges_own_program() {
+    let none_open = "[ \"$2\" = view ] && { echo 'no pull requests found' >&2; exit 1; }\necho https://github.com/o/r/pull/7";
+    let (_world, said) = at_forge("git@github.com:o/r.git", "gh", none_open);
+    assert!(
+        said.contains("opened a pull request: https://github.com/o/r/pull/7"),
+        "{said}"
+    );
+    // An address is nobody whom the forge knows.
+    assert!(
+        said.contains(
+            "<pr><create><--title><FEAT-1: It's new><--body><Issue FEAT-1><--reviewer><org/all>\n"
+        ),
+        "{said}"
+    );
+
+    let one_open = "[ \"$2\" = view ] && echo https://github.com/o/r/pull/3; exit 0";
+    let (_world, said) = at_forge("https://github.com/o/r", "gh", one_open);
+    assert!(
+        said.contains("the open pull request https://github.com/o/r/pull/3"),
+        "{said}"
+    );
+    assert!(
+        said.contains("<pr><edit><--add-reviewer><org/all>\n") && !said.contains("<create>"),
+        "{said}"
+    );
+
+    let opens = "echo '!5 It is new'; echo https://gitlab.com/o/r/-/merge_requests/5";
+    let (_world, said) = at_forge("git@gitlab.com:o/r.git", "glab", opens);
+    assert!(
+        said.contains("opened a merge request: https://gitlab.com/o/r/-/merge_requests/5"),
+        "{said}"
+    );
+    assert!(said.contains("<mr><create><--yes><--push>"), "{said}");
+
+    let refuses = "[ \"$2\" = view ] && exit 1; echo 'HTTP 401: log in first' >&2; exit 4";
+    let (_world, said) = at_forge("git@github.com:o/r.git", "gh", refuses);
+    assert!(
+        said.contains("no pull request was opened") && said.contains("log in first"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_webhook_that_never_answers_is_given_up() {
+    if !has("curl") {
+        return;
+    }
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/secret-part", listener.local_addr().unwrap());
+    let started = Instant::now();
+    let signals = project()
+        .judge_event(
+            "ReviewTrigger",
+            &format!("{{webhook: '{address}'}}"),
+            super::project::submission(),
+            2.0,
+        )
+        .unwrap();
+    let said = only(&signals).2;
+    assert!(
+        said.contains("failed: ") && !said.contains("secret-part"),
+        "{said}"
+    );
+    assert!(
+        started.elapsed() < Duration::from_secs(8),
+        "{:?}",
+        started.elapsed()
+    );
+    drop(listener);
+}
+
+#[test]
+fn the_address_of_a_webhook_is_in_no_log() {
+    if !has("curl") {
+        return;
+    }
+    let (address, served) = server(&["200 OK"]);
+    let world = World::new(
+        "hooks: {post-issue-submit: [{oracle: ReviewTrigger, config: {webhook: $REVIEW_HOOK}}]}\n",
+    );
+    world.git_init();
+    let ran = world
+        .ahp_command()
+        .args(["run", "post-issue-submit", "--issue", "FEAT-1"])
+        .env("REVIEW_HOOK", &address)
+        .env("AHP_TRUST", "all")
+        .output()
+        .unwrap();
+    assert!(served.join().unwrap()[0].contains("POST /hook/secret-part"));
+    let log = world.read(".ahp/signals.jsonl");
+    assert!(
+        log.contains("posted to $REVIEW_HOOK, which answered 200"),
+        "{log}"
+    );
+    for text in [log.as_bytes(), &ran.stdout, &ran.stderr] {
+        assert!(!String::from_utf8_lossy(text).contains("secret-part"));
+    }
 }

@@ -33,7 +33,6 @@ use crate::signal::Signal;
 pub(super) static DEFINITION: Definition = Definition {
     name: "ReviewTrigger",
     kebab: "review-trigger",
-    aliases: &[],
     summary: "The owners of the changed files are asked for a review.",
     triggers: &[Trigger::PostIssueSubmit],
     intensities: &[Intensity::Aid],
@@ -71,7 +70,8 @@ const MAX_FILES: usize = 500;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct ReviewTrigger {
-    /// Whether reviewers are found and told; where not, only `command` and `webhook` are served.
+    /// Whether reviewers are found and told; where not, what else is configured is done, and without any of it nothing
+    /// is said.
     notify_reviewers: bool,
     /// Whether a pull request is opened, or the open one's reviewers are asked, with `gh` or `glab`.
     create_pr: bool,
@@ -131,6 +131,9 @@ impl Oracle for ReviewTrigger {
         .to_string();
         if context.workspace().is_on_disk() {
             self.act(context, &change, &reviewers, &document, &mut notes);
+        }
+        if notes.is_empty() {
+            return Ok(Vec::new());
         }
         let steps: Vec<String> = change
             .reviewers
