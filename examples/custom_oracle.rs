@@ -62,7 +62,6 @@ fn build(config: &OracleConfig<'_>) -> Result<Arc<dyn Oracle>, ConfigError> {
 const DEFINITION: Definition = Definition {
     name: "AllowedHosts",
     kebab: "allowed-hosts",
-    aliases: &[],
     summary: "Keeps tools away from hosts that are not on a list.",
     triggers: &[Trigger::PreToolUse],
     intensities: &[Intensity::Block],

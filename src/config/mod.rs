@@ -28,6 +28,7 @@ pub use self::discovery::Environment;
 pub use self::discovery::Locations;
 pub use self::layer::LayerSource;
 pub use self::name::default_id;
+pub use self::name::former_names;
 pub use self::name::kebab_case;
 pub use self::node::Key;
 pub use self::node::Node;

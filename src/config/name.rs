@@ -4,8 +4,16 @@ use std::path::Path;
 
 use super::Target;
 
-/// Former names of oracles, folded, and what they are now; so that the default ids of two layers meet.
-const RENAMED: &[(&str, &str)] = &[("changesizelimiter", "file-change-limiter")];
+/// Former names of oracles and what they are now: a policy may use both, and the default ids of two layers meet.
+const RENAMED: &[(&str, &str)] = &[("change-size-limiter", "file-change-limiter")];
+
+/// Returns the names that an oracle had before.
+pub fn former_names(oracle: &str) -> impl Iterator<Item = &'static str> {
+    RENAMED
+        .iter()
+        .filter(move |(_, now)| *now == oracle)
+        .map(|(former, _)| *former)
+}
 
 /// Returns the id that a binding has where none is written: its oracle's name in kebab-case, a script's without its path.
 pub fn default_id(target: &Target) -> String {
@@ -13,8 +21,9 @@ pub fn default_id(target: &Target) -> String {
         Target::Oracle(name) => {
             let stem = Path::new(name).file_stem().and_then(|stem| stem.to_str());
             let kebab = kebab_case(stem.unwrap_or(name));
-            let folded: String = kebab.chars().filter(|c| *c != '-').collect();
-            match RENAMED.iter().find(|(former, _)| *former == folded) {
+            let folded = |name: &str| name.replace('-', "");
+            let same = |former: &str| folded(former) == folded(&kebab);
+            match RENAMED.iter().find(|(former, _)| same(former)) {
                 Some((_, now)) => (*now).to_owned(),
                 None => kebab,
             }

@@ -36,7 +36,7 @@ impl Catalog {
     /// Adds an oracle that takes a configuration, in the place of one of the same name.
     pub fn register(&mut self, definition: Definition) {
         let factory: Arc<dyn Factory> = Arc::new(definition.clone());
-        for name in std::iter::once(definition.kebab).chain(definition.aliases.iter().copied()) {
+        for name in definition.names() {
             self.by_name.insert(folded_name(name), factory.clone());
         }
         self.definitions.retain(|d| d.kebab != definition.kebab);

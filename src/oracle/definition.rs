@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::config::Node;
+use crate::config::former_names;
 use crate::diagnostic::Code;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::Span;
@@ -38,8 +39,6 @@ pub struct Definition {
     pub name: &'static str,
     /// The name as it is logged and shown: `checklist-validator`.
     pub kebab: &'static str,
-    /// Other names, in kebab-case.
-    pub aliases: &'static [&'static str],
     /// One line on what it does.
     pub summary: &'static str,
     /// Where it makes sense; empty: everywhere.
@@ -212,8 +211,11 @@ impl Definition {
     /// Whether `name` is one of this oracle's names, without regard to case and punctuation.
     pub fn is_named(&self, name: &str) -> bool {
         let folded = folded_name(name);
-        std::iter::once(self.kebab)
-            .chain(self.aliases.iter().copied())
-            .any(|own| folded_name(own) == folded)
+        self.names().any(|own| folded_name(own) == folded)
+    }
+
+    /// Returns the oracle's name and its former ones, in kebab-case.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        std::iter::once(self.kebab).chain(former_names(self.kebab))
     }
 }

@@ -15,12 +15,9 @@ pub fn page(definition: &Definition) -> String {
     out.push_str(description.unwrap_or(definition.summary).trim());
     out.push_str("\n\n## At a glance\n\n| | |\n|---|---|\n");
     row(&mut out, "name in logs", &code([definition.kebab]));
-    if !definition.aliases.is_empty() {
-        row(
-            &mut out,
-            "also known as",
-            &code(definition.aliases.iter().copied()),
-        );
+    let former = code(definition.names().skip(1));
+    if !former.is_empty() {
+        row(&mut out, "also known as", &former);
     }
     row(
         &mut out,
@@ -84,10 +81,7 @@ fn write_config(out: &mut String, schema: &Value) {
     for (key, property) in properties {
         let property_type = resolved(property, schema);
         choices.extend(choices_of(key, property_type));
-        let default = match property.get("default") {
-            None | Some(Value::Null) => String::new(),
-            Some(value) => format!("`{value}`"),
-        };
+        let default = default_of(property);
         let meaning = text(property, "description").unwrap_or_default();
         writeln!(
             out,
@@ -101,6 +95,31 @@ fn write_config(out: &mut String, schema: &Value) {
     for line in choices {
         out.push_str(&line);
     }
+}
+
+/// Says what holds where the key is not written.
+fn default_of(property: &Value) -> String {
+    match property.get("default") {
+        None | Some(Value::Null) => "none".to_owned(),
+        Some(Value::Array(items)) if items.is_empty() => "none".to_owned(),
+        Some(Value::Object(fields)) if fields.is_empty() => "none".to_owned(),
+        Some(Value::String(text)) if text.is_empty() => "none".to_owned(),
+        Some(Value::Array(items)) => {
+            let items: Vec<String> = items
+                .iter()
+                .map(|item| format!("`{}`", plain(item)))
+                .collect();
+            items.join(", ")
+        }
+        Some(value) => format!("`{}`", plain(value)),
+    }
+}
+
+/// Writes a value as it stands in YAML: a text without quotes.
+fn plain(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Follows a reference to the definition of a type, and leaves out that nothing may stand there too.

@@ -30,7 +30,6 @@ use crate::signal::hex;
 pub(super) static DEFINITION: Definition = Definition {
     name: "ChangeLogger",
     kebab: "change-logger",
-    aliases: &[],
     summary: "Records what a tool call did to files.",
     triggers: &[
         Trigger::PostToolUse,

@@ -29,7 +29,6 @@ use crate::workspace::IssueError;
 pub(super) static DEFINITION: Definition = Definition {
     name: "ChecklistValidator",
     kebab: "checklist-validator",
-    aliases: &[],
     summary: "The items of the issue's checklist are done.",
     triggers: &[
         Trigger::PreIssueSubmit,

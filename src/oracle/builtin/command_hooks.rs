@@ -28,7 +28,6 @@ const MAX_FILE: u64 = 4 << 20;
 pub(super) static DEFINITION: Definition = Definition {
     name: "CommandHooks",
     kebab: "command-hooks",
-    aliases: &[],
     summary: "Runs the hook file of Claude Code, VS Code or Copilot under every host.",
     triggers: &[],
     intensities: &[

@@ -25,7 +25,6 @@ use crate::workspace::CommitsOf;
 pub(super) static DEFINITION: Definition = Definition {
     name: "CommitMessageValidator",
     kebab: "commit-message-validator",
-    aliases: &[],
     summary: "Commit messages say what the project wants them to say.",
     triggers: &[
         Trigger::PreIssueSubmit,

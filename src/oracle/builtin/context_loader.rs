@@ -26,7 +26,6 @@ use crate::workspace::Issue;
 pub(super) static DEFINITION: Definition = Definition {
     name: "ContextLoader",
     kebab: "context-loader",
-    aliases: &[],
     summary: "Tells the agent what it needs to know of its issue.",
     triggers: &[
         Trigger::PostIssueStart,

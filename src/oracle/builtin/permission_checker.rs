@@ -36,7 +36,6 @@ use crate::signal::Signal;
 pub(super) static DEFINITION: Definition = Definition {
     name: "PermissionChecker",
     kebab: "permission-checker",
-    aliases: &[],
     summary: "No command runs that loses data, leaks it or opens the machine.",
     triggers: &[Trigger::PreToolUse],
     intensities: &[Intensity::Block, Intensity::Prompt],
@@ -72,7 +71,7 @@ const MAX_SIGNALS: usize = 10;
 ///       when:
 ///         tool: [Bash, Database]
 /// ```
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct PermissionChecker {
     /// Further commands to stop, beside those of the preset: a program with options in any order and form (`rm -rf`
@@ -86,19 +85,29 @@ pub(super) struct PermissionChecker {
     require_confirmation: bool,
     /// The rules in force: `standard` (those that lose data or leak, the default), `none`, or one or a list of `cloud`,
     /// `database`, `exfiltration`, `filesystem`, `git`, `secrets`, `supply-chain`, `system`, each with its strict rules.
-    preset: Option<Texts>,
+    preset: Texts,
     #[serde(skip)]
     #[schemars(skip)]
     selection: Selection,
 }
 
+impl Default for PermissionChecker {
+    fn default() -> Self {
+        Self {
+            dangerous_commands: Vec::new(),
+            allow_commands: Vec::new(),
+            protected_paths: Vec::new(),
+            require_confirmation: false,
+            preset: Texts(vec!["standard".to_owned()]),
+            selection: Selection::default(),
+        }
+    }
+}
+
 impl PermissionChecker {
     fn build(config: &OracleConfig<'_>) -> Result<Self, ConfigError> {
         let mut checker: Self = config.decode()?;
-        let presets = checker
-            .preset
-            .clone()
-            .map_or_else(|| vec!["standard".to_owned()], |texts| texts.0);
+        let presets = checker.preset.0.clone();
         let known = || PRESETS.iter().map(|p| p.name).chain(["standard", "none"]);
         if let Some(wrong) = presets.iter().find(|p| !known().any(|k| k == p.as_str())) {
             return Err(ConfigError(vec![

@@ -10,10 +10,12 @@ use schemars::SchemaGenerator;
 use schemars::json_schema;
 use serde::Deserialize;
 use serde::Deserializer;
+use serde::Serialize;
 use serde::de;
 
 /// One text, or a list of texts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
 pub(super) struct Texts(pub(super) Vec<String>);
 
 impl<'de> Deserialize<'de> for Texts {

@@ -27,7 +27,6 @@ use crate::signal::Signal;
 pub(super) static DEFINITION: Definition = Definition {
     name: "DependencyChecker",
     kebab: "dependency-checker",
-    aliases: &[],
     summary: "What the project and the issue depend on is there.",
     triggers: &[Trigger::PreIssueStart, Trigger::PreIssueSubmit],
     intensities: &[Intensity::Block],

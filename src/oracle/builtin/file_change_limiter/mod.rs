@@ -33,7 +33,6 @@ use crate::workspace::ChangedFile;
 pub(super) static DEFINITION: Definition = Definition {
     name: "FileChangeLimiter",
     kebab: "file-change-limiter",
-    aliases: &["change-size-limiter"],
     summary: "The change touches no more files and lines than one can look at.",
     triggers: &[
         Trigger::PreIssueSubmit,

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde::Serialize;
 use serde_json::json;
 use sha2::Digest as _;
 use sha2::Sha256;
@@ -45,7 +46,6 @@ use crate::workspace::Change;
 pub(super) static DEFINITION: Definition = Definition {
     name: "LintChecker",
     kebab: "lint-checker",
-    aliases: &[],
     summary: "The project's linters find nothing in the changed files.",
     triggers: &[
         Trigger::PreIssueSubmit,
@@ -65,7 +65,7 @@ const FILES_A_CALL: usize = 400;
 const NAMED: usize = 20;
 
 /// What findings give.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Action {
     /// A prompt.

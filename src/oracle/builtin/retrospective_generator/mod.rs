@@ -29,7 +29,6 @@ use crate::signal::Signal;
 pub(super) static DEFINITION: Definition = Definition {
     name: "RetrospectiveGenerator",
     kebab: "retrospective-generator",
-    aliases: &[],
     summary: "Writes down how an issue went, from the signal log and git.",
     triggers: &[Trigger::PostIssueClose, Trigger::PostIssueSubmit],
     intensities: &[Intensity::Aid],

@@ -42,7 +42,6 @@ use crate::signal::Signal;
 pub(super) static DEFINITION: Definition = Definition {
     name: "SecurityScanner",
     kebab: "security-scanner",
-    aliases: &[],
     summary: "No secret and no injectable SQL is added.",
     triggers: &[
         Trigger::PreToolUse,

@@ -24,7 +24,6 @@ use crate::signal::Signal;
 pub(super) static DEFINITION: Definition = Definition {
     name: "SelfProtection",
     kebab: "self-protection",
-    aliases: &[],
     summary: "No agent changes the policy that judges it, the wires that carry it, or its log.",
     triggers: &[Trigger::PreToolUse],
     intensities: &[Intensity::Block],

@@ -42,7 +42,6 @@ use crate::workspace::Tree;
 pub(super) static DEFINITION: Definition = Definition {
     name: "TestGate",
     kebab: "test-gate",
-    aliases: &[],
     summary: "The tests pass and the coverage holds, on the very tree that is here.",
     triggers: &[
         Trigger::PreIssueSubmit,

@@ -2,8 +2,8 @@
 
 use ahp::oracle::Definition;
 use ahp::oracle::Factory as _;
+use ahp::oracle::page;
 use ahp::oracle::rhai::Script;
-use serde_json::Value;
 use serde_json::json;
 
 use super::Oracles;
@@ -48,7 +48,6 @@ pub(super) fn show(args: &Args) -> Result<Exit, String> {
 
 fn built_in(definition: &Definition, format: Format) {
     let schema = (definition.schema)().to_value();
-    let names = |list: &[&str]| list.join(", ");
     let intensities: Vec<_> = definition.intensities.iter().map(|i| i.name()).collect();
     let triggers: Vec<_> = definition.triggers.iter().map(|t| t.name()).collect();
     if format == Format::Json {
@@ -61,36 +60,7 @@ fn built_in(definition: &Definition, format: Format) {
         }));
         return;
     }
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    output::line(format!("# {}\n", definition.kebab));
-    output::line(
-        schema
-            .get("description")
-            .map_or_else(|| definition.summary.to_owned(), text),
-    );
-    output::line(format!("\nGives: {}", names(&intensities)));
-    if !triggers.is_empty() {
-        output::line(format!("At: {}", names(&triggers)));
-    }
-    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
-        return;
-    };
-    output::line("\nConfiguration:");
-    for (key, property) in properties {
-        let default = property.get("default").filter(|value| !value.is_null());
-        output::line(match default {
-            Some(default) => format!("\n  {key} (default {default})"),
-            None => format!("\n  {key}"),
-        });
-        for line in property
-            .get("description")
-            .map(text)
-            .unwrap_or_default()
-            .lines()
-        {
-            output::line(format!("      {line}"));
-        }
-    }
+    output::line(page(definition).trim_end());
 }
 
 fn of_script(script: &std::sync::Arc<Script>, format: Format) {
