@@ -13,6 +13,7 @@ use ahp::oracle::builtin::BUILTINS;
 use serde_json::Value;
 
 use super::project::Project;
+use super::project::path_before;
 use super::project::refused;
 use super::project::script;
 use super::project::submission;
@@ -249,16 +250,11 @@ fn no_oracle_waits_for_git_past_its_time_nor_leaves_it_behind() {
         world.git_init();
         let slow = Project::new(&[]);
         script(&slow, "git", "echo $$ >> \"$HOME/pids\"; exec sleep 47");
-        let path = format!(
-            "{}:{}",
-            slow.root().display(),
-            std::env::var("PATH").unwrap()
-        );
         let started = Instant::now();
         let ran = world
             .ahp_command()
             .args(["run", trigger.name(), "--issue", "FEAT-0001"])
-            .env("PATH", path)
+            .env("PATH", path_before(&slow))
             .env("AHP_TRUST", "all")
             .output()
             .unwrap();

@@ -201,6 +201,14 @@ pub(super) fn has(program: &str) -> bool {
     found
 }
 
+/// The machine's `PATH` with this project's folder before it.
+pub(super) fn path_before(project: &Project) -> std::ffi::OsString {
+    let machine = std::env::var_os("PATH").unwrap();
+    let mut dirs = vec![project.root()];
+    dirs.extend(std::env::split_paths(&machine));
+    std::env::join_paths(dirs).unwrap()
+}
+
 /// Returns the message of a configuration that makes no oracle.
 pub(super) fn refused(error: Result<Arc<dyn Oracle>, ConfigError>) -> String {
     match error {

@@ -11,6 +11,7 @@ use ahp::signal::Intensity;
 use super::project::Project;
 use super::project::has;
 use super::project::only;
+use super::project::path_before;
 use super::project::refused;
 use super::project::script;
 use super::project::steps;
@@ -175,11 +176,10 @@ fn at_forge(remote: &str, program: &str, answers: &str) -> (World, String) {
         program,
         &format!("printf '<%s>' \"$@\" >> \"$HOME/asked\"; echo >> \"$HOME/asked\"\n{answers}"),
     );
-    let path = std::env::var("PATH").unwrap();
     let ran = world
         .ahp_command()
         .args(["run", "post-issue-submit", "--issue", "FEAT-1"])
-        .env("PATH", format!("{}:{path}", tools.root().display()))
+        .env("PATH", path_before(&tools))
         .env("AHP_TRUST", "all")
         .output()
         .unwrap();
