@@ -19,6 +19,7 @@ use crate::signal_log::LogError;
 use crate::signal_log::Reader;
 use crate::signal_log::ResponseRecord;
 use crate::signal_log::SignalRecord;
+use crate::signal_log::bare_lines;
 
 /// One signal with what became of it.
 #[derive(Clone, Debug, Serialize)]
@@ -226,7 +227,7 @@ pub fn each_line(
 ) -> Result<(), LogError> {
     let mut blocks = reader.blocks(None);
     while let Some(block) = blocks.next_block()? {
-        for bytes in block.bytes.split(|b| *b == b'\n') {
+        for bytes in bare_lines(block.bytes) {
             if let Ok(line) = Line::parse(bytes)
                 && give(bytes, &line).is_break()
             {

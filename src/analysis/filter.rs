@@ -84,10 +84,17 @@ impl Filter {
     }
 
     fn admits_signal(&self, line: &Line<'_>) -> bool {
+        let binding = line.binding.as_deref().unwrap_or_default();
+        if let Some(response) = &line.response {
+            // An answer names its binding but not the oracle; its action tells what it answers.
+            return self.binding.as_deref().is_none_or(|id| id == binding)
+                && self
+                    .intensity
+                    .is_none_or(|intensity| response.action.answers() == intensity);
+        }
         let Some(signal) = &line.signal else {
             return true;
         };
-        let binding = line.binding.as_deref().unwrap_or_default();
         self.intensity
             .is_none_or(|intensity| signal.header.intensity == intensity)
             && self.admits_binding(binding, &signal.header.source)

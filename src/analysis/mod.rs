@@ -24,4 +24,5 @@ pub use self::stats::Figures;
 pub use self::stats::GroupStats;
 pub use self::stats::Intensities;
 pub use self::stats::NamedFigures;
+pub use self::stats::REPAIR_CLASSES;
 pub use self::stats::Stats;

@@ -23,6 +23,7 @@ use super::chain::State;
 use super::files::LogFiles;
 use super::index::Snapshot;
 use super::line::Line;
+use super::reader::bare_lines;
 use crate::event::Trigger;
 use crate::signal::Action;
 use crate::signal::Intensity;
@@ -83,24 +84,43 @@ pub trait History: fmt::Debug + Send + Sync {
     fn records(&self, subject: &str) -> Vec<Record>;
 }
 
+/// Where states and records are kept; what is asked of a history is answered from these two alike.
+trait Lookup: fmt::Debug + Send + Sync {
+    fn state(&self, key: Key) -> State;
+
+    fn records_of(&self, subject: &str) -> Vec<Record>;
+}
+
+impl<L: Lookup> History for L {
+    fn chain(&self, trigger: Trigger, binding: &str, subject: &str) -> Chain {
+        self.state(Key::chain(trigger.name(), binding, subject))
+            .into_chain()
+    }
+
+    fn stop_blocks(&self, session_id: &str) -> u32 {
+        let stop = Trigger::PreAgentTurnStop.name();
+        self.state(Key::stops(stop, session_id)).blocked()
+    }
+
+    fn stopped(&self, trigger: Trigger, subject: &str) -> u32 {
+        self.state(Key::stops(trigger.name(), subject)).stopped()
+    }
+
+    fn records(&self, subject: &str) -> Vec<Record> {
+        self.records_of(subject)
+    }
+}
+
 /// The history of a log that has nothing in it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EmptyHistory;
 
-impl History for EmptyHistory {
-    fn chain(&self, _: Trigger, _: &str, _: &str) -> Chain {
-        Chain::default()
+impl Lookup for EmptyHistory {
+    fn state(&self, _: Key) -> State {
+        State::default()
     }
 
-    fn stop_blocks(&self, _: &str) -> u32 {
-        0
-    }
-
-    fn stopped(&self, _: Trigger, _: &str) -> u32 {
-        0
-    }
-
-    fn records(&self, _: &str) -> Vec<Record> {
+    fn records_of(&self, _: &str) -> Vec<Record> {
         Vec::new()
     }
 }
@@ -128,6 +148,12 @@ impl LogHistory {
         self.error.get().map(String::as_str)
     }
 
+    fn complain(&self, error: &LogError) {
+        self.error.get_or_init(|| error.to_string());
+    }
+}
+
+impl Lookup for LogHistory {
     fn state(&self, key: Key) -> State {
         let mut snapshot = self.snapshot.lock().unwrap_or_else(PoisonError::into_inner);
         match Snapshot::renewed(snapshot.take(), &self.files) {
@@ -139,34 +165,14 @@ impl LogHistory {
         }
     }
 
-    fn complain(&self, error: &LogError) {
-        self.error.get_or_init(|| error.to_string());
-    }
-}
-
-impl History for LogHistory {
-    fn chain(&self, trigger: Trigger, binding: &str, subject: &str) -> Chain {
-        self.state(Key::chain(trigger.name(), binding, subject))
-            .into_chain()
-    }
-
-    fn stop_blocks(&self, session_id: &str) -> u32 {
-        let stop = Trigger::PreAgentTurnStop.name();
-        self.state(Key::stops(stop, session_id)).blocked()
-    }
-
-    fn stopped(&self, trigger: Trigger, subject: &str) -> u32 {
-        self.state(Key::stops(trigger.name(), subject)).stopped()
-    }
-
-    fn records(&self, subject: &str) -> Vec<Record> {
+    fn records_of(&self, subject: &str) -> Vec<Record> {
         let found = Reader::open(&self.files.current).and_then(|reader| {
             let mut records = Vec::new();
             // As JSON writes it, so that lines without it need not be parsed.
             let quoted = serde_json::to_string(subject)?;
             let mut blocks = reader.blocks(None);
             while let Some(block) = blocks.next_block()? {
-                for line in block.bytes.split(|b| *b == b'\n') {
+                for line in bare_lines(block.bytes) {
                     if memchr::memmem::find(line, quoted.as_bytes()).is_some()
                         && Line::parse(line).is_ok_and(|line| is_of(&line, subject))
                         && let Ok(record) = serde_json::from_slice(line)
@@ -223,28 +229,14 @@ impl MemoryHistory {
         }
         self.records.push(record);
     }
+}
 
+impl Lookup for MemoryHistory {
     fn state(&self, key: Key) -> State {
         self.states.get(&key).cloned().unwrap_or_default()
     }
-}
 
-impl History for MemoryHistory {
-    fn chain(&self, trigger: Trigger, binding: &str, subject: &str) -> Chain {
-        self.state(Key::chain(trigger.name(), binding, subject))
-            .into_chain()
-    }
-
-    fn stop_blocks(&self, session_id: &str) -> u32 {
-        let stop = Trigger::PreAgentTurnStop.name();
-        self.state(Key::stops(stop, session_id)).blocked()
-    }
-
-    fn stopped(&self, trigger: Trigger, subject: &str) -> u32 {
-        self.state(Key::stops(trigger.name(), subject)).stopped()
-    }
-
-    fn records(&self, subject: &str) -> Vec<Record> {
+    fn records_of(&self, subject: &str) -> Vec<Record> {
         let is_of = |record: &&Record| {
             serde_json::to_vec(record)
                 .is_ok_and(|bytes| Line::parse(&bytes).is_ok_and(|line| is_of(&line, subject)))
@@ -268,20 +260,12 @@ impl SharedHistory {
     }
 }
 
-impl History for SharedHistory {
-    fn chain(&self, trigger: Trigger, binding: &str, subject: &str) -> Chain {
-        self.held().chain(trigger, binding, subject)
+impl Lookup for SharedHistory {
+    fn state(&self, key: Key) -> State {
+        self.held().state(key)
     }
 
-    fn stop_blocks(&self, session_id: &str) -> u32 {
-        self.held().stop_blocks(session_id)
-    }
-
-    fn stopped(&self, trigger: Trigger, subject: &str) -> u32 {
-        self.held().stopped(trigger, subject)
-    }
-
-    fn records(&self, subject: &str) -> Vec<Record> {
-        self.held().records(subject)
+    fn records_of(&self, subject: &str) -> Vec<Record> {
+        self.held().records_of(subject)
     }
 }

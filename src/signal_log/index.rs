@@ -30,6 +30,7 @@ use super::frame;
 use super::frame::Frame;
 use super::line::Line;
 use super::reader::Reader;
+use super::reader::lines;
 use crate::signal::hex;
 
 /// How many bytes behind the index are read again and again before it is written anew.
@@ -175,7 +176,7 @@ impl Snapshot {
 
     /// Takes what lines do; the end moves behind the last whole one.
     fn take_lines(&mut self, bytes: &[u8], end: &mut Place) {
-        for line in bytes.split_inclusive(|b| *b == b'\n') {
+        for line in lines(bytes) {
             let Some(content) = line.strip_suffix(b"\n") else {
                 return;
             };

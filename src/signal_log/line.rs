@@ -9,6 +9,7 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use super::Notice;
+use super::scan::scan;
 use crate::signal::Action;
 use crate::signal::Actor;
 use crate::signal::Intensity;
@@ -18,6 +19,13 @@ use crate::verdict::Outcome;
 /// A text of a line, borrowed where nothing in it is escaped.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize)]
 pub struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'a> Text<'a> {
+    /// A text that stands in the line as it is.
+    pub(super) const fn plain(text: &'a str) -> Self {
+        Self(Cow::Borrowed(text))
+    }
+}
 
 impl Deref for Text<'_> {
     type Target = str;
@@ -40,7 +48,7 @@ pub enum Kind {
 }
 
 /// One line of the log, borrowed.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Deserialize)]
 pub struct Line<'a> {
     /// The number of the record.
     pub seq: u64,
@@ -96,7 +104,7 @@ pub struct Line<'a> {
 }
 
 /// What became of one binding.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Deserialize)]
 pub struct LineReport<'a> {
     /// The binding's id.
     #[serde(borrow)]
@@ -121,7 +129,7 @@ pub struct LineReport<'a> {
 }
 
 /// The head and context of a signal.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Deserialize)]
 pub struct LineSignal<'a> {
     /// Who, when, how strongly.
     #[serde(borrow)]
@@ -132,7 +140,7 @@ pub struct LineSignal<'a> {
 }
 
 /// The head of a signal.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Deserialize)]
 pub struct LineHeader<'a> {
     /// Its id.
     pub id: Uuid,
@@ -150,7 +158,7 @@ pub struct LineHeader<'a> {
 }
 
 /// What a signal is about.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Deserialize)]
 pub struct LineContext<'a> {
     /// The trigger.
     #[serde(borrow)]
@@ -161,7 +169,7 @@ pub struct LineContext<'a> {
 }
 
 /// A response without its details.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Deserialize)]
 pub struct LineResponse {
     /// The answered signal.
     pub signal_id: Uuid,
@@ -181,7 +189,31 @@ impl<'a> Line<'a> {
     /// # Errors
     /// The line is no JSON, or not of a record.
     pub fn parse(line: &'a [u8]) -> Result<Self, serde_json::Error> {
-        serde_json::from_slice(line)
+        scan(line).map_or_else(|| serde_json::from_slice(line), Ok)
+    }
+
+    /// A line that says nothing.
+    pub(super) const fn empty() -> Self {
+        Self {
+            seq: 0,
+            timestamp: "",
+            kind: Kind::Evaluation,
+            hook: None,
+            decision: None,
+            host: None,
+            session_id: None,
+            issue_id: None,
+            bindings: Vec::new(),
+            duration_us: 0,
+            signal: None,
+            binding: None,
+            source: None,
+            fingerprint: None,
+            response: None,
+            subject: None,
+            refused: None,
+            notice: None,
+        }
     }
 
     /// Returns the trigger, of whatever kind the record is.

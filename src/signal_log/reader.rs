@@ -179,6 +179,26 @@ impl Reader {
     }
 }
 
+/// Cuts bytes into lines, each with its newline; the last one may lack it.
+pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut start = 0;
+    memchr::memchr_iter(b'\n', bytes)
+        .map(|newline| newline + 1)
+        .chain(std::iter::once(bytes.len()))
+        .filter_map(move |end| {
+            let line = bytes.get(start..end).filter(|line| !line.is_empty());
+            start = end;
+            line
+        })
+}
+
+/// Cuts bytes into lines without their newlines; empty ones are left out.
+pub(crate) fn bare_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    lines(bytes)
+        .map(|line| line.strip_suffix(b"\n").unwrap_or(line))
+        .filter(|line| !line.is_empty())
+}
+
 fn first_seq(file: &File) -> Option<u64> {
     let mut head = [0; 32];
     let read = file.read_at(&mut head, 0).ok()?;
@@ -203,7 +223,7 @@ pub(crate) struct Blocks<'r> {
 
 struct OpenPart<'r> {
     path: PathBuf,
-    source: Box<dyn Read + 'r>,
+    source: Box<dyn Read + Send + 'r>,
     offset: u64,
     line: u64,
 }
@@ -251,6 +271,25 @@ impl Blocks<'_> {
         }
     }
 
+    /// Returns the bytes of the next piece to keep, without their place; none at the end.
+    ///
+    /// The buffer itself is given out, and a spare one, of an earlier piece, takes its place.
+    pub(crate) fn take_block(&mut self, mut spare: Vec<u8>) -> Result<Option<Vec<u8>>, LogError> {
+        if self.next_block()?.is_none() {
+            return Ok(None);
+        }
+        let rest = self.buffer.get(self.given..self.filled).unwrap_or_default();
+        spare.resize(rest.len().max(BLOCK), 0);
+        if let Some(begin) = spare.get_mut(..rest.len()) {
+            begin.copy_from_slice(rest);
+        }
+        self.filled -= self.given;
+        let mut block = std::mem::replace(&mut self.buffer, spare);
+        block.truncate(self.given);
+        self.given = 0;
+        Ok(Some(block))
+    }
+
     /// Reads until the buffer is full; true at the end of the part.
     fn fill(&mut self) -> Result<bool, LogError> {
         let Some(part) = &mut self.open else {
@@ -277,7 +316,7 @@ impl Blocks<'_> {
         self.given = 0;
         self.filled = 0;
         while let Some(part) = self.parts.pop_front() {
-            let (path, source): (_, Option<Box<dyn Read>>) = match part {
+            let (path, source): (_, Option<Box<dyn Read + Send>>) = match part {
                 Part::Current(file, length) => (
                     self.files.current.clone(),
                     Some(Box::new(At { file, at: 0 }.take(length))),
@@ -306,7 +345,7 @@ impl Blocks<'_> {
 pub(crate) fn open_segment(
     files: &LogFiles,
     segment: &Segment,
-) -> io::Result<Option<Box<dyn Read>>> {
+) -> io::Result<Option<Box<dyn Read + Send>>> {
     for packed in [segment.packed, true] {
         match File::open(files.segment(segment.first_seq, packed)) {
             Ok(file) if packed => return Ok(Some(Box::new(zstd::Decoder::new(file)?))),
@@ -364,8 +403,7 @@ impl Iterator for Records<'_> {
                     }));
                 }
             };
-            let lines = block.bytes.split_inclusive(|b| *b == b'\n');
-            for (number, line) in (block.line..).zip(lines) {
+            for (number, line) in (block.line..).zip(lines(block.bytes)) {
                 let bytes = line.strip_suffix(b"\n");
                 match serde_json::from_slice::<Record>(bytes.unwrap_or(line)) {
                     Ok(record) => self.ready.push_back(Ok(record)),

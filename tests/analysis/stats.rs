@@ -82,7 +82,8 @@ fn every_figure_of_a_binding_is_right() {
     assert_eq!(checklist.repaired, 2);
     assert_eq!(checklist.mean_time_to_repair_s, Some(500.0));
     assert_eq!(checklist.mean_tries, Some(2.5));
-    assert_eq!(checklist.repair_seconds, [100, 900]);
+    // 100 s is below 5 minutes, 900 s is not below 15.
+    assert_eq!(checklist.repair_times, [0, 1, 0, 1, 0, 0, 0]);
     assert_eq!((checklist.p50_us, checklist.p99_us), (Some(300), Some(500)));
 
     let size = &binding(&stats, "size").figures;
@@ -221,6 +222,21 @@ fn filters_leave_out_what_is_not_asked_for() {
         ..Filter::default()
     });
     assert_eq!(of_binding.signals.total(), 4);
+    // What answers others' signals is not counted: acknowledged, dismissed, rejected.
+    assert_eq!(
+        (of_binding.bindings.len(), of_binding.total.answered),
+        (1, 3)
+    );
+    let of_oracle = count(Filter {
+        oracle: Some("size-oracle".to_owned()),
+        ..Filter::default()
+    });
+    assert_eq!((of_oracle.bindings.len(), of_oracle.total.answered), (1, 3));
+    let controls = count(Filter {
+        intensity: Some(Intensity::Control),
+        ..Filter::default()
+    });
+    assert_eq!((controls.signals.total(), controls.total.answered), (1, 1));
     let since = count(Filter {
         since: Some(super::making::at(86_400)),
         ..Filter::default()

@@ -70,12 +70,20 @@ pub(super) struct Counts {
     pub(super) repaired: u64,
     pub(super) repair_ms: u64,
     pub(super) tries: u64,
-    pub(super) repairs: Vec<u32>,
+    pub(super) repair_times: [u64; REPAIR_CLASSES.len()],
     pub(super) durations: Histogram,
 }
 
-/// How many repair times are kept of a binding, for their distribution.
-const MOST_REPAIRS: usize = 2000;
+/// The classes into which times to repair fall: what each is called, and below how many seconds it ends.
+pub const REPAIR_CLASSES: [(&str, u64); 7] = [
+    ("< 1 min", 60),
+    ("< 5 min", 300),
+    ("< 15 min", 900),
+    ("< 1 h", 3600),
+    ("< 4 h", 14_400),
+    ("< 1 d", 86_400),
+    ("longer", u64::MAX),
+];
 
 impl Counts {
     pub(super) fn merge(&mut self, other: &Self) {
@@ -93,8 +101,9 @@ impl Counts {
         self.repaired += other.repaired;
         self.repair_ms += other.repair_ms;
         self.tries += other.tries;
-        let room = MOST_REPAIRS.saturating_sub(self.repairs.len());
-        self.repairs.extend(other.repairs.iter().take(room));
+        for (sum, count) in self.repair_times.iter_mut().zip(other.repair_times) {
+            *sum += count;
+        }
         self.durations.merge(&other.durations);
     }
 
@@ -116,9 +125,9 @@ impl Counts {
         self.repaired += 1;
         self.repair_ms += milliseconds;
         self.tries += tries;
-        if self.repairs.len() < MOST_REPAIRS {
-            let seconds = u32::try_from(milliseconds / 1000).unwrap_or(u32::MAX);
-            self.repairs.push(seconds);
+        let class = REPAIR_CLASSES.partition_point(|(_, below)| milliseconds / 1000 >= *below);
+        if let Some(count) = self.repair_times.get_mut(class) {
+            *count += 1;
         }
     }
 
@@ -133,8 +142,6 @@ impl Counts {
             Action::RejectModification,
             Action::SuggestionDeferred,
         ]);
-        let mut repair_seconds = self.repairs.clone();
-        repair_seconds.sort_unstable();
         Figures {
             triggered: self.triggered,
             accepted: self.accepted,
@@ -159,7 +166,7 @@ impl Counts {
             timeouts: self.timeouts,
             p50_us: self.durations.percentile(50),
             p99_us: self.durations.percentile(99),
-            repair_seconds,
+            repair_times: self.repair_times,
         }
     }
 }
@@ -205,9 +212,9 @@ pub struct Figures {
     pub p50_us: Option<u64>,
     /// The duration that 99 of 100 do not exceed, in microseconds.
     pub p99_us: Option<u64>,
-    /// The single times to repair in seconds, sorted; of many, the first ones.
+    /// How many times to repair fall into each of [`REPAIR_CLASSES`].
     #[serde(skip)]
-    pub repair_seconds: Vec<u32>,
+    pub repair_times: [u64; REPAIR_CLASSES.len()],
 }
 
 /// Divides, rounded to a ten-thousandth so that it reads well; none by zero.

@@ -2,16 +2,16 @@
 
 mod figures;
 mod histogram;
+mod keys;
 mod slice;
 
 pub use self::figures::Figures;
 pub use self::figures::Intensities;
+pub use self::figures::REPAIR_CLASSES;
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::collections::VecDeque;
-use std::hash::BuildHasher as _;
-use std::hash::RandomState;
 
 use chrono::DateTime;
 use chrono::Utc;
@@ -20,6 +20,9 @@ use rayon::iter::ParallelIterator as _;
 use serde::Serialize;
 
 use self::figures::Counts;
+use self::keys::ByKey;
+use self::keys::Key;
+use self::keys::Keys;
 use self::slice::BindingName;
 use self::slice::Group;
 use self::slice::NONE;
@@ -34,7 +37,7 @@ use crate::verdict::Decision;
 use crate::verdict::Outcome;
 
 /// How much one thread counts at a time.
-const SHARE: usize = 512 << 10;
+const SHARE: usize = 1 << 20;
 /// Of how many answered signals it is remembered that they were: a second answer takes the place of the first.
 const REMEMBERED: usize = 1 << 16;
 
@@ -128,19 +131,39 @@ impl Stats {
     /// # Errors
     /// A file that cannot be read.
     pub fn collect(reader: &Reader, filter: &Filter) -> Result<Self, LogError> {
+        let keys = Keys::default();
         let mut sums = Sums::default();
         let mut blocks = reader.blocks(None);
-        while let Some(block) = blocks.next_block()? {
-            let slices: Vec<Slice> = shares(block.bytes)
-                .par_iter()
-                .map(|bytes| Slice::count(bytes, filter, &sums.hasher))
-                .collect();
-            for slice in slices {
-                sums.add(slice);
-            }
+        let mut counted = Vec::new();
+        let mut spare = Vec::new();
+        let mut taken = blocks.take_block(Vec::new())?;
+        // While one block is counted, the one before is added up and the next one read.
+        while let Some(block) = taken {
+            let (slices, next) = rayon::join(
+                || count(&block, filter, &keys),
+                || {
+                    for slice in counted {
+                        sums.add(slice, &keys);
+                    }
+                    blocks.take_block(spare)
+                },
+            );
+            counted = slices;
+            taken = next?;
+            spare = block;
         }
-        Ok(sums.finish())
+        for slice in counted {
+            sums.add(slice, &keys);
+        }
+        Ok(sums.finish(filter.oracle.is_some()))
     }
+}
+
+fn count(block: &[u8], filter: &Filter, keys: &Keys) -> Vec<Slice> {
+    shares(block)
+        .par_iter()
+        .map(|bytes| Slice::count(bytes, filter, keys))
+        .collect()
 }
 
 /// Cuts bytes at ends of lines into pieces of about one share.
@@ -168,7 +191,6 @@ struct Open {
 /// What has been counted so far.
 #[derive(Debug, Default)]
 struct Sums {
-    hasher: RandomState,
     records: u64,
     bad_lines: u64,
     evaluations: u64,
@@ -178,15 +200,15 @@ struct Sums {
     issues: Named<String, Group>,
     hosts: Named<String, Group>,
     days: Named<String, Group>,
-    open: HashMap<u64, Open>,
-    answered: HashMap<u64, (Action, bool)>,
-    answered_in_order: VecDeque<u64>,
+    open: HashMap<Key, Open, ByKey>,
+    answered: HashMap<Key, (Action, bool), ByKey>,
+    answered_in_order: VecDeque<Key>,
     first_ms: Option<i64>,
     last_ms: Option<i64>,
 }
 
 impl Sums {
-    fn add(&mut self, slice: Slice) {
+    fn add(&mut self, slice: Slice, keys: &Keys) {
         self.records += slice.records;
         self.bad_lines += slice.bad_lines;
         self.evaluations += slice.evaluations;
@@ -200,8 +222,8 @@ impl Sums {
         self.last_ms = slice.last_ms.or(self.last_ms);
         let mut bindings = Vec::with_capacity(slice.bindings.items.len());
         for (name, (counts, durations)) in slice.bindings.items {
-            let hash = self.hasher.hash_one((&*name.hook, &*name.id));
-            let place = self.bindings.place(hash, || name.clone());
+            let key = keys.of(&name.hook).with(keys.of(&name.id));
+            let place = self.bindings.place(key, || name.clone());
             bindings.push(place);
             let known = usize::try_from(place).ok();
             if let Some((known, sum)) = known.and_then(|p| self.bindings.items.get_mut(p)) {
@@ -218,9 +240,9 @@ impl Sums {
                 }
             }
         }
-        let issues = merge_groups(&mut self.issues, slice.issues, &self.hasher);
-        merge_groups(&mut self.hosts, slice.hosts, &self.hasher);
-        let days = merge_groups(&mut self.days, slice.days, &self.hasher);
+        let issues = merge_groups(&mut self.issues, slice.issues, keys);
+        merge_groups(&mut self.hosts, slice.hosts, keys);
+        let days = merge_groups(&mut self.days, slice.days, keys);
         for event in slice.ordered {
             self.follow(event, &bindings, &issues, &days);
         }
@@ -321,11 +343,16 @@ impl Sums {
         }
     }
 
-    fn finish(self) -> Stats {
+    /// Puts the figures together; of one oracle only where the answers, which know no oracle, are not to be counted by
+    /// themselves.
+    fn finish(self, of_one_oracle: bool) -> Stats {
         let mut total = Counts::default();
         let mut oracles: BTreeMap<String, Counts> = BTreeMap::new();
         let mut bindings = Vec::with_capacity(self.bindings.items.len());
         for (name, counts) in self.bindings.items {
+            if of_one_oracle && name.oracle.is_empty() {
+                continue;
+            }
             total.merge(&counts);
             oracles
                 .entry(name.oracle.clone())
@@ -386,11 +413,11 @@ impl Sums {
 fn merge_groups(
     sums: &mut Named<String, Group>,
     slice: Named<String, Group>,
-    hasher: &RandomState,
+    keys: &Keys,
 ) -> Vec<u32> {
     let mut places = Vec::with_capacity(slice.items.len());
     for (name, group) in slice.items {
-        let place = sums.place(hasher.hash_one(&*name), || name);
+        let place = sums.place(keys.of(&name), || name);
         places.push(place);
         if let Some(sum) = sums.at(place) {
             sum.evaluations += group.evaluations;

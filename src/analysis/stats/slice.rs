@@ -1,33 +1,35 @@
 //! Slice: what some lines add up to; many slices are counted at once, then put together in order.
 
 use std::collections::HashMap;
-use std::hash::BuildHasher as _;
-use std::hash::RandomState;
 
 use super::figures::Counts;
+use super::keys::ByKey;
+use super::keys::Key;
+use super::keys::Keys;
 use crate::analysis::Filter;
 use crate::signal::Action;
 use crate::signal::Intensity;
 use crate::signal_log::Kind;
 use crate::signal_log::Line;
 use crate::signal_log::LineReport;
+use crate::signal_log::bare_lines;
 use crate::verdict::Decision;
 use crate::verdict::Outcome;
 
 /// No index.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// A list of named things that is found by a hash of the name.
+/// A list of named things that is found by the key of the name.
 #[derive(Debug)]
 pub(super) struct Named<N, T> {
-    places: HashMap<u64, u32>,
+    places: HashMap<Key, u32, ByKey>,
     pub(super) items: Vec<(N, T)>,
 }
 
 impl<N, T> Default for Named<N, T> {
     fn default() -> Self {
         Self {
-            places: HashMap::new(),
+            places: HashMap::default(),
             items: Vec::new(),
         }
     }
@@ -35,17 +37,19 @@ impl<N, T> Default for Named<N, T> {
 
 impl<N, T: Default> Named<N, T> {
     /// Returns the place of a name, which is made where it is new.
-    pub(super) fn place(&mut self, hash: u64, name: impl FnOnce() -> N) -> u32 {
-        *self.places.entry(hash).or_insert_with(|| {
+    pub(super) fn place(&mut self, key: Key, name: impl FnOnce() -> N) -> u32 {
+        *self.places.entry(key).or_insert_with(|| {
             self.items.push((name(), T::default()));
             u32::try_from(self.items.len() - 1).unwrap_or(NONE)
         })
     }
 
     pub(super) fn at(&mut self, place: u32) -> Option<&mut T> {
-        self.items
-            .get_mut(usize::try_from(place).ok()?)
-            .map(|(_, item)| item)
+        self.item(place).map(|(_, item)| item)
+    }
+
+    pub(super) fn item(&mut self, place: u32) -> Option<&mut (N, T)> {
+        self.items.get_mut(usize::try_from(place).ok()?)
     }
 }
 
@@ -71,9 +75,9 @@ pub(super) struct Group {
 /// What must be seen in the order of the log.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Ordered {
-    /// A binding judged; `chain` is the hash of trigger, binding and subject.
+    /// A binding judged; `chain` is the key of trigger, binding and subject.
     Judged {
-        chain: u64,
+        chain: Key,
         binding: u32,
         issue: u32,
         outcome: Outcome,
@@ -81,10 +85,10 @@ pub(super) enum Ordered {
         ms: i64,
     },
     /// A prompt or stronger was given.
-    Violated { chain: u64, ms: i64 },
+    Violated { chain: Key, ms: i64 },
     /// A signal was answered.
     Answered {
-        signal: u64,
+        signal: Key,
         binding: u32,
         issue: u32,
         day: u32,
@@ -110,14 +114,23 @@ pub(super) struct Slice {
     pub(super) last_ms: Option<i64>,
 }
 
+/// At what, about what and when a binding judged.
+struct At<'l> {
+    hook: &'l str,
+    key: Key,
+    subject: Key,
+    issue: u32,
+    ms: i64,
+}
+
 impl Slice {
     /// Counts some lines.
-    pub(super) fn count(bytes: &[u8], filter: &Filter, hasher: &RandomState) -> Self {
+    pub(super) fn count(bytes: &[u8], filter: &Filter, keys: &Keys) -> Self {
         let mut slice = Self::default();
         let is_open = filter.is_open();
-        for line in bytes.split(|b| *b == b'\n').filter(|l| !l.is_empty()) {
+        for line in bare_lines(bytes) {
             match Line::parse(line) {
-                Ok(line) if is_open || filter.admits(&line) => slice.add(&line, filter, hasher),
+                Ok(line) if is_open || filter.admits(&line) => slice.add(&line, filter, keys),
                 Ok(_) => {}
                 Err(_) => slice.bad_lines += 1,
             }
@@ -125,7 +138,7 @@ impl Slice {
         slice
     }
 
-    fn add(&mut self, line: &Line<'_>, filter: &Filter, hasher: &RandomState) {
+    fn add(&mut self, line: &Line<'_>, filter: &Filter, keys: &Keys) {
         let Some(hook) = line.trigger() else { return };
         self.records += 1;
         let ms = milliseconds(line.timestamp).unwrap_or_default();
@@ -133,19 +146,19 @@ impl Slice {
         self.last_ms = Some(ms);
         let subject = line.issue().or(line.session_id.as_deref());
         let subject = line.subject.as_deref().or(subject).unwrap_or_default();
+        let key = keys.of(hook);
         let day = line.timestamp.get(..10).unwrap_or_default();
-        let day = self.days.place(hasher.hash_one(day), || day.to_owned());
+        let day = self.days.place(keys.of(day), || day.to_owned());
         let issue = line.issue().map_or(NONE, |issue| {
-            self.issues
-                .place(hasher.hash_one(issue), || issue.to_owned())
+            self.issues.place(keys.of(issue), || issue.to_owned())
         });
         let host = line.host.as_deref().map_or(NONE, |host| {
-            self.hosts.place(hasher.hash_one(host), || host.to_owned())
+            self.hosts.place(keys.of(host), || host.to_owned())
         });
         match line.kind {
             Kind::Evaluation => {
                 self.evaluations += 1;
-                let trigger = self.hooks.place(hasher.hash_one(hook), || hook.to_owned());
+                let trigger = self.hooks.place(key, || hook.to_owned());
                 if let Some(count) = self.hooks.at(trigger) {
                     *count += 1;
                 }
@@ -166,9 +179,16 @@ impl Slice {
                     group.first_ms.get_or_insert(ms);
                     group.last_ms = Some(ms);
                 }
+                let at = At {
+                    hook,
+                    key,
+                    subject: keys.of(subject),
+                    issue,
+                    ms,
+                };
                 for report in &line.bindings {
                     if filter.admits_binding(&report.id, &report.oracle) {
-                        self.add_report(report, hook, subject, issue, ms, hasher);
+                        self.add_report(report, &at, keys);
                     }
                 }
             }
@@ -177,7 +197,8 @@ impl Slice {
                     return;
                 };
                 let intensity = signal.header.intensity;
-                let binding = self.binding(hook, id, &signal.header.source, line, hasher);
+                let key = key.with(keys.of(id));
+                let binding = self.binding(key, hook, id, &signal.header.source, line);
                 for counts in [
                     self.bindings.at(binding).map(|(counts, _)| counts),
                     self.days.at(day).map(|g| &mut g.counts),
@@ -191,7 +212,7 @@ impl Slice {
                 }
                 if intensity >= Intensity::Prompt {
                     self.ordered.push(Ordered::Violated {
-                        chain: hasher.hash_one((hook, id, subject)),
+                        chain: key.with(keys.of(subject)),
                         ms,
                     });
                 }
@@ -200,7 +221,7 @@ impl Slice {
                 let (Some(response), Some(id)) = (&line.response, line.binding.as_deref()) else {
                     return;
                 };
-                let binding = self.binding(hook, id, "", line, hasher);
+                let binding = self.binding(key.with(keys.of(id)), hook, id, "", line);
                 if line.refused.is_some() {
                     if let Some((counts, _)) = self.bindings.at(binding) {
                         counts.refused += 1;
@@ -208,11 +229,9 @@ impl Slice {
                     return;
                 }
                 // Whether the subject is an issue or a session is not written; one that was seen as an issue is one.
-                let issue = self
-                    .issues
-                    .place(hasher.hash_one(subject), || subject.to_owned());
+                let issue = self.issues.place(keys.of(subject), || subject.to_owned());
                 self.ordered.push(Ordered::Answered {
-                    signal: hasher.hash_one(response.signal_id),
+                    signal: keys.of_id(response.signal_id),
                     binding,
                     issue,
                     day,
@@ -223,23 +242,20 @@ impl Slice {
         }
     }
 
-    fn add_report(
-        &mut self,
-        report: &LineReport<'_>,
-        hook: &str,
-        subject: &str,
-        issue: u32,
-        ms: i64,
-        hasher: &RandomState,
-    ) {
-        let hash = hasher.hash_one((hook, &*report.id));
-        let place = self.bindings.place(hash, || BindingName {
-            hook: hook.to_owned(),
+    fn add_report(&mut self, report: &LineReport<'_>, at: &At<'_>, keys: &Keys) {
+        let key = at.key.with(keys.of(&report.id));
+        let place = self.bindings.place(key, || BindingName {
+            hook: at.hook.to_owned(),
             id: report.id.to_string(),
             oracle: report.oracle.to_string(),
             source: report.source.to_string(),
         });
-        if let Some((counts, durations)) = self.bindings.at(place) {
+        if let Some((name, (counts, durations))) = self.bindings.item(place) {
+            // The place is the latest.
+            if *name.source != *report.source {
+                name.source.clear();
+                name.source.push_str(&report.source);
+            }
             let timed_out = report.error.as_deref();
             let timed_out = timed_out.is_some_and(|error| error.starts_with("timed out"));
             counts.add_outcome(report.outcome, timed_out);
@@ -249,27 +265,19 @@ impl Slice {
             ) {
                 durations.push(u32::try_from(report.duration_us).unwrap_or(u32::MAX));
                 self.ordered.push(Ordered::Judged {
-                    chain: hasher.hash_one((hook, &*report.id, subject)),
+                    chain: key.with(at.subject),
                     binding: place,
-                    issue,
+                    issue: at.issue,
                     outcome: report.outcome,
                     waived: !report.waived.is_empty(),
-                    ms,
+                    ms: at.ms,
                 });
             }
         }
     }
 
-    fn binding(
-        &mut self,
-        hook: &str,
-        id: &str,
-        oracle: &str,
-        line: &Line<'_>,
-        hasher: &RandomState,
-    ) -> u32 {
-        let hash = hasher.hash_one((hook, id));
-        self.bindings.place(hash, || BindingName {
+    fn binding(&mut self, key: Key, hook: &str, id: &str, oracle: &str, line: &Line<'_>) -> u32 {
+        self.bindings.place(key, || BindingName {
             hook: hook.to_owned(),
             id: id.to_owned(),
             oracle: oracle.to_owned(),
