@@ -225,9 +225,11 @@ impl Engine {
         started: Instant,
     ) -> Verdict {
         verdict.duration_us = micros(started.elapsed());
-        if let Some(warning) = state.log(facts, &verdict, skipped, self.shared.clock.now()) {
-            if state.policy().settings().log.required && verdict.trigger.is_pre() {
-                let mut signal = Signal::block("log-unwritable", &warning)
+        let required = state.policy().settings().log.required && verdict.trigger.is_pre();
+        match state.log(facts, &verdict, skipped, self.shared.clock.now()) {
+            Ok(warnings) => verdict.warnings.extend(warnings),
+            Err(failure) if required => {
+                let mut signal = Signal::block("log-unwritable", &failure)
                     .steps([
                         "Make the signal log writable",
                         "Or set `settings.log.required: false`",
@@ -240,7 +242,7 @@ impl Engine {
                 verdict.signals.push(signal);
                 verdict.decision = Decision::Block;
             }
-            verdict.warnings.push(warning);
+            Err(failure) => verdict.warnings.push(failure),
         }
         verdict
     }
@@ -535,7 +537,7 @@ async fn background(engine: Engine, state: Arc<State>, facts: Arc<Facts>, bindin
             ..Verdict::none(facts.event().trigger)
         };
         // The host has its answer: there is nobody left to warn of a log that cannot be written.
-        state.log(&facts, &verdict, 0, clock.now());
+        state.log(&facts, &verdict, 0, clock.now()).ok();
     }
 }
 

@@ -300,15 +300,20 @@ impl State {
         self.finder.trusts(binding)
     }
 
-    /// Writes a verdict to the log; returns what went wrong, if something did.
+    /// Writes a verdict to the log; returns what a person should know of a log that was written.
+    ///
+    /// # Errors
+    /// Why it could not be written.
     pub(super) fn log(
         &self,
         facts: &Facts,
         verdict: &Verdict,
         skipped: usize,
         now: DateTime<Utc>,
-    ) -> Option<String> {
-        let log = self.log.as_ref()?;
+    ) -> Result<Vec<String>, String> {
+        let Some(log) = &self.log else {
+            return Ok(Vec::new());
+        };
         let mut bodies = record::bodies(facts, verdict, skipped, log.events());
         // Trying an issue's step or a stop again is an answer to what stopped it; the next tool call is not.
         let trigger = verdict.trigger;
@@ -317,8 +322,12 @@ impl State {
             bodies.extend(inferred_responses(history, facts.event(), verdict, now));
         }
         match log.append(bodies, now) {
-            Ok(_) => None,
-            Err(error) => Some(format!("the signal log cannot be written: {error}")),
+            Ok(appended) => {
+                let damage = appended.notice.and_then(|notice| notice.damage());
+                let damage = damage.map(|damage| format!("the signal log was damaged: {damage}"));
+                Ok(damage.into_iter().chain(appended.warnings).collect())
+            }
+            Err(error) => Err(format!("the signal log cannot be written: {error}")),
         }
     }
 }

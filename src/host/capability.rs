@@ -206,13 +206,16 @@ impl Host {
                 };
                 plan.delivers = !waiting.is_empty();
                 append(&mut agent, waiting);
-                let person = message::for_person(verdict);
+                let mut person = message::for_person(verdict);
+                if person.is_empty() {
+                    person = message::cut(&agent, 300);
+                }
+                // An objection is the one thing that every host shows: what is amiss is said with it.
+                for text in [&mut agent, &mut person] {
+                    append(text, warning(&verdict.warnings).as_slice());
+                }
                 plan.speech.objection = Some(Objection {
-                    person: if person.is_empty() {
-                        message::cut(&agent, 300)
-                    } else {
-                        person
-                    },
+                    person,
                     agent: message::cut(&agent, limit),
                     ask: asks,
                 });
@@ -244,27 +247,34 @@ impl Host {
             // A warning that reaches the agent alone would leave the person in the dark.
             plan.speech.notice = Some(message::for_person(verdict));
         }
-        warn(&mut plan.speech, &verdict.warnings, limit);
+        warn(&mut plan, waiting, &verdict.warnings, limit);
         plan
     }
 }
 
-/// Adds what a person should know and no signal says; where she cannot be told, the agent is.
-fn warn(speech: &mut Speech<'_>, warnings: &[String], limit: usize) {
-    if warnings.is_empty() {
+/// Adds what a person should know and no signal says; where she cannot be told, the agent is, now or at a later moment.
+fn warn(plan: &mut Plan<'_>, waiting: &[String], warnings: &[String], limit: usize) {
+    let Some(words) = warning(warnings) else {
+        return;
+    };
+    // What waits is said with this or a later reply: once is enough, however many calls come before it can be.
+    if !plan.speech.moment.notice && waiting.iter().any(|text| text.contains(&words)) {
         return;
     }
-    let words = format!("ahp: warning: {}", warnings.join("; "));
-    let place = if speech.moment.notice {
-        &mut speech.notice
-    } else if speech.moment.context {
-        &mut speech.context
+    let place = if plan.speech.moment.notice {
+        &mut plan.speech.notice
+    } else if plan.speech.moment.context {
+        &mut plan.speech.context
     } else {
-        return;
+        &mut plan.queue
     };
     let mut text = place.take().unwrap_or_default();
     append(&mut text, &[words]);
     *place = Some(message::cut(&text, limit));
+}
+
+fn warning(warnings: &[String]) -> Option<String> {
+    (!warnings.is_empty()).then(|| format!("ahp: warning: {}", warnings.join("; ")))
 }
 
 /// What goes out now, and what is kept.

@@ -16,6 +16,14 @@ pub enum LogError {
         /// What the system said.
         source: io::Error,
     },
+    /// The records are in the log, but the system could not put them on the disk.
+    #[error("cannot save `{}`: {source}; this event was logged, but a power cut may lose it", .path.display())]
+    NotSaved {
+        /// The log.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// The file system has no locks.
     #[error("cannot lock `{}`: {source}; put `settings.log.path` on a file system with locks", .path.display())]
     NoLocks {

@@ -45,6 +45,20 @@ pub struct Notice {
     pub clock_back_ms: u64,
 }
 
+impl Notice {
+    /// Says what of the log was lost or had to be mended; none where there was no more than a clock that went back.
+    pub fn damage(&self) -> Option<String> {
+        let torn = (self.torn_bytes > 0).then(|| {
+            let bytes = self.torn_bytes;
+            format!("{bytes} bytes at its end were no whole record and are kept beside it")
+        });
+        let lost = (self.lost_records > 0)
+            .then(|| format!("{} records are gone from its end", self.lost_records));
+        let said: Vec<String> = torn.into_iter().chain(lost).collect();
+        (!said.is_empty()).then(|| said.join("; "))
+    }
+}
+
 /// What a record holds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]

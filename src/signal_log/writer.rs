@@ -90,7 +90,10 @@ impl SignalLog {
 
     /// Appends records in one write; when it returns they are in the log, as durable as `fsync` says.
     ///
-    /// Secrets are cut out before. After an error none of the records is in the log.
+    /// Secrets are cut out before. After an error none of the records is in the log, but for one case: where `fsync`
+    /// fails ([`LogError::NotSaved`]) all of them are there for every reader, only not yet surely on the disk. After a
+    /// power cut they may be gone; the number of the last record beside the log then tells that they are. An append
+    /// is not to be tried again: it would write them twice.
     ///
     /// # Errors
     /// A [`LogError`] that says what stood in the way and how to mend it.
@@ -252,7 +255,10 @@ impl SignalLog {
     }
 
     fn sync(&self, file: &File, is_new: bool) -> Result<(), LogError> {
-        let error = |source| LogError::io("save", &self.files.current, source);
+        let error = |source| LogError::NotSaved {
+            path: self.files.current.clone(),
+            source,
+        };
         file.sync_data().map_err(error)?;
         if is_new {
             // A new name is durable only when its directory is.

@@ -52,7 +52,7 @@ fn ahp_with(dir: &Path, args: &[&str], stdin: &str) -> Said {
 }
 
 /// A project with one block (2 of 3 done), then an accept, a prompt and an aid.
-fn project() -> tempfile::TempDir {
+pub(super) fn project() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join(".ahp")).unwrap();
     let log = log(&dir.path().join(".ahp"));
@@ -107,7 +107,12 @@ fn filters_choose() {
     assert_eq!(count(&["--since", "2026-02-02T02:50:00Z"]), 2);
     assert_eq!(count(&["--unanswered"]), 3);
     let said = ahp(dir.path(), &["log", "show", "--hook", "pre-issue-submitt"]);
-    assert_eq!(said.code, 2, "{}", said.err);
+    assert_eq!(said.code, 1, "{}", said.err);
+    assert!(
+        said.err.contains("did you mean `pre-issue-submit`?"),
+        "{}",
+        said.err
+    );
     let said = ahp(dir.path(), &["log", "show", "--since", "soon"]);
     assert_eq!(said.code, 1);
     assert!(said.err.contains("expected `30m`"), "{}", said.err);

@@ -10,5 +10,7 @@ mod durability;
 mod following;
 mod history;
 mod making;
+mod page;
+mod unwritable;
 mod verifying;
 mod writing;

@@ -11,10 +11,15 @@ mod project;
 mod view;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Parser as _;
 
+use crate::exit_code::Exit;
+
 fn main() -> ExitCode {
+    // A write past a file-size limit must come back as an error: a hook that a signal ends opens the gate.
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default()).ok();
     let code = run();
     ahp::process::end_all();
     code
@@ -22,14 +27,25 @@ fn main() -> ExitCode {
 
 fn run() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
+    let is_hook = words.next().is_some_and(|word| word == "hook");
     // Hosts wait for this one on every tool call.
-    if words.next().is_some_and(|word| word == "hook")
-        && let Some(args) = command::hook::Args::read(words)
-    {
+    if is_hook && let Some(args) = command::hook::Args::read(words) {
         debug::start(false);
         return command::hook::run(&args);
     }
-    let cli = args::Cli::parse();
+    let cli = match args::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            error.print().ok();
+            // To scripts 2 means "blocked"; a host must not take a hook that is called wrongly for one that let pass.
+            return match error.exit_code() {
+                0 => Exit::Success,
+                _ if is_hook => Exit::Blocked,
+                _ => Exit::Failure,
+            }
+            .into();
+        }
+    };
     debug::start(cli.debug);
     command::run(cli)
 }
