@@ -138,7 +138,7 @@ fn replay(args: &Args) -> Result<Exit, String> {
     }
     match args.format {
         Format::Json => output::json(&outcome),
-        Format::Human => print(&outcome),
+        Format::Human => print(&outcome, args.against),
     }
     let is_regression = (args.deny_new_blocks && outcome.newly_blocked > 0)
         || (args.deny_new_allows && outcome.newly_allowed > 0);
@@ -214,7 +214,7 @@ impl Outcome {
     }
 }
 
-fn print(outcome: &Outcome) {
+fn print(outcome: &Outcome, against: Against) {
     let red = Style::new().fg_color(Some(AnsiColor::Red.into()));
     let green = Style::new().fg_color(Some(AnsiColor::Green.into()));
     for change in &outcome.changes {
@@ -235,6 +235,12 @@ fn print(outcome: &Outcome) {
         "{} newly blocked, {} newly allowed, {} unchanged",
         outcome.newly_blocked, outcome.newly_allowed, outcome.unchanged
     ));
+    if against == Against::Log && !outcome.changes.is_empty() {
+        // An issue that was mended since is accepted now by the same policy.
+        output::error(
+            "judged on the project as it is now; `--against current` compares the policies alone",
+        );
+    }
     if outcome.not_replayed > 0 {
         output::line(format!(
             "{} could not be replayed: their events were not logged (`settings.log.events`)",

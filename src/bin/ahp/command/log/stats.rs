@@ -45,7 +45,7 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
         output::json(&stats);
         return Ok(Exit::Success);
     }
-    let table = match args.by {
+    let mut table = match args.by {
         By::Binding => by_binding(&stats),
         By::Oracle => by_oracle(&stats),
         By::Issue => by_group("ISSUE", &stats.issues),
@@ -62,17 +62,27 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
             until.format("%Y-%m-%d %H:%M")
         ));
     }
+    let left_out = table::fit(&mut table, LEAVE_OUT, false);
     table::print(&table);
+    if !left_out.is_empty() {
+        output::error(format!(
+            "no room for {}: a wider terminal or --json shows them",
+            left_out.join(", ")
+        ));
+    }
     if stats.bad_lines > 0 {
         output::error(format!(
-            "{} lines are no records; `ahp log verify` says more",
-            stats.bad_lines
+            "{} no record; `ahp log verify` says more",
+            match stats.bad_lines {
+                1 => "1 line is".to_owned(),
+                lines => format!("{lines} lines are"),
+            }
         ));
     }
     Ok(Exit::Success)
 }
 
-const COLUMNS: [&str; 14] = [
+const COLUMNS: [&str; 15] = [
     "RUNS",
     "OK",
     "BLOCK",
@@ -85,8 +95,25 @@ const COLUMNS: [&str; 14] = [
     "REPAIR",
     "TRIES",
     "ERRORS",
+    "LATE",
     "P50",
     "P99",
+];
+
+/// What a narrow terminal does without, the least important first.
+const LEAVE_OUT: &[&str] = &[
+    "LATE",
+    "P50",
+    "OK",
+    "TRIES",
+    "P99",
+    "ERRORS",
+    "AID",
+    "CTRL",
+    "OVERRIDDEN",
+    "ANSWERED",
+    "REPAIR",
+    "REPAIRED",
 ];
 
 fn by_binding(stats: &Stats) -> Table {
@@ -137,11 +164,7 @@ fn align(mut table: Table, names: usize) -> Table {
     table
 }
 
-fn cells(figures: &Figures) -> [String; 14] {
-    let errors = match (figures.errors, figures.timeouts) {
-        (errors, 0) => errors.to_string(),
-        (errors, timeouts) => format!("{errors} ({timeouts} timeouts)"),
-    };
+fn cells(figures: &Figures) -> [String; 15] {
     [
         figures.triggered.to_string(),
         figures.accepted.to_string(),
@@ -156,7 +179,8 @@ fn cells(figures: &Figures) -> [String; 14] {
         figures
             .mean_tries
             .map_or_else(|| "-".to_owned(), |tries| format!("{tries:.1}")),
-        errors,
+        figures.errors.to_string(),
+        figures.timeouts.to_string(),
         microseconds(figures.p50_us),
         microseconds(figures.p99_us),
     ]

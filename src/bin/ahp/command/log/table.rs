@@ -1,4 +1,4 @@
-//! Tables for people: as wide as the terminal, intensities in colour.
+//! Tables for people: one line a row, as wide as the terminal, intensities in colour.
 
 use ahp::analysis::Entry;
 use ahp::signal::Actor;
@@ -8,23 +8,75 @@ use anstyle::Style;
 use comfy_table::ColumnConstraint;
 use comfy_table::ContentArrangement;
 use comfy_table::Table;
-use comfy_table::Width;
 use comfy_table::presets;
 
 use crate::output;
 
-/// Without a terminal a table is as wide as this.
-const WIDTH: u16 = 140;
+/// Less of a text than this is of no use.
+const LEAST_TEXT: u16 = 30;
 
 /// Makes an empty table with a head.
 pub(super) fn table(head: &[&str]) -> Table {
     let mut table = Table::new();
     table
         .load_style(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(output::terminal_width().unwrap_or(WIDTH))
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_truncation_indicator("…")
         .set_header(head);
+    if let Some(first) = table.column_mut(0) {
+        first.set_padding((0, 1));
+    }
     table
+}
+
+/// Makes a table as narrow as the terminal, where there is one; returns the heads that had to be left out.
+///
+/// Columns are left out whole, in the order that is given, so that each row stays one line; a text in the last column is
+/// cut where it is too long.
+pub(super) fn fit(table: &mut Table, leave_out: &[&str], last_is_text: bool) -> Vec<String> {
+    output::terminal_width()
+        .map(|room| fit_to(table, room, leave_out, last_is_text))
+        .unwrap_or_default()
+}
+
+fn fit_to(table: &mut Table, room: u16, leave_out: &[&str], last_is_text: bool) -> Vec<String> {
+    let heads: Vec<String> = table
+        .header()
+        .map(|row| row.cell_iter().map(|cell| cell.content()).collect())
+        .unwrap_or_default();
+    let mut widths = table.column_max_content_widths();
+    let text = widths.len().saturating_sub(1);
+    if last_is_text && let Some(width) = widths.get_mut(text) {
+        *width = LEAST_TEXT.min(*width);
+    }
+    let mut needed: u16 = widths.iter().map(|width| width + 2).sum();
+    let mut left_out = Vec::new();
+    for head in leave_out {
+        if needed <= room {
+            break;
+        }
+        if let Some(place) = heads.iter().position(|h| h == head)
+            && let (Some(column), Some(width)) = (table.column_mut(place), widths.get(place))
+        {
+            column.set_constraint(ColumnConstraint::Hidden);
+            needed -= width + 2;
+            left_out.push((*head).to_owned());
+        }
+    }
+    if last_is_text {
+        table
+            .set_content_arrangement(ContentArrangement::Dynamic)
+            .set_width(room);
+        for (place, column) in table.column_iter_mut().enumerate() {
+            if place != text && !column.is_hidden() {
+                column.set_constraint(ColumnConstraint::ContentWidth);
+            }
+        }
+        for row in table.row_iter_mut() {
+            row.max_height(1);
+        }
+    }
+    left_out
 }
 
 /// Prints a table: head underlined, intensities in their colours, no spaces at the ends of lines.
@@ -64,26 +116,26 @@ pub(super) fn entries(entries: &[Entry]) -> Table {
             first_line(&entry.text),
         ]);
     }
-    for (column, width) in [(0, 16), (2, 11), (6, 10)] {
-        if let Some(column) = table.column_mut(column) {
-            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width)));
-        }
-    }
+    fit(&mut table, &["HOOK", "ABOUT", "ANSWER", "INTENSITY"], true);
     table
 }
 
 /// Writes one signal as one line, for a tail.
 pub(super) fn one_line(entry: &Entry) -> String {
-    coloured(&format!(
+    let line = format!(
         "{} {} {:8} {} {} {} {}",
         entry.timestamp.format("%m-%d %H:%M:%S"),
         entry.short_id(),
-        entry.intensity,
+        entry.intensity.to_string(),
         entry.hook,
         entry.binding,
         about(entry),
         first_line(&entry.text)
-    ))
+    );
+    coloured(&match output::terminal_width() {
+        Some(width) => cut(&line, width.into()),
+        None => line,
+    })
 }
 
 fn about(entry: &Entry) -> String {
@@ -107,11 +159,14 @@ fn answer(entry: &Entry) -> String {
 
 fn first_line(text: &str) -> String {
     const LONGEST: usize = 160;
-    let line = text.lines().next().unwrap_or_default();
-    if line.chars().count() <= LONGEST {
+    cut(text.lines().next().unwrap_or_default(), LONGEST)
+}
+
+fn cut(line: &str, longest: usize) -> String {
+    if line.chars().count() <= longest {
         return line.to_owned();
     }
-    let cut: String = line.chars().take(LONGEST).collect();
+    let cut: String = line.chars().take(longest.saturating_sub(1)).collect();
     format!("{cut}…")
 }
 
@@ -135,4 +190,49 @@ fn style(intensity: Intensity) -> Style {
         Intensity::Aid => AnsiColor::Cyan,
     };
     Style::new().fg_color(Some(colour.into())).bold()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made() -> Table {
+        let mut made = table(&["NAME", "RUNS", "LATE", "WHAT"]);
+        made.add_row([
+            "checklist",
+            "120",
+            "3",
+            "two of three items of the list are still open",
+        ]);
+        made.add_row(["size", "7", "0", "many files"]);
+        made
+    }
+
+    #[test]
+    fn columns_are_left_out_in_order_until_the_rest_fits() {
+        let all = "NAME       RUNS  LATE  WHAT";
+        for (room, last_is_text, head, gone) in [
+            (80, false, all, &[][..]),
+            (66, false, "NAME       RUNS  WHAT", &["LATE"]),
+            (60, false, "NAME       WHAT", &["LATE", "RUNS"]),
+            (55, true, all, &[]),
+            (50, true, "NAME       RUNS  WHAT", &["LATE"]),
+        ] {
+            let mut table = made();
+            assert_eq!(
+                fit_to(&mut table, room, &["LATE", "RUNS"], last_is_text),
+                gone
+            );
+            let text = table.to_string();
+            assert_eq!(text.lines().next().unwrap().trim_end(), head);
+            assert_eq!(text.lines().count(), 3, "{text}");
+            for line in text.lines() {
+                assert!(
+                    line.trim_end().chars().count() <= usize::from(room),
+                    "{text}"
+                );
+            }
+            assert_eq!(text.contains('…'), last_is_text, "{text}");
+        }
+    }
 }

@@ -28,26 +28,37 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
     }
     if found.notices > 0 {
         output::line(format!(
-            "noted by writers {} times: {} torn bytes kept aside, {} records lost",
-            found.notices, found.torn_bytes, found.lost_records
+            "noted by writers {}: {} kept aside, {} lost",
+            count(found.notices, "time"),
+            count(found.torn_bytes, "torn byte"),
+            count(found.lost_records, "record")
         ));
     }
     if found.torn_tail > 0 {
         output::line(format!(
-            "the last {} bytes are torn; the next writer keeps them aside",
-            found.torn_tail
+            "torn at the end: {}; the next writer keeps them aside",
+            count(found.torn_tail, "byte")
         ));
     }
     let Some(damage) = &found.damage else {
         output::line(format!(
-            "sound: {} records ({} to {}) in {} files",
-            found.records, found.first_seq, found.last_seq, found.files
+            "sound: {} ({} to {}) in {}",
+            count(found.records, "record"),
+            found.first_seq,
+            found.last_seq,
+            count(found.files, "file")
         ));
         return Ok(exit);
     };
     output::error(format!("ahp: the log is damaged: {damage}"));
     if found.further > 0 {
-        output::error(format!("     {} more bad places follow", found.further));
+        output::error(format!("     {} more", count(found.further, "bad place")));
     }
     Ok(exit)
+}
+
+/// Writes a number with its noun.
+fn count(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
 }

@@ -81,7 +81,9 @@ fn percent(part: u64, whole: u64) -> String {
 
 const WIDTH: u64 = 720;
 const HEIGHT: u64 = 200;
-const FOOT: u64 = 20;
+/// The room for texts below a chart, and above it.
+const FOOT: u64 = 24;
+const HEAD: u64 = 24;
 
 /// Draws the signals of each day, stacked by intensity.
 pub(super) fn days(days: &[GroupStats]) -> Markup {
@@ -97,15 +99,16 @@ pub(super) fn days(days: &[GroupStats]) -> Markup {
         div.wide {
             svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT + FOOT) } role="img" aria-label="Signals of each day by intensity" {
                 line.axis x1="0" x2=(WIDTH) y1=(HEIGHT) y2=(HEIGHT) {}
-                text x="2" y="12" { (most) }
+                line.axis x1="0" x2=(WIDTH) y1=(HEAD) y2=(HEAD) {}
+                text x="2" y=(HEAD - 6) { (most) }
                 @for (i, day) in days.iter().enumerate() {
                     @let x = thousandths(i as u64 * step + step / 10);
                     g data-day=(day.name) {
                         title { (day.name) ": " (day.signals.total()) " signals" }
                         @for (class, value, top) in stacked(&day.signals) {
                             rect class=(class) x=(x) width=(thousandths((step * 8 / 10).min(60_000)))
-                                y=(thousandths(HEIGHT * 1000 - top * HEIGHT * 1000 / most))
-                                height=(thousandths(value * HEIGHT * 1000 / most)) data-value=(value) {}
+                                y=(thousandths(HEIGHT * 1000 - top * (HEIGHT - HEAD) * 1000 / most))
+                                height=(thousandths(value * (HEIGHT - HEAD) * 1000 / most)) data-value=(value) {}
                         }
                     }
                     @if i % every == 0 {
@@ -145,7 +148,7 @@ pub(super) fn histogram(what: &str, classes: &[(&str, u64)]) -> Markup {
                 line.axis x1="0" x2=(WIDTH) y1=(HEIGHT) y2=(HEIGHT) {}
                 @for (i, (name, value)) in classes.iter().enumerate() {
                     @let x = i as u64 * step + step / 10;
-                    @let height = value * (HEIGHT - 20) / most;
+                    @let height = value * (HEIGHT - HEAD) / most;
                     rect.good x=(x) width=(step * 8 / 10) y=(HEIGHT - height) height=(height) data-value=(value) data-class=(name) {
                         title { (name) ": " (value) }
                     }

@@ -3,6 +3,7 @@
 use ahp::analysis::Edit;
 use ahp::analysis::Figures;
 use ahp::analysis::Proposal;
+use ahp::analysis::REPAIR_CLASSES;
 use ahp::analysis::RULES;
 use ahp::analysis::Stats;
 use ahp::signal::Action;
@@ -178,26 +179,10 @@ fn binding_table(stats: &Stats) -> Markup {
 }
 
 fn repairs(total: &Figures) -> Markup {
-    const CLASSES: [(&str, u32); 7] = [
-        ("< 1 min", 60),
-        ("< 5 min", 300),
-        ("< 15 min", 900),
-        ("< 1 h", 3600),
-        ("< 4 h", 14_400),
-        ("< 1 d", 86_400),
-        ("longer", u32::MAX),
-    ];
-    let mut below = 0;
-    let classes: Vec<(&str, u64)> = CLASSES
+    let classes: Vec<(&str, u64)> = REPAIR_CLASSES
         .iter()
-        .map(|(name, limit)| {
-            let until = total
-                .repair_seconds
-                .partition_point(|s| s < limit || *limit == u32::MAX);
-            let count = until - below;
-            below = until;
-            (*name, count as u64)
-        })
+        .zip(total.repair_times)
+        .map(|((name, _), count)| (*name, count))
         .collect();
     html! {
         section {
