@@ -1,13 +1,18 @@
-#!/bin/sh
-# Compares `ahp log stats` with DuckDB's read_json over the same log: benches/stats_against_duckdb.sh [MEGABYTES].
-set -eu
+#!/usr/bin/env bash
+# Compares `ahp log stats` with DuckDB's read_json over the same log: benches/stats_against_duckdb.sh [MEGABYTES [CARGO-ARGUMENT…]].
+# Fails where it is not three times as fast, or takes more than 100 MiB of memory. The log is deleted at the end.
+set -euo pipefail
+cd "$(dirname "$0")/.."
 megabytes=${1:-1000}
+shift || true
 dir=target/stats-bench
 mkdir -p "$dir"
 log="$dir/signals-$megabytes.log"
+trap 'rm -f "$log"' EXIT
 [ -f "$log" ] || python3 benches/make_log.py "$log" "$megabytes"
-[ -d target/duckdb ] || { python3 -m venv target/duckdb && target/duckdb/bin/pip install -q duckdb; }
-cargo build --release --quiet
+duckdb=target/tools/duckdb
+[ -d "$duckdb" ] || { python3 -m venv "$duckdb" && "$duckdb/bin/pip" install -q duckdb; }
+cargo build --release --quiet --locked --bin ahp "$@"
 cat "$log" > /dev/null
 cat > "$dir/sums.py" <<'PY'
 import sys, time, duckdb
@@ -28,8 +33,11 @@ select
 """).fetchall()
 print(f"{time.time() - start:.2f}")
 PY
-for round in 1 2 3; do
-  duck=$(target/duckdb/bin/python "$dir/sums.py" "$log")
-  ahp=$( { /usr/bin/time -f '%e s, %M KiB at most' target/release/ahp log stats --log "$log" --format json > "$dir/stats.json"; } 2>&1 )
-  echo "round $round: ahp $ahp; duckdb $duck s"
-done
+for _ in 1 2 3 4 5; do
+  theirs=$("$duckdb/bin/python" "$dir/sums.py" "$log")
+  ours=$( { /usr/bin/time -f '%e %M' target/release/ahp log stats --log "$log" --format json > "$dir/stats.json"; } 2>&1 )
+  echo "$theirs $ours"
+done | tee "$dir/times" | awk '{ printf "duckdb %5.2f s; ahp %5.2f s, %d KiB at most; %.1f times as fast\n", $1, $2, $3, $1 / $2 }'
+median() { cut -d ' ' -f "$1" "$dir/times" | sort -n | sed -n 3p; }
+most=$(cut -d ' ' -f 3 "$dir/times" | sort -n | tail -n 1)
+echo "$(median 1) $(median 2) $most" | awk '{ printf "median: %.1f times as fast\n", $1 / $2; exit $1 / $2 < 3 || $3 > 100 * 1024 }'

@@ -42,7 +42,7 @@ pub(super) fn fit(table: &mut Table, leave_out: &[&str], last_is_text: bool) -> 
 fn fit_to(table: &mut Table, room: u16, leave_out: &[&str], last_is_text: bool) -> Vec<String> {
     let heads: Vec<String> = table
         .header()
-        .map(|row| row.cell_iter().map(|cell| cell.content()).collect())
+        .map(|row| row.cell_iter().map(comfy_table::Cell::content).collect())
         .unwrap_or_default();
     let mut widths = table.column_max_content_widths();
     let text = widths.len().saturating_sub(1);
