@@ -82,3 +82,27 @@ fn three_fire(bencher: divan::Bencher, count: usize) {
         .with_inputs(|| shell("cargo test"))
         .bench_values(|event| block_on(engine.evaluate(event)));
 }
+
+/// A script of twenty lines, as people write them. The first run of a process is outside of the measurement: it
+/// compiles the script and starts its thread.
+#[divan::bench]
+fn script_of_twenty_lines(bencher: divan::Bencher) {
+    let project = tempfile::tempdir().unwrap();
+    std::fs::write(
+        project.path().join("twenty.rhai"),
+        include_str!("twenty-lines.rhai"),
+    )
+    .unwrap();
+    let engine = Engine::builder()
+        .policy_text("settings: {oracles: [.]}\nhooks: {pre-tool-use: [{oracle: twenty}]}")
+        .root(project.path())
+        .without_log()
+        .build()
+        .unwrap();
+    assert!(engine.state().faults().is_empty());
+    let event = || shell("cargo publish --dry-run && git status --short | head -20");
+    assert_eq!(block_on(engine.evaluate(event())).signals.len(), 1);
+    bencher
+        .with_inputs(event)
+        .bench_values(|event| block_on(engine.evaluate(event)));
+}

@@ -77,8 +77,35 @@ fn main() {
                 world.path().join("fifty").to_str().unwrap(),
             ],
         ),
+        subject(
+            "ahp run (no oracle of its own)",
+            ahp,
+            &[
+                "run",
+                "--event",
+                "-",
+                "--work-dir",
+                world.path().join("plain").to_str().unwrap(),
+            ],
+        ),
+        subject(
+            "ahp run (a script of 20 lines)",
+            ahp,
+            &[
+                "run",
+                "--event",
+                "-",
+                "--work-dir",
+                world.path().join("script").to_str().unwrap(),
+            ],
+        ),
     ];
     set_up_fifty(&world.path().join("fifty"));
+    set_up_script(
+        &world.path().join("plain"),
+        "PermissionChecker, when: {tool: Write}",
+    );
+    set_up_script(&world.path().join("script"), "twenty");
     if found("jq") {
         let hook = script("jq-hook", JQ_HOOK);
         subjects.push(subject("bash + jq hook", &hook, &[]));
@@ -141,6 +168,15 @@ fn set_up_fifty(dir: &Path) {
         ));
     }
     fs::write(dir.join(".ahp/hooks.yaml"), policy).unwrap();
+}
+
+/// One layer with one binding, and a script beside it: what the script costs is the difference between two of these.
+fn set_up_script(dir: &Path, binding: &str) {
+    fs::create_dir_all(dir.join(".ahp/oracles")).unwrap();
+    let policy = format!("hooks: {{pre-tool-use: [{{oracle: {binding}}}]}}\n");
+    fs::write(dir.join(".ahp/hooks.yaml"), policy).unwrap();
+    let script = include_str!("twenty-lines.rhai");
+    fs::write(dir.join(".ahp/oracles/twenty.rhai"), script).unwrap();
 }
 
 fn command(program: &str, project: &Path, home: &Path) -> Command {

@@ -1,5 +1,7 @@
 //! The JSON Schema of `hooks.yaml`, made of the same tables as the reader: triggers, facts, packs and every oracle.
 
+use std::sync::Arc;
+
 use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
@@ -8,18 +10,37 @@ use crate::config::PACKS;
 use crate::event::Trigger;
 use crate::fact::Fact;
 use crate::oracle::Definition;
+use crate::oracle::rhai::Script;
 use crate::signal::Intensity;
 
-/// Returns the schema (draft-07, which editors read) of a layer whose bindings name these oracles.
+/// An oracle that a binding can name, with the schema of its configuration.
+struct Named {
+    name: String,
+    kebab: String,
+    config: Value,
+}
+
+/// Returns the schema (draft-07, which editors read) of a layer whose bindings name these oracles and scripts.
 ///
 /// It is as strict as a schema can be; what it cannot see, such as one id twice, `ahp check` tells.
-pub fn schema(oracles: &[&Definition]) -> Value {
+pub fn schema(oracles: &[&Definition], scripts: &[Arc<Script>]) -> Value {
+    let built_in = oracles.iter().map(|oracle| Named {
+        name: oracle.name.to_owned(),
+        kebab: oracle.kebab.to_owned(),
+        config: (oracle.schema)().to_value(),
+    });
+    let scripts = scripts.iter().map(|script| Named {
+        name: script.name().to_owned(),
+        kebab: script.name().to_owned(),
+        config: script.schema(),
+    });
+    let oracles: Vec<_> = built_in.chain(scripts).collect();
     let mut definitions = Map::new();
     definitions.insert("duration".to_owned(), duration());
     definitions.insert("when".to_owned(), when());
     definitions.insert("by".to_owned(), by());
     definitions.insert("settings".to_owned(), settings());
-    definitions.insert("binding".to_owned(), binding(oracles));
+    definitions.insert("binding".to_owned(), binding(&oracles));
     definitions.insert("trigger".to_owned(), trigger());
     for oracle in oracles {
         config(oracle, &mut definitions);
@@ -188,17 +209,18 @@ fn trigger() -> Value {
     })
 }
 
-fn binding(oracles: &[&Definition]) -> Value {
+fn binding(oracles: &[Named]) -> Value {
     let intensities: Vec<&str> = Intensity::ALL.iter().map(|i| i.name()).collect();
-    let names: Vec<&str> = oracles.iter().map(|oracle| oracle.name).collect();
+    let names: Vec<&str> = oracles.iter().map(|oracle| &*oracle.name).collect();
     let configs: Vec<Value> = oracles
         .iter()
         .map(|oracle| {
-            let spelt = [
-                oracle.name.to_owned(),
-                oracle.kebab.to_owned(),
+            let mut spelt = vec![
+                oracle.name.clone(),
+                oracle.kebab.clone(),
                 oracle.kebab.replace('-', "_"),
             ];
+            spelt.dedup();
             json!({
                 "if": {"required": ["oracle"], "properties": {"oracle": {"enum": spelt}}},
                 "then": {"properties": {"config": {"anyOf": [
@@ -265,8 +287,8 @@ fn binding(oracles: &[&Definition]) -> Value {
 }
 
 /// Adds the schema of an oracle's configuration, and what it refers to, under names of the oracle's own.
-fn config(oracle: &Definition, definitions: &mut Map<String, Value>) {
-    let Value::Object(mut schema) = (oracle.schema)().to_value() else {
+fn config(oracle: Named, definitions: &mut Map<String, Value>) {
+    let Value::Object(mut schema) = oracle.config else {
         return;
     };
     schema.remove("$schema");
@@ -275,12 +297,12 @@ fn config(oracle: &Definition, definitions: &mut Map<String, Value>) {
         _ => Map::new(),
     };
     for (name, mut part) in own {
-        adopt(&mut part, oracle.kebab);
+        adopt(&mut part, &oracle.kebab);
         definitions.insert(format!("{}-{name}", oracle.kebab), part);
     }
     let mut schema = Value::Object(schema);
-    adopt(&mut schema, oracle.kebab);
-    definitions.insert(oracle.kebab.to_owned(), schema);
+    adopt(&mut schema, &oracle.kebab);
+    definitions.insert(oracle.kebab, schema);
 }
 
 /// Turns a part of an oracle's schema into draft-07, and lets every value be chosen `by:` a fact.

@@ -164,6 +164,51 @@ fn init_writes_a_policy_that_is_sound_and_never_overwrites_one() {
     );
 }
 
+#[test]
+fn init_takes_every_pack_and_names_the_schema_that_editors_read() {
+    for pack in ahp::config::PACKS {
+        let world = World::new("");
+        let made = world.ahp(&["init", "--pack", pack.name]);
+        assert_eq!(made.code, 0, "{}: {}", pack.name, made.stderr);
+        let checked = world.ahp(&["check", "--deny-warnings"]);
+        assert_eq!(checked.code, 0, "{}: {}", pack.name, checked.stdout);
+        let policy = world.read(".ahp/hooks.yaml");
+        let first = policy.lines().next().unwrap();
+        let named = first
+            .strip_prefix("# yaml-language-server: $schema=")
+            .unwrap();
+        let schema = world.read(&format!(".ahp/{named}"));
+        let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
+        let validator = jsonschema::draft7::new(&schema).unwrap();
+        let value: serde_json::Value = serde_yaml::from_str(&policy).unwrap();
+        assert!(validator.is_valid(&value), "{}: {policy}", pack.name);
+        assert!(
+            world
+                .read(".gitignore")
+                .contains(&format!(".ahp/{named}\n"))
+        );
+    }
+}
+
+#[test]
+fn the_schema_knows_the_scripts_of_the_project() {
+    let world = World::new("hooks: {pre-tool-use: [{oracle: mine, config: {words: [a]}}]}\n");
+    world.write(
+        ".ahp/oracles/mine.rhai",
+        "const DEFAULTS = #{words: [\"TODO\"]};\nfn evaluate(ctx) { accept() }\n",
+    );
+    let schema = &world.ahp(&["schema"]).stdout;
+    let validator = jsonschema::draft7::new(&serde_json::from_str(schema).unwrap()).unwrap();
+    let mine = |config: serde_json::Value| {
+        validator.is_valid(&serde_json::json!({
+            "hooks": {"pre-tool-use": [{"oracle": "mine", "config": config}]}
+        }))
+    };
+    assert!(mine(serde_json::json!({"words": ["a"]})));
+    assert!(!mine(serde_json::json!({"words": 1})));
+    assert!(!mine(serde_json::json!({"wrds": ["a"]})));
+}
+
 /// What is told of a policy under hosts that are wired: each place with its code, message and a part of the help.
 #[test]
 fn what_a_wired_host_cannot_carry_is_told_with_the_way_out() {

@@ -224,6 +224,15 @@ impl Script {
         value::to_json(&Dynamic::from_map(self.choices.clone()))
     }
 
+    /// Returns the JSON Schema of the configuration.
+    pub fn schema(&self) -> serde_json::Value {
+        let mut schema = value::schema(&self.defaults, &self.choices);
+        if let Some(object) = schema.as_object_mut() {
+            object.insert("description".to_owned(), self.summary.clone().into());
+        }
+        schema
+    }
+
     /// Returns the facts that the script asks for and that no event can ever have.
     pub fn misspelt_facts(&self) -> &[MisspeltFact] {
         &self.misspelt

@@ -99,3 +99,37 @@ pub(super) fn float(value: &Dynamic) -> Dynamic {
         .as_int()
         .map_or_else(|_| value.clone(), |n| Dynamic::from_float(n as f64))
 }
+
+/// Returns the JSON Schema of a configuration with these defaults, some of whose keys have a choice of values.
+pub(super) fn schema(defaults: &Map, choices: &Map) -> Value {
+    let mut properties = serde_json::Map::new();
+    for (key, default) in defaults {
+        let mut property = serde_json::Map::new();
+        if let Some(name) = schema_type(default) {
+            property.insert("type".to_owned(), name.into());
+        }
+        if let Some(offered) = choices.get(key) {
+            property.insert("enum".to_owned(), to_json(offered));
+        }
+        property.insert("default".to_owned(), to_json(default));
+        properties.insert(key.to_string(), property.into());
+    }
+    serde_json::json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": properties,
+    })
+}
+
+/// Returns the schema's name of a value's type; none where any value is taken.
+fn schema_type(value: &Dynamic) -> Option<&'static str> {
+    Some(match type_name(value) {
+        "true or false" => "boolean",
+        "a whole number" => "integer",
+        "a number" => "number",
+        "text" => "string",
+        "a list" => "array",
+        "a map" => "object",
+        _ => return None,
+    })
+}

@@ -7,7 +7,11 @@ use std::path::PathBuf;
 
 use ahp::config::PACKS;
 use ahp::config::Pack;
+use ahp::engine::Engine;
+use ahp::event::Trigger;
 
+use super::oracle::Oracles;
+use super::schema;
 use crate::exit_code::Exit;
 use crate::output;
 use crate::project;
@@ -18,6 +22,7 @@ const IGNORED: &[&str] = &[
     ".ahp/signals*",
     ".ahp/evidence*",
     ".ahp/state/",
+    ".ahp/schema.json",
 ];
 
 #[derive(Debug, clap::Args)]
@@ -69,6 +74,7 @@ fn init(args: &Args) -> Result<Exit, String> {
         .write_all(starter(&args.pack).as_bytes())
         .map_err(|e| format!("cannot write `{}`: {e}", file.display()))?;
     output::line(format!("wrote {}", file.display()));
+    write_schema(&dir)?;
     if ignore(&dir)? {
         output::line(format!(
             "added {} lines to {}",
@@ -89,19 +95,45 @@ fn starter(chosen: &[String]) -> String {
         chosen.iter().map(String::as_str).collect()
     };
     let mut text = String::from(
-        "# The policy of this project. `ahp check` checks it, `ahp explain` shows what is in force and why.\n\
+        "# yaml-language-server: $schema=schema.json\n\
+         # The policy of this project. `ahp check` checks it, `ahp explain` shows what is in force and why.\n\
          version: 1\n\n\
          # Packs lie below this file: a binding with the same trigger and id overrides what they bring.\n\
          extends:\n",
     );
-    for name in chosen {
+    for name in &chosen {
         let summary = Pack::find(name).map_or("", Pack::summary);
         text.push_str(&format!("  - ahp:{name}  # {summary}\n"));
     }
-    text.push_str(
-        "\nhooks:\n  # Work on an issue is submitted when its checklist is done.\n  pre-issue-submit:\n    - oracle: ChecklistValidator\n      priority: 1\n",
-    );
+    text.push_str(if judge_submissions(&chosen) {
+        "\n# Bindings of your own; `ahp edit TRIGGER --add ORACLE` adds one.\nhooks:\n"
+    } else {
+        "\nhooks:\n  # Work on an issue is submitted when its checklist is done.\n  pre-issue-submit:\n    - oracle: ChecklistValidator\n      priority: 1\n"
+    });
     text
+}
+
+/// Whether packs have a word about issues that are submitted.
+fn judge_submissions(packs: &[&str]) -> bool {
+    let packs: Vec<_> = packs.iter().map(|name| format!("ahp:{name}")).collect();
+    let engine = Engine::builder()
+        .policy_text(format!("extends: [\"{}\"]", packs.join("\", \"")))
+        .build();
+    engine.is_ok_and(|engine| {
+        let state = engine.state();
+        state
+            .policy()
+            .specs()
+            .contains_key(&Trigger::PreIssueSubmit)
+    })
+}
+
+/// Writes what editors complete and check the policy by.
+fn write_schema(dir: &Path) -> Result<(), String> {
+    let file = dir.join(".ahp/schema.json");
+    let schema = schema::of(&Oracles::around(dir)?);
+    fs::write(&file, format!("{schema}\n"))
+        .map_err(|e| format!("cannot write `{}`: {e}", file.display()))
 }
 
 /// Adds what git should not keep to `.gitignore`; returns whether anything was missing.

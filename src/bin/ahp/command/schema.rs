@@ -2,7 +2,9 @@
 
 use ahp::oracle::builtin::BUILTINS;
 use ahp::policy::schema;
+use serde_json::Value;
 
+use super::oracle::Oracles;
 use crate::exit_code::Exit;
 use crate::output;
 
@@ -10,6 +12,16 @@ use crate::output;
 pub(crate) struct Args {}
 
 pub(crate) fn run(_: &Args) -> Exit {
-    output::line(format!("{:#}", schema(BUILTINS)));
-    Exit::Success
+    match Oracles::find() {
+        Ok(oracles) => {
+            output::line(format!("{:#}", of(&oracles)));
+            Exit::Success
+        }
+        Err(error) => output::failure(error),
+    }
+}
+
+/// Returns the schema with every oracle that a project's policy can name.
+pub(super) fn of(oracles: &Oracles) -> Value {
+    schema(BUILTINS, &oracles.scripts())
 }

@@ -4,14 +4,18 @@ mod new;
 mod run;
 mod show;
 
+use std::path::Path;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use ahp::config::Locations;
 use ahp::config::Settings;
 use ahp::engine::Engine;
 use ahp::oracle::Catalog;
 use ahp::oracle::Factory as _;
 use ahp::oracle::folded_name;
 use ahp::oracle::rhai::Library;
+use ahp::oracle::rhai::Script;
 use serde_json::json;
 
 use crate::exit_code::Exit;
@@ -57,8 +61,8 @@ pub(crate) fn run(args: &Args) -> Exit {
     result.unwrap_or_else(output::failure)
 }
 
-/// The oracles of the project around the current directory.
-struct Oracles {
+/// The oracles that a project's policy can name.
+pub(super) struct Oracles {
     engine: Engine,
     catalog: Catalog,
     library: Library,
@@ -66,11 +70,22 @@ struct Oracles {
 }
 
 impl Oracles {
-    fn find() -> Result<Self, String> {
-        let locations = project::locations(None);
+    pub(super) fn find() -> Result<Self, String> {
+        Self::of(project::locations(None))
+    }
+
+    /// Finds the oracles of the project around a directory.
+    pub(super) fn around(dir: &Path) -> Result<Self, String> {
+        Self::of(project::locations(Some(dir)))
+    }
+
+    fn of(locations: Locations) -> Result<Self, String> {
         let root = locations.project_root.clone();
         let of_user = locations.user_dir.as_ref().map(|dir| dir.join("oracles"));
-        let engine = project::engine_at(None)?;
+        let engine = project::engine(locations)
+            .without_log()
+            .build()
+            .map_err(|e| e.to_string())?;
         let directories = {
             let state = engine.state();
             let settings: &Settings = state.policy().settings();
@@ -82,6 +97,21 @@ impl Oracles {
             engine,
             root,
         })
+    }
+
+    /// Returns the scripts that a policy can name and that can be used, each name once.
+    pub(super) fn scripts(&self) -> Vec<Arc<Script>> {
+        let mut scripts: Vec<Arc<Script>> = Vec::new();
+        for found in self.library.all() {
+            let Ok(script) = self.library.load(&found) else {
+                continue;
+            };
+            let hidden = self.catalog.find(script.name()).is_some();
+            if !hidden && scripts.iter().all(|other| other.name() != script.name()) {
+                scripts.push(script);
+            }
+        }
+        scripts
     }
 
     /// Says that there is no such oracle, and which may have been meant.
