@@ -360,3 +360,20 @@ fn a_wrong_configuration_is_told_at_its_place() {
         "hooks.yaml:1:19 expected `true` or `false`, found `3`"
     );
 }
+
+#[test]
+fn a_check_that_was_never_content_is_not_said_to_have_been() {
+    let repository = closed();
+    let mut log = Log::default();
+    for at in ["10:00", "10:05", "10:10"] {
+        log = log
+            .evaluation(at, "pre-issue-submit", "allow", &[("size", "signalled")])
+            .signal(at, "size", "prompt", "large change: 25 files");
+    }
+    assert_eq!(
+        steps(&judge(repository.workspace(), log, "")),
+        [
+            "`size` spoke up 3 times at `pre-issue-submit` and was never content: is what it wants worth wanting?"
+        ]
+    );
+}

@@ -106,7 +106,7 @@ fn write_obstacles(out: &mut String, story: &Story) {
 fn repair(obstacle: &Obstacle) -> String {
     match obstacle.mended {
         Some(mended) => span(mended - obstacle.first),
-        None if obstacle.intensity == Intensity::Block => "never was".to_owned(),
+        None if obstacle.intensity == Intensity::Block => "never".to_owned(),
         None => "was answered or left".to_owned(),
     }
 }

@@ -279,8 +279,12 @@ impl Story {
         let mut lessons = Vec::new();
         for obstacle in &self.obstacles {
             if obstacle.times >= 3 {
+                let end = match obstacle.mended {
+                    Some(_) => "before it was content: say up front what it wants",
+                    None => "and was never content: is what it wants worth wanting?",
+                };
                 lessons.push(format!(
-                    "`{}` spoke up {} times at `{}` before it was content: say up front what it wants",
+                    "`{}` spoke up {} times at `{}` {end}",
                     obstacle.binding, obstacle.times, obstacle.hook
                 ));
             }
