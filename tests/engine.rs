@@ -529,3 +529,40 @@ hooks:
     is_large.store(true, std::sync::atomic::Ordering::Relaxed);
     assert_eq!(submit().signals[0].intensity(), Intensity::Prompt);
 }
+
+#[test]
+fn an_event_that_needs_no_program_file_or_thread_is_known_before_it_is_judged() {
+    let slow = || inline(|_| Ok(Vec::new()));
+    for (binding, only_computes) in [
+        ("{oracle: PermissionChecker}", true),
+        (
+            "{oracle: PermissionChecker, when: {tool.programs: rm}}",
+            true,
+        ),
+        ("{oracle: TestGate}", false),
+        ("{oracle: TestGate, when: {tool: Write}}", true),
+        ("{oracle: TestGate, when: {not: {tool: Bash}}}", true),
+        ("{oracle: PermissionChecker, async: true}", false),
+        (
+            "{oracle: PermissionChecker, when: {git.dirty: true}}",
+            false,
+        ),
+        (
+            "{oracle: PermissionChecker, when: {expr: 'files.changed_count > 1'}}",
+            false,
+        ),
+        (
+            "{oracle: PermissionChecker, config: {preset: {by: environment, default: git}}}",
+            false,
+        ),
+        ("{oracle: Slow}", false),
+    ] {
+        let policy = format!("hooks: {{pre-tool-use: [{binding}]}}");
+        let engine = engine(&policy, &[("Slow", slow())]);
+        let prepared = engine.prepare(shell("ls"));
+        assert_eq!(prepared.only_computes(), only_computes, "{binding}");
+    }
+    let engine = engine("hooks: {pre-tool-use: [{oracle: PermissionChecker}]}", &[]);
+    let brings_an_event = engine.prepare(shell("monoco issue submit FIX-0001"));
+    assert!(!brings_an_event.only_computes());
+}

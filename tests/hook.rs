@@ -447,3 +447,105 @@ fn the_monoco_shim_gates_the_real_one() {
         "issue submit FEAT-0001\n"
     );
 }
+
+/// A shell command judged by the packs that most people use.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_tool_event_starts_no_thread_and_reads_nothing_of_the_project() {
+    let policy = "extends: [ahp:baseline, ahp:safe-shell]\n";
+    let read = [0, 300].map(|issues| {
+        let world = World::new(Some(policy));
+        for n in 0..issues {
+            let issue = world.project().join(format!("Issues/Fixes/open/FIX-{n:04}-a.md"));
+            fs::create_dir_all(issue.parent().unwrap()).unwrap();
+            fs::write(issue, format!("---\nid: FIX-{n:04}\n---\n- [ ] a\n")).unwrap();
+        }
+        let event = r#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"cargo test && git status --short | head -20"}}"#;
+        // The first event checks the policy and puts it into the cache.
+        assert_eq!(world.hook(&["--host", "claude-code"], event.as_bytes()), Reply::default());
+        let seen = world.looked_at_before_it_logs(&["hook", "--host", "claude-code"], event);
+        assert_eq!(seen.threads, 1);
+        seen.bytes_read
+    });
+    // The map of its memory, which every program reads, is not always of one length.
+    assert!(read[0].abs_diff(read[1]) < 2000, "{read:?}");
+}
+
+/// What the operating system tells of a process.
+#[cfg(target_os = "linux")]
+struct Seen {
+    threads: usize,
+    bytes_read: usize,
+}
+
+#[cfg(target_os = "linux")]
+impl World {
+    /// Runs `ahp` against a log that somebody else holds, and looks at it when it has come that far.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the program under test is looked at while it runs"
+    )]
+    fn looked_at_before_it_logs(&self, args: &[&str], stdin: &str) -> Seen {
+        let lock = self.project().join(".ahp/signals.jsonl.lock");
+        let held = fs::File::open(&lock).unwrap();
+        held.lock().unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_ahp"))
+            .args(args)
+            .current_dir(self.project())
+            .env_clear()
+            .env("HOME", self.home())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(stdin.as_bytes())
+            .unwrap();
+        let proc = PathBuf::from(format!("/proc/{}", child.id()));
+        let has_come = || {
+            let mut files = fs::read_dir(proc.join("fd")).unwrap();
+            files.any(|file| fs::read_link(file.unwrap().path()).is_ok_and(|path| path == lock))
+        };
+        while !has_come() {
+            assert!(
+                child.try_wait().unwrap().is_none(),
+                "it ended without a record"
+            );
+            std::thread::yield_now();
+        }
+        let number = |file: &str, name: &str| -> usize {
+            let text = fs::read_to_string(proc.join(file)).unwrap();
+            let line = text
+                .lines()
+                .find_map(|line| line.strip_prefix(name))
+                .unwrap();
+            line.trim().parse().unwrap()
+        };
+        let seen = Seen {
+            threads: number("status", "Threads:"),
+            bytes_read: number("io", "rchar:"),
+        };
+        held.unlock().unwrap();
+        assert!(child.wait().unwrap().success());
+        seen
+    }
+}
+
+#[test]
+fn a_host_that_never_ends_its_event_is_answered_in_time() {
+    let world = World::new(Some("settings: {on_error: block}\n"));
+    let host = Host::find("claude-code").unwrap();
+    // The shell holds the pipe open for longer than `ahp` may wait.
+    let script = format!(
+        "{{ printf '{{'; sleep 60 & echo $! >&3; }} 3>pid | {} hook --host claude-code --timeout 0.2; code=$?; kill $(cat pid); exit $code",
+        env!("CARGO_BIN_EXE_ahp")
+    );
+    let given = reply(&world.run("/bin/sh", &["-c", &script], b""));
+    assert!(!host.obeys(&given), "{given:?}");
+    let words = format!("{}{}", given.stdout, given.stderr);
+    assert!(words.contains("did not send its event in time"), "{words}");
+}

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Component;
 use std::path::Path;
 use std::path::PathBuf;
@@ -215,8 +216,8 @@ fn project_root(work_dir: &Path, not_of_project: &[PathBuf]) -> PathBuf {
 fn same_dir(one: &Path, other: &Path) -> bool {
     one == other
         || matches!(
-            (one.canonicalize(), other.canonicalize()),
-            (Ok(one), Ok(other)) if one == other
+            (one.metadata(), other.metadata()),
+            (Ok(one), Ok(other)) if (one.dev(), one.ino()) == (other.dev(), other.ino())
         )
 }
 

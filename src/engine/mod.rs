@@ -6,6 +6,7 @@ mod derive;
 mod failure;
 mod lookup;
 mod modify;
+mod prepared;
 mod record;
 mod schedule;
 mod state;
@@ -17,6 +18,7 @@ pub use self::builder::MakeWorkspace;
 pub use self::clock::Clock;
 pub use self::clock::FixedClock;
 pub use self::clock::SystemClock;
+pub use self::prepared::Prepared;
 pub use self::schedule::block_on;
 pub use self::state::EngineError;
 pub use self::state::State;
@@ -109,30 +111,7 @@ impl Engine {
     /// Evaluates an event and the issue events that its command line brings with it: `monoco issue submit` inside
     /// a shell tool fires `pre-issue-submit` too. After a stop the later ones are not evaluated.
     pub async fn evaluate_all(&self, event: Event, deadline: Option<Instant>) -> Vec<Evaluated> {
-        let state = self.state();
-        let event = Arc::new(event);
-        let facts = self.facts(&state, event.clone());
-        let derived = derive::issue_events(&facts);
-        let verdict = self.judge(&state, facts, Vec::new(), deadline).await;
-        let mut stopped = verdict.decision == Decision::Block;
-        let mut all = vec![Evaluated { event, verdict }];
-        for issue in derived {
-            if stopped {
-                break;
-            }
-            let event = Arc::new(issue.event);
-            let extra: Vec<Signal> = issue
-                .bypass
-                .iter()
-                .filter(|_| event.trigger.is_pre())
-                .map(|flag| derive::bypass_signal(flag, state.policy().settings().bypass, &event))
-                .collect();
-            let facts = self.facts(&state, event.clone());
-            let verdict = self.judge(&state, facts, extra, deadline).await;
-            stopped = verdict.decision == Decision::Block;
-            all.push(Evaluated { event, verdict });
-        }
-        all
+        self.prepare(event).evaluate(deadline).await
     }
 
     /// Evaluates an event whose command skips hooks by a flag, which is itself answered by `settings.bypass`.
@@ -202,7 +181,9 @@ impl Engine {
         let started = Instant::now();
         let trigger = facts.event().trigger;
         if let Some(verdict) = state.broken(trigger, &*self.shared.clock) {
-            return self.finish(state, &facts, verdict, 0, started);
+            return self
+                .finish(state, &facts, verdict, 0, started, deadline)
+                .await;
         }
         let mut round = Round::new(self, state, facts, deadline);
         round.add_extra(extra, "bypass", "settings.bypass");
@@ -212,21 +193,24 @@ impl Engine {
         round.report_unrun(&selection);
         let skipped = selection.skipped;
         let (verdict, facts) = round.verdict(&selection);
-        self.finish(state, &facts, verdict, skipped, started)
+        self.finish(state, &facts, verdict, skipped, started, deadline)
+            .await
     }
 
     /// Puts the time and the log to a verdict.
-    fn finish(
+    async fn finish(
         &self,
         state: &State,
         facts: &Facts,
         mut verdict: Verdict,
         skipped: usize,
         started: Instant,
+        deadline: Option<Instant>,
     ) -> Verdict {
         verdict.duration_us = micros(started.elapsed());
         let required = state.policy().settings().log.required && verdict.trigger.is_pre();
-        match state.log(facts, &verdict, skipped, self.shared.clock.now()) {
+        let now = self.shared.clock.now();
+        match state.log(facts, &verdict, skipped, now, deadline).await {
             Ok(warnings) => verdict.warnings.extend(warnings),
             Err(failure) if required => {
                 let mut signal = Signal::block("log-unwritable", &failure)
@@ -537,7 +521,8 @@ async fn background(engine: Engine, state: Arc<State>, facts: Arc<Facts>, bindin
             ..Verdict::none(facts.event().trigger)
         };
         // The host has its answer: there is nobody left to warn of a log that cannot be written.
-        state.log(&facts, &verdict, 0, clock.now()).ok();
+        let logged = state.log(&facts, &verdict, 0, clock.now(), None).await;
+        logged.ok();
     }
 }
 

@@ -1,7 +1,9 @@
 //! State: the policy in force with all that hangs on it, until a file that it came from changes.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 use std::time::SystemTime;
 
 use chrono::DateTime;
@@ -21,6 +23,7 @@ use crate::diagnostic::Diagnostic;
 use crate::diagnostic::SourceMap;
 use crate::event::Trigger;
 use crate::fact::Facts;
+use crate::hook_md::Hook;
 use crate::hook_md::Hooks;
 use crate::oracle::Lookup;
 use crate::policy::Binding;
@@ -272,6 +275,20 @@ impl State {
         self.finder.self_protection(trigger, &self.policy, selected)
     }
 
+    /// Whether judging an event only computes: no program is run, no thread is started, no file of the project is read.
+    pub(super) fn only_computes(&self, facts: &Facts) -> bool {
+        if !self.faults.is_empty() {
+            return true;
+        }
+        let trigger = facts.event().trigger;
+        let bindings = self.policy.trigger(trigger, &self.finder);
+        let is_hook = |hook: &Arc<Hook>| hook.front.trigger == trigger;
+        bindings.is_none_or(|policy| policy.candidates(facts).all(|b| b.only_computes(facts)))
+            && !self
+                .hooks()
+                .is_some_and(|hooks| hooks.all().iter().any(is_hook))
+    }
+
     /// Returns the HOOK.md hooks that an event starts, in their order.
     pub(super) fn hooks_for(&self, facts: &Facts) -> Vec<Arc<Binding>> {
         self.finder.hooks_for(facts.event(), &self.policy)
@@ -300,16 +317,17 @@ impl State {
         self.finder.trusts(binding)
     }
 
-    /// Writes a verdict to the log; returns what a person should know of a log that was written.
+    /// Writes a verdict to the log before the deadline; returns what a person should know of a log that was written.
     ///
     /// # Errors
     /// Why it could not be written.
-    pub(super) fn log(
+    pub(super) async fn log(
         &self,
         facts: &Facts,
         verdict: &Verdict,
         skipped: usize,
         now: DateTime<Utc>,
+        deadline: Option<Instant>,
     ) -> Result<Vec<String>, String> {
         let Some(log) = &self.log else {
             return Ok(Vec::new());
@@ -321,7 +339,7 @@ impl State {
             let history = &**facts.history();
             bodies.extend(inferred_responses(history, facts.event(), verdict, now));
         }
-        match log.append(bodies, now) {
+        match log.append_together(bodies, now, deadline).await {
             Ok(appended) => {
                 let damage = appended.notice.and_then(|notice| notice.damage());
                 let damage = damage.map(|damage| format!("the signal log was damaged: {damage}"));
@@ -361,8 +379,9 @@ fn stamps(locations: &Locations, sources: &SourceMap) -> Vec<(PathBuf, Stamp)> {
             _ => Some(locations.project_root.join(name)),
         }
     });
-    layers
-        .chain(extended)
+    let paths: BTreeSet<PathBuf> = layers.chain(extended).collect();
+    paths
+        .into_iter()
         .map(|path| {
             let stamp = stamp(&path);
             (path, stamp)

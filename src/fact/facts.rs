@@ -90,6 +90,11 @@ impl Facts {
         &self.0.seed.event
     }
 
+    /// Returns the event, to be kept.
+    pub fn shared_event(&self) -> Arc<Event> {
+        self.0.seed.event.clone()
+    }
+
     /// Returns the project.
     pub fn workspace(&self) -> &Arc<dyn Workspace> {
         &self.0.seed.workspace

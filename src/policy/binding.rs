@@ -10,7 +10,11 @@ use crate::config::LayerSource;
 use crate::config::Node;
 use crate::config::OnError;
 use crate::diagnostic::Span;
+use crate::fact::Fact;
+use crate::fact::FactSource;
 use crate::fact::Facts;
+use crate::oracle::Kind;
+use crate::oracle::Mode;
 use crate::policy::OracleSlot;
 use crate::signal::Intensity;
 
@@ -91,5 +95,26 @@ impl Binding {
             Some(IntensityCeiling::Fixed(ceiling)) => given.min(*ceiling),
             _ => given,
         })
+    }
+
+    /// Whether asking it for an event only computes: its conditions need nothing but the event and the log, and where
+    /// they hold, its oracle is a built-in one that is judged in place.
+    pub fn only_computes(&self, facts: &Facts) -> bool {
+        let is_at_hand = |fact: Fact| {
+            !matches!(
+                fact.source(),
+                FactSource::Issue | FactSource::Git | FactSource::Tests
+            )
+        };
+        let mut asked = self.conditions.iter().flat_map(Condition::facts);
+        if !asked.all(is_at_hand) {
+            return false;
+        }
+        !self.applies(facts)
+            || (!self.is_async
+                && !self.oracle.varies()
+                && !matches!(self.ceiling, Some(IntensityCeiling::By(_)))
+                && self.oracle.kind() == Kind::BuiltIn
+                && (self.oracle.oracle(facts)).is_ok_and(|oracle| oracle.mode() == Mode::Inline))
     }
 }

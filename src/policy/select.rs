@@ -90,13 +90,18 @@ pub struct Selection {
 }
 
 impl TriggerPolicy {
-    /// Selects the bindings that fire for an event.
-    pub fn select(&self, facts: &Facts) -> Selection {
-        let selected: Vec<_> = self
-            .index
+    /// Returns the bindings that may fire for an event, without computing what only their conditions ask for.
+    pub fn candidates(&self, facts: &Facts) -> impl Iterator<Item = &Arc<Binding>> {
+        self.index
             .candidates(facts)
             .into_iter()
             .filter_map(|n| self.bindings.get(n))
+    }
+
+    /// Selects the bindings that fire for an event.
+    pub fn select(&self, facts: &Facts) -> Selection {
+        let selected: Vec<_> = self
+            .candidates(facts)
             .filter(|binding| binding.applies(facts))
             .cloned()
             .collect();

@@ -47,6 +47,11 @@ impl OracleSlot {
         self.factory.kind()
     }
 
+    /// Whether the configuration depends on facts.
+    pub const fn varies(&self) -> bool {
+        self.varies
+    }
+
     /// Returns the configuration as written.
     pub const fn config(&self) -> &Node {
         &self.config

@@ -14,8 +14,6 @@ use std::time::Instant;
 use super::LogError;
 use super::files::LogFiles;
 
-/// How long a writer waits for the others.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// `%020d <64 digits>\n`.
 const ANCHOR_LENGTH: usize = 20 + 1 + 64 + 1;
 
@@ -35,8 +33,8 @@ pub(crate) struct Anchor {
 }
 
 impl Lock {
-    /// Waits for the lock and takes it; makes the lock file and its directory where they are missing.
-    pub(super) fn take(files: &LogFiles) -> Result<Self, LogError> {
+    /// Waits for the lock so long and takes it; makes the lock file and its directory where they are missing.
+    pub(super) fn take(files: &LogFiles, patience: Duration) -> Result<Self, LogError> {
         let path = files.lock();
         let started = Instant::now();
         let mut pause = Duration::from_micros(20);
@@ -47,10 +45,10 @@ impl Lock {
                 // Somebody deleted the file between: the lock that was got locks out nobody.
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
-                    if started.elapsed() > PATIENCE {
+                    if started.elapsed() > patience {
                         return Err(LogError::Busy {
                             path,
-                            seconds: PATIENCE.as_secs(),
+                            seconds: patience.as_secs(),
                         });
                     }
                     std::thread::sleep(pause);

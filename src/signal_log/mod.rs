@@ -6,6 +6,7 @@ mod error;
 mod files;
 mod follow;
 mod frame;
+mod group;
 mod history;
 mod index;
 mod infer;
@@ -19,6 +20,7 @@ mod rotation;
 mod scan;
 mod secret;
 mod verify;
+mod words;
 mod writer;
 
 pub use self::error::LogError;

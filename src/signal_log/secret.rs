@@ -1,10 +1,8 @@
 //! Known shapes of secrets: what a key or token looks like, by the vendors' own documents.
 
 use std::ops::Range;
-use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
-use aho_corasick::MatchKind;
+use super::words::Words;
 
 /// How a kind of secret is known: by what it begins with, and how long what follows is.
 #[derive(Debug)]
@@ -108,50 +106,55 @@ const LABELS: &[&str] = &[
     "token",
 ];
 
-static PREFIXES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    AhoCorasick::builder()
-        .match_kind(MatchKind::LeftmostLongest)
-        .build(SHAPES.iter().map(|s| s.prefix))
-        .ok()
-});
+static PREFIXES: Words<{ SHAPES.len() }> = Words::new(prefixes(), false);
 
-static LABELLED: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    AhoCorasick::builder()
-        .match_kind(MatchKind::LeftmostLongest)
-        .ascii_case_insensitive(true)
-        .build(LABELS)
-        .ok()
-});
+static LABELLED: Words<{ LABELS.len() }> = Words::new(labels(), true);
+
+const fn prefixes() -> [&'static [u8]; SHAPES.len()] {
+    let mut prefixes: [&[u8]; SHAPES.len()] = [b""; SHAPES.len()];
+    let mut at = 0;
+    while at < SHAPES.len() {
+        prefixes[at] = SHAPES[at].prefix.as_bytes();
+        at += 1;
+    }
+    prefixes
+}
+
+const fn labels() -> [&'static [u8]; LABELS.len()] {
+    let mut labels: [&[u8]; LABELS.len()] = [b""; LABELS.len()];
+    let mut at = 0;
+    while at < LABELS.len() {
+        labels[at] = LABELS[at].as_bytes();
+        at += 1;
+    }
+    labels
+}
 
 /// Finds the secrets of a text: where they stand and what they are, in order, none within another.
 pub(crate) fn find(text: &str) -> Vec<(Range<usize>, &'static str)> {
     let mut found = Vec::new();
     let bytes = text.as_bytes();
-    if let Some(prefixes) = PREFIXES.as_ref() {
-        for hit in prefixes.find_iter(text) {
-            let Some(shape) = SHAPES.get(hit.pattern().as_usize()) else {
-                continue;
-            };
-            // `risk-…` is no `sk-…`.
-            let inside_a_word = hit
-                .start()
-                .checked_sub(1)
-                .and_then(|i| bytes.get(i))
-                .is_some_and(u8::is_ascii_alphanumeric);
-            if inside_a_word {
-                continue;
-            }
-            let rest = bytes.get(hit.end()..).unwrap_or_default();
-            if let Some(length) = shape.length_of(rest) {
-                found.push((hit.start()..hit.end() + length, shape.name));
-            }
+    for hit in PREFIXES.find_iter(bytes) {
+        let Some(shape) = SHAPES.get(hit.word) else {
+            continue;
+        };
+        // `risk-…` is no `sk-…`.
+        let inside_a_word = hit
+            .start
+            .checked_sub(1)
+            .and_then(|i| bytes.get(i))
+            .is_some_and(u8::is_ascii_alphanumeric);
+        if inside_a_word {
+            continue;
+        }
+        let rest = bytes.get(hit.end..).unwrap_or_default();
+        if let Some(length) = shape.length_of(rest) {
+            found.push((hit.start..hit.end + length, shape.name));
         }
     }
-    if let Some(labelled) = LABELLED.as_ref() {
-        for hit in labelled.find_iter(text) {
-            if let Some(value) = labelled_value(text, hit.end()) {
-                found.push((value, "secret"));
-            }
+    for hit in LABELLED.find_iter(bytes) {
+        if let Some(value) = labelled_value(text, hit.end) {
+            found.push((value, "secret"));
         }
     }
     found.extend(url_passwords(text));

@@ -2,11 +2,15 @@
 
 use std::fs::File;
 use std::fs::OpenOptions;
+use std::future::poll_fn;
 use std::io;
 use std::io::Write as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::path::PathBuf;
+use std::task::Poll;
+use std::time::Duration;
+use std::time::Instant;
 
 use chrono::DateTime;
 use chrono::TimeDelta;
@@ -19,6 +23,8 @@ use super::backward::Backward;
 use super::files::LogFiles;
 use super::frame;
 use super::frame::Frame;
+use super::group::Group;
+use super::group::Outcome;
 use super::lock::Anchor;
 use super::lock::Lock;
 use super::redact::Redactor;
@@ -29,6 +35,8 @@ use crate::config::LogSettings;
 
 /// How far back a last whole record is looked for before the file is taken for something else.
 const FARTHEST: u64 = 16 << 20;
+/// How long a writer waits for the others.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Writers of several processes read the clock before they get the lock: so much disorder means nothing.
 const CLOCK_TOLERANCE: TimeDelta = TimeDelta::seconds(15);
 
@@ -38,10 +46,28 @@ pub struct SignalLog {
     files: LogFiles,
     settings: LogSettings,
     redactor: Redactor,
+    group: Group,
+}
+
+/// The records of one append, ready to be written.
+#[derive(Debug, Default)]
+pub(super) struct Request {
+    bodies: Vec<Vec<u8>>,
+    now: DateTime<Utc>,
+    durable: bool,
+}
+
+/// What became of appends that were written together.
+#[derive(Debug)]
+pub(super) struct Written {
+    /// What each has done, in their order.
+    pub(super) appended: Vec<Appended>,
+    /// Whether they are as durable as was asked.
+    pub(super) saved: Result<(), LogError>,
 }
 
 /// What an append has done.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Appended {
     /// The number of the first record.
     pub first_seq: u64,
@@ -75,6 +101,7 @@ impl SignalLog {
             files: LogFiles::new(path),
             settings: settings.clone(),
             redactor: Redactor::new(&settings.redact)?,
+            group: Group::default(),
         })
     }
 
@@ -98,24 +125,89 @@ impl SignalLog {
     /// # Errors
     /// A [`LogError`] that says what stood in the way and how to mend it.
     pub fn append(&self, bodies: Vec<Body>, now: DateTime<Utc>) -> Result<Appended, LogError> {
+        self.append_alone(&self.request(bodies, now)?, PATIENCE)
+    }
+
+    /// Appends records like [`Self::append`], in one write with those of the tasks that append at the same time.
+    ///
+    /// Where other processes hold the log, it is waited for until the given time at most.
+    ///
+    /// # Errors
+    /// A [`LogError`] that says what stood in the way and how to mend it.
+    pub async fn append_together(
+        &self,
+        bodies: Vec<Body>,
+        now: DateTime<Utc>,
+        until: Option<Instant>,
+    ) -> Result<Appended, LogError> {
+        let patience = || {
+            until.map_or(PATIENCE, |until| {
+                PATIENCE.min(until.saturating_duration_since(Instant::now()))
+            })
+        };
+        let mut member = self.group.join(self.request(bodies, now)?);
+        let outcome = loop {
+            if let Some(outcome) = poll_fn(|context| member.poll(context)).await {
+                break outcome;
+            }
+            let_others_come().await;
+            let batch = member.batch();
+            let requests: Vec<_> = batch.requests().collect();
+            // Why nothing could be written, each hears for itself.
+            if let Ok(written) = self.write(&requests, patience()) {
+                batch.tell(written);
+            }
+        };
+        drop(member);
+        match outcome {
+            Outcome::Written(appended) => Ok(appended),
+            Outcome::Unsaved(error) => Err(error),
+            Outcome::Failed(request) => self.append_alone(&request, patience()),
+        }
+    }
+
+    fn append_alone(&self, request: &Request, patience: Duration) -> Result<Appended, LogError> {
+        let Written {
+            mut appended,
+            saved,
+        } = self.write(&[request], patience)?;
+        saved?;
+        Ok(appended.pop().unwrap_or_default())
+    }
+
+    /// Makes the records of an append ready to be written.
+    fn request(&self, bodies: Vec<Body>, now: DateTime<Utc>) -> Result<Request, LogError> {
         let durable = match self.settings.fsync {
             Fsync::Always => true,
             Fsync::Signals => bodies.iter().any(|b| !matches!(b, Body::Evaluation(_))),
             Fsync::Never => false,
         };
-        let bodies: Vec<Vec<u8>> = bodies
+        let bodies = bodies
             .into_iter()
             .map(|mut body| {
                 self.redactor.clean(&mut body, self.settings.events);
                 serde_json::to_vec(&body)
             })
             .collect::<Result<_, _>>()?;
+        Ok(Request {
+            bodies,
+            now,
+            durable,
+        })
+    }
 
-        let lock = Lock::take(&self.files)?;
+    /// Writes the records of some appends in one write; returns what became of each.
+    fn write(&self, requests: &[&Request], patience: Duration) -> Result<Written, LogError> {
+        let now = requests.first().map_or_else(DateTime::default, |r| r.now);
+        let lock = Lock::take(&self.files, patience)?;
         let (mut file, length) = self.open_current()?;
         let tail = self.tail(&file, length)?;
         let notice = notice(&tail, length, lock.anchor().as_ref(), now);
-        let (lines, last) = compose(&bodies, &tail, notice, now)?;
+        let Composed {
+            lines,
+            last,
+            mut appended,
+        } = compose(requests, &tail, notice)?;
 
         let mut rotated = false;
         let outcome = if tail.end < length {
@@ -137,19 +229,15 @@ impl SignalLog {
         lock.set_anchor(&last);
         drop(lock);
 
-        if durable {
-            self.sync(&file, length == 0 || rotated)?;
+        let saved = if requests.iter().any(|request| request.durable) {
+            self.sync(&file, length == 0 || rotated)
+        } else {
+            Ok(())
+        };
+        if rotated && let Some(first) = appended.first_mut() {
+            first.warnings = rotation::tidy(&self.files, self.settings.keep);
         }
-        let mut warnings = Vec::new();
-        if rotated {
-            warnings = rotation::tidy(&self.files, self.settings.keep);
-        }
-        Ok(Appended {
-            first_seq: tail.seq + 1,
-            last_seq: last.seq,
-            notice,
-            warnings,
-        })
+        Ok(Written { appended, saved })
     }
 
     fn open_current(&self) -> Result<(File, u64), LogError> {
@@ -327,16 +415,22 @@ fn notice(tail: &Tail, length: u64, anchor: Option<&Anchor>, now: DateTime<Utc>)
     (notice != Notice::default()).then_some(notice)
 }
 
-/// Writes the lines of one append; returns them and the last of them as the new anchor.
+/// The lines of some appends.
+struct Composed {
+    lines: Vec<u8>,
+    /// The last of them, as the new anchor.
+    last: Anchor,
+    /// What there is of each append.
+    appended: Vec<Appended>,
+}
+
 fn compose(
-    bodies: &[Vec<u8>],
+    requests: &[&Request],
     tail: &Tail,
     mut notice: Option<Notice>,
-    now: DateTime<Utc>,
-) -> Result<(Vec<u8>, Anchor), LogError> {
-    let now = serde_json::to_string(&now)?;
-    let size: usize = bodies.iter().map(|b| b.len() + 256).sum();
-    let mut lines = Vec::with_capacity(size);
+) -> Result<Composed, LogError> {
+    let bodies = requests.iter().flat_map(|request| &request.bodies);
+    let mut lines = Vec::with_capacity(bodies.map(|b| b.len() + 256).sum());
     if tail.unterminated {
         lines.push(b'\n');
     }
@@ -344,17 +438,45 @@ fn compose(
         seq: tail.seq,
         hash: tail.hash.clone(),
     };
-    for body in bodies {
-        let start = lines.len();
-        last.seq += 1;
-        write_head(&mut lines, last.seq, &now, body);
-        if let Some(notice) = notice.take() {
-            lines.extend_from_slice(b",\"notice\":");
-            serde_json::to_writer(&mut lines, &notice)?;
+    let mut written = Vec::with_capacity(requests.len());
+    for request in requests {
+        let now = serde_json::to_string(&request.now)?;
+        let mut appended = Appended {
+            first_seq: last.seq + 1,
+            notice,
+            ..Appended::default()
+        };
+        for body in &request.bodies {
+            let start = lines.len();
+            last.seq += 1;
+            write_head(&mut lines, last.seq, &now, body);
+            if let Some(notice) = notice.take() {
+                lines.extend_from_slice(b",\"notice\":");
+                serde_json::to_writer(&mut lines, &notice)?;
+            }
+            last.hash = frame::close_line(&mut lines, start, &last.hash);
         }
-        last.hash = frame::close_line(&mut lines, start, &last.hash);
+        appended.last_seq = last.seq;
+        written.push(appended);
     }
-    Ok((lines, last))
+    Ok(Composed {
+        lines,
+        last,
+        appended: written,
+    })
+}
+
+/// Lets the other tasks that are ready go first, once.
+async fn let_others_come() {
+    let mut has_waited = false;
+    poll_fn(|context| {
+        if std::mem::replace(&mut has_waited, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 /// Writes `{"seq":N,"timestamp":"…",` and the members of the body, the brace left open.

@@ -11,6 +11,7 @@ mod following;
 mod history;
 mod making;
 mod page;
+mod together;
 mod unwritable;
 mod verifying;
 mod writing;

@@ -1,20 +1,23 @@
 //! ahp hook: what hosts call; one event on stdin, the host's own reply on stdout, exit code 0 or 2 whatever happens.
 
 use std::ffi::OsString;
-use std::io::Read as _;
+use std::io;
+use std::io::BufRead as _;
 use std::io::Write as _;
+use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::mpsc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 use std::time::Instant;
 
+use ahp::config::Environment;
+use ahp::config::Locations;
 use ahp::config::OnError;
 use ahp::engine::Clock as _;
+use ahp::engine::Evaluated;
+use ahp::engine::Prepared;
 use ahp::engine::SystemClock;
 use ahp::engine::block_on;
 use ahp::event::Event;
@@ -32,6 +35,10 @@ use ahp::host::Reply;
 use ahp::signal::Signal;
 use ahp::verdict::Decision;
 use ahp::verdict::Verdict;
+use rustix::event::PollFd;
+use rustix::event::PollFlags;
+use rustix::event::Timespec;
+use rustix::io::Errno;
 
 use crate::project;
 
@@ -100,14 +107,19 @@ struct Deadlines {
     answer: Instant,
 }
 
-type Shared = Arc<Mutex<Progress>>;
+/// Why an event has no verdicts.
+enum Trouble {
+    /// It cannot be judged.
+    Event(String),
+    /// `ahp` did not come to an end with it.
+    Own(String),
+}
 
 /// Answers the host.
 pub(crate) fn run(args: &Args) -> ExitCode {
     // Whatever a panic would print, a host would take for an answer; it goes to the journal.
     std::panic::set_hook(Box::new(|_| {}));
     let host = args.host.as_deref().and_then(Host::find);
-    let progress = Shared::default();
     let patience = patience(args, host);
     let deadlines = Deadlines {
         // What has not judged by then has failed by timeout, as its own `on_error` says …
@@ -116,7 +128,21 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         // … and this is for the case that even that does not help.
         answer: Instant::now() + patience,
     };
-    let reply = answer(args, host, &progress, deadlines);
+    let mut progress = Progress::default();
+    let work = AssertUnwindSafe(|| evaluate(args, host, &mut progress, deadlines));
+    let answer = std::panic::catch_unwind(work).unwrap_or_else(|_| {
+        Err(Trouble::Own(
+            "ahp itself failed; please report it with the event".to_owned(),
+        ))
+    });
+    let reply = match answer {
+        Ok(reply) => reply,
+        Err(Trouble::Event(why)) => refuse(args, host, &progress, &why),
+        Err(Trouble::Own(why)) => {
+            note(&progress, host, args, &why);
+            fallback(args, host, &progress, &why)
+        }
+    };
     write(&reply);
     ExitCode::from(reply.exit_code())
 }
@@ -130,63 +156,19 @@ fn patience(args: &Args, host: Option<&Host>) -> Duration {
     }
 }
 
-/// Works in a thread of its own, so that neither a panic nor a check that hangs keeps the answer back.
-fn answer(
-    args: &Args,
-    host: Option<&'static Host>,
-    progress: &Shared,
-    deadlines: Deadlines,
-) -> Reply {
-    let (done, result) = mpsc::channel();
-    let work = {
-        let (args, progress) = (args.clone(), Arc::clone(progress));
-        move || {
-            done.send(evaluate(&args, host, &progress, deadlines.checks))
-                .ok();
-        }
-    };
-    let thread = std::thread::Builder::new().stack_size(STACK).spawn(work);
-    let trouble = match thread {
-        Err(error) => format!("no thread could be started: {error}"),
-        Ok(_) => {
-            match result.recv_timeout(deadlines.answer.saturating_duration_since(Instant::now())) {
-                Ok(reply) => return reply,
-                Err(RecvTimeoutError::Timeout) => "the policy was not evaluated in time".to_owned(),
-                Err(RecvTimeoutError::Disconnected) => {
-                    "ahp itself failed; please report it with the event".to_owned()
-                }
-            }
-        }
-    };
-    let progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
-    note(&progress, host, args, &trouble);
-    fallback(args, host, &progress, &trouble)
-}
-
 fn evaluate(
     args: &Args,
     host: Option<&'static Host>,
-    progress: &Shared,
-    deadline: Instant,
-) -> Reply {
-    let update = |change: &dyn Fn(&mut Progress)| {
-        change(&mut progress.lock().unwrap_or_else(PoisonError::into_inner));
-    };
-    let here = project::locations(None);
-    update(&|p| p.state_dir.clone_from(&here.state_dir));
+    progress: &mut Progress,
+    deadlines: Deadlines,
+) -> Result<Reply, Trouble> {
+    let environment = Environment::of_process();
+    let here = Locations::find(&environment, None);
+    progress.state_dir.clone_from(&here.state_dir);
     let mut bytes = Vec::new();
     let is_plain = host.is_some_and(|h| h.name == "git");
     if !(is_plain && args.event.as_deref() != Some("pre-push")) {
-        let limit = MOST_BYTES as u64 + 1;
-        let read = std::io::stdin().lock().take(limit).read_to_end(&mut bytes);
-        if let Err(error) = read {
-            return refuse(
-                args,
-                host,
-                progress,
-                &format!("stdin cannot be read: {error}"),
-            );
-        }
+        bytes = read_event(deadlines.answer)?;
     }
     let decoded = host::decode(&Input {
         bytes: &bytes,
@@ -195,10 +177,7 @@ fn evaluate(
         arguments: &args.arguments,
         work_dir: &here.work_dir,
     });
-    let mut decoded = match decoded {
-        Ok(decoded) => decoded,
-        Err(error) => return refuse(args, host, progress, &error.to_string()),
-    };
+    let mut decoded = decoded.map_err(|error| Trouble::Event(error.to_string()))?;
     if let (Some(name), None) = (&args.host, host) {
         let near =
             Host::nearest(name).map_or_else(String::new, |n| format!("; did you mean `{n}`?"));
@@ -208,43 +187,78 @@ fn evaluate(
         );
         decoded.notes.push(note);
     }
-    update(&|p| p.decoded = Some(decoded.clone()));
-    {
-        let progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
-        for text in &decoded.notes {
-            note(&progress, host, args, text);
-        }
+    let decoded = progress.decoded.insert(decoded).clone();
+    for text in &decoded.notes {
+        note(progress, host, args, text);
     }
     let mut verdicts = Vec::new();
     for event in &decoded.events {
-        match judge(event, progress, deadline) {
-            Ok(of_event) => verdicts.extend(of_event),
-            Err(error) => return refuse(args, host, progress, &error),
-        }
+        let locations = match &event.work_dir {
+            Some(dir) if *dir != here.work_dir => Locations::find(&environment, Some(dir)),
+            _ => here.clone(),
+        };
+        verdicts.extend(judge(event, locations, progress, deadlines)?);
     }
     let queue = here
         .state_dir
         .as_deref()
         .zip(decoded.session_id.as_deref())
         .map(|(dir, session)| Queue::new(dir, decoded.host.name, session));
-    decoded.host.answer(&decoded, verdicts, queue.as_ref())
+    Ok(decoded.host.answer(&decoded, verdicts, queue.as_ref()))
+}
+
+/// Reads what the host sends, for as long as there is time to answer it.
+fn read_event(deadline: Instant) -> Result<Vec<u8>, Trouble> {
+    let unreadable = |error: io::Error| Trouble::Event(format!("stdin cannot be read: {error}"));
+    let mut stdin = io::stdin().lock();
+    let mut bytes = Vec::with_capacity(8 << 10);
+    while bytes.len() <= MOST_BYTES {
+        let left = Timespec::try_from(deadline.saturating_duration_since(Instant::now())).ok();
+        let mut ready = [PollFd::new(&stdin, PollFlags::IN)];
+        match rustix::event::poll(&mut ready, left.as_ref()) {
+            Ok(0) => {
+                return Err(Trouble::Own(
+                    "the host did not send its event in time".to_owned(),
+                ));
+            }
+            Ok(_) => {}
+            Err(Errno::INTR) => continue,
+            Err(error) => return Err(unreadable(error.into())),
+        }
+        let read = stdin.fill_buf().map(|part| {
+            bytes.extend_from_slice(part);
+            part.len()
+        });
+        match read {
+            Ok(0) => break,
+            Ok(length) => stdin.consume(length),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(unreadable(error)),
+        }
+    }
+    Ok(bytes)
 }
 
 /// Evaluates one event, with the issue events that its command line brings along.
-fn judge(event: &Event, progress: &Shared, deadline: Instant) -> Result<Vec<Verdict>, String> {
+fn judge(
+    event: &Event,
+    locations: Locations,
+    progress: &mut Progress,
+    deadlines: Deadlines,
+) -> Result<Vec<Verdict>, Trouble> {
     let is_canary = event.session_id.as_deref() == Some(CANARY);
-    let locations = project::locations(event.work_dir.as_deref());
     let mut engine = project::engine(locations).only(event.trigger);
     if is_canary {
         engine = engine.without_log();
     }
-    let engine = engine.build().map_err(|e| e.to_string())?;
-    let on_error = engine.state().policy().settings().on_error;
-    progress
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .on_error = Some(on_error);
-    let evaluated = block_on(engine.evaluate_all(event.clone(), Some(deadline)));
+    let engine = engine.build().map_err(|e| Trouble::Event(e.to_string()))?;
+    progress.on_error = Some(engine.state().policy().settings().on_error);
+    let prepared = engine.prepare(event.clone());
+    let evaluated = if prepared.only_computes() {
+        block_on(prepared.evaluate(Some(deadlines.checks)))
+    } else {
+        on_thread(prepared, deadlines)?
+    };
     let mut verdicts: Vec<Verdict> = evaluated.into_iter().map(|e| e.verdict).collect();
     if is_canary && let Some(first) = verdicts.first_mut() {
         let canary = Signal::block(
@@ -257,11 +271,32 @@ fn judge(event: &Event, progress: &Shared, deadline: Instant) -> Result<Vec<Verd
     Ok(verdicts)
 }
 
+/// Evaluates on a thread of its own, so that a check that hangs does not keep the answer back.
+fn on_thread(prepared: Prepared, deadlines: Deadlines) -> Result<Vec<Evaluated>, Trouble> {
+    let (done, result) = mpsc::channel();
+    let work = move || {
+        done.send(block_on(prepared.evaluate(Some(deadlines.checks))))
+            .ok();
+    };
+    std::thread::Builder::new()
+        .stack_size(STACK)
+        .spawn(work)
+        .map_err(|error| Trouble::Own(format!("no thread could be started: {error}")))?;
+    let left = deadlines.answer.saturating_duration_since(Instant::now());
+    result.recv_timeout(left).map_err(|error| {
+        Trouble::Own(match error {
+            RecvTimeoutError::Timeout => "the policy was not evaluated in time".to_owned(),
+            RecvTimeoutError::Disconnected => {
+                "ahp itself failed; please report it with the event".to_owned()
+            }
+        })
+    })
+}
+
 /// Answers input that tells no event that can be judged: what cannot be seen through does not pass.
-fn refuse(args: &Args, host: Option<&'static Host>, progress: &Shared, why: &str) -> Reply {
-    let progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
-    note(&progress, host, args, why);
-    let decoded = stand_in(args, host, &progress);
+fn refuse(args: &Args, host: Option<&'static Host>, progress: &Progress, why: &str) -> Reply {
+    note(progress, host, args, why);
+    let decoded = stand_in(args, host, progress);
     let trigger = decoded.moment.and_then(|m| m.trigger);
     if !trigger.unwrap_or(Trigger::PreToolUse).is_pre() {
         return decoded.host.no_opinion(&decoded.event);
@@ -334,10 +369,10 @@ fn note(progress: &Progress, host: Option<&Host>, args: &Args, text: &str) {
 
 /// Writes the whole reply, or as much as the host still reads.
 fn write(reply: &Reply) {
-    let mut stdout = std::io::stdout().lock();
+    let mut stdout = io::stdout().lock();
     stdout.write_all(reply.stdout.as_bytes()).ok();
     stdout.flush().ok();
-    let mut stderr = std::io::stderr().lock();
+    let mut stderr = io::stderr().lock();
     stderr.write_all(reply.stderr.as_bytes()).ok();
     stderr.flush().ok();
 }

@@ -1,0 +1,77 @@
+//! Prepared: an event whose facts are made and whose bindings are known, on the way to its verdicts.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::Engine;
+use super::Evaluated;
+use super::State;
+use super::derive;
+use super::derive::Derived;
+use crate::event::Event;
+use crate::fact::Facts;
+use crate::signal::Signal;
+use crate::verdict::Decision;
+
+/// An event that is about to be evaluated, with the issue events that its command line brings along.
+#[derive(Debug)]
+pub struct Prepared {
+    engine: Engine,
+    state: Arc<State>,
+    facts: Arc<Facts>,
+    derived: Vec<Derived>,
+}
+
+impl Engine {
+    /// Prepares an event and the issue events that its command line brings with it: `monoco issue submit` inside a
+    /// shell tool fires `pre-issue-submit` too.
+    pub fn prepare(&self, event: Event) -> Prepared {
+        let state = self.state();
+        let facts = self.facts(&state, Arc::new(event));
+        Prepared {
+            engine: self.clone(),
+            derived: derive::issue_events(&facts),
+            facts,
+            state,
+        }
+    }
+}
+
+impl Prepared {
+    /// Whether the evaluation only computes: no program is run, no thread is started, and nothing is read but what is
+    /// `ahp`'s own. A caller that must answer in time then need not evaluate on a thread that it can give up.
+    pub fn only_computes(&self) -> bool {
+        self.derived.is_empty() && self.state.only_computes(&self.facts)
+    }
+
+    /// Evaluates the event, then those that it brings along; after a stop the later ones are not evaluated.
+    pub async fn evaluate(self, deadline: Option<Instant>) -> Vec<Evaluated> {
+        let Self {
+            engine,
+            state,
+            facts,
+            derived,
+        } = self;
+        let event = facts.shared_event();
+        let verdict = engine.judge(&state, facts, Vec::new(), deadline).await;
+        let mut stopped = verdict.decision == Decision::Block;
+        let mut all = vec![Evaluated { event, verdict }];
+        for issue in derived {
+            if stopped {
+                break;
+            }
+            let event = Arc::new(issue.event);
+            let extra: Vec<Signal> = issue
+                .bypass
+                .iter()
+                .filter(|_| event.trigger.is_pre())
+                .map(|flag| derive::bypass_signal(flag, state.policy().settings().bypass, &event))
+                .collect();
+            let facts = engine.facts(&state, event.clone());
+            let verdict = engine.judge(&state, facts, extra, deadline).await;
+            stopped = verdict.decision == Decision::Block;
+            all.push(Evaluated { event, verdict });
+        }
+        all
+    }
+}

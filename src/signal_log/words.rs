@@ -1,0 +1,151 @@
+//! Words: finds a few dozen words in a text, with nothing to be made ready first.
+//!
+//! An automaton would be faster over megabytes, but making one takes longer than all else that `ahp` does for an event.
+
+/// How many bytes of a word are looked at at once.
+const HEAD: usize = 3;
+
+/// Some words: for each of the first bytes, which words have which byte there.
+#[derive(Debug)]
+pub(super) struct Words<const N: usize> {
+    words: [&'static [u8]; N],
+    heads: [[u64; 256]; HEAD],
+    ignore_case: bool,
+}
+
+/// A word that was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Hit {
+    /// Which word.
+    pub(super) word: usize,
+    /// Where it begins.
+    pub(super) start: usize,
+    /// Where it ends.
+    pub(super) end: usize,
+}
+
+impl<const N: usize> Words<N> {
+    /// Makes the set of at most 64 words of at least three ASCII characters, in small letters where case is ignored.
+    pub(super) const fn new(words: [&'static [u8]; N], ignore_case: bool) -> Self {
+        assert!(N <= 64, "a word for each bit");
+        let mut heads = [[0; 256]; HEAD];
+        let mut word = 0;
+        while word < N {
+            let mut at = 0;
+            while at < HEAD {
+                let byte = words[word][at];
+                heads[at][byte as usize] |= 1 << word;
+                if ignore_case {
+                    heads[at][byte.to_ascii_uppercase() as usize] |= 1 << word;
+                }
+                at += 1;
+            }
+            word += 1;
+        }
+        Self {
+            words,
+            heads,
+            ignore_case,
+        }
+    }
+
+    /// Finds the words of a text, none within another: the first that begins, and of those the longest.
+    pub(super) fn find_iter<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Hit> + 'a {
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            while let Some(head) = text.get(at..at + HEAD) {
+                let possible =
+                    self.heads
+                        .iter()
+                        .zip(head)
+                        .fold(u64::MAX, |words, (table, byte)| {
+                            words & table.get(usize::from(*byte)).copied().unwrap_or(0)
+                        });
+                if possible != 0
+                    && let Some(hit) = self.longest(text, at, possible)
+                {
+                    at = hit.end;
+                    return Some(hit);
+                }
+                at += 1;
+            }
+            None
+        })
+    }
+
+    fn longest(&self, text: &[u8], start: usize, mut possible: u64) -> Option<Hit> {
+        let mut longest: Option<Hit> = None;
+        while possible != 0 {
+            let word = possible.trailing_zeros() as usize;
+            possible &= possible - 1;
+            let bytes = self.words.get(word)?;
+            let end = start + bytes.len();
+            let is_there = text.get(start..end).is_some_and(|found| {
+                if self.ignore_case {
+                    found.eq_ignore_ascii_case(bytes)
+                } else {
+                    found == *bytes
+                }
+            });
+            if is_there && longest.is_none_or(|hit| end > hit.end) {
+                longest = Some(Hit { word, start, end });
+            }
+        }
+        longest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use aho_corasick::AhoCorasick;
+    use aho_corasick::MatchKind;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const LIST: [&str; 7] = [
+        "sk-",
+        "sk-ant-",
+        "secret",
+        "secret_key",
+        "token",
+        "AKIA",
+        "ken",
+    ];
+    const BYTES: [&[u8]; 7] = [
+        b"sk-",
+        b"sk-ant-",
+        b"secret",
+        b"secret_key",
+        b"token",
+        b"AKIA",
+        b"ken",
+    ];
+    static EXACT: Words<7> = Words::new(BYTES, false);
+
+    proptest! {
+        #[test]
+        fn what_an_automaton_finds_is_found(text in "(sk-|ant-|secret|_key|tok|en|AKI|A|x|é){0,12}") {
+            let automaton = AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostLongest)
+                .build(LIST)
+                .unwrap();
+            let expected: Vec<_> = automaton
+                .find_iter(&text)
+                .map(|hit| (hit.pattern().as_usize(), hit.start(), hit.end()))
+                .collect();
+            let found: Vec<_> = EXACT
+                .find_iter(text.as_bytes())
+                .map(|hit| (hit.word, hit.start, hit.end))
+                .collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn case_is_ignored_where_that_is_asked() {
+        static WORDS: Words<1> = Words::new([b"password"], true);
+        let found: Vec<_> = WORDS.find_iter(b"PassWord=").map(|h| h.end).collect();
+        assert_eq!(found, [8]);
+    }
+}
