@@ -4,7 +4,6 @@
 //! end may be given) and names its options that take the next word as value. A rule is a line
 //! `id severity [strict]` followed by indented lines: patterns, then `why: reason` and `try: alternative`.
 
-use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::pattern::Pattern;
@@ -69,7 +68,8 @@ pub(super) struct Section {
 /// All sections, by program.
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    by_program: HashMap<&'static str, Vec<usize>>,
+    /// Sorted by the number of the program's name, then by the section.
+    by_program: Vec<(u64, usize, &'static str)>,
     by_prefix: Vec<(&'static str, usize)>,
     sections: Vec<Section>,
 }
@@ -83,6 +83,9 @@ pub(super) fn index() -> &'static Index {
         for preset in PRESETS {
             index.add(preset);
         }
+        index
+            .by_program
+            .sort_unstable_by_key(|(number, at, _)| (*number, *at));
         index
     })
 }
@@ -99,31 +102,38 @@ pub fn all_rules() -> Vec<&'static RuleText> {
 
 impl Index {
     fn add(&mut self, preset: &Preset) {
-        for part in preset.text.split("\n[").skip(1) {
+        let text = preset.text;
+        let mut starts = memchr::memmem::find_iter(text.as_bytes(), "\n[").peekable();
+        while let Some(start) = starts.next() {
+            let end = starts.peek().copied().unwrap_or(text.len());
+            let part = text.get(start + 2..end).unwrap_or_default();
             let (header, body) = part.split_once('\n').unwrap_or((part, ""));
             let (names, values) = header.split_once(']').unwrap_or((header, ""));
             let at = self.sections.len();
             self.sections.push(Section {
                 preset: preset.name,
-                values: values.split_whitespace().collect(),
+                values: values.split_ascii_whitespace().collect(),
                 body,
                 rules: OnceLock::new(),
             });
-            for name in names.split_whitespace() {
+            for name in names.split_ascii_whitespace() {
                 match name.strip_suffix('*') {
                     Some(prefix) => self.by_prefix.push((prefix, at)),
-                    None => self.by_program.entry(name).or_default().push(at),
+                    None => self.by_program.push((number(name), at, name)),
                 }
             }
         }
     }
 
     /// Returns the sections whose rules may meet a program.
-    pub(super) fn sections(&self, program: &str) -> impl Iterator<Item = &Section> {
-        self.by_program
-            .get(program)
-            .into_iter()
-            .flatten()
+    pub(super) fn sections(&'static self, program: &str) -> impl Iterator<Item = &'static Section> {
+        let wanted = number(program);
+        let first = self.by_program.partition_point(|(n, _, _)| *n < wanted);
+        let named = self.by_program.get(first..).unwrap_or_default().iter();
+        named
+            .take_while(move |(number, _, _)| *number == wanted)
+            .filter(move |(_, _, name)| *name == program)
+            .map(|(_, at, _)| at)
             .chain(
                 self.by_prefix
                     .iter()
@@ -132,6 +142,13 @@ impl Index {
             )
             .filter_map(|at| self.sections.get(*at))
     }
+}
+
+/// Returns a number by which a name is found: FNV-1a, for the index is made anew in each process that judges a command.
+fn number(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 impl Section {
