@@ -33,7 +33,7 @@ use crate::event::Trigger;
 use crate::signal::hex;
 
 /// Raised with every change to what is stored or to what it means.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// How many entries are kept; a project has one for each state of its layers.
 const MAX_ENTRIES: usize = 64;
@@ -193,7 +193,8 @@ fn encode(loaded: &Loaded) -> serde_json::Result<Vec<u8>> {
     let mut triggers = Vec::new();
     for (trigger, bindings) in &loaded.config.bindings {
         let start = body.len();
-        serde_json::to_writer::<_, Vec<BindingSpec>>(&mut body, bindings)?;
+        let bindings: Vec<_> = bindings.iter().map(without_places).collect();
+        serde_json::to_writer::<_, Vec<BindingSpec>>(&mut body, &bindings)?;
         triggers.push((*trigger, start, body.len()));
     }
     let header = Header {
@@ -213,6 +214,16 @@ fn encode(loaded: &Loaded) -> serde_json::Result<Vec<u8>> {
     entry.push(b'\n');
     entry.append(&mut body);
     Ok(entry)
+}
+
+/// Returns a binding without the places of its keys, which only the faults of a broken policy show; where its
+/// configuration comes from is kept, because programs that it names may need trust.
+fn without_places(binding: &BindingSpec) -> BindingSpec {
+    let mut binding = binding.clone();
+    binding
+        .provenance
+        .retain(|origin| origin.key.starts_with("config"));
+    binding
 }
 
 /// Whether the directory of the entries is there and nobody else can write to it.

@@ -1,6 +1,7 @@
 //! What is no error and yet not meant: bindings that never fire, repeat or contradict each other, or are too strong.
 
 use std::collections::BTreeSet;
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use super::Binding;
@@ -32,21 +33,34 @@ pub fn lint(
             continue;
         };
         let specs = policy.specs().get(&trigger).map_or(&[][..], Vec::as_slice);
+        let specs: HashMap<&str, &BindingSpec> = specs.iter().map(|s| (&*s.id, s)).collect();
         let pairs: Vec<Pair<'_>> = compiled
             .bindings
             .iter()
             .filter(|binding| binding.enabled)
             .filter_map(|binding| {
-                let spec = specs.iter().find(|spec| *spec.id == *binding.id)?;
+                let spec = specs.get(&*binding.id)?;
                 Some(Pair { binding, spec })
             })
             .collect();
+        // Not every pair is compared: only those that ask one thing under one condition, or may change one operation.
+        let mut by_subject: HashMap<String, Vec<usize>> = HashMap::new();
+        let mut by_stage: HashMap<i64, Vec<usize>> = HashMap::new();
         for (n, pair) in pairs.iter().enumerate() {
             warnings.extend(never_fires(pair, trigger));
             warnings.extend(too_strong(pair, trigger));
             warnings.extend(out_of_place(pair, trigger));
             warnings.extend(pair.binding.oracle.factory().remarks(pair.span("oracle")));
-            for earlier in pairs.iter().take(n) {
+            let mut compared = BTreeSet::new();
+            let alike = by_subject.entry(pair.subject()).or_default();
+            compared.extend(alike.iter().copied());
+            alike.push(n);
+            if pair.controls() {
+                let beside = by_stage.entry(pair.binding.priority).or_default();
+                compared.extend(beside.iter().copied());
+                beside.push(n);
+            }
+            for earlier in compared.into_iter().filter_map(|n| pairs.get(n)) {
                 warnings.extend(repeats(pair, earlier, trigger));
                 warnings.extend(clashes(pair, earlier, trigger));
             }
@@ -71,6 +85,33 @@ impl Pair<'_> {
     fn span(&self, key: &str) -> Span {
         let given = self.spec.provenance.iter().rev().find(|p| p.key == key);
         given.map_or(self.spec.span, |p| p.span)
+    }
+
+    /// Returns what it asks and when, the same for all spellings.
+    fn subject(&self) -> String {
+        let target = match &self.spec.target {
+            oracle @ Target::Oracle(_) => default_id(oracle),
+            Target::Hook(name) => format!("hook {name}"),
+        };
+        let whens = serde_json::Value::from_iter(self.whens().map(Node::to_json));
+        format!("{target} {whens}")
+    }
+
+    /// Whether it may change the operation.
+    fn controls(&self) -> bool {
+        let gives = self
+            .binding
+            .oracle
+            .factory()
+            .intensities()
+            .contains(&Intensity::Control);
+        let weakened = matches!(
+            self.binding.ceiling,
+            Some(IntensityCeiling::Fixed(ceiling)) if ceiling < Intensity::Control
+        );
+        // A finding that the configuration makes a prompt or a block changes nothing.
+        let action = self.spec.config.get("action").and_then(Node::as_str);
+        gives && !weakened && action.is_none_or(|action| action == "control")
     }
 }
 
@@ -246,14 +287,8 @@ fn out_of_place(pair: &Pair<'_>, trigger: Trigger) -> Option<Diagnostic> {
     None
 }
 
-fn whens_as_json(pair: &Pair<'_>) -> Vec<serde_json::Value> {
-    pair.whens().map(Node::to_json).collect()
-}
-
 fn repeats(pair: &Pair<'_>, earlier: &Pair<'_>, trigger: Trigger) -> Option<Diagnostic> {
-    if !pair.spec.target.is_same(&earlier.spec.target)
-        || whens_as_json(pair) != whens_as_json(earlier)
-    {
+    if pair.subject() != earlier.subject() {
         return None;
     }
     let (own, other) = (&pair.spec.config, &earlier.spec.config);
@@ -288,22 +323,8 @@ fn repeats(pair: &Pair<'_>, earlier: &Pair<'_>, trigger: Trigger) -> Option<Diag
 }
 
 fn clashes(pair: &Pair<'_>, earlier: &Pair<'_>, trigger: Trigger) -> Option<Diagnostic> {
-    let controls = |pair: &Pair<'_>| {
-        let gives = pair
-            .binding
-            .oracle
-            .factory()
-            .intensities()
-            .contains(&Intensity::Control);
-        let weakened = matches!(
-            pair.binding.ceiling,
-            Some(IntensityCeiling::Fixed(ceiling)) if ceiling < Intensity::Control
-        );
-        // A finding that the configuration makes a prompt or a block changes nothing.
-        let action = pair.spec.config.get("action").and_then(Node::as_str);
-        gives && !weakened && action.is_none_or(|action| action == "control")
-    };
-    if pair.binding.priority != earlier.binding.priority || !controls(pair) || !controls(earlier) {
+    if pair.binding.priority != earlier.binding.priority || !pair.controls() || !earlier.controls()
+    {
         return None;
     }
     let message = format!(
