@@ -93,7 +93,7 @@ impl Pair<'_> {
             oracle @ Target::Oracle(_) => default_id(oracle),
             Target::Hook(name) => format!("hook {name}"),
         };
-        let whens = serde_json::Value::from_iter(self.whens().map(Node::to_json));
+        let whens: serde_json::Value = self.whens().map(Node::to_json).collect();
         format!("{target} {whens}")
     }
 

@@ -104,7 +104,7 @@ impl Slot {
     }
 }
 
-impl<'a> Member<'a> {
+impl Member<'_> {
     /// Waits for what became of the append; none where this one is to write, for itself and all others.
     pub(super) fn poll(&mut self, context: &Context<'_>) -> Poll<Option<Outcome>> {
         let mut turn = self.slot.turn();

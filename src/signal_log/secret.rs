@@ -88,7 +88,7 @@ pub(crate) const SHAPES: &[Shape] = &[
 ];
 
 /// Words after which a secret stands: `password=…`, `token: …`, `Authorization: Bearer …`.
-const LABELS: &[&str] = &[
+const LABELS: [&str; 15] = [
     "access_key",
     "accesskey",
     "api-key",
@@ -108,26 +108,20 @@ const LABELS: &[&str] = &[
 
 static PREFIXES: Words<{ SHAPES.len() }> = Words::new(prefixes(), false);
 
-static LABELLED: Words<{ LABELS.len() }> = Words::new(labels(), true);
+static LABELLED: Words<15> = Words::new(LABELS, true);
 
-const fn prefixes() -> [&'static [u8]; SHAPES.len()] {
-    let mut prefixes: [&[u8]; SHAPES.len()] = [b""; SHAPES.len()];
+#[expect(
+    clippy::indexing_slicing,
+    reason = "it is made by the compiler, which would tell"
+)]
+const fn prefixes() -> [&'static str; SHAPES.len()] {
+    let mut prefixes = [""; SHAPES.len()];
     let mut at = 0;
     while at < SHAPES.len() {
-        prefixes[at] = SHAPES[at].prefix.as_bytes();
+        prefixes[at] = SHAPES[at].prefix;
         at += 1;
     }
     prefixes
-}
-
-const fn labels() -> [&'static [u8]; LABELS.len()] {
-    let mut labels: [&[u8]; LABELS.len()] = [b""; LABELS.len()];
-    let mut at = 0;
-    while at < LABELS.len() {
-        labels[at] = LABELS[at].as_bytes();
-        at += 1;
-    }
-    labels
 }
 
 /// Finds the secrets of a text: where they stand and what they are, in order, none within another.
