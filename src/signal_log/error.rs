@@ -67,22 +67,6 @@ impl LogError {
             source,
         }
     }
-
-    /// Returns the error for another append of the same write.
-    pub(super) fn again(&self) -> Self {
-        match self {
-            Self::Io {
-                doing,
-                path,
-                source,
-            } => Self::io(
-                doing,
-                path,
-                io::Error::new(source.kind(), source.to_string()),
-            ),
-            other => Self::io("write", "", io::Error::other(other.to_string())),
-        }
-    }
 }
 
 fn hint(error: &io::Error) -> &'static str {

@@ -5,6 +5,7 @@
 //! not yet written; whoever gives up waiting takes out what is not.
 
 use std::collections::VecDeque;
+use std::io;
 use std::mem;
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -15,7 +16,6 @@ use std::task::Poll;
 use std::task::Waker;
 
 use super::Appended;
-use super::LogError;
 use super::writer::Request;
 use super::writer::Written;
 
@@ -51,7 +51,7 @@ pub(super) enum Outcome {
     /// Its records are in the log.
     Written(Appended),
     /// They are, but may not outlive a power cut.
-    Unsaved(LogError),
+    Unsaved(io::Error),
     /// None of them is: it is to be tried alone, and to hear its own error.
     Failed(Request),
 }
@@ -160,7 +160,7 @@ impl Batch {
         for ((_, slot), appended) in mem::take(&mut self.0).into_iter().zip(written.appended) {
             slot.set(Turn::Told(match &written.saved {
                 Ok(()) => Outcome::Written(appended),
-                Err(error) => Outcome::Unsaved(error.again()),
+                Err(error) => Outcome::Unsaved(io::Error::new(error.kind(), error.to_string())),
             }));
         }
     }

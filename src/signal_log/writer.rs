@@ -63,7 +63,7 @@ pub(super) struct Written {
     /// What each has done, in their order.
     pub(super) appended: Vec<Appended>,
     /// Whether they are as durable as was asked.
-    pub(super) saved: Result<(), LogError>,
+    pub(super) saved: io::Result<()>,
 }
 
 /// What an append has done.
@@ -161,7 +161,7 @@ impl SignalLog {
         drop(member);
         match outcome {
             Outcome::Written(appended) => Ok(appended),
-            Outcome::Unsaved(error) => Err(error),
+            Outcome::Unsaved(error) => Err(self.not_saved(error)),
             Outcome::Failed(request) => self.append_alone(&request, patience()),
         }
     }
@@ -171,7 +171,7 @@ impl SignalLog {
             mut appended,
             saved,
         } = self.write(&[request], patience)?;
-        saved?;
+        saved.map_err(|error| self.not_saved(error))?;
         Ok(appended.pop().unwrap_or_default())
     }
 
@@ -342,19 +342,20 @@ impl SignalLog {
         self.open_current().map(|(file, _)| file)
     }
 
-    fn sync(&self, file: &File, is_new: bool) -> Result<(), LogError> {
-        let error = |source| LogError::NotSaved {
-            path: self.files.current.clone(),
-            source,
-        };
-        file.sync_data().map_err(error)?;
+    fn sync(&self, file: &File, is_new: bool) -> io::Result<()> {
+        file.sync_data()?;
         if is_new {
             // A new name is durable only when its directory is.
-            File::open(self.files.directory())
-                .and_then(|directory| directory.sync_all())
-                .map_err(error)?;
+            File::open(self.files.directory())?.sync_all()?;
         }
         Ok(())
+    }
+
+    fn not_saved(&self, source: io::Error) -> LogError {
+        LogError::NotSaved {
+            path: self.files.current.clone(),
+            source,
+        }
     }
 }
 
