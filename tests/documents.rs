@@ -45,11 +45,6 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
         "a measurement of minutes",
     ),
     (
-        "docs/signal-log.md",
-        "ahp log tail -f",
-        "has no end; `signal_log::following` runs it",
-    ),
-    (
         "docs/writing-oracles.md",
         "use ahp::oracle::",
         "a doc test of the library",
@@ -306,6 +301,14 @@ fn every_command_runs_and_prints_what_is_shown() {
         .find(|block| block.language == "yaml")
         .unwrap();
     world.write(".ahp/hooks.yaml", &policy.text);
+    world.write(
+        ".ahp/hooks.local.yaml",
+        "hooks: {pre-agent-turn: [{oracle: asker}]}\n",
+    );
+    world.write(
+        ".ahp/oracles/asker.rhai",
+        "fn evaluate(ctx) { prompt(`is it ${history().len()}?`) }\n",
+    );
     world.write("Issues/Features/open/FEAT-0001-users.md", ISSUE);
     world.git_init();
     let program = Path::new(env!("CARGO_BIN_EXE_ahp")).parent().unwrap();
@@ -318,6 +321,10 @@ fn every_command_runs_and_prints_what_is_shown() {
                 continue;
             }
             let at = format!("{}:{}: `{command}`", block.file, block.line);
+            if command.starts_with("ahp respond") {
+                // Something that can be answered by every word that is shown.
+                world.ahp(&["run", "pre-agent-turn"]);
+            }
             let line = format!("PATH=\"{}:$PATH\"; {command}", program.display());
             let ran = world.command("sh").args(["-c", &line]).output().unwrap();
             let printed = String::from_utf8_lossy(&ran.stdout);
