@@ -270,6 +270,10 @@ const TELLING: &[&str] = &[
     "rmtree",
     "rmsync",
     "flushall",
+    "downloadstring(",
+    "iex (",
+    "iex(",
+    "invoke-expression",
     "--no-preserve-root",
 ];
 

@@ -7,6 +7,7 @@ use super::Word;
 use super::command::Call;
 use super::inline_code;
 use super::inline_code::Action;
+use super::unwrap::joined;
 use super::unwrap::values_of_cluster;
 use super::walk::Input;
 use super::walk::Walker;
@@ -138,11 +139,21 @@ impl Walker<'_> {
             self.inside(&program, |walker| walker.dispatch(call));
             return;
         }
-        let given: Vec<Word> = language
-            .code_options()
-            .iter()
-            .flat_map(|option| values_of_cluster(&invocation.arguments, option))
-            .collect();
+        let options = language.code_options();
+        let given: Vec<Word> = if language == inline_code::Language::PowerShell {
+            // All that follows is the code.
+            let is_option = |word: &Word| options.contains(&word.text.as_str());
+            let at = invocation.arguments.iter().position(is_option);
+            let code = at.and_then(|at| invocation.arguments.get(at + 1..));
+            code.map(|words| Word::plain(joined(words)))
+                .into_iter()
+                .collect()
+        } else {
+            options
+                .iter()
+                .flat_map(|option| values_of_cluster(&invocation.arguments, option))
+                .collect()
+        };
         if let Some(made) = given
             .iter()
             .find(|word| !word.made_by.is_empty() && is_whole_substitution(&word.text))

@@ -48,6 +48,9 @@ impl fmt::Display for TreeDigest {
 }
 
 /// The files of a tree with the digest of each.
+///
+/// Every file is read. Git's index would tell by size and time which ones are as they were, but it can be told to believe
+/// so (`update-index --assume-unchanged`, `--skip-worktree`), and evidence is kept from those who write the files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
     files: Vec<(String, [u8; 32])>,

@@ -49,8 +49,9 @@ predicates! {
     "personal" |d, w| any_place(d, w, |p| p == Place::Personal);
     "device" |d, w| any_place(d, w, |p| p == Place::Device);
     "precious" |d, w| any_place(d, w, |p| !matches!(p, Place::Artifact | Place::Temporary));
+    "temporary" |d, w| any_place(d, w, |p| p == Place::Temporary);
     "outside" |d, w| any_place(d, w, |p| is_critical(p) || matches!(p, Place::Outside | Place::Unknown));
-    "into-system" |d, w| w.len() > 1 && w.last().is_some_and(|last| is_system(place_of(d, last)));
+    "into-system" |d, w| w.len() > 1 && w.last().is_some_and(|last| holds_system(d, last));
     "from-critical" |d, w| w.len() > 1 && any_place(d, w.get(..w.len() - 1).unwrap_or_default(), is_critical);
     "startup" |_, w| w.iter().any(|word| is_startup(&word.text));
     "dd-device" |d, w| dd_target(w).is_some_and(|t| matches!(place_of(d, &t), Place::Device | Place::Root | Place::System));
@@ -133,6 +134,16 @@ predicates! {
 
 fn place_of(digest: &Digest<'_>, word: &Word) -> Place {
     place(word, digest.invocation, &digest.analysis.surroundings)
+}
+
+/// Whether what is put at a place is the system's. `/tmp` and a home directory are, what is put into them is not.
+fn holds_system(digest: &Digest<'_>, place: &Word) -> bool {
+    let inside = Word {
+        text: format!("{}/x", place.text.trim_end_matches('/')),
+        ..place.clone()
+    };
+    is_system(place_of(digest, place))
+        && (place.text == "/" || is_system(place_of(digest, &inside)))
 }
 
 fn any_place(digest: &Digest<'_>, words: &[&Word], is_meant: fn(Place) -> bool) -> bool {
@@ -310,13 +321,13 @@ fn given_texts<'a>(digest: &Digest<'a>) -> impl Iterator<Item = &'a str> {
 }
 
 fn loses_mongo_data(text: &str) -> bool {
+    let text: String = text.split_whitespace().collect();
     [
         ".dropDatabase(",
         ".drop(",
         ".deleteMany({})",
         ".remove({})",
         ".dropIndexes(",
-        ".deleteMany( {} )",
         ".dropUser(",
         ".dropAllUsers(",
         ".dropCollection(",
