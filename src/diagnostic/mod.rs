@@ -2,13 +2,13 @@
 
 mod code;
 mod nearest;
-#[cfg(feature = "cli")]
+#[cfg(feature = "render")]
 mod render;
 mod source_map;
 
 pub use self::code::Code;
 pub use self::nearest::nearest;
-#[cfg(feature = "cli")]
+#[cfg(feature = "render")]
 pub use self::render::render;
 pub use self::source_map::FileId;
 pub use self::source_map::Source;
