@@ -36,6 +36,7 @@ pub mod process;
 pub mod shell;
 pub mod signal;
 pub mod signal_log;
+mod stamp;
 pub mod trust;
 pub mod verdict;
 pub mod workspace;

@@ -29,6 +29,7 @@ use crate::policy::Binding;
 use crate::policy::OracleSlot;
 use crate::policy::Policy;
 use crate::signal::Signal;
+use crate::trust::Permit;
 use crate::trust::Trust;
 
 /// HOOK.md hooks run after all bindings, each in a stage of its own: the first that blocks stops the rest.
@@ -78,9 +79,8 @@ impl Finder {
             })
         });
         let trust = match locations {
-            Some(l) if !l.trust_all => {
-                Trust::of(&root, l.state_dir.as_deref()).covering(&settings.agent_hook_dirs)
-            }
+            Some(l) if !l.trust_all => Trust::of(&root, l.state_dir.as_deref())
+                .covering(&settings.agent_hook_dirs, &settings.issues),
             _ => Trust::everything(),
         };
         Self {
@@ -96,6 +96,15 @@ impl Finder {
     /// Returns what of the project may run.
     pub(super) const fn trust(&self) -> &Trust {
         &self.trust
+    }
+
+    /// Whether the trust, the hooks and the scripts that were read are still as they were.
+    pub(super) fn is_current(&self) -> bool {
+        let places = self.places.as_ref();
+        let hooks = places.and_then(|places| Some((places, self.hooks.get()?)));
+        self.trust.is_current()
+            && self.scripts.is_current()
+            && hooks.is_none_or(|(places, hooks)| hook_md::is_current(hooks, places))
     }
 
     /// Returns the HOOK.md hooks; none where they are switched off.
@@ -216,7 +225,7 @@ impl Finder {
     }
 
     /// Whether a binding may run the programs that its project brings.
-    pub(super) fn trusts(&self, binding: &Binding) -> Result<(), String> {
+    pub(super) fn trusts(&self, binding: &Binding) -> Result<Permit, String> {
         self.trust
             .permits_binding(binding.oracle.config())
             .map_err(|reason| format!("`{}` ({}): {reason}", binding.oracle_name, binding.source))

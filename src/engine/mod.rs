@@ -316,24 +316,13 @@ impl<'a> Round<'a> {
                 .map_or(0, |n| n + 1)
         };
         let (later, now): (Vec<_>, Vec<_>) = stage.iter().cloned().partition(|b| b.is_async);
-        let (trusted, untrusted): (Vec<_>, Vec<_>) = now
-            .into_iter()
-            .partition(|b| !b.needs_trust || self.state.trusts(b).is_ok());
         let context = schedule::StageContext {
             facts: self.facts.clone(),
             state_dir: self.engine.shared.state_dir.clone(),
             trust: self.state.trust().clone(),
             deadline: self.deadline,
         };
-        let mut judged = schedule::stage(&trusted, &context).await;
-        for binding in untrusted {
-            let message = self.state.trusts(&binding).err().unwrap_or_default();
-            judged.push(schedule::Judged {
-                binding,
-                result: Err(OracleError::Untrusted(message)),
-                duration: Duration::ZERO,
-            });
-        }
+        let mut judged = permitted(self.state, now, &context).await;
         judged.sort_by_key(|j| place(&j.binding));
         let clock = &*self.engine.shared.clock;
         let mut found: Vec<(usize, Signal)> = Vec::new();
@@ -361,10 +350,23 @@ impl<'a> Round<'a> {
             found.extend(weighed.signals.into_iter().map(|s| (place(binding), s)));
         }
         for binding in later {
-            self.engine
-                .start_in_background(self.state, &self.facts, &binding);
+            let refused = self
+                .engine
+                .start_in_background(self.state, &self.facts, &binding)
+                .err();
+            if let Some(error) = &refused {
+                // It asks for trust like any other; only what it finds can no longer be waited for.
+                let signals = failure::signal(&binding, error).into_iter().collect();
+                let weighed = weigh::weigh(signals, &binding, &self.facts, clock);
+                found.extend(weighed.signals.into_iter().map(|s| (place(&binding), s)));
+            }
             self.reports.push(BindingReport {
-                outcome: Outcome::Started,
+                outcome: if refused.is_some() {
+                    Outcome::Failed
+                } else {
+                    Outcome::Started
+                },
+                error: refused.map(|error| error.to_string()),
                 ..report(&binding)
             });
         }
@@ -467,20 +469,69 @@ impl<'a> Round<'a> {
 
 impl Engine {
     /// Starts a binding whose result is not waited for: by the host program's own way, else on a thread.
-    fn start_in_background(&self, state: &Arc<State>, facts: &Arc<Facts>, binding: &Arc<Binding>) {
-        if binding.needs_trust && state.trusts(binding).is_err() {
-            return;
+    ///
+    /// # Errors
+    /// It may not run.
+    fn start_in_background(
+        &self,
+        state: &Arc<State>,
+        facts: &Arc<Facts>,
+        binding: &Arc<Binding>,
+    ) -> Result<(), OracleError> {
+        if binding.needs_trust {
+            // It is asked again where it runs, which is later.
+            state.trusts(binding).map_err(OracleError::Untrusted)?;
         }
         if let Some(start) = &self.shared.background {
             start(facts.event(), &binding.id);
-            return;
+            return Ok(());
         }
         let (engine, state, facts, binding) =
             (self.clone(), state.clone(), facts.clone(), binding.clone());
         let run = move || block_on(background(engine, state, facts, binding));
         // Without a thread the binding is not run; the log then has it as started and never ended.
         std::thread::Builder::new().spawn(run).ok();
+        Ok(())
     }
+}
+
+/// Runs the bindings of a stage that may run what they run; the others, and those whose programs were changed while
+/// they ran, have failed.
+async fn permitted(
+    state: &State,
+    bindings: Vec<Arc<Binding>>,
+    context: &schedule::StageContext,
+) -> Vec<schedule::Judged> {
+    let mut permits = Vec::new();
+    let mut refused = Vec::new();
+    let mut due = Vec::with_capacity(bindings.len());
+    for binding in bindings {
+        if binding.needs_trust {
+            match state.trusts(&binding) {
+                Ok(permit) => permits.push((binding.id.clone(), permit)),
+                Err(why) => {
+                    refused.push(schedule::Judged {
+                        binding,
+                        result: Err(OracleError::Untrusted(why)),
+                        duration: Duration::ZERO,
+                    });
+                    continue;
+                }
+            }
+        }
+        due.push(binding);
+    }
+    let mut judged = schedule::stage(&due, context).await;
+    for (id, permit) in permits {
+        let Err(why) = permit.still_holds() else {
+            continue;
+        };
+        for judged in judged.iter_mut().filter(|judged| judged.binding.id == id) {
+            judged.result = Err(OracleError::Untrusted(why.to_string()));
+        }
+    }
+    judged.extend(refused);
+    judged
 }
 
 /// Runs an async binding to its end and logs what it found as aid.
@@ -493,7 +544,7 @@ async fn background(engine: Engine, state: Arc<State>, facts: Arc<Facts>, bindin
         deadline: None,
     };
     let clock = &*engine.shared.clock;
-    for judged in schedule::stage(std::slice::from_ref(&binding), &context).await {
+    for judged in permitted(&state, vec![binding.clone()], &context).await {
         let (found, error) = match judged.result {
             Ok(found) => (found, None),
             Err(error) => (Vec::new(), Some(error.to_string())),

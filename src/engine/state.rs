@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
-use std::time::SystemTime;
 
 use chrono::DateTime;
 use chrono::Utc;
@@ -35,6 +34,8 @@ use crate::signal_log::History;
 use crate::signal_log::LogHistory;
 use crate::signal_log::SignalLog;
 use crate::signal_log::inferred_responses;
+use crate::stamp::Stamp;
+use crate::trust::Permit;
 use crate::trust::Trust;
 use crate::verdict::Decision;
 use crate::verdict::Verdict;
@@ -73,11 +74,16 @@ pub struct State {
     given_history: Option<Arc<dyn History>>,
     log: Option<SignalLog>,
     allow_when_broken: bool,
-    stamps: Vec<(PathBuf, Stamp)>,
+    stamps: Vec<(PathBuf, Option<Stamp>)>,
 }
 
 impl State {
     pub(super) fn load(shared: &Shared) -> Self {
+        // Taken before anything is read: what is written meanwhile is then seen as a change.
+        let layers = match &shared.origin {
+            Origin::Files(locations) => layers_now(locations),
+            Origin::Text(_) => Vec::new(),
+        };
         let loaded = match (&shared.origin, shared.only) {
             (Origin::Files(locations), Some(trigger)) => {
                 Config::load_for(locations, &with_issue_triggers(trigger))
@@ -89,17 +95,17 @@ impl State {
             }
         };
         let is_cached = loaded.is_cached;
-        let state = Self::of(shared, loaded);
+        let state = Self::of(shared, loaded, layers.clone());
         match &shared.origin {
             // What is wrong is to be shown with the lines that it stands on.
             Origin::Files(locations) if is_cached && !state.faults.is_empty() => {
-                Self::of(shared, Config::load(locations))
+                Self::of(shared, Config::load(locations), layers)
             }
             _ => state,
         }
     }
 
-    fn of(shared: &Shared, loaded: Loaded) -> Self {
+    fn of(shared: &Shared, loaded: Loaded, mut stamps: Vec<(PathBuf, Option<Stamp>)>) -> Self {
         let (cache_entry, allow_when_broken) = match &shared.origin {
             Origin::Files(locations) => (loaded.cache_entry(locations), locations.allow_broken),
             Origin::Text(_) => (None, false),
@@ -111,10 +117,9 @@ impl State {
             is_cached,
             ..
         } = loaded;
-        let stamps = match &shared.origin {
-            Origin::Files(locations) => stamps(locations, &sources),
-            Origin::Text(_) => Vec::new(),
-        };
+        if let Origin::Files(locations) = &shared.origin {
+            stamps.extend(extended_now(locations, &sources));
+        }
         let (mut faults, warnings): (Vec<_>, Vec<_>) =
             diagnostics.into_iter().partition(Diagnostic::is_error);
         let log_path = match &shared.log {
@@ -172,7 +177,8 @@ impl State {
 
     /// Whether the files that it came from are still as they were.
     pub(super) fn is_current(&self) -> bool {
-        self.stamps.iter().all(|(path, then)| stamp(path) == *then)
+        let is_same = |(path, then): &(PathBuf, Option<Stamp>)| Stamp::at(path) == *then;
+        self.stamps.iter().all(is_same) && self.finder.is_current()
     }
 
     /// Returns the policy.
@@ -313,7 +319,7 @@ impl State {
     ///
     /// # Errors
     /// Why it may not.
-    pub(super) fn trusts(&self, binding: &Binding) -> Result<(), String> {
+    pub(super) fn trusts(&self, binding: &Binding) -> Result<Permit, String> {
         self.finder.trusts(binding)
     }
 
@@ -366,12 +372,15 @@ fn with_issue_triggers(trigger: Trigger) -> Vec<Trigger> {
     std::iter::once(trigger).chain(issue).collect()
 }
 
-type Stamp = Option<(SystemTime, u64)>;
+/// Returns every layer that there is or could be, as it is now.
+fn layers_now(locations: &Locations) -> Vec<(PathBuf, Option<Stamp>)> {
+    let layers = locations.layers().into_iter();
+    layers.map(|(_, path)| stamped(path)).collect()
+}
 
-/// Returns every file that a policy came from, or would come from if it were there, as it is now.
-fn stamps(locations: &Locations, sources: &SourceMap) -> Vec<(PathBuf, Stamp)> {
-    let layers = locations.layers().into_iter().map(|(_, path)| path);
-    let extended = sources.files().iter().filter_map(|source| {
+/// Returns the files that layers extend, as they are now.
+fn extended_now(locations: &Locations, sources: &SourceMap) -> Vec<(PathBuf, Option<Stamp>)> {
+    let files = sources.files().iter().filter_map(|source| {
         let name = &*source.name;
         match (name.strip_prefix("~/"), &locations.home) {
             _ if name.starts_with("ahp:") => None,
@@ -379,17 +388,12 @@ fn stamps(locations: &Locations, sources: &SourceMap) -> Vec<(PathBuf, Stamp)> {
             _ => Some(locations.project_root.join(name)),
         }
     });
-    let paths: BTreeSet<PathBuf> = layers.chain(extended).collect();
-    paths
-        .into_iter()
-        .map(|path| {
-            let stamp = stamp(&path);
-            (path, stamp)
-        })
-        .collect()
+    // Many bindings come from one file.
+    let paths: BTreeSet<PathBuf> = files.collect();
+    paths.into_iter().map(stamped).collect()
 }
 
-fn stamp(path: &std::path::Path) -> Stamp {
-    let meta = path.metadata().ok()?;
-    Some((meta.modified().ok()?, meta.len()))
+fn stamped(path: PathBuf) -> (PathBuf, Option<Stamp>) {
+    let stamp = Stamp::at(&path);
+    (path, stamp)
 }

@@ -6,7 +6,6 @@
 use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,6 +16,7 @@ use sha2::Digest as _;
 
 use super::FrontMatter;
 use crate::event::Trigger;
+use crate::stamp::Stamp;
 
 /// Written into each cache, so that another version's is not read.
 const FORMAT: &str = concat!("hook-md 1 ", env!("CARGO_PKG_VERSION"));
@@ -36,27 +36,6 @@ pub(super) enum Reading {
         /// Each fault on a line with its place.
         faults: Arc<[String]>,
     },
-}
-
-/// Which state of a file an entry was made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Stamp {
-    size: u64,
-    inode: u64,
-    modified: i64,
-    changed: i64,
-}
-
-impl Stamp {
-    pub(super) fn of(meta: &fs::Metadata) -> Self {
-        let nanoseconds = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000) + rest;
-        Self {
-            size: meta.size(),
-            inode: meta.ino(),
-            modified: nanoseconds(meta.mtime(), meta.mtime_nsec()),
-            changed: nanoseconds(meta.ctime(), meta.ctime_nsec()),
-        }
-    }
 }
 
 /// The entries of one directory, by the name of the hook's folder.
@@ -91,14 +70,14 @@ impl Cache {
     }
 
     fn read(file: &Path, dir: &Path) -> Option<HashMap<String, (Stamp, Reading)>> {
-        let written = Stamp::of(&file.metadata().ok()?).modified;
+        let written = Stamp::at(file)?.modified();
         let stored: Stored<HashMap<String, (Stamp, Reading)>> =
             serde_json::from_slice(&fs::read(file).ok()?).ok()?;
         if stored.format != FORMAT || stored.dir != dir {
             return None;
         }
         let mut entries = stored.entries;
-        entries.retain(|_, (stamp, _)| stamp.changed < written - REST);
+        entries.retain(|_, (stamp, _)| stamp.changed() < written - REST);
         Some(entries)
     }
 

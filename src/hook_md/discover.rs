@@ -1,6 +1,7 @@
 //! Discovery: which hooks there are, reading no more of them than their front matter.
 
 use std::fs;
+use std::io;
 use std::io::Read as _;
 use std::path::Path;
 use std::path::PathBuf;
@@ -10,14 +11,15 @@ use rayon::iter::IntoParallelIterator as _;
 use rayon::iter::ParallelIterator as _;
 
 use super::BrokenHook;
+use super::FrontMatter;
 use super::Hook;
 use super::Hooks;
 use super::Origin;
 use super::cache::Cache;
 use super::cache::Reading;
-use super::cache::Stamp;
 use super::parse;
 use crate::diagnostic::SourceMap;
+use crate::stamp::Stamp;
 
 /// How much of a `HOOK.md` is read: front matter is far smaller.
 const MAX_FRONT_MATTER: u64 = 64 << 10;
@@ -84,7 +86,11 @@ impl Places {
 pub fn discover(places: &Places) -> Hooks {
     let mut hooks = Hooks::default();
     for place in &places.dirs {
-        for (folder, reading) in read_place(place, places.cache_dir.as_deref()) {
+        let listed = list(&place.dir);
+        if let Ok(found) = &listed {
+            hooks.seen(found.iter().map(|found| (found.file.clone(), found.stamp)));
+        }
+        for (folder, reading) in read_place(place, listed, places.cache_dir.as_deref()) {
             let dir = place.dir.join(&folder);
             match reading {
                 Reading::Valid(front) => hooks.add(Hook {
@@ -105,6 +111,13 @@ pub fn discover(places: &Places) -> Hooks {
     hooks
 }
 
+/// Whether the hooks of all places are still those that were found.
+pub fn is_current(hooks: &Hooks, places: &Places) -> bool {
+    let listed = places.dirs.iter().filter_map(|place| list(&place.dir).ok());
+    let now = listed.flatten().map(|found| (found.file, found.stamp));
+    now.eq(hooks.all_seen().iter().cloned())
+}
+
 /// A `HOOK.md` that was found.
 struct Found {
     folder: String,
@@ -112,12 +125,26 @@ struct Found {
     stamp: Stamp,
 }
 
-fn read_place(place: &Place, cache_dir: Option<&Path>) -> Vec<(String, Reading)> {
-    let mut found: Vec<Found> = match fs::read_dir(&place.dir) {
-        Ok(entries) => entries
-            .filter_map(|entry| find(&place.dir, &entry.ok()?.file_name()))
-            .collect(),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
+/// Returns the `HOOK.md` files of a directory by the names of their folders; none where there is no directory.
+fn list(dir: &Path) -> io::Result<Vec<Found>> {
+    let entries = match fs::read_dir(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries?,
+    };
+    let mut found: Vec<Found> = entries
+        .filter_map(|entry| find(dir, &entry.ok()?.file_name()))
+        .collect();
+    found.sort_by(|a, b| a.folder.cmp(&b.folder));
+    Ok(found)
+}
+
+fn read_place(
+    place: &Place,
+    listed: io::Result<Vec<Found>>,
+    cache_dir: Option<&Path>,
+) -> Vec<(String, Reading)> {
+    let found = match listed {
+        Ok(found) => found,
         Err(error) => {
             let fault = format!("{}: cannot be read: {error}", place.dir.display());
             let broken = Reading::Broken {
@@ -130,7 +157,6 @@ fn read_place(place: &Place, cache_dir: Option<&Path>) -> Vec<(String, Reading)>
     if found.is_empty() {
         return Vec::new();
     }
-    found.sort_by(|a, b| a.folder.cmp(&b.folder));
     let mut cache = Cache::load(cache_dir, &place.dir);
     let known: Vec<Option<Reading>> = found
         .iter()
@@ -210,5 +236,20 @@ fn read(found: &Found) -> Reading {
                 .map(|fault| fault.one_line(&sources))
                 .collect(),
         },
+    }
+}
+
+/// Reads the front matter of the hook in a folder; none where there is no valid one.
+pub(super) fn front_of(dir: &Path, name: &str) -> Option<FrontMatter> {
+    let file = super::hook_file(dir)?;
+    let stamp = Stamp::at(&file)?;
+    let found = Found {
+        folder: name.to_owned(),
+        file,
+        stamp,
+    };
+    match read(&found) {
+        Reading::Valid(front) => Some(front),
+        Reading::Broken { .. } => None,
     }
 }

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::BrokenHook;
@@ -9,6 +10,7 @@ use super::Hook;
 use crate::event::Event;
 use crate::event::Trigger;
 use crate::signal::Signal;
+use crate::stamp::Stamp;
 
 /// All hooks of a project and its user.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +23,8 @@ pub struct Hooks {
     notices: Vec<String>,
     /// A user's hook whose place one of the project has taken, by that one's name.
     replaced: HashMap<String, Arc<Hook>>,
+    /// The files that were read, in the order in which they were found.
+    seen: Vec<(PathBuf, Stamp)>,
 }
 
 impl Hooks {
@@ -61,6 +65,14 @@ impl Hooks {
         if !earlier.origin.is_of_project() {
             self.replaced.insert(name, earlier);
         }
+    }
+
+    pub(super) fn seen(&mut self, files: impl Iterator<Item = (PathBuf, Stamp)>) {
+        self.seen.extend(files);
+    }
+
+    pub(super) fn all_seen(&self) -> &[(PathBuf, Stamp)] {
+        &self.seen
     }
 
     pub(super) fn add_broken(&mut self, broken: BrokenHook) {

@@ -13,6 +13,7 @@ mod validate;
 pub use self::discover::Place;
 pub use self::discover::Places;
 pub use self::discover::discover;
+pub use self::discover::is_current;
 pub use self::entry_point::EntryPoint;
 pub use self::entry_point::EntryPointError;
 pub use self::entry_point::entry_point;
@@ -23,6 +24,7 @@ pub use self::matcher::Matcher;
 pub(crate) use self::matcher::agent_hooks_names;
 pub use self::validate::FrontMatter;
 
+use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -76,6 +78,20 @@ impl Hook {
         &self.front.name
     }
 
+    /// Whether what its `HOOK.md` said when it was read is what the trusted copy in `dir` says.
+    ///
+    /// # Errors
+    /// It is not, in words.
+    pub fn front_as_trusted(&self, dir: &Path) -> Result<(), String> {
+        if discover::front_of(dir, self.name()).as_ref() == Some(&self.front) {
+            return Ok(());
+        }
+        Err(format!(
+            "the hook `{}`: its `HOOK.md` was changed while it was read",
+            self.name()
+        ))
+    }
+
     /// Whether it may run: a user's own may always, a project's as it was trusted.
     pub fn is_trusted(&self, trust: &Trust) -> bool {
         !self.origin.is_of_project() || trust.verified_of_project(&self.dir).is_ok()
@@ -103,7 +119,7 @@ pub struct BrokenHook {
 }
 
 /// Returns the file that makes a folder a hook.
-pub fn hook_file(dir: &std::path::Path) -> Option<PathBuf> {
+pub fn hook_file(dir: &Path) -> Option<PathBuf> {
     ["HOOK.md", "hook.md"]
         .into_iter()
         .map(|name| dir.join(name))

@@ -62,6 +62,15 @@ impl Content {
         self.files.is_empty()
     }
 
+    /// Adds a text that is no file of its own.
+    pub(super) fn add_text(&mut self, name: String, text: &str) {
+        let state = FileState {
+            sha256: digest(text.as_bytes()),
+            executable: false,
+        };
+        self.files.insert(name, (state, text.as_bytes().to_vec()));
+    }
+
     fn add(&mut self, root: &Path, relative: &str, depth: usize) -> io::Result<()> {
         if self.files.contains_key(relative) {
             return Ok(());

@@ -7,12 +7,14 @@
 mod change;
 mod content;
 mod named;
+mod permit;
 mod scan;
 mod store;
 
 pub use self::change::Change;
 pub use self::change::ChangeKind;
 pub use self::content::FileState;
+pub use self::permit::Permit;
 pub use self::scan::scan;
 pub use self::store::Manifest;
 
@@ -26,7 +28,8 @@ use std::sync::OnceLock;
 use self::content::Content;
 use self::store::Store;
 use crate::config::Node;
-use crate::diagnostic::Span;
+use crate::stamp::Stamp;
+use crate::workspace::custom_commands;
 
 /// What of one project is trusted.
 ///
@@ -45,7 +48,10 @@ struct Project {
     root: PathBuf,
     store: Option<Store>,
     further: Vec<String>,
-    manifest: OnceLock<Option<Manifest>>,
+    /// Where its issues lie, whose checklists may name commands.
+    issues: PathBuf,
+    /// What was trusted, with the state of the file that says so.
+    manifest: OnceLock<(Option<Stamp>, Option<Manifest>)>,
 }
 
 /// What a look at a project has seen: what is granted then is this, not what somebody puts in its place meanwhile.
@@ -85,21 +91,33 @@ impl Trust {
             root: root.to_owned(),
             store: state_dir.map(|dir| Store::of(root, dir)),
             further: Vec::new(),
+            issues: PathBuf::from("Issues"),
             manifest: OnceLock::new(),
         })))
     }
 
-    /// Looks after further files and folders of the project too: those that its user's own settings name.
+    /// Looks after further files and folders of the project too, those that its user's own settings name, and after the
+    /// commands that its issues name.
     #[must_use]
-    pub fn covering(mut self, further: &[PathBuf]) -> Self {
+    pub fn covering(mut self, further: &[PathBuf], issues: &Path) -> Self {
         if let Inner::Project(project) = &mut self.0
             && let Some(project) = Arc::get_mut(project)
         {
             let inside = further.iter().filter_map(|path| project.relative(path));
             let inside: Vec<String> = inside.filter(|path| !path.is_empty()).collect();
             project.further.extend(inside);
+            issues.clone_into(&mut project.issues);
         }
         self
+    }
+
+    /// Whether nothing was granted or taken back since the trust was first asked for.
+    pub fn is_current(&self) -> bool {
+        let Inner::Project(project) = &self.0 else {
+            return true;
+        };
+        let then = project.manifest.get();
+        then.is_none_or(|(then, _)| project.store.as_ref().and_then(Store::stamp) == *then)
     }
 
     /// Whether everything is trusted without a look.
@@ -194,9 +212,9 @@ impl Trust {
     ///
     /// # Errors
     /// The project was never trusted, or something differs.
-    pub fn permits_binding(&self, config: &Node) -> Result<(), NotTrusted> {
+    pub fn permits_binding(&self, config: &Node) -> Result<Permit, NotTrusted> {
         let Inner::Project(project) = &self.0 else {
-            return Ok(());
+            return Ok(Permit::default());
         };
         let manifest = project.manifest("the project")?;
         let mut paths = scan::layers(&project.root);
@@ -204,6 +222,7 @@ impl Trust {
         paths.extend(named::by_config(&project.root, config));
         paths.sort_unstable();
         paths.dedup();
+        let permit = Permit::of(&project.root, &paths);
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
         let now = Content::read(&project.root, &paths).map_err(|error| NotTrusted {
             what: "the project".to_owned(),
@@ -214,7 +233,7 @@ impl Trust {
             .iter()
             .filter(|(path, _)| paths.contains(&path.as_str()));
         match change::between(before, now.states()).first() {
-            None => Ok(()),
+            None => Ok(permit),
             Some(first) => Err(NotTrusted {
                 what: "the project".to_owned(),
                 why: format!("{first}; `ahp trust --diff` shows the difference"),
@@ -222,13 +241,24 @@ impl Trust {
         }
     }
 
-    /// Whether the project may run what its own files name, as its issues do: it was trusted, and its layers are as they
-    /// were then.
+    /// Whether a command that an issue names is one that was looked at: an issue is a file like any other, and whoever
+    /// may write one may not thereby run what he likes.
     ///
     /// # Errors
-    /// The project was never trusted, or a layer differs.
-    pub fn permits_project(&self) -> Result<(), NotTrusted> {
-        self.permits_binding(&Node::empty_map(Span::default()))
+    /// It is not.
+    pub fn permits_issue_command(&self, command: &str) -> Result<(), NotTrusted> {
+        let Inner::Project(project) = &self.0 else {
+            return Ok(());
+        };
+        let manifest = project.manifest(command)?;
+        if manifest.files.contains_key(&issue_command(command)) {
+            return Ok(());
+        }
+        Err(NotTrusted {
+            what: format!("`{command}`"),
+            why: "an issue names it and nobody has looked at it; `ahp trust --diff` shows it"
+                .to_owned(),
+        })
     }
 
     /// Returns a command line in which each script of the project stands as its trusted copy.
@@ -329,9 +359,12 @@ impl Trust {
 
 impl Project {
     fn loaded(&self) -> Option<&Manifest> {
-        self.manifest
-            .get_or_init(|| self.store.as_ref()?.load())
-            .as_ref()
+        let load = || {
+            let store = self.store.as_ref();
+            // The stamp first: what is written between the two is then seen as a change.
+            (store.and_then(Store::stamp), store.and_then(Store::load))
+        };
+        self.manifest.get_or_init(load).1.as_ref()
     }
 
     fn copy_of(&self, manifest: &Manifest, path: &str) -> PathBuf {
@@ -379,6 +412,15 @@ impl Project {
         let mut paths = scan(&self.root);
         paths.extend(self.further.iter().cloned());
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-        Content::read(&self.root, &paths)
+        let mut content = Content::read(&self.root, &paths)?;
+        for command in custom_commands(&self.root, &self.issues) {
+            content.add_text(issue_command(&command), &command);
+        }
+        Ok(content)
     }
+}
+
+/// Returns the name under which a command of an issue is trusted: its content, wherever it stands.
+fn issue_command(command: &str) -> String {
+    format!("issue-commands/{}", content::digest(command.as_bytes()))
 }

@@ -125,10 +125,30 @@ fn add(root: &Path, dir: &Path, name: &str, found: &mut Vec<String>) {
     for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        if name.len() > 3 && text.contains(&*name) {
+        if (name.len() > 3 && text.contains(&*name)) || imports(&text, &name) {
             add(root, &dir, &name, found);
         }
     }
+}
+
+/// Files that are loaded by their names without the ending.
+const MODULES: &[&str] = &[
+    "cjs", "js", "lua", "mjs", "php", "pl", "pm", "py", "rb", "ts",
+];
+
+/// Whether a script may load its neighbour as a module: `import helper` means `helper.py`.
+fn imports(text: &str, neighbour: &str) -> bool {
+    let Some((stem, ending)) = neighbour.rsplit_once('.') else {
+        return false;
+    };
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    MODULES.contains(&ending)
+        && !stem.is_empty()
+        && text.match_indices(stem).any(|(at, _)| {
+            let before = text.get(..at).and_then(|t| t.chars().next_back());
+            let after = text.get(at + stem.len()..).and_then(|t| t.chars().next());
+            !before.is_some_and(is_part) && !after.is_some_and(is_part)
+        })
 }
 
 fn json_commands(value: &serde_json::Value) -> Vec<&str> {

@@ -16,6 +16,7 @@ use serde::Serialize;
 use super::FileState;
 use super::content::Content;
 use super::content::digest;
+use crate::stamp::Stamp;
 
 /// What was trusted, and when.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -60,6 +61,11 @@ impl Store {
         Self {
             dir: state_dir.join("trust").join(name),
         }
+    }
+
+    /// Returns the state of the list; none where there is none.
+    pub(super) fn stamp(&self) -> Option<Stamp> {
+        Stamp::at(&self.dir.join("manifest.json"))
     }
 
     pub(super) fn load(&self) -> Option<Manifest> {

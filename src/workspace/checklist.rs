@@ -52,6 +52,14 @@ impl ChecklistItem {
         matches!(self.state, ItemState::Open | ItemState::Doing)
     }
 
+    /// Returns the kind of its verification and what follows it: `custom` and the command.
+    pub fn verification(&self) -> Option<(&str, &str)> {
+        let text = self.verification.as_deref()?.trim();
+        let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
+        let rest = rest.trim().trim_matches(['"', '\'']);
+        (!text.is_empty()).then_some((kind.trim(), rest))
+    }
+
     /// Returns the nearest heading above it.
     pub fn section(&self) -> Option<&str> {
         self.headings.last().map(String::as_str)

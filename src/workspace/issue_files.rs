@@ -70,6 +70,28 @@ pub(super) fn find(
     Ok(without_id)
 }
 
+/// Returns the commands by which the issues below a directory want to be verified, sorted, each once.
+///
+/// What cannot be read has none: it cannot be verified by them either.
+pub(crate) fn custom_commands(root: &Path, issues: &Path) -> Vec<String> {
+    let read = |path: &str| std::fs::read(root.join(path)).map(Arc::from);
+    let mut commands: Vec<String> = walk(&root.join(issues), root)
+        .iter()
+        .filter_map(|path| load(path, &read).ok())
+        .flat_map(|issue| {
+            let items = issue.items();
+            let custom = items.filter_map(|item| item.verification());
+            let commands = custom.filter(|(kind, _)| *kind == "custom");
+            commands
+                .map(|(_, command)| command.to_owned())
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    commands.sort_unstable();
+    commands.dedup();
+    commands
+}
+
 /// Reads and decodes one issue's file.
 pub(super) fn load(path: &str, read: Read<'_>) -> Result<Issue, IssueError> {
     let error = |line, message| IssueError {

@@ -29,6 +29,7 @@ pub use self::git::GitState;
 pub use self::git::KnownGit;
 pub use self::issue::Issue;
 pub use self::issue::IssueError;
+pub(crate) use self::issue_files::custom_commands;
 pub use self::memory::MemoryWorkspace;
 
 use std::fmt;

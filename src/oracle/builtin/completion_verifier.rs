@@ -53,8 +53,8 @@ const CODE: &[&str] = &[
 /// it; where an issue that is being closed has no `solution`; and where a `verification` of its checklist fails. A
 /// verification is `test_pass: NAME` (the project's tests of that name, file or path ran and passed; without a name, all),
 /// `file_exists: PATH` (globs are understood), `lint_clean: PATH` (the project's linters find nothing there; without a
-/// path, in all changed files), or `custom: COMMAND` (it ends with code 0; it comes with the issue's file, so it runs only
-/// where `ahp trust` was given). The block names each item with its line.
+/// path, in all changed files), or `custom: COMMAND` (it ends with code 0; it runs only as `ahp trust` has shown it). The
+/// block names each item with its line.
 ///
 /// ```yaml
 /// hooks:
@@ -238,23 +238,18 @@ fn verification(context: &HookContext, issue: &Issue) -> Result<Option<Signal>, 
     let mut failed = Vec::new();
     let mut untrusted = None;
     for item in issue.items() {
-        let Some(verification) = item
-            .verification
-            .as_deref()
-            .map(str::trim)
-            .filter(|v| !v.is_empty())
-        else {
+        let Some((kind, rest)) = item.verification() else {
             continue;
         };
         let place = format!("{}:{}", issue.path, item.line);
-        match verify(context, verification) {
+        match verify(context, kind, rest) {
             Ok(None) => {}
             Ok(Some(reason)) => failed.push((
                 item,
                 format!("`{}` ({}, {place}): {reason}", item.text, item.id),
             )),
             Err(OracleError::Untrusted(why)) => {
-                untrusted.get_or_insert(format!("`{verification}` ({place}) was not run: {why}"));
+                untrusted.get_or_insert(format!("`{kind}: {rest}` ({place}) was not run: {why}"));
             }
             Err(error) => return Err(error),
         }
@@ -280,10 +275,8 @@ fn verification(context: &HookContext, issue: &Issue) -> Result<Option<Signal>, 
 }
 
 /// Carries out one verification; gives the reason where it fails.
-fn verify(context: &HookContext, verification: &str) -> Result<Option<String>, OracleError> {
-    let (kind, rest) = verification.split_once(':').unwrap_or((verification, ""));
-    let rest = rest.trim().trim_matches(['"', '\'']);
-    match kind.trim() {
+fn verify(context: &HookContext, kind: &str, rest: &str) -> Result<Option<String>, OracleError> {
+    match kind {
         "file_exists" => Ok(missing(context, rest)),
         "test_pass" => tests_pass(context, rest),
         "lint_clean" => lint_clean(context, rest),
@@ -421,11 +414,11 @@ fn custom(context: &HookContext, command: &str) -> Result<Option<String>, Oracle
     if command.is_empty() {
         return Ok(Some("no command is named".to_owned()));
     }
-    // The command comes with the issue's file, so with a clone, whoever bound this oracle.
+    // An issue is the project's, whoever has bound this oracle; and any agent may write one.
     context
         .trust
-        .permits_project()
-        .map_err(|why| OracleError::Untrusted(why.to_string()))?;
+        .permits_issue_command(command)
+        .map_err(|reason| OracleError::Untrusted(reason.to_string()))?;
     let finished = Program::shell(&format!("exec 2>&1\n{command}"))
         .dir(context.root())
         .deadline(runner::in_time(context))

@@ -38,12 +38,13 @@ impl HookOracle {
     fn run(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
         let hook = &*self.hook;
         let dir = if hook.origin.is_of_project() {
-            context
-                .trust
-                .verified_of_project(&hook.dir)
-                .map_err(|reason| {
-                    OracleError::Untrusted(format!("the hook `{}`: {reason}", hook.name()))
-                })?
+            let verified = context.trust.verified_of_project(&hook.dir);
+            let dir = verified.map_err(|reason| {
+                OracleError::Untrusted(format!("the hook `{}`: {reason}", hook.name()))
+            })?;
+            hook.front_as_trusted(&dir)
+                .map_err(OracleError::Untrusted)?;
+            dir
         } else {
             hook.dir.clone()
         };

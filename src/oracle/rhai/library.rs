@@ -5,6 +5,9 @@ use std::io::Read as _;
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
 
 use super::bundled::BUNDLED;
 use super::error::ScriptError;
@@ -12,13 +15,19 @@ use super::script::MAX_SOURCE;
 use super::script::Script;
 use crate::diagnostic::SourceMap;
 use crate::oracle::folded_name;
+use crate::stamp::Stamp;
 
 /// Where script oracles are looked for.
 #[derive(Clone, Debug, Default)]
 pub struct Library {
     root: PathBuf,
     directories: Vec<PathBuf>,
+    /// The files that were read, as they were then; those that a copy of it reads are its own too.
+    read: Arc<Mutex<Seen>>,
 }
+
+/// Files, each with the state in which it was read.
+type Seen = Vec<(PathBuf, Option<Stamp>)>;
 
 /// A script that is there, whether it compiles or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +45,7 @@ impl Library {
         Self {
             root: root.to_owned(),
             directories: directories.into_iter().map(|dir| root.join(dir)).collect(),
+            read: Arc::default(),
         }
     }
 
@@ -73,6 +83,7 @@ impl Library {
     pub fn load(&self, found: &Found) -> Result<Arc<Script>, ScriptError> {
         let script = if let Some(path) = &found.path {
             let shown = SourceMap::display_name(path, &self.root);
+            self.seen().push((path.clone(), Stamp::at(path)));
             let source = read(path)
                 .map_err(|e| ScriptError::of_file(&shown, format!("cannot be read: {e}")))?;
             Script::compile(&found.name, &shown, &source)?
@@ -82,6 +93,16 @@ impl Library {
             Script::compile(&found.name, &format!("ahp:{}.rhai", found.name), source)?
         };
         Ok(Arc::new(script))
+    }
+
+    /// Whether every file that was read is still as it was.
+    pub(crate) fn is_current(&self) -> bool {
+        let is_same = |(path, then): &(PathBuf, Option<Stamp>)| Stamp::at(path) == *then;
+        self.seen().iter().all(is_same)
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns every script that is there, nearest first; where two have one name, the nearer one is meant.

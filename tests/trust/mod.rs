@@ -1,5 +1,7 @@
 //! What of a project may run: only what its user has looked at, and only as it was then.
 
+mod living;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
