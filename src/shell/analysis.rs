@@ -4,6 +4,7 @@ use super::Effect;
 use super::Invocation;
 use super::IssueCommand;
 use super::PathEffect;
+use super::Stdin;
 use super::Surroundings;
 use super::effect;
 use super::invocation::distinct;
@@ -62,6 +63,20 @@ impl Analysis {
             .filter(|i| !i.emulated)
             .flat_map(|i| i.arguments.iter().map(|w| w.text.clone()))
             .collect()
+    }
+
+    /// Returns every text that stands in the command line: arguments, and what programs are given to read.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.invocations.iter().flat_map(|i| {
+            let stdin = match &i.stdin {
+                Stdin::Text(text) => Some(text.as_str()),
+                _ => None,
+            };
+            i.arguments
+                .iter()
+                .map(|word| word.text.as_str())
+                .chain(stdin)
+        })
     }
 
     /// Returns the issue commands (`monoco issue submit …`) that would run.

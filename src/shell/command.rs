@@ -8,7 +8,7 @@ use super::Invocation;
 use super::Redirect;
 use super::Stdin;
 use super::Word;
-use super::invocation::base_name;
+use super::invocation::program_name;
 use super::output;
 use super::path;
 use super::scope::Scope;
@@ -269,7 +269,7 @@ impl Walker<'_> {
     /// Runs a command whose words are expanded: notes it, and what it would run in turn.
     pub(super) fn dispatch(&mut self, mut call: Call) -> Option<String> {
         let first = call.words.first()?.clone();
-        let name = base_name(&first.text).to_owned();
+        let name = program_name(&first.text);
         if let Some(body) = self.scope.functions.get(&name).cloned() {
             let arguments = call.words.split_off(1);
             self.note_redirects("", std::mem::take(&mut call.redirects));

@@ -125,6 +125,7 @@ const OUTPUT_OPTION: &[(&str, &[&str])] = &[
     ("unzip", &["-d"]),
     ("7z", &["-o"]),
     ("gcc", &["-o"]),
+    ("iconv", &["-o", "--output"]),
     ("tar", &["-C", "--directory", "--one-top-level"]),
     ("bsdtar", &["-C", "--directory"]),
     ("cpio", &["-D", "--directory"]),
@@ -190,6 +191,10 @@ impl Collector<'_> {
         let invocation = self.invocation;
         let program = invocation.program.as_str();
         let operands: Vec<&Word> = invocation.operands().collect();
+        let looks_only = matches!(program, "vi" | "vim" | "nvim") && invocation.has_short('R');
+        if looks_only {
+            return;
+        }
         if let Some((_, effect)) = EVERY_OPERAND.iter().find(|(name, _)| *name == program) {
             let recursive = invocation.has_short('r')
                 || invocation.has_short('R')
@@ -292,8 +297,11 @@ impl Collector<'_> {
         if let Some(last) = &last
             && !(last.text.contains(':') && matches!(program, "scp" | "rsync"))
         {
-            let recursive = invocation.has_long("--delete") || program == "rsync";
-            self.add(last, Effect::Write, recursive);
+            self.add(last, Effect::Write, program == "rsync");
+            let mut options = invocation.before_dashes();
+            if program == "rsync" && options.any(|w| w.text.starts_with("--del")) {
+                self.add(last, Effect::Delete, true);
+            }
             // Into a directory, each keeps its name there.
             for source in &sources {
                 let inside = Word {
@@ -351,8 +359,14 @@ impl Collector<'_> {
             _ => true,
         };
         if in_place {
-            // The script is among the operands where no option holds it: as a path it names nothing.
-            for word in operands {
+            // The script stands among the operands where no option holds it.
+            let has_script = ["-e", "-f"]
+                .iter()
+                .any(|o| invocation.value_of(&[o]).is_some())
+                || invocation.has_long("--expression")
+                || invocation.has_long("--file");
+            let first_is_script = matches!(program, "sed" | "gsed") && !has_script;
+            for word in operands.iter().skip(usize::from(first_is_script)) {
                 self.add(word, Effect::Write, false);
             }
         }
@@ -445,7 +459,7 @@ impl Collector<'_> {
                     }
                 }
             }
-            "rm" if !has("--cached") => {
+            "rm" => {
                 for word in operands {
                     self.add_text(&at(&word.text), Effect::Delete, true);
                 }
@@ -477,16 +491,7 @@ impl Collector<'_> {
         let deletes = invocation.arguments.iter().any(|w| w.text == "-delete");
         if deletes {
             for word in super::gather::found_by_find(invocation) {
-                // What is found may lie at any depth.
-                let anywhere = match word.text.rsplit_once('/') {
-                    Some((root, "*")) => root.to_owned(),
-                    Some((root, name)) => format!("{root}/**/{name}"),
-                    None => word.text.clone(),
-                };
-                let anywhere = Word {
-                    text: anywhere,
-                    ..word
-                };
+                let anywhere = super::gather::anywhere_below(word);
                 self.add(&anywhere, Effect::Delete, true);
             }
         }
@@ -536,7 +541,9 @@ impl Collector<'_> {
             .invocation
             .value_of(&["-C", "--directory", "-d", "-D"])
             .map_or_else(|| ".".to_owned(), |w| w.text);
-        for word in operands.iter().skip(1) {
+        // `cpio` reads the archive from its input.
+        let archive = usize::from(self.invocation.program != "cpio");
+        for word in operands.iter().skip(archive) {
             self.add_text(&format!("{dir}/{}", word.text), Effect::Write, true);
         }
     }

@@ -260,3 +260,13 @@ pub(crate) fn found_by_find(find: &Invocation) -> Vec<Word> {
         })
         .collect()
 }
+
+/// Returns what stands for the finds of a search at any depth.
+pub(crate) fn anywhere_below(word: Word) -> Word {
+    let text = match word.text.rsplit_once('/') {
+        Some((root, "*")) => root.to_owned(),
+        Some((root, name)) => format!("{root}/**/{name}"),
+        None => word.text.clone(),
+    };
+    Word { text, ..word }
+}

@@ -216,6 +216,17 @@ pub(super) fn base_name(path: &str) -> &str {
     name.strip_suffix(".exe").unwrap_or(name)
 }
 
+/// Returns the name of a program: in capitals alone it is the same one where file systems do not tell case apart.
+pub(super) fn program_name(path: &str) -> String {
+    let name = base_name(path);
+    let is_shouted = name.len() > 1 && name.bytes().all(|b| b.is_ascii_uppercase());
+    if is_shouted {
+        name.to_ascii_lowercase()
+    } else {
+        name.to_owned()
+    }
+}
+
 /// Returns texts without repetitions, in order of first appearance.
 pub(super) fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
     let mut seen = BTreeSet::new();

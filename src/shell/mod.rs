@@ -26,6 +26,7 @@ pub use self::analysis::Doubt;
 pub use self::analysis::DoubtKind;
 pub use self::effect::Effect;
 pub use self::effect::PathEffect;
+pub(crate) use self::gather::anywhere_below;
 pub(crate) use self::gather::found_by_find;
 pub use self::invocation::Invocation;
 pub use self::invocation::Redirect;

@@ -55,8 +55,8 @@ pub(super) fn of(invocation: &Invocation, surroundings: &Surroundings) -> Option
             _ => None,
         },
         "pwd" => Some(invocation.work_dir.as_ref()?.to_string_lossy().into_owned()),
-        "which" | "type" | "where" => Some(arguments.last()?.text.clone()),
-        "command" if matches!(first, Some("-v" | "-V")) => Some(arguments.last()?.text.clone()),
+        "which" | "type" | "where" => Some(found(&arguments.last()?.text)),
+        "command" if matches!(first, Some("-v" | "-V")) => Some(found(&arguments.last()?.text)),
         "basename" => Some(first?.trim_end_matches('/').rsplit('/').next()?.to_owned()),
         "dirname" => Some(match first?.trim_end_matches('/').rsplit_once('/') {
             Some(("", _)) => "/".to_owned(),
@@ -78,6 +78,15 @@ pub(super) fn of(invocation: &Invocation, surroundings: &Surroundings) -> Option
             Some(surroundings.project_root.to_string_lossy().into_owned())
         }
         _ => None,
+    }
+}
+
+/// Returns where a program lies: which of the folders it is makes no difference here.
+fn found(program: &str) -> String {
+    if program.contains('/') {
+        program.to_owned()
+    } else {
+        format!("/usr/bin/{program}")
     }
 }
 

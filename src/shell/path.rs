@@ -7,6 +7,14 @@ use std::path::PathBuf;
 
 /// Resolves a path against a directory without asking the file system: `.` and `..` are taken out.
 pub fn lexical(path: &str, work_dir: &Path, home: Option<&Path>) -> PathBuf {
+    // The kernel's other names for the place where the shell stands, and for the root.
+    let path = match path.strip_prefix("/proc/self/") {
+        Some(rest) if rest.starts_with("cwd") => {
+            rest.trim_start_matches("cwd").trim_start_matches('/')
+        }
+        Some(rest) if rest.starts_with("root/") => rest.trim_start_matches("root"),
+        _ => path,
+    };
     let joined = match (path, home) {
         ("~", Some(home)) => home.to_owned(),
         (_, Some(home)) if path.starts_with("~/") => home.join(path.get(2..).unwrap_or_default()),

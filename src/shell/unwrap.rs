@@ -25,6 +25,7 @@ impl Walker<'_> {
         if self.built_in(program, arguments, invocation, input) {
             return None;
         }
+        self.run_variables(program, invocation);
         if SHELLS.contains(&program) {
             return self.inside(program, |w| w.run_shell(index, invocation, input));
         }
@@ -147,7 +148,7 @@ impl Walker<'_> {
             return None;
         }
         let remote = self.remote;
-        self.remote |= wrapper.remote;
+        self.remote |= wrapper.remote && !leads_back(wrapper, arguments);
         let saved = wrapper.remote.then(|| self.scope.clone());
         let output = self.inside(wrapper.name, |w| match wrapper.rest {
             Rest::Command | Rest::AfterDashes => w.dispatch(Call {
@@ -256,6 +257,20 @@ impl Walker<'_> {
                 _ => break,
             }
         }
+        self.run_aside(program, texts);
+    }
+
+    /// Runs the variables that a program is given and whose value it runs.
+    fn run_variables(&mut self, program: &str, invocation: &Invocation) {
+        let set = invocation.environment.iter();
+        let texts = set
+            .filter(|(name, _)| RUN_VARIABLES.contains(&name.as_str()))
+            .map(|(_, value)| value.text.clone());
+        self.run_aside(program, texts.collect());
+    }
+
+    /// Runs texts that a program gives to a shell of its own.
+    fn run_aside(&mut self, program: &str, texts: Vec<String>) {
         for text in texts {
             self.inside(program, |w| {
                 let saved = w.scope.clone();
@@ -289,6 +304,31 @@ impl Walker<'_> {
             }
         }
     }
+}
+
+/// Variables whose value the program that has them runs.
+const RUN_VARIABLES: &[&str] = &[
+    "EDITOR",
+    "GIT_ASKPASS",
+    "GIT_EDITOR",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_PAGER",
+    "GIT_SEQUENCE_EDITOR",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "MANPAGER",
+    "PAGER",
+    "PROMPT_COMMAND",
+    "VISUAL",
+];
+
+/// Whether a wrapper that leads to another machine leads to this one.
+fn leads_back(wrapper: &Wrapper, arguments: &[Word]) -> bool {
+    wrapper.name == "ssh"
+        && arguments.iter().any(|word| {
+            let host = word.text.rsplit('@').next().unwrap_or_default();
+            matches!(host, "localhost" | "127.0.0.1" | "::1")
+        })
 }
 
 /// Whether an option takes the next word as its value.

@@ -144,6 +144,7 @@ pub(super) static WRAPPERS: &[Wrapper] = wrappers! {
     "runuser" [] ["-u" "-g" "-G" "--user" "--group"] 0 plain Command here;
     "rye" ["run"] [] 0 plain Command here;
     "s6-setuidgid" [] [] 1 plain Command here;
+    "screen" [] ["-S" "-t" "-c" "-s" "-T" "-h" "-p"] 0 plain Command here;
     "setarch" [] [] 1 plain Command here;
     "setpriv" [] ["--reuid" "--regid" "--groups"] 0 plain Command here;
     "setsid" [] [] 0 plain Command here;

@@ -31,6 +31,8 @@ fn project() -> World {
     write(".git/index", "DIRC");
     write("disarm.sh", "#!/bin/sh\nrm -rf .ahp\n");
     write("disarm.py", "import shutil\nshutil.rmtree('.ahp')\n");
+    write("disarm.pl", "unlink('.ahp/hooks.yaml');\n");
+    write("kit/.ahp/hooks.yaml", "version: 1\n");
     write("harmless.sh", "#!/bin/sh\necho .ahp\ncat .ahp/hooks.yaml\n");
     write(
         "evil.patch",
@@ -159,6 +161,14 @@ fn edit_tools_of_every_host_are_stopped() {
             "Write",
             json!({"file_path": "~/.claude/settings.json", "content": ""}),
         ),
+        (
+            "Write",
+            json!({"file_path": "~/.bashrc", "content": "export AHP_TRUST=all\n"}),
+        ),
+        (
+            "Write",
+            json!({"file_path": ".vscode/settings.json", "content": "{\"chat.useHooks\": false}"}),
+        ),
     ] {
         let found = evaluate(&world, "SelfProtection", "{}", tool, input.clone()).unwrap();
         assert!(!found.is_empty(), "{tool} {input}");
@@ -178,6 +188,14 @@ fn edit_tools_of_every_host_are_stopped() {
             json!({"path": ".ahp/hooks.yaml"}),
         ),
         ("Grep", json!({"pattern": "x", "path": ".ahp"})),
+        (
+            "Write",
+            json!({"file_path": "~/.bashrc", "content": "export EDITOR=vi # sahps\n"}),
+        ),
+        (
+            "Write",
+            json!({"file_path": ".vscode/settings.json", "content": "{\"editor.tabSize\": 4}"}),
+        ),
     ] {
         let found = evaluate(&world, "SelfProtection", "{}", tool, input.clone()).unwrap();
         assert!(found.is_empty(), "{tool} {input}: {found:?}");

@@ -91,6 +91,9 @@ const OURS: &[&[&str]] = &[&[".ahp"], &[".agents", "hooks"]];
 /// Files of ours that are told by their name where the directory is not known.
 const TELLING: &[&str] = &["hooks.yaml", "hooks.local.yaml", "signals.jsonl"];
 
+/// Files of ours that a search may meet.
+const FILES: &[&str] = &["hook.md", "hooks.local.yaml", "hooks.yaml", "signals.jsonl"];
+
 /// The files that no agent may change.
 #[derive(Debug)]
 pub(super) struct Guarded {
@@ -190,6 +193,23 @@ impl Guarded {
         {
             return Some(path.to_owned());
         }
+        // `find` looks at every depth, and into what is hidden.
+        if let Some(deep) = parts.iter().position(|part| part == "**") {
+            let (above, below) = (parts.get(..deep)?, parts.last()?);
+            let named = |name: &str| fast_glob::glob_match(below.as_str(), name);
+            let holds = |(guarded, wanted): &&(PathBuf, Vec<String>)| {
+                wanted.starts_with(above)
+                    && guarded.exists()
+                    && (wanted.last().is_some_and(|name| named(name))
+                        || (guarded.is_dir()
+                            && FILES.iter().any(|f| named(f) && holds_file(guarded, f))))
+            };
+            return self
+                .paths()
+                .iter()
+                .find(holds)
+                .map(|(path, _)| path.clone());
+        }
         self.paths()
             .iter()
             .find(|(guarded, wanted)| {
@@ -219,6 +239,23 @@ impl Guarded {
                 || is_below(&self.root)
                 || self.home.as_deref().is_some_and(is_below))
     }
+}
+
+/// Returns what a folder holds that would be guarded in a project.
+pub(super) fn guarded_in(dir: &Path) -> Option<&'static str> {
+    let mut names = OF_PROJECT.iter().copied();
+    names.find(|name| dir.join(name).exists())
+}
+
+/// Whether a guarded folder holds a file of ours: its policy beside it, a hook one folder down.
+fn holds_file(dir: &Path, name: &str) -> bool {
+    if name != "hook.md" {
+        return dir.join(name).exists();
+    }
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    entries
+        .take(64)
+        .any(|entry| entry.path().join("HOOK.md").exists())
 }
 
 /// Returns the names of a path in lower case: some file systems do not tell them apart.

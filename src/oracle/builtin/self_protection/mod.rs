@@ -1,7 +1,12 @@
 //! SelfProtection: no agent changes the policy that judges it, the wires that carry it, or its log.
 
+mod code;
+mod disarm;
+mod git;
 mod guarded;
 mod judgement;
+mod naming;
+mod script;
 
 use std::sync::Arc;
 

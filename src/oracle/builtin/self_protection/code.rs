@@ -1,0 +1,212 @@
+//! Code: texts that programs run, and the words by which they are judged.
+
+use super::guarded::Guarded;
+use super::judgement::Found;
+use crate::shell::Analysis;
+use crate::shell::Invocation;
+use crate::shell::Stdin;
+
+/// Words of guarded paths that inline code would have to name.
+pub(super) const NAMED: &[&str] = &[
+    ".ahp",
+    ".agents/hooks",
+    "agents/hooks",
+    ".claude/settings",
+    ".codex/hooks",
+    ".codex/config",
+    ".cursor/hooks",
+    ".gemini/settings",
+    ".github/hooks",
+    ".windsurf/hooks",
+    ".qwen/settings",
+    ".git/hooks",
+    "signals.jsonl",
+    ".opencode/plugin",
+    ".copilot/hooks",
+    "core.hookspath",
+];
+
+/// Words of code that changes files.
+const WRITES: &[&str] = &[
+    "write",
+    "unlink",
+    "remove",
+    "rmtree",
+    "rename",
+    "rmsync",
+    "rm(",
+    "rm_",
+    "truncate",
+    "chmod",
+    "replace(",
+    "delete",
+    "symlink",
+    "copy",
+    "move",
+    "open(",
+    "'w'",
+    "\"w\"",
+    "mkdir",
+    "append",
+    "dump(",
+    "save",
+    "system",
+    "subprocess",
+    "exec",
+    "spawn",
+    "shutil",
+    "touch",
+    "link(",
+    "rmdir",
+];
+
+/// Words of shell commands that change files.
+const CHANGES: &[&str] = &[
+    ">", "rm ", "mv ", "cp ", "tee ", "sed -i", "unlink", "ln ", "truncate", "dd ", "git ",
+];
+
+/// Returns what is guarded and is named by a text that holds a command which changes files.
+pub(super) fn changes_named(text: &str) -> Option<&'static str> {
+    let lower = text.to_lowercase();
+    let named = NAMED.iter().find(|name| lower.contains(**name))?;
+    let changes = CHANGES.iter().any(|word| lower.contains(word));
+    changes.then_some(*named)
+}
+
+/// Finds code that names what is guarded together with anything that changes files.
+pub(super) fn find(
+    guarded: &Guarded,
+    analysis: &Analysis,
+    invocation: &Invocation,
+) -> Option<Found> {
+    let program = invocation.program.as_str();
+    if invocation.remote || !(is_interpreter(program) || RUNS_TEXT.contains(&program)) {
+        return None;
+    }
+    let stdin = match &invocation.stdin {
+        Stdin::Text(text) => Some(text.as_str()),
+        _ => None,
+    };
+    // A file that another program makes on the same line is as good as a text.
+    let made = invocation
+        .arguments
+        .iter()
+        .filter(|_| RUNS_TEXT.contains(&program))
+        .filter_map(|word| analysis.invocations.get(word.made_by.clone()))
+        .flatten()
+        .flat_map(|i| &i.arguments)
+        .map(|word| word.text.as_str());
+    let commands = |text: &&str| is_editor(program) && text.contains(char::is_whitespace);
+    let named = invocation
+        .arguments
+        .iter()
+        .map(|word| word.text.as_str())
+        .filter(|text| text.contains(['(', ';', '\n', '=', '>']) || commands(text))
+        .chain(stdin)
+        .chain(made)
+        .find_map(|text| {
+            let code = text.to_lowercase();
+            let named = NAMED.iter().find(|name| code.contains(**name))?;
+            (is_editor(program) || writes(&code) || changes_named(&code).is_some())
+                .then_some(*named)
+        })?;
+    Some((
+        format!("run code that may change `{named}`"),
+        Some(guarded.root.join(named)),
+    ))
+}
+
+/// Whether code holds a word that changes files; `open(path)` alone reads.
+fn writes(code: &str) -> bool {
+    let others = WRITES.iter().filter(|w| **w != "open(" && **w != "exec");
+    others.into_iter().any(|word| code.contains(word))
+}
+
+/// Whether an interpreter leaves the files that it is given as they are.
+pub(super) fn only_reads(invocation: &Invocation) -> bool {
+    // These only read unless they are told otherwise, and then their effects tell it.
+    if matches!(invocation.program.as_str(), "jq" | "awk" | "gawk") {
+        return !invocation
+            .arguments
+            .iter()
+            .any(|w| w.text.contains("system(") || w.text.contains("| \""));
+    }
+    if is_editor(&invocation.program) {
+        return true;
+    }
+    if let Some(module) = invocation.value_of(&["-m"]) {
+        let given = invocation.operands().filter(|w| w.text != module.text);
+        return matches!(module.text.as_str(), "json.tool" | "yamllint") && given.count() < 2;
+    }
+    let mut words = invocation.arguments.iter();
+    let mut inline = None;
+    while let Some(word) = words.next() {
+        let option = word.text.strip_prefix('-').unwrap_or_default();
+        let takes_code = !option.starts_with('-') && option.ends_with(['c', 'e', 'p', 'r', 'E']);
+        if takes_code || matches!(option, "-eval" | "-print") {
+            inline = words.next();
+        }
+    }
+    let in_place = invocation.has_short('i');
+    inline.is_some_and(|code| !writes(&code.text.to_lowercase())) && !in_place
+}
+
+/// Programs that run texts which stand among their arguments or in what they read.
+const RUNS_TEXT: &[&str] = &["gmake", "just", "make", "npm", "pnpm", "yarn"];
+
+fn is_editor(program: &str) -> bool {
+    matches!(program, "ed" | "ex" | "vim" | "vi" | "nvim" | "emacs")
+}
+
+/// Whether what a program is given is judged as commands and not as files.
+pub(super) fn is_agent_or_shell(program: &str) -> bool {
+    matches!(
+        program,
+        "claude" | "codex" | "gemini" | "copilot" | "qwen" | "opencode" | "kimi"
+    )
+}
+
+/// Whether a program runs code.
+pub(super) fn is_interpreter(program: &str) -> bool {
+    let bare = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    matches!(
+        bare,
+        "python"
+            | "pypy"
+            | "node"
+            | "nodejs"
+            | "deno"
+            | "bun"
+            | "tsx"
+            | "perl"
+            | "ruby"
+            | "php"
+            | "lua"
+            | "osascript"
+            | "pwsh"
+            | "powershell"
+            | "expect"
+            | "tclsh"
+            | "awk"
+            | "gawk"
+            | "ed"
+            | "ex"
+            | "vim"
+            | "vi"
+            | "nvim"
+            | "emacs"
+            | "sqlite"
+            | "gdb"
+            | "R"
+            | "Rscript"
+            | "julia"
+            | "groovy"
+            | "jshell"
+            | "scala"
+            | "elixir"
+            | "erl"
+            | "ghc"
+            | "guile"
+            | "jq"
+    )
+}

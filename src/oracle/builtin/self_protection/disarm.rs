@@ -1,0 +1,209 @@
+//! Commands that disarm the policy without naming a file of it: `ahp` itself, its processes, variables, other agents.
+
+use std::path::Path;
+
+use super::git;
+use super::guarded::Guarded;
+use super::judgement::Found;
+use super::judgement::act;
+use crate::shell::Analysis;
+use crate::shell::Invocation;
+
+/// Variables that change what guards an agent.
+const DISARMING: &[&str] = &[
+    "AHP_ON_CONFIG_ERROR",
+    "AHP_TRUST",
+    "AHP_HOME",
+    "AHP_ENV",
+    "AHP_STATE_DIR",
+    "AHP_CONFIG",
+    "GIT_CONFIG_GLOBAL",
+];
+
+/// Commands that disarm without touching a file that they name.
+pub(super) fn find(
+    guarded: &Guarded,
+    analysis: &Analysis,
+    invocation: &Invocation,
+) -> Option<Found> {
+    let program = invocation.program.as_str();
+    let operands: Vec<&str> = invocation.operands().map(|w| w.text.as_str()).collect();
+    let has = |text: &str| invocation.arguments.iter().any(|w| w.text == text);
+    if invocation
+        .environment
+        .iter()
+        .any(|(name, _)| DISARMING.contains(&name.as_str()))
+    {
+        return Some(act("set a variable that disarms the policy"));
+    }
+    match program {
+        "export" | "declare" | "typeset" | "readonly" | "unset" | "setx" | "launchctl" => {
+            let is_ours = |text: &str| {
+                let name = text.split('=').next().unwrap_or(text);
+                DISARMING.contains(&name)
+            };
+            if operands.iter().any(|text| is_ours(text)) {
+                return Some(act("set a variable that disarms the policy"));
+            }
+        }
+        "ahp" | "ahp-hooks" => {
+            // The value of `--format` is no command.
+            let mut commands = operands.iter().filter(|o| !matches!(**o, "json" | "human"));
+            let command = commands.next().copied().unwrap_or_default();
+            if matches!(command, "trust") && !has("--show") && !has("--diff") {
+                return Some(act("trust programs that no person has read"));
+            }
+            if matches!(command, "uninstall") {
+                return Some(act("take the policy's wires out"));
+            }
+            if matches!(command, "edit") || (command == "log" && has("--apply")) {
+                return Some(act("change the policy"));
+            }
+            let by_human = invocation
+                .value_of(&["--by"])
+                .is_some_and(|by| by.text == "human");
+            if command == "respond" && by_human {
+                return Some(act("answer in a person's name"));
+            }
+            if command == "init" && (has("--force") || has("-f")) {
+                return Some(act("write the policy anew"));
+            }
+        }
+        "pkill" | "killall" | "taskkill" | "skill" if operands.iter().any(|text| is_ahp(text)) => {
+            return Some(act("end `ahp`"));
+        }
+        "kill" => {
+            let picks_ahp = invocation.arguments.iter().any(|word| {
+                analysis
+                    .invocations
+                    .get(word.made_by.clone())
+                    .unwrap_or_default()
+                    .iter()
+                    .any(|i| i.arguments.iter().any(|w| is_ahp(&w.text)))
+            }) || analysis
+                .invocations
+                .get(invocation.fed_by.clone())
+                .unwrap_or_default()
+                .iter()
+                .any(|i| {
+                    matches!(i.program.as_str(), "pgrep" | "pidof" | "grep")
+                        && i.arguments.iter().any(|w| is_ahp(&w.text))
+                });
+            if picks_ahp {
+                return Some(act("end `ahp`"));
+            }
+        }
+        "systemctl" | "service"
+            if !operands.contains(&"status")
+                && operands
+                    .iter()
+                    .any(|text| is_ahp(text.trim_end_matches(".service"))) =>
+        {
+            return Some(act("stop `ahp`"));
+        }
+        "cargo" | "npm" | "pip" | "pip3" | "pipx" | "brew" | "uv" => {
+            let removes = operands
+                .iter()
+                .any(|o| matches!(*o, "uninstall" | "remove" | "rm"));
+            if removes && operands.iter().any(|o| matches!(*o, "ahp" | "ahp-hooks")) {
+                return Some(act("remove `ahp`"));
+            }
+        }
+        "git" => return git::find(guarded, invocation, &operands),
+        "env"
+            if (has("-i") || has("--ignore-environment"))
+                && operands.iter().any(|text| AGENTS.contains(text)) =>
+        {
+            return Some(act("start an agent without its hooks"));
+        }
+        program if AGENTS.contains(&program) => return by_agent(invocation, &operands),
+        _ => {}
+    }
+    None
+}
+
+fn is_ahp(text: &str) -> bool {
+    matches!(text, "ahp" | "ahp-hooks" | "ahp.exe" | "[a]hp")
+        || text.starts_with("ahp ")
+        || text.ends_with("/ahp")
+        || text == "^ahp$"
+}
+
+/// The agents whose settings say where their hooks are.
+const AGENTS: &[&str] = &[
+    "claude",
+    "cline",
+    "codex",
+    "copilot",
+    "cursor-agent",
+    "gemini",
+    "kimi",
+    "opencode",
+    "qwen",
+];
+
+/// Another agent that would run without the hooks that this one has.
+fn by_agent(invocation: &Invocation, operands: &[&str]) -> Option<Found> {
+    let text = invocation.display().to_lowercase();
+    let skips = [
+        "disableallhooks",
+        "--bare",
+        "--no-hooks",
+        "--setting-sources",
+        "dangerously-bypass-hook",
+        "hooks.enabled=false",
+        "features.hooks=false",
+    ]
+    .iter()
+    .any(|w| text.contains(w));
+    let inline = text.contains("--settings") && text.contains("hooks");
+    // With another home it reads other settings.
+    let elsewhere = invocation.environment.iter().any(|(name, _)| {
+        name == "HOME"
+            || name.starts_with("XDG_CONFIG")
+            || name.ends_with("_CONFIG_DIR")
+            || name.ends_with("_HOME")
+    });
+    if skips || inline || elsewhere {
+        return Some(act("start an agent without its hooks"));
+    }
+    let changes = operands.first() == Some(&"config")
+        && operands.iter().any(|o| o.to_lowercase().contains("hook"));
+    changes.then(|| act("change the host's hooks"))
+}
+
+/// Files whose content matters: what stands in them is in force the next time that something starts.
+const BY_CONTENT: &[(&[&str], &str)] = &[
+    (
+        &[
+            ".bash_profile",
+            ".bashrc",
+            ".envrc",
+            ".profile",
+            ".zprofile",
+            ".zshenv",
+            ".zshrc",
+            "config.fish",
+        ],
+        "ahp",
+    ),
+    (&[".vscode/settings.json"], "chat.usehooks"),
+    (&[".vscode/settings.json"], "chat.hook"),
+];
+
+/// Returns what a text would do when it is written into a file that others take their settings from.
+pub(super) fn in_content(path: &Path, text: &str) -> Option<&'static str> {
+    let lower = text.to_lowercase();
+    let names = |word: &str| {
+        lower.match_indices(word).any(|(at, _)| {
+            let is_letter = |c: char| c.is_alphanumeric();
+            let before = lower.get(..at).and_then(|t| t.chars().next_back());
+            let after = lower.get(at + word.len()..).and_then(|t| t.chars().next());
+            !before.is_some_and(is_letter) && (word.contains('.') || !after.is_some_and(is_letter))
+        })
+    };
+    BY_CONTENT
+        .iter()
+        .find(|(files, word)| files.iter().any(|file| path.ends_with(file)) && names(word))
+        .map(|_| "set what disarms the policy from the next start on")
+}

@@ -1,0 +1,411 @@
+//! Naming: programs that are given what is guarded, and are not known to only read it.
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use super::code;
+use super::git;
+use super::guarded::Guarded;
+use super::guarded::guarded_in;
+use super::judgement::Found;
+use super::judgement::act;
+use crate::shell::Analysis;
+use crate::shell::Effect;
+use crate::shell::Invocation;
+use crate::shell::PathEffect;
+use crate::shell::Word;
+use crate::shell::anywhere_below;
+use crate::shell::found_by_find;
+use crate::shell::lexical;
+
+/// Programs that only read what they are given, show it to a person, or take it for mere text.
+const READERS: &[&str] = &[
+    "[",
+    "[[",
+    "ack",
+    "actionlint",
+    "ag",
+    "ahp",
+    "ajv",
+    "alias",
+    "b2sum",
+    "base32",
+    "base64",
+    "basename",
+    "basenc",
+    "bat",
+    "batcat",
+    "cat",
+    "cd",
+    "check-jsonschema",
+    "cksum",
+    "cmp",
+    "code",
+    "colordiff",
+    "column",
+    "comm",
+    "command",
+    "cursor",
+    "cut",
+    "declare",
+    "delta",
+    "diff",
+    "difft",
+    "dirname",
+    "du",
+    "echo",
+    "egrep",
+    "env",
+    "eslint",
+    "eval",
+    "exa",
+    "exec",
+    "exit",
+    "expand",
+    "export",
+    "eza",
+    "fd",
+    "fdfind",
+    "fgrep",
+    "file",
+    "find",
+    "fmt",
+    "fold",
+    "getfacl",
+    "getfattr",
+    "gfind",
+    "gh",
+    "glab",
+    "glow",
+    "grep",
+    "gron",
+    "hash",
+    "head",
+    "hexdump",
+    "hexyl",
+    "icdiff",
+    "inotifywait",
+    "join",
+    "jq",
+    "less",
+    "ll",
+    "local",
+    "ls",
+    "lsattr",
+    "lsd",
+    "lsof",
+    "mapfile",
+    "md5",
+    "md5sum",
+    "mdcat",
+    "mlr",
+    "more",
+    "most",
+    "namei",
+    "nl",
+    "od",
+    "open",
+    "paste",
+    "pbcopy",
+    "popd",
+    "pr",
+    "printf",
+    "pushd",
+    "pwd",
+    "read",
+    "readlink",
+    "readonly",
+    "realpath",
+    "return",
+    "rev",
+    "rg",
+    "ruff",
+    "sdiff",
+    "set",
+    "sha1sum",
+    "sha224sum",
+    "sha256sum",
+    "sha384sum",
+    "sha512sum",
+    "shasum",
+    "shellcheck",
+    "sort",
+    "source",
+    "stat",
+    "strings",
+    "subl",
+    "sum",
+    "tac",
+    "tail",
+    "test",
+    "tr",
+    "tree",
+    "true",
+    "type",
+    "typeset",
+    "unexpand",
+    "unset",
+    "uniq",
+    "vdir",
+    "view",
+    "wc",
+    "whereis",
+    "which",
+    "xclip",
+    "xdg-open",
+    "xsel",
+    "xxd",
+    "yamllint",
+    "zcat",
+    "zgrep",
+    "zip",
+    ":",
+    ".",
+];
+
+/// Programs that may read what they copy or transform; what they write is judged by itself.
+const JUDGED_BY_EFFECT: &[&str] = &[
+    "awk", "bsdtar", "cp", "curl", "dd", "ditto", "gawk", "gpg", "gtar", "gzip", "install", "ln",
+    "openssl", "pandoc", "perl", "prettier", "rsync", "ruby", "scp", "tar", "tee", "unzip", "vim",
+    "vi", "nvim", "wget", "zstd",
+];
+
+/// Programs that read unless they are told to write in place, which is judged by itself.
+const JUDGED_IN_PLACE: &[&str] = &["gsed", "sed", "yq"];
+
+/// Programs that give a container or a mount what they are told.
+const MOUNTERS: &[&str] = &["docker", "nerdctl", "podman", "docker-compose"];
+
+/// Finds what a program would do to the guarded files that it is given.
+pub(super) fn find(
+    guarded: &Guarded,
+    analysis: &Analysis,
+    invocation: &Invocation,
+) -> Option<Found> {
+    if invocation.remote || invocation.emulated {
+        return None;
+    }
+    links(guarded, invocation)
+        .or_else(|| lays_over(guarded, invocation))
+        .or_else(|| by_search(guarded, analysis, invocation))
+        .or_else(|| by_finding(guarded, analysis, invocation))
+        .or_else(|| by_given(guarded, analysis, invocation))
+}
+
+/// Returns what is guarded and is, or holds, the file that a word names.
+pub(super) fn covers(guarded: &Guarded, invocation: &Invocation, text: &str) -> Option<PathBuf> {
+    guarded.covers(&path_of(guarded, invocation, text))
+}
+
+fn path_of(guarded: &Guarded, invocation: &Invocation, text: &str) -> PathBuf {
+    let dir = invocation.work_dir.as_deref();
+    lexical(
+        text,
+        dir.unwrap_or_else(|| Path::new("")),
+        guarded.home.as_deref(),
+    )
+}
+
+/// A second name for a guarded file, or for what holds it, would be a way round.
+fn links(guarded: &Guarded, invocation: &Invocation) -> Option<Found> {
+    let makes_names = match invocation.program.as_str() {
+        "ln" | "link" | "symlink" | "mklink" => true,
+        "cp" => {
+            invocation.has_short('l')
+                || invocation.has_short('s')
+                || invocation.has_long("--link")
+                || invocation.has_long("--symbolic-link")
+        }
+        _ => false,
+    };
+    if !makes_names {
+        return None;
+    }
+    let hit = invocation.operands().find_map(|word| {
+        covers(guarded, invocation, &word.text).or_else(|| holds(guarded, invocation, word))
+    })?;
+    Some((
+        format!("make another name for `{}`", hit.display()),
+        Some(hit),
+    ))
+}
+
+/// Returns the project where a word names it or a folder above it.
+fn holds(guarded: &Guarded, invocation: &Invocation, word: &Word) -> Option<PathBuf> {
+    let path = path_of(guarded, invocation, &word.text);
+    (path.is_absolute() && !word.glob && guarded.root.starts_with(&path)).then_some(path)
+}
+
+/// A mount over a guarded folder, or a copy of a folder that brings guarded files along.
+fn lays_over(guarded: &Guarded, invocation: &Invocation) -> Option<Found> {
+    match invocation.program.as_str() {
+        "mount" | "umount" => {
+            let mut operands = invocation.operands();
+            operands
+                .any(|word| {
+                    covers(guarded, invocation, &word.text).is_some()
+                        || holds(guarded, invocation, word).is_some()
+                })
+                .then(|| act("hide a guarded directory"))
+        }
+        "cp" | "rsync" | "ditto" => {
+            let operands: Vec<&Word> = invocation.operands().collect();
+            let (last, sources) = operands.split_last()?;
+            if path_of(guarded, invocation, &last.text) != guarded.root {
+                return None;
+            }
+            let brought = sources.iter().find_map(|source| {
+                let dir = path_of(guarded, invocation, &source.text);
+                guarded_in(&dir).filter(|_| dir != guarded.root)
+            })?;
+            let hit = guarded.root.join(brought);
+            Some((format!("write `{}`", hit.display()), Some(hit)))
+        }
+        _ => None,
+    }
+}
+
+/// A search whose finds, at any depth, are given to what changes them.
+fn by_search(guarded: &Guarded, analysis: &Analysis, invocation: &Invocation) -> Option<Found> {
+    let program = invocation.program.as_str();
+    let through: &[&str] = match program {
+        "find" | "gfind" => &["find", "gfind", "xargs", "gxargs", "parallel"],
+        "fd" | "fdfind" => &["fd", "fdfind", "xargs", "gxargs", "parallel"],
+        _ => return None,
+    };
+    let is_hidden = |text: &str| text.contains("/.") || text.contains(".ahp");
+    let mut words = invocation.arguments.iter().map(|word| word.text.as_str());
+    // A search that leaves hidden folders out does not meet what is guarded.
+    let leaves_out =
+        words.clone().any(|w| matches!(w, "!" | "-not" | "-prune")) && words.any(is_hidden);
+    if leaves_out || !changes_through(analysis, through) {
+        return None;
+    }
+    let hit = if program.starts_with("fd") {
+        let mut patterns = invocation.operands();
+        patterns.find_map(|word| {
+            let plain: String = word.text.chars().filter(|c| !"\\^$".contains(*c)).collect();
+            covers(guarded, invocation, &plain)
+        })
+    } else {
+        let found = found_by_find(invocation).into_iter();
+        found.map(anywhere_below).find_map(|word| {
+            guarded.hit(&PathEffect {
+                path: path_of(guarded, invocation, &word.text),
+                effect: Effect::Delete,
+                program: String::new(),
+                recursive: true,
+                inexact: true,
+            })
+        })
+    }?;
+    Some((
+        format!("change `{}`, which it finds", hit.display()),
+        Some(hit),
+    ))
+}
+
+/// Whether something that came through one of these programs changes what it is given.
+fn changes_through(analysis: &Analysis, programs: &[&str]) -> bool {
+    let mut inner = analysis.invocations.iter();
+    inner.any(|i| i.through(programs) && !only_reads(i) && !i.emulated)
+}
+
+/// Whether a program unpacks what it reads into the directory where it stands.
+fn unpacks_here(invocation: &Invocation) -> bool {
+    let first = invocation.arguments.first().map_or("", |w| w.text.as_str());
+    let elsewhere = invocation.value_of(&["-C", "--directory", "-D"]).is_some();
+    let extracts = match invocation.program.as_str() {
+        "tar" | "gtar" | "bsdtar" => {
+            first.trim_start_matches('-').contains('x') || invocation.has_long("--extract")
+        }
+        "cpio" => invocation.has_short('i') || invocation.has_long("--extract"),
+        _ => false,
+    };
+    extracts && !elsewhere
+}
+
+/// A program that changes what another finds in a guarded folder.
+fn by_finding(guarded: &Guarded, analysis: &Analysis, invocation: &Invocation) -> Option<Found> {
+    let unpacks = unpacks_here(invocation);
+    if !unpacks
+        && (only_reads(invocation) || matches!(invocation.program.as_str(), "xargs" | "gxargs"))
+    {
+        return None;
+    }
+    let mut given: Vec<_> = invocation
+        .arguments
+        .iter()
+        .filter(|word| word.dynamic)
+        .map(|word| word.made_by.clone())
+        .collect();
+    if unpacks || (invocation.program == "parallel" && changes_through(analysis, &["parallel"])) {
+        given.push(invocation.fed_by.clone());
+    }
+    let finders = given
+        .into_iter()
+        .filter_map(|range| analysis.invocations.get(range));
+    let hit = finders.flatten().find_map(|finder| {
+        let mut operands = finder.operands();
+        operands.find_map(|word| covers(guarded, finder, &word.text))
+    })?;
+    Some((
+        format!("change what lies in `{}`", hit.display()),
+        Some(hit),
+    ))
+}
+
+/// A program that is given a guarded file and may do anything to it.
+fn by_given(guarded: &Guarded, analysis: &Analysis, invocation: &Invocation) -> Option<Found> {
+    let program = invocation.program.as_str();
+    let mounts = MOUNTERS.contains(&program);
+    // What a wrapper runs is judged by itself.
+    let wraps = |i: &Invocation| i.wrappers.iter().any(|w| w == program);
+    let is_judged = only_reads(invocation) || JUDGED_IN_PLACE.contains(&program);
+    if is_judged || (!mounts && analysis.invocations.iter().any(wraps)) {
+        return None;
+    }
+    let mut words = invocation.arguments.iter();
+    let hit = words.find_map(|word| {
+        let text = word.text.as_str();
+        if text.contains(char::is_whitespace) || (mounts && text.ends_with(":ro")) {
+            return None;
+        }
+        let whole = covers(guarded, invocation, text);
+        whole.or_else(|| {
+            let mut parts = text.split(['=', ':', ',']).filter(|part| *part != text);
+            parts.find_map(|part| covers(guarded, invocation, part))
+        })
+    })?;
+    Some((
+        format!(
+            "be given `{}` and is not known to only read it",
+            hit.display()
+        ),
+        Some(hit),
+    ))
+}
+
+/// Whether a program leaves the files that it is given as they are, but for what its effects tell.
+fn only_reads(invocation: &Invocation) -> bool {
+    let program = invocation.program.as_str();
+    let operands = || invocation.operands();
+    match program {
+        "git" => git::only_reads(invocation),
+        // The second file is written.
+        "uniq" => operands().count() < 2,
+        "xxd" => !invocation.has_short('r') && operands().count() < 2,
+        "zip" => !invocation.has_short('m') && !invocation.has_long("--move"),
+        "tree" => !invocation.has_short('o'),
+        "eslint" | "ruff" => {
+            !invocation.has_long("--fix") && !operands().any(|w| w.text == "format")
+        }
+        _ if JUDGED_IN_PLACE.contains(&program) => {
+            let long = ["--in-place", "--inplace"];
+            !invocation.has_short('i') && !long.iter().any(|o| invocation.has_long(o))
+        }
+        _ if code::is_agent_or_shell(program) => true,
+        _ if code::is_interpreter(program) => code::only_reads(invocation),
+        _ => READERS.contains(&program) || JUDGED_BY_EFFECT.contains(&program),
+    }
+}
