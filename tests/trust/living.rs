@@ -220,7 +220,7 @@ fn a_command_that_is_not_waited_for_needs_trust_as_well() {
 fn a_command_of_an_issue_runs_only_as_it_was_looked_at() {
     let issue = |command: &str| {
         format!(
-            "---\nid: FEAT-1\ntype: feature\nchecklist:\n  - {{id: c1, item: It holds, checked: true, verification: \"custom: {command}\"}}\n---\n"
+            "---\nid: FEAT-1\ntype: feature\nsolution: implemented\nchecklist:\n  - {{id: c1, item: It holds, checked: true, verification: \"custom: {command}\"}}\n---\n"
         )
     };
     // Bound by the user, so that the binding itself needs no trust: the command is the clone's all the same.

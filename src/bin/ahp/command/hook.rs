@@ -128,21 +128,9 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         // … and this is for the case that even that does not help.
         answer: Instant::now() + patience,
     };
-    let mut progress = Progress::default();
-    let work = AssertUnwindSafe(|| evaluate(args, host, &mut progress, deadlines));
-    let answer = std::panic::catch_unwind(work).unwrap_or_else(|_| {
-        Err(Trouble::Own(
-            "ahp itself failed; please report it with the event".to_owned(),
-        ))
+    let reply = answer(args, host, |progress| {
+        evaluate(args, host, progress, deadlines)
     });
-    let reply = match answer {
-        Ok(reply) => reply,
-        Err(Trouble::Event(why)) => refuse(args, host, &progress, &why),
-        Err(Trouble::Own(why)) => {
-            note(&progress, host, args, &why);
-            fallback(args, host, &progress, &why)
-        }
-    };
     write(&reply);
     ExitCode::from(reply.exit_code())
 }
@@ -154,6 +142,34 @@ fn patience(args: &Args, host: Option<&Host>) -> Duration {
         (None, Some(host)) => host.timeout * 4 / 5,
         (None, None) => PATIENCE,
     }
+}
+
+/// Returns what the work comes to; where it fails or panics, what stands in for it.
+fn answer(
+    args: &Args,
+    host: Option<&'static Host>,
+    work: impl FnOnce(&mut Progress) -> Result<Reply, Trouble>,
+) -> Reply {
+    let mut progress = Progress::default();
+    let work = AssertUnwindSafe(|| work(&mut progress));
+    let trouble = match std::panic::catch_unwind(work) {
+        Ok(Ok(reply)) => return reply,
+        Ok(Err(trouble)) => trouble,
+        Err(_) => Trouble::Own("ahp itself failed; please report it with the event".to_owned()),
+    };
+    or_block(|| match &trouble {
+        Trouble::Event(why) => refuse(args, host, &progress, why),
+        Trouble::Own(why) => {
+            note(&progress, host, args, why);
+            fallback(args, host, &progress, why)
+        }
+    })
+}
+
+/// Blocks in place of a stand-in that panics too, as it may for the same reason: the exit code is 0 or 2 even then.
+fn or_block(stand_in: impl FnOnce() -> Reply) -> Reply {
+    std::panic::catch_unwind(AssertUnwindSafe(stand_in))
+        .unwrap_or_else(|_| Reply::block("ahp itself failed; please report it with the event"))
 }
 
 fn evaluate(
@@ -375,4 +391,46 @@ fn write(reply: &Reply) {
     let mut stderr = io::stderr().lock();
     stderr.write_all(reply.stderr.as_bytes()).ok();
     stderr.flush().ok();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn panicking(on_error: OnError, event: &str) -> Reply {
+        let args = Args {
+            event: Some(event.to_owned()),
+            ..Args::default()
+        };
+        answer(&args, Host::find("claude-code"), |progress| {
+            progress.on_error = Some(on_error);
+            panic!("out of order")
+        })
+    }
+
+    #[test]
+    fn a_panic_is_answered_as_on_error_says() {
+        let of = |on_error| panicking(on_error, "PreToolUse");
+        assert_eq!(of(OnError::Allow), Reply::nothing());
+        let prompt = of(OnError::Prompt);
+        assert!(
+            !prompt.blocks && prompt.stdout.contains("ahp itself failed"),
+            "{prompt:?}"
+        );
+        let block = of(OnError::Block);
+        let host = Host::find("claude-code").unwrap();
+        assert!(host.obeys(&block), "{block:?}");
+        // After the deed there is nothing to stop.
+        assert_eq!(panicking(OnError::Allow, "PostToolUse").exit_code(), 0);
+    }
+
+    #[test]
+    fn a_stand_in_that_panics_blocks() {
+        let reply = or_block(|| panic!("again"));
+        assert_eq!(reply.exit_code(), 2);
+        assert!(
+            !reply.stderr.is_empty(),
+            "some hosts ignore a block without words"
+        );
+    }
 }
