@@ -45,6 +45,8 @@ const SELF_PROTECTION_ID: &str = "(self-protection)";
 pub(super) struct Finder {
     catalog: Catalog,
     scripts: Library,
+    /// Those that do not come with the project: where other layers than its own look first.
+    scripts_of_user: Library,
     /// Where hooks are looked for; none where they are switched off.
     places: Option<Places>,
     hooks: OnceLock<Hooks>,
@@ -62,6 +64,10 @@ impl Finder {
         config: &Config,
     ) -> Self {
         let settings = &config.settings;
+        let is_projects_own = |key: &str| {
+            let origin = config.setting_origin(key);
+            origin.is_some_and(|origin| origin.layer.is_of_project())
+        };
         let directories = settings.oracles.iter().chain(script_dirs).cloned();
         let of_user = locations
             .and_then(|l| l.user_dir.as_ref())
@@ -69,9 +75,7 @@ impl Finder {
         let places = locations.filter(|_| settings.agent_hooks).map(|l| {
             let usual = Places::new(l.user_hooks.as_deref(), &root).cached_in(l.cache_dir.clone());
             // What the project names is the project's, wherever it lies; what lies in it is so too.
-            let named_by_project = config
-                .setting_origin("agent_hooks")
-                .is_some_and(|origin| origin.layer.is_of_project());
+            let named_by_project = is_projects_own("agent_hooks");
             settings.agent_hook_dirs.iter().fold(usual, |places, dir| {
                 let dir = root.join(dir);
                 let of_project = named_by_project || dir.starts_with(&root);
@@ -83,8 +87,13 @@ impl Finder {
                 .covering(&settings.agent_hook_dirs, &settings.issues),
             _ => Trust::everything(),
         };
+        let named = settings.oracles.iter().filter(|dir| {
+            !is_projects_own("oracles") && dir.is_absolute() && !dir.starts_with(&root)
+        });
+        let outside = named.cloned().chain(of_user.clone());
         Self {
             catalog,
+            scripts_of_user: Library::new(&root, outside),
             scripts: Library::new(&root, directories.chain(of_user)),
             places,
             hooks: OnceLock::new(),
@@ -233,11 +242,24 @@ impl Finder {
 }
 
 impl Lookup for Finder {
-    fn oracle(&self, name: &str, at: Span) -> Result<Arc<dyn Factory>, Box<Diagnostic>> {
+    fn oracle(
+        &self,
+        name: &str,
+        named_by: LayerSource,
+        at: Span,
+    ) -> Result<Arc<dyn Factory>, Box<Diagnostic>> {
         if let Some(factory) = self.catalog.find(name) {
             return Ok(factory.clone());
         }
-        match self.scripts.find(name) {
+        let found = if named_by.is_of_project() {
+            self.scripts.find(name)
+        } else {
+            match self.scripts_of_user.find(name) {
+                Ok(None) => self.scripts.find(name),
+                found => found,
+            }
+        };
+        match found {
             Ok(Some(script)) => return Ok(Arc::new(script)),
             Ok(None) => {}
             Err(error) => {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::config::LayerSource;
 use crate::config::Node;
 use crate::config::former_names;
 use crate::diagnostic::Code;
@@ -186,11 +187,17 @@ impl Factory for Registered {
 
 /// Finds the factory of an oracle that a policy names.
 pub trait Lookup {
-    /// Finds an oracle by its name or a script's path.
+    /// Finds an oracle by its name or a script's path; `named_by` is the layer that names it. A script that comes with
+    /// a project never stands in for one that another layer may mean.
     ///
     /// # Errors
     /// No oracle has the name, or its script cannot be read or compiled.
-    fn oracle(&self, name: &str, at: Span) -> Result<Arc<dyn Factory>, Box<Diagnostic>>;
+    fn oracle(
+        &self,
+        name: &str,
+        named_by: LayerSource,
+        at: Span,
+    ) -> Result<Arc<dyn Factory>, Box<Diagnostic>>;
 
     /// Finds a HOOK.md hook by its name.
     ///

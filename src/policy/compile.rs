@@ -50,7 +50,11 @@ fn binding(
 ) -> Option<Binding> {
     let before = faults.len();
     let found = match &spec.target {
-        Target::Oracle(name) => lookup.oracle(name, span_of(spec, "oracle")),
+        Target::Oracle(name) => {
+            let given = spec.provenance.iter().rev().find(|p| p.key == "oracle");
+            let named_by = given.map_or(spec.layer, |p| p.layer);
+            lookup.oracle(name, named_by, span_of(spec, "oracle"))
+        }
         Target::Hook(name) => lookup.hook(name, span_of(spec, "hook")),
     };
     let conditions: Vec<Condition> = spec

@@ -209,6 +209,89 @@ fn the_schema_knows_the_scripts_of_the_project() {
     assert!(!mine(serde_json::json!({"wrds": ["a"]})));
 }
 
+#[test]
+fn a_script_of_the_project_never_stands_in_for_one_that_the_user_means() {
+    let user = "hooks: {pre-tool-use: [{oracle: branch-guard, locked: true}]}\n";
+    let push = ["run", "pre-tool-use", "--tool", "Bash", "--input"];
+    let push = [&push[..], &[r#"{"command": "git push origin main"}"#]].concat();
+    let world = World::new("settings: {oracles: [.ahp/oracles]}\n");
+    world.git_init();
+    world.write("../home/.ahp/hooks.yaml", user);
+    world.write(
+        ".ahp/oracles/branch-guard.rhai",
+        "fn evaluate(ctx) { accept() }\n",
+    );
+    assert_eq!(world.ahp(&push).code, 2);
+    // The project's own bindings mean the project's own script.
+    world.write("../home/.ahp/hooks.yaml", "");
+    world.write(
+        ".ahp/hooks.yaml",
+        "hooks: {pre-tool-use: [{oracle: branch-guard}]}\n",
+    );
+    let ran = world.ahp(&push);
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+}
+
+/// A later layer that would weaken what an organisation insists on: each is an error that names both places.
+#[test]
+fn nothing_of_the_enterprise_pack_can_be_weakened() {
+    let mut attempts = vec![];
+    for setting in [
+        "on_error: allow",
+        "on_block: continue",
+        "bypass: allow",
+        "max_stop_blocks: 1",
+        "self_protection: false",
+        "log: {events: none}",
+        "log: {required: false}",
+        "log: {path: elsewhere.jsonl}",
+        "log: {max_size: 4KiB}",
+        "log: {keep: 1}",
+    ] {
+        attempts.push(format!("settings: {{{setting}}}\n"));
+    }
+    for (trigger, id) in [
+        ("pre-tool-use", "enterprise-shell"),
+        ("pre-tool-use", "enterprise-secrets"),
+        ("post-tool-use", "enterprise-changes"),
+        ("pre-issue-submit", "enterprise-checklist"),
+        ("pre-issue-submit", "enterprise-scan"),
+        ("pre-issue-submit", "enterprise-tests"),
+        ("pre-issue-close", "enterprise-completion"),
+    ] {
+        for change in [
+            "enabled: false",
+            "intensity: aid",
+            "override: true",
+            "on_error: allow",
+            "async: true",
+            "timeout: 1ms",
+            "when: {environment: never}",
+            "config: {}",
+            "locked: false",
+            "priority: 100",
+            "oracle: ContextLoader",
+        ] {
+            attempts.push(format!("hooks: {{{trigger}: [{{id: {id}, {change}}}]}}\n"));
+        }
+    }
+    let world = World::new("");
+    world.write("../home/.ahp/hooks.yaml", "extends: [ahp:enterprise]\n");
+    assert_eq!(world.ahp(&["check", "--deny-warnings"]).code, 0);
+    for attempt in attempts {
+        world.write(".ahp/hooks.yaml", &attempt);
+        let checked = world.ahp(&["check"]);
+        assert_eq!(checked.code, 1, "{attempt}: {}", checked.stdout);
+        assert!(
+            checked.stdout.contains("error[locked]"),
+            "{attempt}: {}",
+            checked.stdout
+        );
+        let both = checked.stdout.contains(".ahp/hooks.yaml:1:");
+        assert!(both, "{attempt}: {}", checked.stdout);
+    }
+}
+
 /// What is told of a policy under hosts that are wired: each place with its code, message and a part of the help.
 #[test]
 fn what_a_wired_host_cannot_carry_is_told_with_the_way_out() {
