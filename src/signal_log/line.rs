@@ -189,7 +189,10 @@ impl<'a> Line<'a> {
     /// # Errors
     /// The line is no JSON, or not of a record.
     pub fn parse(line: &'a [u8]) -> Result<Self, serde_json::Error> {
-        scan(line).map_or_else(|| serde_json::from_slice(line), Ok)
+        match scan(line) {
+            Some(found) => Ok(found),
+            None => serde_json::from_slice(line),
+        }
     }
 
     /// A line that says nothing.

@@ -6,7 +6,6 @@
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::line::Kind;
 use super::line::Line;
 use super::line::LineContext;
 use super::line::LineHeader;
@@ -22,15 +21,23 @@ pub(super) fn scan(line: &[u8]) -> Option<Line<'_>> {
         text: std::str::from_utf8(line).ok()?,
         at: 0,
     };
-    let mut seq = None;
-    let mut timestamp = None;
-    let mut kind = None;
+    // Read in place: a line is large, and there are millions of them.
     let mut found = Line::empty();
+    let (mut has_seq, mut has_timestamp, mut has_kind) = (false, false, false);
     cursor.object(|cursor, key| {
         match key {
-            "seq" => seq = Some(cursor.number()?),
-            "timestamp" => timestamp = Some(cursor.string()?),
-            "kind" => kind = Some(cursor.word::<Kind>()?),
+            "seq" => {
+                found.seq = cursor.number()?;
+                has_seq = true;
+            }
+            "timestamp" => {
+                found.timestamp = cursor.string()?;
+                has_timestamp = true;
+            }
+            "kind" => {
+                found.kind = cursor.word()?;
+                has_kind = true;
+            }
             "hook" => cursor.optional(&mut found.hook, Cursor::text)?,
             "decision" => cursor.optional(&mut found.decision, Cursor::word)?,
             "host" => cursor.optional(&mut found.host, Cursor::text)?,
@@ -58,13 +65,7 @@ pub(super) fn scan(line: &[u8]) -> Option<Line<'_>> {
         }
         Some(())
     })?;
-    (cursor.at == line.len()).then_some(())?;
-    Some(Line {
-        seq: seq?,
-        timestamp: timestamp?,
-        kind: kind?,
-        ..found
-    })
+    (has_seq && has_timestamp && has_kind && cursor.at == line.len()).then_some(found)
 }
 
 fn report<'a>(cursor: &mut Cursor<'a>) -> Option<LineReport<'a>> {
@@ -179,16 +180,19 @@ struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
+    #[inline]
     fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
+    #[inline]
     fn next(&mut self) -> Option<u8> {
         let byte = self.peek()?;
         self.at += 1;
         Some(byte)
     }
 
+    #[inline]
     fn take(&mut self, byte: u8) -> Option<()> {
         (self.next()? == byte).then_some(())
     }
@@ -248,6 +252,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Reads a string in which nothing is escaped.
+    #[inline]
     fn string(&mut self) -> Option<&'a str> {
         self.take(b'"')?;
         let start = self.at;
@@ -257,6 +262,7 @@ impl<'a> Cursor<'a> {
         self.text.get(start..end)
     }
 
+    #[inline]
     fn text(&mut self) -> Option<Text<'a>> {
         self.string().map(Text::plain)
     }
@@ -272,12 +278,17 @@ impl<'a> Cursor<'a> {
         T::deserialize(word).ok()
     }
 
+    #[inline]
     fn number(&mut self) -> Option<u64> {
         let start = self.at;
-        while self.peek()?.is_ascii_digit() {
+        let mut number = 0_u64;
+        while let byte @ b'0'..=b'9' = self.peek()? {
+            number = number
+                .checked_mul(10)?
+                .checked_add(u64::from(byte - b'0'))?;
             self.at += 1;
         }
-        self.text.get(start..self.at)?.parse().ok()
+        (self.at > start).then_some(number)
     }
 
     fn flag(&mut self) -> Option<bool> {
@@ -321,6 +332,7 @@ impl<'a> Cursor<'a> {
 }
 
 /// Finds the next quotation mark or backslash, eight bytes at a time.
+#[inline]
 fn stop(bytes: &[u8], mut at: usize) -> Option<usize> {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = ONES << 7;

@@ -116,6 +116,38 @@ fn every_figure_of_a_binding_is_right() {
     assert_eq!(tests.p50_us, Some(70));
 }
 
+/// Pieces of a long log are counted at once: whatever falls on their borders, the figures are those of the whole.
+#[test]
+fn a_long_log_is_counted_as_one() {
+    const LIVES: u32 = 1000;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("signals.jsonl");
+    let mut life = Life::new(&path);
+    for n in 0..i64::from(LIVES) {
+        let start = n * 1000;
+        let first = life.give(start, "checklist", Intensity::Block, 100);
+        life.give(start + 50, "checklist", Intensity::Block, 200);
+        life.answer_as(start + 50, "checklist", first, Action::RetryAfterFix, true);
+        life.answer(start + 60, "checklist", first, Action::ProceedWithRisk);
+        life.source = ".ahp/hooks.yaml:9";
+        life.accept(start + 100, "checklist", 300);
+    }
+    let reader = Reader::open(&path).unwrap();
+    assert!(reader.size() > 2 << 20, "{}", reader.size());
+    let stats = Stats::collect(&reader, &Filter::default()).unwrap();
+    let lives = u64::from(LIVES);
+    assert_eq!((stats.records, stats.evaluations), (lives * 7, lives * 3));
+    let checklist = binding(&stats, "checklist");
+    // The place is the latest.
+    assert_eq!(checklist.source, ".ahp/hooks.yaml:9");
+    let figures = &checklist.figures;
+    assert_eq!((figures.repaired, figures.mean_tries), (lives, Some(3.0)));
+    assert_eq!(figures.mean_time_to_repair_s, Some(100.0));
+    assert_eq!(figures.responses, [("proceed_with_risk", lives)].into());
+    assert_eq!((figures.answered, figures.inferred), (lives, 0));
+    assert_eq!((figures.p50_us, figures.p99_us), (Some(200), Some(300)));
+}
+
 #[test]
 fn every_figure_of_a_group_is_right() {
     let stats = stats(story);

@@ -151,6 +151,8 @@ impl Counts {
             responses: self
                 .responses
                 .iter()
+                // An answer may have taken the place of the only one of another kind.
+                .filter(|(_, count)| **count > 0)
                 .map(|(action, count)| (action.name(), *count))
                 .collect(),
             inferred: self.inferred,

@@ -13,7 +13,7 @@ use comfy_table::presets;
 use crate::output;
 
 /// Less of a text than this is of no use.
-const LEAST_TEXT: u16 = 30;
+const LEAST_TEXT: u16 = 20;
 
 /// Makes an empty table with a head.
 pub(super) fn table(head: &[&str]) -> Table {
@@ -216,7 +216,7 @@ mod tests {
             (66, false, "NAME       RUNS  WHAT", &["LATE"]),
             (60, false, "NAME       WHAT", &["LATE", "RUNS"]),
             (55, true, all, &[]),
-            (50, true, "NAME       RUNS  WHAT", &["LATE"]),
+            (44, true, "NAME       RUNS  WHAT", &["LATE"]),
         ] {
             let mut table = made();
             assert_eq!(
