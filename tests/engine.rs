@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::Barrier;
+use std::sync::Condvar;
 use std::sync::Mutex;
 use std::time::Duration;
 use std::time::Instant;
@@ -320,6 +321,64 @@ hooks:
     let verdict = block_on(engine.evaluate(shell("ls")));
     assert_eq!(verdict.decision, Decision::Allow);
     assert_eq!(verdict.modified_input, Some(json!({"command": "ls -l -a"})));
+}
+
+#[test]
+fn the_verdict_is_the_same_in_every_order_of_finishing() {
+    let judged = |order: [usize; 4], blocks: bool| {
+        // Each waits for its turn to end.
+        let turn = Arc::new((Mutex::new(0), Condvar::new()));
+        let ends = |place: usize, signal: Signal| {
+            let (turn, rank) = (turn.clone(), order[place]);
+            threaded(move |_| {
+                let (now, changed) = &*turn;
+                let now = now.lock().unwrap();
+                let mut now = changed.wait_while(now, |now| *now != rank).unwrap();
+                *now += 1;
+                changed.notify_all();
+                Ok(vec![signal.clone()])
+            })
+        };
+        let last = if blocks {
+            Signal::block("d", "d")
+        } else {
+            Signal::aid("d", "d")
+        };
+        let engine = engine(
+            "hooks: {pre-tool-use: [{oracle: A}, {oracle: B}, {oracle: C}, {oracle: D}]}",
+            &[
+                (
+                    "A",
+                    ends(0, Signal::control("a", set("/command", json!("one")))),
+                ),
+                ("B", ends(1, Signal::prompt("b", "b"))),
+                (
+                    "C",
+                    ends(2, Signal::control("c", set("/command", json!("two")))),
+                ),
+                ("D", ends(3, last)),
+            ],
+        );
+        let verdict = block_on(engine.evaluate(shell("ls")));
+        let signals: Vec<_> = verdict
+            .signals
+            .iter()
+            .map(|s| (s.header.kind.clone(), s.intensity()))
+            .collect();
+        let bindings: Vec<_> = verdict.bindings.iter().map(|b| b.id.clone()).collect();
+        (verdict.decision, signals, verdict.modified_input, bindings)
+    };
+    for blocks in [false, true] {
+        let expected = judged([0, 1, 2, 3], blocks);
+        assert_eq!(expected.2, Some(json!({"command": "one"})));
+        for code in 0..4_usize.pow(4) {
+            let order = [code / 64 % 4, code / 16 % 4, code / 4 % 4, code % 4];
+            let is_order = (0..4).all(|rank| order.contains(&rank));
+            if is_order {
+                assert_eq!(judged(order, blocks), expected, "{order:?}");
+            }
+        }
+    }
 }
 
 #[test]
