@@ -13,7 +13,7 @@ use ahp::config::Locations;
 use ahp::event::Trigger;
 use divan::Bencher;
 
-const SIZES: [usize; 3] = [10, 50, 500];
+const SIZES: [usize; 4] = [10, 50, 500, 1000];
 
 fn main() {
     divan::main();

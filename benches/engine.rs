@@ -9,6 +9,7 @@ use ahp::engine::block_on;
 use ahp::event::Event;
 use ahp::event::ToolCall;
 use ahp::event::Trigger;
+use divan::counter::ItemsCount;
 use serde_json::json;
 
 fn main() {
@@ -39,18 +40,71 @@ fn engine(policy: String) -> Engine {
 /// Bindings of which none fires.
 #[divan::bench(args = [0, 10, 100, 1000])]
 fn none_fires(bencher: divan::Bencher, count: usize) {
-    let mut policy = String::from("hooks:\n  pre-tool-use:\n");
-    for n in 0..count {
-        policy.push_str(&format!(
-            "    - {{oracle: PermissionChecker, id: r{n}, when: {{tool: Write, environment: e{n}}}}}\n"
-        ));
-    }
-    if count == 0 {
-        policy.push_str("    []\n");
-    }
+    let policy = if count == 0 {
+        "hooks: {}".to_owned()
+    } else {
+        none_of(count)
+    };
     let engine = engine(policy);
     bencher
         .with_inputs(|| shell("cargo test"))
+        .bench_values(|event| block_on(engine.evaluate(event)));
+}
+
+/// What tells tools apart, so that no binding of the policy fires.
+fn none_of(count: usize) -> String {
+    let bindings = (0..count).map(|n| {
+        format!("    - {{oracle: PermissionChecker, id: r{n}, when: {{tool: Write, environment: e{n}}}}}\n")
+    });
+    format!("hooks:\n  pre-tool-use:\n{}", bindings.collect::<String>())
+}
+
+/// Events of 256 sessions at once on one thread, each logged before it is answered; a hundred bindings, none fires.
+#[divan::bench(sample_count = 20, sample_size = 1)]
+fn sustained_with_the_log(bencher: divan::Bencher) {
+    const SESSIONS: usize = 256;
+    const EVENTS: usize = 40;
+    let dir = tempfile::tempdir().unwrap();
+    let engine = Engine::builder()
+        .policy_text(none_of(100))
+        .log_file(dir.path().join("signals.jsonl"))
+        .build()
+        .unwrap();
+    assert!(engine.state().faults().is_empty());
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    bencher
+        .counter(ItemsCount::new(SESSIONS * EVENTS))
+        .bench_local(|| {
+            runtime.block_on(async {
+                let sessions: Vec<_> = (0..SESSIONS)
+                    .map(|_| {
+                        let engine = engine.clone();
+                        tokio::spawn(async move {
+                            for _ in 0..EVENTS {
+                                engine.evaluate(shell("cargo test")).await;
+                            }
+                        })
+                    })
+                    .collect();
+                for session in sessions {
+                    session.await.unwrap();
+                }
+            });
+        });
+}
+
+/// A command line of 200 characters.
+#[divan::bench]
+fn two_hundred_characters(bencher: divan::Bencher) {
+    let engine = engine("hooks: {pre-tool-use: [{oracle: PermissionChecker}]}".to_owned());
+    let command = "cd crates/core && RUST_BACKTRACE=1 cargo test --workspace --all-features -- --nocapture 2>&1 \
+                   | tee target/test.log | grep -v '^test .* ok$' | head -500 && git diff --stat HEAD~1 -- src tests README.md";
+    assert_eq!(command.len(), 200);
+    bencher
+        .with_inputs(|| shell(command))
         .bench_values(|event| block_on(engine.evaluate(event)));
 }
 

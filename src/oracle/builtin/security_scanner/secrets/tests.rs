@@ -144,35 +144,3 @@ fn what_only_looks_like_a_secret_is_left_alone() {
     let lock = format!("\"token\": \"{}\"", noise(ALNUM, 40, 16));
     assert!(ids(&scanner, &lock, "package-lock.json").is_empty());
 }
-
-#[test]
-#[ignore = "measures the speed over a tree of sources named by AHP_CORPUS; run with --release"]
-fn speed() {
-    let Some(root) = std::env::var_os("AHP_CORPUS") else {
-        return;
-    };
-    let texts: Vec<(String, String)> = ignore::WalkBuilder::new(root)
-        .standard_filters(false)
-        .build()
-        .filter_map(Result::ok)
-        .filter_map(|e| {
-            Some((
-                e.path().to_str()?.to_owned(),
-                std::fs::read_to_string(e.path()).ok()?,
-            ))
-        })
-        .collect();
-    let bytes: usize = texts.iter().map(|(_, text)| text.len()).sum();
-    let scanner = Scanner::new(true, &[]).unwrap();
-    for _ in 0..2 {
-        let start = std::time::Instant::now();
-        let mut by_rule = std::collections::BTreeMap::<String, usize>::new();
-        for (path, text) in &texts {
-            for id in ids(&scanner, text, path) {
-                *by_rule.entry(id).or_default() += 1;
-            }
-        }
-        let seconds = start.elapsed().as_secs_f64();
-        println!("{} KB in {seconds:.3} s: {by_rule:?}", bytes / 1000);
-    }
-}
