@@ -76,7 +76,8 @@ fn checklist_items(bencher: Bencher<'_, '_>, count: usize) {
         project.path(),
         "hooks: {pre-issue-submit: [{oracle: ChecklistValidator}]}\n",
     );
-    let items: String = (0..count).map(|n| format!("- [x] item {n}\n")).collect();
+    let items: Vec<_> = (0..count).map(|n| format!("- [x] item {n}\n")).collect();
+    let items = items.concat();
     let issue = project.path().join("Issues/Fixes/open/FIX-0001-a.md");
     fs::create_dir_all(issue.parent().unwrap()).unwrap();
     fs::write(
