@@ -2,11 +2,7 @@
 //!
 //! `cargo bench --bench security_scanner`
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "a measurement may panic, and reads which tree it is to scan"
-)]
+#![expect(clippy::unwrap_used, reason = "a measurement may panic")]
 
 use std::path::PathBuf;
 
