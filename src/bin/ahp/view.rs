@@ -24,6 +24,13 @@ const fn colour(intensity: Intensity) -> Style {
     }
 }
 
+/// Writes a number with its noun.
+pub(crate) fn count(number: impl std::fmt::Display, noun: &str) -> String {
+    let number = number.to_string();
+    let plural = if number == "1" { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
 /// Returns what happened, in the words of a person: `subject` is the issue or tool that the event is about.
 pub(crate) fn verdict(verdict: &Verdict, subject: Option<&str>) -> String {
     let (mark, word, style) = match verdict.decision {

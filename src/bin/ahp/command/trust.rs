@@ -15,6 +15,7 @@ use crate::exit_code::Exit;
 use crate::output;
 use crate::output::Format;
 use crate::project;
+use crate::view::count;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -80,9 +81,9 @@ fn trust(args: &Args) -> Result<Exit, String> {
     if changes.is_empty() {
         output::line(match trust.manifest() {
             Some(manifest) => format!(
-                "{} is trusted as it is: {} files",
+                "{} is trusted as it is: {}",
                 root.display(),
-                manifest.files.len()
+                count(manifest.files.len(), "file")
             ),
             None => format!("{} brings nothing that runs or decides", root.display()),
         });

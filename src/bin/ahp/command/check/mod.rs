@@ -12,6 +12,7 @@ use crate::exit_code::Exit;
 use crate::output;
 use crate::output::Format;
 use crate::project;
+use crate::view::count;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -69,9 +70,10 @@ fn check(args: &Args) -> Result<Exit, String> {
                 "no configuration: every event is accepted (`ahp init` writes one)".to_owned()
             } else {
                 format!(
-                    "{} errors, {} warnings; {bindings} bindings from {}",
-                    state.faults().len(),
-                    warnings.len(),
+                    "{}, {}; {} from {}",
+                    count(state.faults().len(), "error"),
+                    count(warnings.len(), "warning"),
+                    count(bindings, "binding"),
                     layers.join(", ")
                 )
             });

@@ -6,6 +6,7 @@ use crate::exit_code::Exit;
 use crate::log_file::LogFile;
 use crate::output;
 use crate::output::Format;
+use crate::view::count;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -55,10 +56,4 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
         output::error(format!("     {} more", count(found.further, "bad place")));
     }
     Ok(exit)
-}
-
-/// Writes a number with its noun.
-fn count(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
 }

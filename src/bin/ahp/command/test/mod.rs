@@ -23,6 +23,7 @@ use crate::exit_code::Exit;
 use crate::output;
 use crate::output::Format;
 use crate::project;
+use crate::view::count;
 
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
@@ -195,8 +196,8 @@ fn human(args: &Args, all: &[Results], gaps: &[Gap], runner: &Runner, took: Dura
         }
     }
     output::line(format!(
-        "{passed} passed, {failed} failed, in {} files, {} ms",
-        all.len(),
+        "{passed} passed, {failed} failed, in {}, {} ms",
+        count(all.len(), "file"),
         took.as_millis()
     ));
 }
