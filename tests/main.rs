@@ -27,6 +27,7 @@ mod permission_checker;
 mod process;
 mod public_api;
 mod red_team;
+mod round_trips;
 mod script;
 mod shell;
 mod signal_log;

@@ -9,7 +9,7 @@ mod command;
 mod durability;
 mod following;
 mod history;
-mod making;
+pub(crate) mod making;
 mod page;
 mod together;
 mod unwritable;
