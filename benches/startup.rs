@@ -1,7 +1,8 @@
 //! Whole processes, from start to answer, beside the plainest things that could stand in their place.
 //!
-//! `cargo bench --bench startup` prints a table with ratios to `/bin/true`, all measured in one run, round robin, so that a
-//! slow moment of the machine hits all alike. `STARTUP_RUNS` sets the number of runs (default 300).
+//! `cargo bench --bench startup` prints a table with ratios to `/bin/true`. Each program runs in turn with `/bin/true`, so that
+//! a slow moment of the machine hits both alike, and the caches that a heavier neighbour empties are not counted against
+//! either. Programs are started by `posix_spawn`, without a shell. `STARTUP_RUNS` sets the number of runs (default 300).
 
 #![expect(
     clippy::unwrap_used,
@@ -34,6 +35,8 @@ struct Subject {
     program: String,
     arguments: Vec<String>,
     times: Vec<Duration>,
+    /// What `/bin/true` took in turn with it.
+    base: Vec<Duration>,
 }
 
 fn main() {
@@ -58,6 +61,7 @@ fn main() {
         program: program.to_owned(),
         arguments: arguments.iter().map(|a| (*a).to_owned()).collect(),
         times: Vec::with_capacity(runs),
+        base: Vec::with_capacity(runs),
     };
     let mut subjects = vec![
         subject("/bin/true", "/bin/true", &[]),
@@ -122,22 +126,27 @@ fn main() {
         r#"{{"trigger":"pre-tool-use","work_dir":"{}","tool":{{"name":"Bash","input":{{"command":"cargo test"}}}}}}"#,
         world.path().join("fifty").display()
     );
-    for run in 0..runs + 5 {
-        for subject in &mut subjects {
-            let input = if subject.name.starts_with("ahp run") {
-                &own_event
-            } else {
-                &event
-            };
-            let time = measure(subject, &project, &home, input);
+    // A child inherits the directory: one that is to change it first could not be started by `posix_spawn`.
+    std::env::set_current_dir(&project).unwrap();
+    let base = subject("/bin/true", "/bin/true", &[]);
+    for subject in &mut subjects {
+        let input = if subject.name.starts_with("ahp run") {
+            &own_event
+        } else {
+            &event
+        };
+        for run in 0..runs + 5 {
+            let took = measure(&base, &home, &event);
+            let time = measure(subject, &home, input);
             // The first runs fill the caches of the machine.
             if run >= 5 {
+                subject.base.push(took);
                 subject.times.push(time);
             }
         }
     }
     print_table(&mut subjects, runs);
-    print_memory(ahp, &project, &home, &event);
+    print_memory(ahp, &home, &event);
 }
 
 /// Three layers with the packs that most people will use.
@@ -179,10 +188,9 @@ fn set_up_script(dir: &Path, binding: &str) {
     fs::write(dir.join(".ahp/oracles/twenty.rhai"), script).unwrap();
 }
 
-fn command(program: &str, project: &Path, home: &Path) -> Command {
+fn command(program: &str, home: &Path) -> Command {
     let mut command = Command::new(program);
     command
-        .current_dir(project)
         .env_clear()
         .env("PATH", "/usr/local/bin:/usr/bin:/bin")
         .env("HOME", home)
@@ -192,8 +200,8 @@ fn command(program: &str, project: &Path, home: &Path) -> Command {
     command
 }
 
-fn measure(subject: &Subject, project: &Path, home: &Path, input: &str) -> Duration {
-    let mut command = command(&subject.program, project, home);
+fn measure(subject: &Subject, home: &Path, input: &str) -> Duration {
+    let mut command = command(&subject.program, home);
     command.args(&subject.arguments);
     let started = Instant::now();
     let mut child = command.spawn().unwrap();
@@ -214,6 +222,7 @@ fn found(program: &str) -> bool {
 fn print_table(subjects: &mut [Subject], runs: usize) {
     for subject in subjects.iter_mut() {
         subject.times.sort_unstable();
+        subject.base.sort_unstable();
     }
     let at = |times: &[Duration], part: f64| {
         let last = times.len().saturating_sub(1);
@@ -226,10 +235,7 @@ fn print_table(subjects: &mut [Subject], runs: usize) {
         let n = (last as f64 * part).round() as usize;
         times.get(n).copied().unwrap_or_default().as_secs_f64() * 1e3
     };
-    let base = subjects
-        .first()
-        .map_or((1.0, 1.0), |s| (at(&s.times, 0.5), at(&s.times, 0.99)));
-    println!("{runs} runs each, round robin; milliseconds");
+    println!("{runs} runs each, in turn with /bin/true; milliseconds");
     println!(
         "{:<34} {:>7} {:>7} {:>7} {:>10} {:>8}",
         "process", "median", "p95", "p99", "x median", "x p99"
@@ -243,20 +249,20 @@ fn print_table(subjects: &mut [Subject], runs: usize) {
         println!(
             "{:<34} {median:>7.2} {p95:>7.2} {p99:>7.2} {:>10.2} {:>8.2}",
             subject.name,
-            median / base.0,
-            p99 / base.1
+            median / at(&subject.base, 0.5),
+            p99 / at(&subject.base, 0.99)
         );
     }
 }
 
 /// Prints the peak memory of one `ahp hook`, as the operating system accounts it.
-fn print_memory(ahp: &str, project: &Path, home: &Path, event: &str) {
+fn print_memory(ahp: &str, home: &Path, event: &str) {
     let probe = "import resource,subprocess,sys; subprocess.run(sys.argv[1:], stdin=sys.stdin, stdout=subprocess.DEVNULL); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)";
     if !found("python3") {
         eprintln!("SKIPPED: peak memory: there is no python3 here to ask the operating system");
         return;
     }
-    let mut child = command("python3", project, home)
+    let mut child = command("python3", home)
         .args(["-c", probe, ahp, "hook", "--host", "claude-code"])
         .stdout(Stdio::piped())
         .spawn()

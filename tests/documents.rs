@@ -45,6 +45,11 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
         "a measurement of minutes",
     ),
     (
+        "docs/performance.md",
+        ".ci/instructions",
+        "needs a release build; `.ci/run` runs it",
+    ),
+    (
         "docs/writing-oracles.md",
         "use ahp::oracle::",
         "a doc test of the library",
