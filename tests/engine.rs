@@ -618,10 +618,10 @@ fn an_event_that_needs_no_program_file_or_thread_is_known_before_it_is_judged() 
     ] {
         let policy = format!("hooks: {{pre-tool-use: [{binding}]}}");
         let engine = engine(&policy, &[("Slow", slow())]);
-        let prepared = engine.prepare(shell("ls"));
+        let prepared = engine.prepare(engine.state(), shell("ls"));
         assert_eq!(prepared.only_computes(), only_computes, "{binding}");
     }
     let engine = engine("hooks: {pre-tool-use: [{oracle: PermissionChecker}]}", &[]);
-    let brings_an_event = engine.prepare(shell("monoco issue submit FIX-0001"));
+    let brings_an_event = engine.prepare(engine.state(), shell("monoco issue submit FIX-0001"));
     assert!(!brings_an_event.only_computes());
 }

@@ -109,7 +109,7 @@ impl Engine {
     /// Evaluates an event and the issue events that its command line brings with it: `monoco issue submit` inside
     /// a shell tool fires `pre-issue-submit` too. After a stop the later ones are not evaluated.
     pub async fn evaluate_all(&self, event: Event, deadline: Option<Instant>) -> Vec<Evaluated> {
-        self.prepare(event).evaluate(deadline).await
+        self.prepare(self.state(), event).evaluate(deadline).await
     }
 
     /// Evaluates an event whose command skips hooks by a flag, which is itself answered by `settings.bypass`.

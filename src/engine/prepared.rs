@@ -25,8 +25,9 @@ pub struct Prepared {
 impl Engine {
     /// Prepares an event and the issue events that its command line brings with it: `monoco issue submit` inside a
     /// shell tool fires `pre-issue-submit` too.
-    pub fn prepare(&self, event: Event) -> Prepared {
-        let state = self.state();
+    ///
+    /// The policy is given, as [`Self::state`] returns it, because every call of that looks at all its files again.
+    pub fn prepare(&self, state: Arc<State>, event: Event) -> Prepared {
         let facts = self.facts(&state, Arc::new(event));
         Prepared {
             engine: self.clone(),

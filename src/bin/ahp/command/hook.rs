@@ -268,8 +268,9 @@ fn judge(
         engine = engine.without_log();
     }
     let engine = engine.build().map_err(|e| Trouble::Event(e.to_string()))?;
-    progress.on_error = Some(engine.state().policy().settings().on_error);
-    let prepared = engine.prepare(event.clone());
+    let state = engine.state();
+    progress.on_error = Some(state.policy().settings().on_error);
+    let prepared = engine.prepare(state, event.clone());
     let evaluated = if prepared.only_computes() {
         block_on(prepared.evaluate(Some(deadlines.checks)))
     } else {

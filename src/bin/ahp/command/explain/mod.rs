@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use ahp::config::BindingSpec;
 use ahp::config::Target;
-use ahp::engine::Engine;
+use ahp::engine::State;
 use ahp::event::Trigger;
 use ahp::fact::Fact;
 use ahp::fact::Facts;
@@ -76,7 +76,7 @@ fn explain(args: &Args) -> Result<Exit, String> {
             specs
                 .iter()
                 .filter(|spec| id.is_none_or(|id| id == spec.id))
-                .map(|spec| binding(&engine, *trigger, spec, facts.as_deref()))
+                .map(|spec| binding(&state, *trigger, spec, facts.as_deref()))
         })
         .collect();
     if let (Some(trigger), Some(id), true) = (only, id, shown.is_empty()) {
@@ -111,8 +111,7 @@ fn explain(args: &Args) -> Result<Exit, String> {
 }
 
 /// Returns what is in force of one binding, with the place of every value.
-fn binding(engine: &Engine, trigger: Trigger, spec: &BindingSpec, facts: Option<&Facts>) -> Value {
-    let state = engine.state();
+fn binding(state: &State, trigger: Trigger, spec: &BindingSpec, facts: Option<&Facts>) -> Value {
     let sources = state.sources();
     let mut value = json!({
         "trigger": trigger,
