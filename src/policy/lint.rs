@@ -29,19 +29,10 @@ pub fn lint(
 ) -> Vec<Diagnostic> {
     let mut warnings = Vec::new();
     for trigger in policy.triggers() {
-        let Some(compiled) = policy.trigger(trigger, lookup) else {
-            continue;
-        };
-        let specs = policy.specs().get(&trigger).map_or(&[][..], Vec::as_slice);
-        let specs: HashMap<&str, &BindingSpec> = specs.iter().map(|s| (&*s.id, s)).collect();
-        let pairs: Vec<Pair<'_>> = compiled
-            .bindings
-            .iter()
-            .filter(|binding| binding.enabled)
-            .filter_map(|binding| {
-                let spec = specs.get(&*binding.id)?;
-                Some(Pair { binding, spec })
-            })
+        let pairs: Vec<Pair<'_>> = policy
+            .enabled(trigger, lookup)
+            .into_iter()
+            .map(|(binding, spec)| Pair { binding, spec })
             .collect();
         // Not every pair is compared: only those that ask one thing under one condition, or may change one operation.
         let mut by_subject: HashMap<String, Vec<usize>> = HashMap::new();

@@ -15,6 +15,7 @@ pub use self::select::Selection;
 pub use self::slot::OracleSlot;
 
 use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -109,6 +110,19 @@ impl Policy {
             let specs = self.specs.get(&trigger).map_or(&[][..], Vec::as_slice);
             Arc::new(compile::trigger(specs, self, lookup))
         }))
+    }
+
+    /// Returns the bindings of a trigger that are switched on, compiled, each with what was written of it.
+    pub fn enabled(&self, trigger: Trigger, lookup: &dyn Lookup) -> Vec<(&Binding, &BindingSpec)> {
+        let Some(compiled) = self.trigger(trigger, lookup) else {
+            return Vec::new();
+        };
+        let specs = self.specs.get(&trigger).into_iter().flatten();
+        let specs: HashMap<&str, &BindingSpec> = specs.map(|spec| (&*spec.id, spec)).collect();
+        let bindings = compiled.bindings.iter().filter(|binding| binding.enabled);
+        bindings
+            .filter_map(|binding| Some((&**binding, *specs.get(&*binding.id)?)))
+            .collect()
     }
 
     /// Compiles the bindings of a policy that was checked as it is written, and returns the faults of what lies outside

@@ -44,14 +44,7 @@ pub(super) fn lint(state: &State, hosts: &[&'static Host]) -> Vec<Diagnostic> {
         return warnings;
     }
     for trigger in policy.triggers() {
-        let Some(compiled) = policy.trigger(trigger, state.lookup()) else {
-            continue;
-        };
-        let specs = policy.specs().get(&trigger).map_or(&[][..], Vec::as_slice);
-        for binding in compiled.bindings.iter().filter(|binding| binding.enabled) {
-            let Some(spec) = specs.iter().find(|spec| *spec.id == *binding.id) else {
-                continue;
-            };
+        for (binding, spec) in policy.enabled(trigger, state.lookup()) {
             let hosts: Vec<_> = hosts.iter().filter(|host| is_for(spec, host)).collect();
             if !hosts.is_empty() && hosts.iter().all(|h| moments(h, trigger).next().is_none()) {
                 warnings.push(never_told(&hosts, spec, trigger));
