@@ -14,7 +14,10 @@ use serde_json::json;
 
 /// Returns the values that were given to a binding, in the order in which they were first given.
 pub(super) fn of_binding(spec: &BindingSpec, sources: &SourceMap) -> Value {
-    given(&spec.provenance, sources, |key| binding_value(spec, key))
+    let config = json!({"config": spec.config.to_json()});
+    given(&spec.provenance, sources, |key| {
+        binding_value(spec, &config, key)
+    })
 }
 
 /// Returns the settings that a layer gives; all others have their defaults.
@@ -59,7 +62,7 @@ fn given(provenance: &[Provenance], sources: &SourceMap, value: impl Fn(&str) ->
     keys.iter().filter_map(row).collect()
 }
 
-fn binding_value(spec: &BindingSpec, key: &str) -> Value {
+fn binding_value(spec: &BindingSpec, config: &Value, key: &str) -> Value {
     match key {
         "id" => spec.id.as_str().into(),
         "oracle" | "hook" => match &spec.target {
@@ -85,7 +88,7 @@ fn binding_value(spec: &BindingSpec, key: &str) -> Value {
         }),
         "override" => spec.overridable.into(),
         "locked" => spec.locked.into(),
-        _ => walk(&json!({"config": spec.config.to_json()}), key),
+        _ => walk(config, key),
     }
 }
 
