@@ -1,0 +1,196 @@
+//! Directories: what kind of place an absolute path is, by the directories it lies below.
+
+use std::path::Path;
+
+use super::Place;
+use super::artifact::is_artifact;
+use crate::shell::Surroundings;
+
+/// Directories of the operating system; what lies in them is its own too.
+const SYSTEM: &[&str] = &[
+    "/bin",
+    "/boot",
+    "/dev",
+    "/etc",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/opt",
+    "/proc",
+    "/run",
+    "/sbin",
+    "/srv",
+    "/sys",
+    "/usr",
+    "/var",
+    "/System",
+    "/Library",
+    "/Applications",
+    "/private/etc",
+    "/private/var",
+    "/cores",
+    "/snap",
+    "/nix",
+];
+
+/// Directories in which everything is temporary.
+const TEMPORARY: &[&str] = &[
+    "/tmp",
+    "/var/tmp",
+    "/private/tmp",
+    "/private/var/folders",
+    "/var/folders",
+    "/dev/shm",
+    "/run/user",
+];
+
+/// Tells what kind of place an absolute path is; `all` where everything in it is meant.
+pub(super) fn classify(
+    path: &Path,
+    relative: bool,
+    all: bool,
+    surroundings: &Surroundings,
+) -> Place {
+    let text = path.to_string_lossy();
+    let text = text.as_ref();
+    if text == "/" {
+        return Place::Root;
+    }
+    let root = &surroundings.project_root;
+    let has_root = root.as_os_str().len() > 1;
+    for dir in TEMPORARY {
+        if let Some(rest) = text.strip_prefix(dir)
+            && (rest.starts_with('/') || (rest.is_empty() && all))
+        {
+            // A project may itself lie among temporary files.
+            if has_root && root.starts_with(dir) && (path == root || root.starts_with(path)) {
+                break;
+            }
+            // So may a home directory: what is somebody's home is not there to be thrown away.
+            let of_home = surroundings.home.as_ref().is_some_and(|home| {
+                home.starts_with(dir) && (path.starts_with(home) || home.starts_with(path))
+            });
+            let of_project = has_root && path.starts_with(root);
+            if !of_home && !of_project {
+                return Place::Temporary;
+            }
+        }
+    }
+    if has_root && path.starts_with(root) {
+        let inner = path.strip_prefix(root).unwrap_or(path).to_string_lossy();
+        let components: Vec<&str> = inner.split('/').filter(|c| !c.is_empty()).collect();
+        return match components.as_slice() {
+            [] if all && relative => Place::Project,
+            [] => Place::Project,
+            [.., ".git"] | [".git", ..] => Place::Repository,
+            parts if is_artifact(parts) => Place::Artifact,
+            _ => Place::Inside,
+        };
+    }
+    if let Some(home) = &surroundings.home
+        && home.as_os_str().len() > 1
+    {
+        if let Ok(inner) = path.strip_prefix(home) {
+            let is_parent = has_root && root.starts_with(path);
+            return match in_home(inner, all) {
+                Place::Outside if is_parent => Place::Project,
+                place => place,
+            };
+        }
+        if home.starts_with(path) {
+            return Place::Home;
+        }
+    }
+    if has_root && root.starts_with(path) {
+        return Place::Project;
+    }
+    let is_device = text.starts_with("/dev/")
+        && !matches!(
+            text,
+            "/dev/null"
+                | "/dev/stdout"
+                | "/dev/stderr"
+                | "/dev/tty"
+                | "/dev/zero"
+                | "/dev/full"
+                | "/dev/random"
+                | "/dev/urandom"
+        )
+        && !text.starts_with("/dev/fd/")
+        && !text.starts_with("/dev/tcp/")
+        && !text.starts_with("/dev/udp/");
+    if is_device {
+        return Place::Device;
+    }
+    if text == "/dev/null" || text.starts_with("/dev/") && !is_device {
+        return Place::Temporary;
+    }
+    if let Some(inner) = text
+        .strip_prefix("/home/")
+        .or_else(|| text.strip_prefix("/Users/"))
+    {
+        let mut parts = inner.splitn(2, '/');
+        parts.next();
+        return in_home(Path::new(parts.next().unwrap_or_default()), all);
+    }
+    if matches!(
+        text,
+        "/home" | "/Users" | "/mnt" | "/media" | "/Volumes" | "/data" | "/backup" | "/backups"
+    ) {
+        return Place::System;
+    }
+    if let Some(inner) = text.strip_prefix("/root") {
+        if inner.is_empty() {
+            return Place::Home;
+        }
+        if let Some(inner) = inner.strip_prefix('/') {
+            return in_home(Path::new(inner), all);
+        }
+    }
+    if SYSTEM.iter().any(|dir| path.starts_with(dir)) || TEMPORARY.contains(&text) {
+        // What package managers and web servers keep can be made again.
+        let again = text.starts_with("/var/cache/") || text.starts_with("/var/lib/apt/lists");
+        return if again {
+            Place::Artifact
+        } else {
+            Place::System
+        };
+    }
+    let components: Vec<&str> = text.split('/').filter(|c| !c.is_empty()).collect();
+    if components.len() > 1 && is_artifact(&components) {
+        return Place::Artifact;
+    }
+    if components.len() == 1 && !relative {
+        return Place::System;
+    }
+    Place::Outside
+}
+
+/// Tells what kind of place a path below a home directory is.
+pub(super) fn in_home(inner: &Path, all: bool) -> Place {
+    let text = inner.to_string_lossy();
+    let components: Vec<&str> = text.split('/').filter(|c| !c.is_empty()).collect();
+    match components.as_slice() {
+        [] => Place::Home,
+        [
+            ".cache" | ".npm" | ".pnpm-store" | ".nuget" | ".gradle" | ".m2" | ".ivy2" | ".yarn"
+            | ".bun" | ".deno" | ".pub-cache",
+            _,
+            ..,
+        ] => Place::Artifact,
+        [".cargo", "registry" | "git", ..] => Place::Artifact,
+        [".cache" | ".npm", ..] if !all => Place::Artifact,
+        ["Library", "Caches", ..] | ["Library", "Developer", "Xcode", "DerivedData", ..] => {
+            Place::Artifact
+        }
+        [".Trash", ..] => Place::Personal,
+        [first, ..] if first.starts_with('.') => Place::Personal,
+        ["Library", ..] => Place::Personal,
+        ["Documents" | "Desktop" | "Downloads" | "Pictures" | "Music" | "Movies" | "Videos"] => {
+            Place::Home
+        }
+        parts if parts.len() > 1 && is_artifact(parts) => Place::Artifact,
+        ["tmp" | "temp", ..] => Place::Temporary,
+        _ => Place::Outside,
+    }
+}

@@ -1,0 +1,172 @@
+//! Place: what kind of place a path is, by which deleting or changing it is judged.
+
+mod artifact;
+mod directory;
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use self::artifact::is_artifact;
+use self::directory::classify;
+use self::directory::in_home;
+use crate::shell::Invocation;
+use crate::shell::Surroundings;
+use crate::shell::Word;
+use crate::shell::lexical;
+use crate::shell::real;
+
+/// What kind of place a path is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// `/`, or all below it.
+    Root,
+    /// What the operating system lives in.
+    System,
+    /// The home directory, or all below it, or somebody else's.
+    Home,
+    /// What a person keeps in hidden files of the home directory: keys, settings, history.
+    Personal,
+    /// The project itself, a directory that holds it, or all of it.
+    Project,
+    /// What version control keeps: `.git`.
+    Repository,
+    /// A device.
+    Device,
+    /// Something else inside the project.
+    Inside,
+    /// Something else outside the project.
+    Outside,
+    /// What builds, tests and package managers make again.
+    Artifact,
+    /// What lies in a directory for temporary files.
+    Temporary,
+    /// It cannot be told before it runs.
+    Unknown,
+}
+
+/// Words in the names of variables that hold something temporary or made again.
+const PASSING: &[&str] = &[
+    "TMP",
+    "TEMP",
+    "SCRATCH",
+    "BUILD",
+    "DIST",
+    "CACHE",
+    "TARGET_DIR",
+    "OUT_DIR",
+    "OUTDIR",
+    "OUTPUT",
+    "VENV",
+    "COVERAGE",
+    "ARTIFACT",
+    "STAGING_DIR",
+    "SANDBOX",
+    "WORKTREE",
+    "TESTDIR",
+    "TEST_DIR",
+    "FIXTURE",
+];
+
+/// Tells what kind of place a word of an invocation means.
+pub fn place(word: &Word, invocation: &Invocation, surroundings: &Surroundings) -> Place {
+    let text = word.text.as_str();
+    if text.is_empty() {
+        return Place::Inside;
+    }
+    let drive = text.as_bytes().get(1) == Some(&b':')
+        && text.starts_with(|c: char| c.is_ascii_alphabetic());
+    if drive {
+        let rest = text
+            .get(2..)
+            .unwrap_or_default()
+            .trim_matches(['\\', '/', '*']);
+        return match rest.to_ascii_lowercase().as_str() {
+            "" => Place::Root,
+            r if r.starts_with("windows") || r.starts_with("program") => Place::System,
+            r if r.starts_with("users") && r.matches(['\\', '/']).count() < 2 => Place::Home,
+            _ => Place::Outside,
+        };
+    }
+    if word.dynamic && !text.starts_with(['/', '.', '~']) || text.starts_with("{}") {
+        return unknown(text);
+    }
+    let base = match &invocation.work_dir {
+        Some(dir) if !invocation.remote => dir.clone(),
+        _ if text.starts_with(['/', '~']) => PathBuf::from("/"),
+        // Where it is relative to something unknown, only its own name tells.
+        _ => {
+            let components: Vec<&str> = text.split('/').collect();
+            return match text {
+                "." | "./" | "*" | "./*" | ".." | "../" | "../*" if invocation.remote => {
+                    Place::Outside
+                }
+                "." | "./" | "*" | "./*" | ".." | "../" | "../*" => Place::Project,
+                _ if is_artifact(&components) => Place::Artifact,
+                _ => Place::Unknown,
+            };
+        }
+    };
+    let home = surroundings.home.as_deref();
+    let all = matches!(
+        text.rsplit('/').next(),
+        Some("*" | ".*" | "{*,.*}" | ".[!.]*" | "**")
+    ) && word.glob;
+    let bare = if all {
+        text.rsplit_once('/')
+            .map_or(".", |(dir, _)| if dir.is_empty() { "/" } else { dir })
+    } else {
+        text
+    };
+    if bare == "~" || (bare.starts_with("~/") && home.is_none()) {
+        return in_home(
+            Path::new(bare.trim_start_matches('~').trim_start_matches('/')),
+            all,
+        );
+    }
+    let path = lexical(bare, &base, home);
+    let relative = !bare.starts_with(['/', '~']);
+    let found = classify(&path, relative, all, surroundings);
+    if invocation.remote
+        || word.glob
+        || !matches!(found, Place::Inside | Place::Artifact | Place::Temporary)
+    {
+        return found;
+    }
+    // A link inside may lead to a place outside.
+    match std::fs::symlink_metadata(&path) {
+        Ok(meta) if meta.is_symlink() && !text.ends_with('/') => found,
+        Ok(_) => {
+            let target = real(&path);
+            if target == path || real(&surroundings.project_root).join("x") == target.join("x") {
+                found
+            } else {
+                let at_home = Surroundings {
+                    work_dir: real(&surroundings.work_dir),
+                    home: surroundings.home.as_deref().map(real),
+                    project_root: real(&surroundings.project_root),
+                };
+                classify(&target, false, all, &at_home)
+            }
+        }
+        Err(_) => found,
+    }
+}
+
+/// What a text is whose value is known only when it runs: its name may tell.
+fn unknown(text: &str) -> Place {
+    let upper = text.to_ascii_uppercase();
+    let components: Vec<&str> = text.split('/').collect();
+    let is_variable = text.starts_with('$') && !text.starts_with("$(");
+    if components.len() > 1 && is_artifact(components.get(1..).unwrap_or_default()) {
+        return Place::Artifact;
+    }
+    if is_variable && PASSING.iter().any(|p| upper.contains(p)) {
+        let all = components.last().is_some_and(|c| matches!(*c, "*" | ""));
+        return if all {
+            Place::Unknown
+        } else {
+            Place::Temporary
+        };
+    }
+    Place::Unknown
+}
