@@ -1,0 +1,101 @@
+//! What git does to files.
+
+use super::Collector;
+use super::Effect;
+use crate::shell::Word;
+
+impl Collector<'_> {
+    pub(super) fn git(&mut self) {
+        let invocation = self.invocation;
+        let mut words = invocation.arguments.iter().peekable();
+        let mut dir = None;
+        let subcommand = loop {
+            let Some(word) = words.next() else {
+                return;
+            };
+            match word.text.as_str() {
+                "-C" => dir = words.next().map(|w| w.text.clone()),
+                "-c" | "--git-dir" | "--work-tree" | "--namespace" => {
+                    words.next();
+                }
+                text if text.starts_with('-') => {}
+                text => break text,
+            }
+        };
+        let rest: Vec<&Word> = words.collect();
+        let base = dir.as_deref().unwrap_or(".");
+        let at = |text: &str| {
+            if text.starts_with(['/', '~']) || base == "." {
+                text.to_owned()
+            } else {
+                format!("{base}/{text}")
+            }
+        };
+        let has = |flag: &str| rest.iter().any(|w| w.text == flag);
+        let operands: Vec<&&Word> = rest.iter().filter(|w| !w.text.starts_with('-')).collect();
+        let after_dashes: Vec<&&Word> =
+            rest.iter().skip_while(|w| w.text != "--").skip(1).collect();
+        match subcommand {
+            "checkout" | "restore" | "reset" if !after_dashes.is_empty() => {
+                for word in after_dashes {
+                    self.add_text(&at(&word.text), Effect::Restore, true);
+                }
+            }
+            "restore" => {
+                let staged_only = has("--staged") && !has("--worktree");
+                if !staged_only {
+                    for word in operands {
+                        self.add_text(&at(&word.text), Effect::Restore, true);
+                    }
+                }
+            }
+            "checkout" if !(has("-b") || has("-B") || has("--orphan")) => {
+                for word in operands {
+                    // A branch's name names no file either.
+                    self.add_text(&at(&word.text), Effect::Restore, true);
+                }
+            }
+            "clean" => {
+                let real = rest.iter().any(|w| {
+                    w.text == "--force"
+                        || (w.text.starts_with('-')
+                            && !w.text.starts_with("--")
+                            && w.text.contains('f'))
+                }) && !has("-n")
+                    && !has("--dry-run");
+                if real && operands.is_empty() {
+                    self.add_text(&at("."), Effect::Delete, true);
+                }
+                for word in operands {
+                    if real {
+                        self.add_text(&at(&word.text), Effect::Delete, true);
+                    }
+                }
+            }
+            "rm" => {
+                for word in operands {
+                    self.add_text(&at(&word.text), Effect::Delete, true);
+                }
+            }
+            "mv" => {
+                if let Some((last, sources)) = operands.split_last() {
+                    self.add_text(&at(&last.text), Effect::Write, true);
+                    for word in sources {
+                        self.add_text(&at(&word.text), Effect::Move, true);
+                    }
+                }
+            }
+            "apply" | "am" => self.patched_files(),
+            "config" => {
+                let names_hooks = rest
+                    .iter()
+                    .any(|w| w.text.eq_ignore_ascii_case("core.hookspath"));
+                let reads = has("--get") || has("--list") || has("-l") || operands.len() < 2;
+                if names_hooks && (!reads || has("--unset") || has("--unset-all")) {
+                    self.add_text(&at(".git/hooks"), Effect::Write, true);
+                }
+            }
+            _ => {}
+        }
+    }
+}

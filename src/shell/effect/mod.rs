@@ -1,0 +1,281 @@
+//! PathEffect: what an invocation would do to files, by what the program is known to do with its arguments.
+
+mod edit;
+mod git;
+mod transfer;
+mod tree;
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use super::Invocation;
+use super::Surroundings;
+use super::Word;
+use super::path;
+
+/// What happens to a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// It is made, written, appended to or truncated.
+    Write,
+    /// It is deleted.
+    Delete,
+    /// It is moved away.
+    Move,
+    /// Its rights, owner or attributes change.
+    Rights,
+    /// Its content may be replaced by what version control has.
+    Restore,
+}
+
+/// One path that would be changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathEffect {
+    /// The path, absolute where the work dir is known, without `.` and `..`.
+    pub path: PathBuf,
+    /// What happens to it.
+    pub effect: Effect,
+    /// The program that does it.
+    pub program: String,
+    /// Whether everything below the path is meant too.
+    pub recursive: bool,
+    /// Whether the path holds a pattern or a part that is known only when it runs.
+    pub inexact: bool,
+}
+
+/// Programs that change every operand in the same way.
+const EVERY_OPERAND: &[(&str, Effect)] = &[
+    ("rm", Effect::Delete),
+    ("unlink", Effect::Delete),
+    ("rmdir", Effect::Delete),
+    ("shred", Effect::Delete),
+    ("srm", Effect::Delete),
+    ("wipe", Effect::Delete),
+    ("trash", Effect::Delete),
+    ("trash-put", Effect::Delete),
+    ("gio", Effect::Delete),
+    ("del", Effect::Delete),
+    ("erase", Effect::Delete),
+    ("rd", Effect::Delete),
+    ("rimraf", Effect::Delete),
+    ("Remove-Item", Effect::Delete),
+    ("tee", Effect::Write),
+    ("sponge", Effect::Write),
+    ("touch", Effect::Write),
+    ("truncate", Effect::Write),
+    ("mkdir", Effect::Write),
+    ("mkfifo", Effect::Write),
+    ("ed", Effect::Write),
+    ("ex", Effect::Write),
+    ("vi", Effect::Write),
+    ("vim", Effect::Write),
+    ("nvim", Effect::Write),
+    ("nano", Effect::Write),
+    ("emacs", Effect::Write),
+    ("dos2unix", Effect::Write),
+    ("unix2dos", Effect::Write),
+    ("Set-Content", Effect::Write),
+    ("Add-Content", Effect::Write),
+    ("Out-File", Effect::Write),
+    ("New-Item", Effect::Write),
+    ("chattr", Effect::Rights),
+    ("fallocate", Effect::Write),
+    ("gzip", Effect::Move),
+    ("bzip2", Effect::Move),
+    ("xz", Effect::Move),
+    ("zstd", Effect::Write),
+    ("wl-paste", Effect::Write),
+];
+
+/// Programs that copy or move their operands to the last one.
+const TO_LAST: &[&str] = &[
+    "cp",
+    "mv",
+    "ln",
+    "install",
+    "rsync",
+    "scp",
+    "ditto",
+    "link",
+    "Copy-Item",
+    "Move-Item",
+    "copy",
+    "move",
+    "symlink",
+];
+
+/// Programs whose option names the file they write.
+const OUTPUT_OPTION: &[(&str, &[&str])] = &[
+    (
+        "curl",
+        &[
+            "-o",
+            "--output",
+            "--output-dir",
+            "-D",
+            "--dump-header",
+            "-c",
+            "--cookie-jar",
+        ],
+    ),
+    (
+        "wget",
+        &["-O", "--output-document", "-P", "--directory-prefix", "-o"],
+    ),
+    ("aria2c", &["-o", "--out", "-d", "--dir"]),
+    ("sort", &["-o", "--output"]),
+    ("gpg", &["-o", "--output"]),
+    ("openssl", &["-out"]),
+    ("unzip", &["-d"]),
+    ("7z", &["-o"]),
+    ("gcc", &["-o"]),
+    ("iconv", &["-o", "--output"]),
+    ("tar", &["-C", "--directory", "--one-top-level"]),
+    ("bsdtar", &["-C", "--directory"]),
+    ("cpio", &["-D", "--directory"]),
+    ("patch", &["-o", "--output", "-d", "--directory"]),
+    ("git", &["--output", "-o"]),
+    ("jq", &["--output"]),
+    ("pandoc", &["-o", "--output"]),
+    ("split", &[]),
+    ("script", &[]),
+    ("sqlite3", &[]),
+    ("tcpdump", &["-w"]),
+    ("ssh-keygen", &["-f"]),
+    ("age", &["-o"]),
+];
+
+/// Adds what one invocation would change.
+pub(super) fn of(invocation: &Invocation, surroundings: &Surroundings, out: &mut Vec<PathEffect>) {
+    // What runs elsewhere changes nothing here.
+    if invocation.remote {
+        return;
+    }
+    let mut found = Collector {
+        invocation,
+        surroundings,
+        out,
+    };
+    for redirect in &invocation.redirects {
+        if redirect.writes() {
+            found.add(&redirect.target, Effect::Write, false);
+        }
+    }
+    found.by_program();
+}
+
+struct Collector<'a> {
+    invocation: &'a Invocation,
+    surroundings: &'a Surroundings,
+    out: &'a mut Vec<PathEffect>,
+}
+
+impl Collector<'_> {
+    fn add(&mut self, word: &Word, effect: Effect, recursive: bool) {
+        if word.text.is_empty() || word.text == "-" || word.text.starts_with("/dev/fd/") {
+            return;
+        }
+        let home = self.surroundings.home.as_deref();
+        let unknown = Path::new("");
+        let dir = self.invocation.work_dir.as_deref().unwrap_or(unknown);
+        self.out.push(PathEffect {
+            path: path::lexical(&word.text, dir, home),
+            effect,
+            program: self.invocation.program.clone(),
+            recursive,
+            inexact: word.dynamic || word.glob || self.invocation.work_dir.is_none(),
+        });
+    }
+
+    fn add_text(&mut self, text: &str, effect: Effect, recursive: bool) {
+        self.add(&Word::plain(text), effect, recursive);
+    }
+
+    fn by_program(&mut self) {
+        let invocation = self.invocation;
+        let program = invocation.program.as_str();
+        let operands: Vec<&Word> = invocation.operands().collect();
+        let looks_only = matches!(program, "vi" | "vim" | "nvim") && invocation.has_short('R');
+        if looks_only {
+            return;
+        }
+        if let Some((_, effect)) = EVERY_OPERAND.iter().find(|(name, _)| *name == program) {
+            let recursive = invocation.has_short('r')
+                || invocation.has_short('R')
+                || invocation.has_long("--recursive");
+            for word in operands {
+                self.add(word, *effect, recursive);
+            }
+            return;
+        }
+        if TO_LAST.contains(&program) {
+            self.copies_or_moves(program, &operands);
+            return;
+        }
+        if let Some((_, options)) = OUTPUT_OPTION.iter().find(|(name, _)| *name == program) {
+            for option in *options {
+                if let Some(value) = invocation.value_of(&[option]) {
+                    self.add(&value, Effect::Write, true);
+                }
+            }
+        }
+        match program {
+            "chmod" | "chown" | "chgrp" | "setfacl" | "xattr" | "chflags" | "icacls"
+            | "takeown" => {
+                let recursive = invocation.has_short('R') || invocation.has_long("--recursive");
+                // `chmod -x file`: the mode looks like an option.
+                let is_mode = |w: &Word| {
+                    w.text.len() > 1
+                        && w.text
+                            .strip_prefix('-')
+                            .is_some_and(|l| l.chars().all(|c| "rwxXst".contains(c)))
+                };
+                let mode_is_option = invocation.arguments.iter().any(is_mode);
+                for word in operands.iter().skip(usize::from(!mode_is_option)) {
+                    self.add(word, Effect::Rights, recursive);
+                }
+            }
+            "dd" => {
+                for word in &invocation.arguments {
+                    if let Some(target) = word.text.strip_prefix("of=") {
+                        let target = Word {
+                            text: target.to_owned(),
+                            ..word.clone()
+                        };
+                        self.add(&target, Effect::Write, false);
+                    }
+                }
+            }
+            "sed" | "gsed" | "perl" | "ruby" | "awk" | "gawk" | "yq" | "sd" | "prettier"
+            | "rpl" => {
+                self.edits_in_place(program, &operands);
+            }
+            "git" => self.git(),
+            "find" | "gfind" => self.find(),
+            "fd" | "fdfind" => {}
+            "tar" | "gtar" | "bsdtar" => self.tar(),
+            "unzip" | "7z" | "7za" | "unar" | "cpio"
+                if !invocation
+                    .arguments
+                    .iter()
+                    .any(|w| w.text == "-l" || w.text == "-t") =>
+            {
+                self.members(&operands);
+            }
+            "patch" => {
+                match operands.first() {
+                    Some(file) => self.add(file, Effect::Write, false),
+                    None => self.add_text(".", Effect::Restore, true),
+                }
+                self.patched_files();
+            }
+            "sqlite3" | "script" => {
+                if let Some(file) = operands.first() {
+                    self.add(file, Effect::Write, false);
+                }
+            }
+            "ahp" | "crontab" => {}
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Programs that copy, move or link their operands to the last one.
+
+use super::Collector;
+use super::Effect;
+use crate::shell::Word;
+use crate::shell::invocation::base_name;
+
+impl Collector<'_> {
+    pub(super) fn copies_or_moves(&mut self, program: &str, operands: &[&Word]) {
+        let invocation = self.invocation;
+        let target = invocation.value_of(&["-t", "--target-directory"]);
+        let moves = matches!(program, "mv" | "Move-Item" | "move")
+            || invocation.has_long("--remove-source-files");
+        let (sources, last) = match (&target, operands.split_last()) {
+            (Some(dir), _) => {
+                let sources: Vec<&Word> = operands
+                    .iter()
+                    .copied()
+                    .filter(|w| w.text != dir.text)
+                    .collect();
+                (sources, Some(dir.clone()))
+            }
+            (None, Some((last, sources))) if !sources.is_empty() => {
+                (sources.to_vec(), Some((*last).clone()))
+            }
+            _ => (operands.to_vec(), None),
+        };
+        if let Some(last) = &last
+            && !(last.text.contains(':') && matches!(program, "scp" | "rsync"))
+        {
+            self.add(last, Effect::Write, program == "rsync");
+            let mut options = invocation.before_dashes();
+            if program == "rsync" && options.any(|w| w.text.starts_with("--del")) {
+                self.add(last, Effect::Delete, true);
+            }
+            // Into a directory, each keeps its name there.
+            for source in &sources {
+                let inside = Word {
+                    text: format!(
+                        "{}/{}",
+                        last.text.trim_end_matches('/'),
+                        base_name(&source.text)
+                    ),
+                    dynamic: last.dynamic || source.dynamic,
+                    glob: source.glob,
+                    made_by: 0..0,
+                };
+                self.add(&inside, Effect::Write, true);
+            }
+        } else if program == "ln" && last.is_none() {
+            for word in operands {
+                self.add_text(base_name(&word.text), Effect::Write, false);
+            }
+        }
+        if moves {
+            for source in sources {
+                self.add(source, Effect::Move, true);
+            }
+        }
+    }
+}
