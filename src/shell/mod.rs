@@ -6,6 +6,7 @@ mod builtin;
 mod command;
 mod effect;
 mod expand;
+mod flow;
 mod gather;
 mod guard;
 mod inline_code;

@@ -1,0 +1,265 @@
+//! Flow: how control runs through lists, pipes, branches and loops.
+
+use std::rc::Rc;
+
+use rable::ListOperator;
+use rable::Node;
+use rable::NodeKind;
+
+use super::Stdin;
+use super::scope::Variable;
+use super::walk::Input;
+use super::walk::Walker;
+
+/// The longest output that is followed, in bytes.
+const MAX_OUTPUT: usize = 256 * 1024;
+/// With how many values the body of a loop is followed.
+const MAX_ROUNDS: usize = 8;
+
+impl Walker<'_> {
+    pub(super) fn run_nodes(&mut self, nodes: &[Node], input: &Input) -> Option<String> {
+        let mut output = Some(String::new());
+        for node in nodes {
+            join(&mut output, self.run(node, input));
+        }
+        output
+    }
+
+    pub(super) fn run(&mut self, node: &Node, input: &Input) -> Option<String> {
+        match &node.kind {
+            NodeKind::Command {
+                assignments,
+                words,
+                redirects,
+            } => self.run_command(assignments, words, redirects, input),
+            NodeKind::Pipeline { commands, .. } => self.run_pipeline(commands, input),
+            NodeKind::List { items } => {
+                let mut output = Some(String::new());
+                let mut either = false;
+                for item in items {
+                    self.scope.branches += usize::from(either);
+                    let one = self.run(&item.command, input);
+                    self.scope.branches -= usize::from(either);
+                    either = item.operator == Some(ListOperator::Or);
+                    join(&mut output, if either { None } else { one });
+                }
+                output
+            }
+            NodeKind::If {
+                condition,
+                then_body,
+                else_body,
+                redirects,
+            } => {
+                let input = &self.enclosing(redirects, input);
+                self.run(condition, input);
+                self.branch(then_body, input);
+                if let Some(body) = else_body {
+                    self.branch(body, input);
+                }
+                None
+            }
+            NodeKind::While {
+                condition,
+                body,
+                redirects,
+            }
+            | NodeKind::Until {
+                condition,
+                body,
+                redirects,
+            } => {
+                let input = &self.enclosing(redirects, input);
+                self.run(condition, input);
+                self.branch(body, input);
+                None
+            }
+            NodeKind::For {
+                var,
+                words,
+                body,
+                redirects,
+            }
+            | NodeKind::Select {
+                var,
+                words,
+                body,
+                redirects,
+            } => {
+                let input = &self.enclosing(redirects, input);
+                self.run_loop(var, words.as_deref(), body, input)
+            }
+            NodeKind::ForArith {
+                init,
+                cond,
+                incr,
+                body,
+                redirects,
+            } => {
+                let input = &self.enclosing(redirects, input);
+                for part in [init, cond, incr] {
+                    self.expand_body(part);
+                }
+                self.branch(body, input);
+                None
+            }
+            NodeKind::Case {
+                word,
+                patterns,
+                redirects,
+            } => {
+                let input = &self.enclosing(redirects, input);
+                self.expand_node(word);
+                for pattern in patterns {
+                    if let Some(body) = &pattern.body {
+                        self.branch(body, input);
+                    }
+                }
+                None
+            }
+            NodeKind::Function { name, body } => {
+                self.scope
+                    .functions
+                    .insert(name.clone(), Rc::new((**body).clone()));
+                Some(String::new())
+            }
+            NodeKind::Subshell { body, redirects } => {
+                let input = &self.enclosing(redirects, input);
+                let saved = self.scope.clone();
+                let output = self.run(body, input);
+                self.scope = saved;
+                output
+            }
+            NodeKind::BraceGroup { body, redirects } => {
+                let input = &self.enclosing(redirects, input);
+                self.run(body, input)
+            }
+            NodeKind::Coproc { command, .. } => {
+                self.run(command, input);
+                None
+            }
+            NodeKind::Negation { pipeline } | NodeKind::Time { pipeline, .. } => {
+                self.run(pipeline, input)
+            }
+            NodeKind::ArithmeticCommand {
+                raw_content,
+                redirects,
+                ..
+            } => {
+                self.enclosing(redirects, input);
+                self.expand_body(raw_content);
+                Some(String::new())
+            }
+            NodeKind::ConditionalExpr { body, redirects } => {
+                self.enclosing(redirects, input);
+                self.run_condition(body);
+                Some(String::new())
+            }
+            _ => Some(String::new()),
+        }
+    }
+
+    fn branch(&mut self, body: &Node, input: &Input) {
+        self.scope.branches += 1;
+        self.run(body, input);
+        self.scope.branches -= 1;
+    }
+
+    fn run_pipeline(&mut self, commands: &[Node], input: &Input) -> Option<String> {
+        let start = self.analysis.invocations.len();
+        let mut input = input.clone();
+        let mut output = None;
+        for (i, command) in commands.iter().enumerate() {
+            let saved = self.scope.clone();
+            output = self.run(command, &input);
+            // What the last part of a pipe reads into variables is used after it in some shells.
+            if i + 1 < commands.len() {
+                self.scope = saved;
+            }
+            input = Input {
+                stdin: output.clone().map_or(Stdin::Pipe, Stdin::Text),
+                fed_by: start..self.analysis.invocations.len(),
+            };
+        }
+        output
+    }
+
+    fn run_loop(
+        &mut self,
+        variable: &str,
+        words: Option<&[Node]>,
+        body: &Node,
+        input: &Input,
+    ) -> Option<String> {
+        let values = match words {
+            Some(words) => words
+                .iter()
+                .flat_map(|w| self.expand_node_fields(w))
+                .collect(),
+            None => self.scope.positional.clone().unwrap_or_default(),
+        };
+        let mut output = Some(String::new());
+        for value in values.iter().take(MAX_ROUNDS) {
+            if !self.step() {
+                break;
+            }
+            self.scope.variables.insert(
+                variable.to_owned(),
+                Variable {
+                    values: vec![vec![value.clone()]],
+                },
+            );
+            join(&mut output, self.run(body, input));
+        }
+        // The values past the limit are of the same kind: one round for all of them.
+        if values.len() > MAX_ROUNDS {
+            let rest = values.get(MAX_ROUNDS..).unwrap_or_default();
+            self.scope.variables.insert(
+                variable.to_owned(),
+                Variable {
+                    values: rest.iter().map(|w| vec![w.clone()]).collect(),
+                },
+            );
+            self.run(body, input);
+            output = None;
+        }
+        output
+    }
+
+    fn run_condition(&mut self, node: &Node) {
+        match &node.kind {
+            NodeKind::UnaryTest { operand, .. } | NodeKind::CondNot { operand } => {
+                self.run_condition(operand);
+            }
+            NodeKind::BinaryTest { left, right, .. }
+            | NodeKind::CondAnd { left, right }
+            | NodeKind::CondOr { left, right } => {
+                self.run_condition(left);
+                self.run_condition(right);
+            }
+            NodeKind::CondParen { inner } => self.run_condition(inner),
+            NodeKind::CondTerm { value, .. } | NodeKind::Word { value, .. } => {
+                self.expand_body(value);
+            }
+            _ => {}
+        }
+    }
+
+    /// Notes the redirections of a group or loop, and returns what its commands read.
+    fn enclosing(&mut self, redirects: &[Node], input: &Input) -> Input {
+        if redirects.is_empty() {
+            return input.clone();
+        }
+        let (found, stdin) = self.redirects(redirects);
+        self.note_redirects("", found);
+        stdin.unwrap_or_else(|| input.clone())
+    }
+}
+
+/// Adds the output of the next command; unknown stays unknown.
+fn join(output: &mut Option<String>, next: Option<String>) {
+    match (output.as_mut(), next) {
+        (Some(text), Some(next)) if text.len() + next.len() <= MAX_OUTPUT => text.push_str(&next),
+        _ => *output = None,
+    }
+}
