@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use super::custom;
 use super::custom::CommandPattern;
 use super::digest::Digest;
+use super::index;
 use super::place::Place;
 use super::place::place;
 use super::rules::Rule;
-use super::rules::index;
 use crate::shell::Analysis;
 use crate::shell::DoubtKind;
 use crate::shell::Invocation;
@@ -119,7 +119,7 @@ fn rule_finding(
 ) -> Option<Finding> {
     let mut gravest: Option<&Rule> = None;
     let mut consider = |program: &str, targets: Option<Vec<&Word>>| {
-        for section in index().sections(program) {
+        for section in index::sections(program) {
             if section.has_subcommands() && only_prints_help(invocation) {
                 continue;
             }

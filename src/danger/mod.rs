@@ -2,6 +2,7 @@
 
 mod custom;
 mod digest;
+mod index;
 mod judge;
 mod pattern;
 mod place;

@@ -6,6 +6,7 @@
 
 use std::sync::OnceLock;
 
+use super::index;
 use super::pattern::Pattern;
 use crate::signal::Severity;
 
@@ -14,7 +15,7 @@ use crate::signal::Severity;
 pub struct Preset {
     /// The name as it is written in a policy.
     pub name: &'static str,
-    text: &'static str,
+    pub(super) text: &'static str,
 }
 
 macro_rules! presets {
@@ -59,99 +60,44 @@ pub(super) struct Rule {
 #[derive(Debug)]
 pub(super) struct Section {
     preset: &'static str,
+    programs: &'static str,
     /// The options that take the next word as their value.
     pub(super) values: Vec<&'static str>,
     body: &'static str,
     rules: OnceLock<Vec<Rule>>,
 }
 
-/// All sections, by program.
-#[derive(Debug, Default)]
-pub(super) struct Index {
-    /// Sorted by the number of the program's name, then by the section.
-    by_program: Vec<(u64, usize, &'static str)>,
-    by_prefix: Vec<(&'static str, usize)>,
-    sections: Vec<Section>,
-}
-
-static INDEX: OnceLock<Index> = OnceLock::new();
-
-/// Returns the index of all sections; nothing but their headers has been read.
-pub(super) fn index() -> &'static Index {
-    INDEX.get_or_init(|| {
-        let mut index = Index::default();
-        for preset in PRESETS {
-            index.add(preset);
-        }
-        index
-            .by_program
-            .sort_unstable_by_key(|(number, at, _)| (*number, *at));
-        index
-    })
-}
-
 /// Returns every rule of every preset, for listings and tests.
 pub fn all_rules() -> Vec<&'static RuleText> {
-    index()
-        .sections
-        .iter()
+    index::all()
         .flat_map(Section::rules)
         .map(|rule| &rule.text)
         .collect()
 }
 
-impl Index {
-    fn add(&mut self, preset: &Preset) {
-        let text = preset.text;
-        let mut starts = memchr::memmem::find_iter(text.as_bytes(), "\n[").peekable();
-        while let Some(start) = starts.next() {
-            let end = starts.peek().copied().unwrap_or(text.len());
-            let part = text.get(start + 2..end).unwrap_or_default();
-            let (header, body) = part.split_once('\n').unwrap_or((part, ""));
-            let (names, values) = header.split_once(']').unwrap_or((header, ""));
-            let at = self.sections.len();
-            self.sections.push(Section {
-                preset: preset.name,
-                values: values.split_ascii_whitespace().collect(),
-                body,
-                rules: OnceLock::new(),
-            });
-            for name in names.split_ascii_whitespace() {
-                match name.strip_suffix('*') {
-                    Some(prefix) => self.by_prefix.push((prefix, at)),
-                    None => self.by_program.push((number(name), at, name)),
-                }
-            }
+impl Section {
+    /// Reads the header of a section that begins behind its bracket.
+    pub(super) fn new(preset: &'static str, text: &'static str) -> Self {
+        let (header, body) = text.split_once('\n').unwrap_or((text, ""));
+        let (programs, values) = header.split_once(']').unwrap_or((header, ""));
+        Self {
+            preset,
+            programs,
+            values: values.split_ascii_whitespace().collect(),
+            body,
+            rules: OnceLock::new(),
         }
     }
 
-    /// Returns the sections whose rules may meet a program.
-    pub(super) fn sections(&'static self, program: &str) -> impl Iterator<Item = &'static Section> {
-        let wanted = number(program);
-        let first = self.by_program.partition_point(|(n, _, _)| *n < wanted);
-        let named = self.by_program.get(first..).unwrap_or_default().iter();
-        named
-            .take_while(move |(number, _, _)| *number == wanted)
-            .filter(move |(_, _, name)| *name == program)
-            .map(|(_, at, _)| at)
-            .chain(
-                self.by_prefix
-                    .iter()
-                    .filter(|(prefix, _)| program.starts_with(*prefix))
-                    .map(|(_, at)| at),
-            )
-            .filter_map(|at| self.sections.get(*at))
+    /// Whether its header names a program.
+    pub(super) fn names(&self, program: &str) -> bool {
+        let mut names = self.programs.split_ascii_whitespace();
+        names.any(|name| match name.strip_suffix('*') {
+            Some(prefix) => program.starts_with(prefix),
+            None => program == name,
+        })
     }
-}
 
-/// Returns a number by which a name is found: FNV-1a, for the index is made anew in each process that judges a command.
-fn number(name: &str) -> u64 {
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
-}
-
-impl Section {
     /// Whether its programs are clients of subcommands, each of which has a help of its own.
     pub(super) fn has_subcommands(&self) -> bool {
         matches!(self.preset, "cloud" | "git")
@@ -224,7 +170,7 @@ mod tests {
 
     #[test]
     fn every_pattern_is_understood() {
-        for section in &index().sections {
+        for section in index::all() {
             for rule in section.rules() {
                 assert!(!rule.patterns.is_empty(), "{} never matches", rule.text.id);
                 for pattern in &rule.patterns {
