@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::io::BufRead as _;
 use std::io::Write as _;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
@@ -35,6 +34,7 @@ use ahp::host::Reply;
 use ahp::signal::Signal;
 use ahp::verdict::Decision;
 use ahp::verdict::Verdict;
+use rustix::buffer::spare_capacity;
 use rustix::event::PollFd;
 use rustix::event::PollFlags;
 use rustix::event::Timespec;
@@ -226,7 +226,7 @@ fn evaluate(
 /// Reads what the host sends, for as long as there is time to answer it.
 fn read_event(deadline: Instant) -> Result<Vec<u8>, Trouble> {
     let unreadable = |error: io::Error| Trouble::Event(format!("stdin cannot be read: {error}"));
-    let mut stdin = io::stdin().lock();
+    let stdin = io::stdin();
     let mut bytes = Vec::with_capacity(8 << 10);
     while bytes.len() <= MOST_BYTES {
         let left = Timespec::try_from(deadline.saturating_duration_since(Instant::now())).ok();
@@ -241,15 +241,11 @@ fn read_event(deadline: Instant) -> Result<Vec<u8>, Trouble> {
             Err(Errno::INTR) => continue,
             Err(error) => return Err(unreadable(error.into())),
         }
-        let read = stdin.fill_buf().map(|part| {
-            bytes.extend_from_slice(part);
-            part.len()
-        });
-        match read {
+        bytes.reserve(1);
+        match rustix::io::read(&stdin, spare_capacity(&mut bytes)) {
             Ok(0) => break,
-            Ok(length) => stdin.consume(length),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(unreadable(error)),
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(unreadable(error.into())),
         }
     }
     Ok(bytes)
