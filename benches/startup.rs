@@ -2,7 +2,8 @@
 //!
 //! `cargo bench --bench startup` prints a table with ratios to `/bin/true`. Each program runs in turn with `/bin/true`, so that
 //! a slow moment of the machine hits both alike, and the caches that a heavier neighbour empties are not counted against
-//! either. Programs are started by `posix_spawn`, without a shell. `STARTUP_RUNS` sets the number of runs (default 300).
+//! either. Programs are started by `posix_spawn`, without a shell. `STARTUP_RUNS` sets the number of runs (default 300), `AHP`
+//! another `ahp` than the one that was built for the measurement.
 
 #![expect(
     clippy::unwrap_used,
@@ -55,7 +56,8 @@ fn main() {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         path.to_string_lossy().into_owned()
     };
-    let ahp = env!("CARGO_BIN_EXE_ahp");
+    let ahp = std::env::var("AHP").unwrap_or_else(|_| env!("CARGO_BIN_EXE_ahp").to_owned());
+    let ahp = ahp.as_str();
     let subject = |name, program: &str, arguments: &[&str]| Subject {
         name,
         program: program.to_owned(),
