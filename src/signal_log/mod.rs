@@ -2,6 +2,7 @@
 
 mod backward;
 mod chain;
+mod compose;
 mod error;
 mod files;
 mod follow;
@@ -19,6 +20,7 @@ mod respond;
 mod rotation;
 mod scan;
 mod secret;
+mod tail;
 mod verify;
 mod words;
 mod writer;

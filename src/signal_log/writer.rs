@@ -13,33 +13,27 @@ use std::time::Duration;
 use std::time::Instant;
 
 use chrono::DateTime;
-use chrono::TimeDelta;
 use chrono::Utc;
 
 use super::Body;
 use super::LogError;
 use super::Notice;
-use super::backward::Backward;
+use super::compose::Composed;
+use super::compose::compose;
 use super::files::LogFiles;
 use super::frame;
-use super::frame::Frame;
 use super::group::Group;
 use super::group::Outcome;
-use super::lock::Anchor;
 use super::lock::Lock;
 use super::redact::Redactor;
 use super::rotation;
+use super::tail::Tail;
 use crate::config::Fsync;
 use crate::config::LogEvents;
 use crate::config::LogSettings;
 
-/// How far back a last whole record is looked for before the file is taken for something else.
-const FARTHEST: u64 = 16 << 20;
 /// How long a writer waits for the others.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Writers of several processes read the clock before they get the lock: so much disorder means nothing.
-const CLOCK_TOLERANCE: TimeDelta = TimeDelta::seconds(15);
-
 /// A log that can be appended to, by many tasks and processes at once.
 #[derive(Debug)]
 pub struct SignalLog {
@@ -52,8 +46,8 @@ pub struct SignalLog {
 /// The records of one append, ready to be written.
 #[derive(Debug, Default)]
 pub(super) struct Request {
-    bodies: Vec<Vec<u8>>,
-    now: DateTime<Utc>,
+    pub(super) bodies: Vec<Vec<u8>>,
+    pub(super) now: DateTime<Utc>,
     durable: bool,
 }
 
@@ -77,18 +71,6 @@ pub struct Appended {
     pub notice: Option<Notice>,
     /// What went wrong beside the append itself: a rotated part that could not be packed or deleted.
     pub warnings: Vec<String>,
-}
-
-/// Where the chain goes on.
-#[derive(Debug)]
-struct Tail {
-    seq: u64,
-    hash: String,
-    timestamp: Option<DateTime<Utc>>,
-    /// Where the next record begins; what stands behind is torn.
-    end: u64,
-    /// Whether the last record lacks its newline and nothing else.
-    unterminated: bool,
 }
 
 impl SignalLog {
@@ -201,8 +183,8 @@ impl SignalLog {
         let now = requests.first().map_or_else(DateTime::default, |r| r.now);
         let lock = Lock::take(&self.files, patience)?;
         let (mut file, length) = self.open_current()?;
-        let tail = self.tail(&file, length)?;
-        let notice = notice(&tail, length, lock.anchor().as_ref(), now);
+        let tail = Tail::find(&self.files, &file, length)?;
+        let notice = tail.notice(length, lock.anchor().as_ref(), now);
         let Composed {
             lines,
             last,
@@ -253,28 +235,6 @@ impl SignalLog {
             .map_err(|source| LogError::io("read", path, source))?
             .len();
         Ok((file, length))
-    }
-
-    /// Finds where the chain goes on.
-    fn tail(&self, file: &File, length: u64) -> Result<Tail, LogError> {
-        if length > 0 {
-            return last_record(file, length)
-                .map_err(|source| LogError::io("read", &self.files.current, source))?
-                .ok_or_else(|| LogError::Foreign {
-                    path: self.files.current.clone(),
-                });
-        }
-        // A new file: the first of all, or the one after a rotation that ended right after its rename.
-        let last = rotation::last_line(&self.files)
-            .map_err(|source| LogError::io("read", self.files.directory(), source))?;
-        let frame = last.as_deref().and_then(Frame::read);
-        Ok(Tail {
-            seq: frame.map_or(0, |f| f.seq),
-            hash: frame.map_or(frame::NO_HASH, |f| f.hash).to_owned(),
-            timestamp: last.as_deref().and_then(timestamp),
-            end: 0,
-            unterminated: false,
-        })
     }
 
     /// Puts new lines in the place of a torn tail, which is kept aside first.
@@ -359,114 +319,6 @@ impl SignalLog {
     }
 }
 
-/// Finds the last whole record of a file; none where there is none and never was.
-fn last_record(file: &File, length: u64) -> io::Result<Option<Tail>> {
-    let mut lines = Backward::new(file, length);
-    while let Some(line) = lines.next_line()? {
-        let is_at_end = line.offset + line.bytes.len() as u64 == length;
-        if let Some(frame) = Frame::read(&line.bytes)
-            && (line.terminated || (is_at_end && frame.is_intact(&line.bytes)))
-        {
-            let newline = u64::from(line.terminated);
-            return Ok(Some(Tail {
-                seq: frame.seq,
-                hash: frame.hash.to_owned(),
-                timestamp: timestamp(&line.bytes),
-                end: line.offset + line.bytes.len() as u64 + newline,
-                unterminated: !line.terminated,
-            }));
-        }
-        if length - line.offset > FARTHEST {
-            return Ok(None);
-        }
-        if line.offset == 0 {
-            // The very first write was torn, or the power went before its bytes were on the disk.
-            let is_ours = b"{\"seq\":1,".starts_with(line.bytes.get(..9).unwrap_or(&line.bytes))
-                || line.bytes.iter().all(|b| *b == 0);
-            return Ok(is_ours.then(|| Tail {
-                seq: 0,
-                hash: frame::NO_HASH.to_owned(),
-                timestamp: None,
-                end: 0,
-                unterminated: false,
-            }));
-        }
-    }
-    Ok(None)
-}
-
-/// Reads the time of a line, which stands right behind its number.
-fn timestamp(line: &[u8]) -> Option<DateTime<Utc>> {
-    let line = std::str::from_utf8(line.get(..line.len().min(128))?).ok()?;
-    let (_, rest) = line.split_once(",\"timestamp\":\"")?;
-    rest.split_once('"')?.0.parse().ok()
-}
-
-fn notice(tail: &Tail, length: u64, anchor: Option<&Anchor>, now: DateTime<Utc>) -> Option<Notice> {
-    let behind = tail.timestamp.map_or(TimeDelta::zero(), |last| last - now);
-    let notice = Notice {
-        torn_bytes: length.saturating_sub(tail.end),
-        lost_records: anchor.map_or(0, |a| a.seq.saturating_sub(tail.seq)),
-        clock_back_ms: if behind > CLOCK_TOLERANCE {
-            u64::try_from(behind.num_milliseconds()).unwrap_or(0)
-        } else {
-            0
-        },
-    };
-    (notice != Notice::default()).then_some(notice)
-}
-
-/// The lines of some appends.
-struct Composed {
-    lines: Vec<u8>,
-    /// The last of them, as the new anchor.
-    last: Anchor,
-    /// What there is of each append.
-    appended: Vec<Appended>,
-}
-
-fn compose(
-    requests: &[&Request],
-    tail: &Tail,
-    mut notice: Option<Notice>,
-) -> Result<Composed, LogError> {
-    let bodies = requests.iter().flat_map(|request| &request.bodies);
-    let mut lines = Vec::with_capacity(bodies.map(|b| b.len() + 256).sum());
-    if tail.unterminated {
-        lines.push(b'\n');
-    }
-    let mut last = Anchor {
-        seq: tail.seq,
-        hash: tail.hash.clone(),
-    };
-    let mut written = Vec::with_capacity(requests.len());
-    for request in requests {
-        let now = serde_json::to_string(&request.now)?;
-        let mut appended = Appended {
-            first_seq: last.seq + 1,
-            notice,
-            ..Appended::default()
-        };
-        for body in &request.bodies {
-            let start = lines.len();
-            last.seq += 1;
-            write_head(&mut lines, last.seq, &now, body);
-            if let Some(notice) = notice.take() {
-                lines.extend_from_slice(b",\"notice\":");
-                serde_json::to_writer(&mut lines, &notice)?;
-            }
-            last.hash = frame::close_line(&mut lines, start, &last.hash);
-        }
-        appended.last_seq = last.seq;
-        written.push(appended);
-    }
-    Ok(Composed {
-        lines,
-        last,
-        appended: written,
-    })
-}
-
 /// Lets the other tasks that are ready go first, once.
 async fn let_others_come() {
     let mut has_waited = false;
@@ -478,11 +330,4 @@ async fn let_others_come() {
         Poll::Pending
     })
     .await;
-}
-
-/// Writes `{"seq":N,"timestamp":"…",` and the members of the body, the brace left open.
-fn write_head(lines: &mut Vec<u8>, seq: u64, now: &str, body: &[u8]) {
-    lines.extend_from_slice(format!("{{\"seq\":{seq},\"timestamp\":{now},").as_bytes());
-    let members = body.strip_prefix(b"{").and_then(|b| b.strip_suffix(b"}"));
-    lines.extend_from_slice(members.unwrap_or_default());
 }
