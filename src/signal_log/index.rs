@@ -21,6 +21,7 @@ use std::os::unix::fs::FileExt as _;
 use std::os::unix::fs::MetadataExt as _;
 
 use super::LogError;
+use super::blocks::lines;
 use super::chain;
 use super::chain::Key;
 use super::chain::State;
@@ -30,7 +31,6 @@ use super::frame;
 use super::frame::Frame;
 use super::line::Line;
 use super::reader::Reader;
-use super::reader::lines;
 use crate::signal::hex;
 
 /// How many bytes behind the index are read again and again before it is written anew.

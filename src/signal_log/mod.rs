@@ -1,6 +1,7 @@
 //! The JSONL signal log: append-only, hash-chained, written by many processes at once (spec §8).
 
 mod backward;
+mod blocks;
 mod chain;
 mod compose;
 mod error;
@@ -25,6 +26,7 @@ mod verify;
 mod words;
 mod writer;
 
+pub(crate) use self::blocks::bare_lines;
 pub use self::error::LogError;
 pub use self::follow::Follow;
 pub use self::history::Chain;
@@ -47,7 +49,6 @@ pub use self::line::Text;
 pub use self::reader::BadLine;
 pub use self::reader::Reader;
 pub use self::reader::Records;
-pub(crate) use self::reader::bare_lines;
 pub use self::record::Body;
 pub use self::record::EvaluationRecord;
 pub use self::record::Notice;

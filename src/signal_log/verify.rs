@@ -14,11 +14,11 @@ use super::Line;
 use super::LogError;
 use super::Notice;
 use super::Reader;
+use super::blocks::lines;
 use super::files::LogFiles;
 use super::frame;
 use super::frame::Frame;
 use super::lock;
-use super::reader;
 
 /// How many lines one thread checks at a time.
 const SHARE: usize = 64;
@@ -142,7 +142,7 @@ pub fn verify(path: impl Into<PathBuf>) -> Result<Verification, LogError> {
     };
     let mut blocks = reader.blocks(None);
     while let Some(block) = blocks.next_block()? {
-        let lines: Vec<&[u8]> = reader::lines(block.bytes).collect();
+        let lines: Vec<&[u8]> = lines(block.bytes).collect();
         let checked: Vec<Checked<'_>> = lines
             .par_iter()
             .with_min_len(SHARE)

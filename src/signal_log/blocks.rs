@@ -1,0 +1,237 @@
+//! Blocks: the bytes of a log in pieces of whole lines, over its rotated parts too.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::io::Read;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+use std::path::PathBuf;
+
+use super::LogError;
+use super::files::LogFiles;
+use super::files::Segment;
+
+/// How much is read at once; a longer line makes it more.
+const BLOCK: usize = 4 << 20;
+
+/// A piece of one file of a log: whole lines, but for a torn one at the very end.
+#[derive(Debug)]
+pub(crate) struct Block<'b> {
+    /// The file.
+    pub(crate) part: &'b Path,
+    /// The place of the first byte in the (unpacked) file.
+    pub(crate) offset: u64,
+    /// The number of the first line in the file, from 1.
+    pub(crate) line: u64,
+    pub(crate) bytes: &'b [u8],
+}
+
+/// One file of a log.
+pub(super) enum Part<'r> {
+    /// A rotated one.
+    Segment(&'r Segment),
+    /// The one that is written to, and its length.
+    Current(&'r File, u64),
+}
+
+/// The bytes of a log in pieces; the memory is that of one piece.
+pub(crate) struct Blocks<'r> {
+    files: &'r LogFiles,
+    parts: VecDeque<Part<'r>>,
+    open: Option<OpenPart<'r>>,
+    buffer: Vec<u8>,
+    /// How much of the buffer the block before held.
+    given: usize,
+    filled: usize,
+}
+
+struct OpenPart<'r> {
+    path: PathBuf,
+    source: Box<dyn Read + Send + 'r>,
+    offset: u64,
+    line: u64,
+}
+
+impl<'r> Blocks<'r> {
+    /// Reads some files one after the other.
+    pub(super) fn new(files: &'r LogFiles, parts: impl Iterator<Item = Part<'r>>) -> Self {
+        Self {
+            files,
+            parts: parts.collect(),
+            open: None,
+            buffer: Vec::new(),
+            given: 0,
+            filled: 0,
+        }
+    }
+
+    /// Gives no more pieces.
+    pub(super) fn stop(&mut self) {
+        self.parts.clear();
+        self.open = None;
+        self.filled = 0;
+        self.given = 0;
+    }
+
+    /// Returns the next piece; none at the end.
+    pub(crate) fn next_block(&mut self) -> Result<Option<Block<'_>>, LogError> {
+        loop {
+            let Some(part) = &mut self.open else {
+                if !self.open_next()? {
+                    return Ok(None);
+                }
+                continue;
+            };
+            // What was given out goes; its lines are counted.
+            let gone = self.buffer.get(..self.given).unwrap_or_default();
+            part.offset += self.given as u64;
+            part.line += memchr::memchr_iter(b'\n', gone).count() as u64;
+            self.buffer.copy_within(self.given..self.filled, 0);
+            self.filled -= self.given;
+            self.given = 0;
+
+            let ended = self.fill()?;
+            let filled = self.buffer.get(..self.filled).unwrap_or_default();
+            let whole = if ended {
+                self.filled
+            } else {
+                memchr::memrchr(b'\n', filled).map_or(0, |newline| newline + 1)
+            };
+            if whole == 0 {
+                if ended {
+                    self.open = None;
+                } else {
+                    self.buffer.resize(self.buffer.len() * 2, 0);
+                }
+                continue;
+            }
+            self.given = whole;
+            return Ok(self.open.as_ref().map(|part| Block {
+                part: &part.path,
+                offset: part.offset,
+                line: part.line,
+                bytes: self.buffer.get(..whole).unwrap_or_default(),
+            }));
+        }
+    }
+
+    /// Returns the bytes of the next piece to keep, without their place; none at the end.
+    ///
+    /// The buffer itself is given out, and a spare one, of an earlier piece, takes its place.
+    pub(crate) fn take_block(&mut self, mut spare: Vec<u8>) -> Result<Option<Vec<u8>>, LogError> {
+        if self.next_block()?.is_none() {
+            return Ok(None);
+        }
+        let rest = self.buffer.get(self.given..self.filled).unwrap_or_default();
+        spare.resize(rest.len().max(BLOCK), 0);
+        if let Some(begin) = spare.get_mut(..rest.len()) {
+            begin.copy_from_slice(rest);
+        }
+        self.filled -= self.given;
+        let mut block = std::mem::replace(&mut self.buffer, spare);
+        block.truncate(self.given);
+        self.given = 0;
+        Ok(Some(block))
+    }
+
+    /// Reads until the buffer is full; true at the end of the part.
+    fn fill(&mut self) -> Result<bool, LogError> {
+        let Some(part) = &mut self.open else {
+            return Ok(true);
+        };
+        if self.buffer.len() < BLOCK {
+            self.buffer.resize(BLOCK, 0);
+        }
+        loop {
+            let Some(room) = self.buffer.get_mut(self.filled..).filter(|r| !r.is_empty()) else {
+                return Ok(false);
+            };
+            match part.source.read(room) {
+                Ok(0) => return Ok(true),
+                Ok(read) => self.filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(LogError::io("read", &part.path, error)),
+            }
+        }
+    }
+
+    /// Opens the next part; false where there is none.
+    fn open_next(&mut self) -> Result<bool, LogError> {
+        self.given = 0;
+        self.filled = 0;
+        while let Some(part) = self.parts.pop_front() {
+            let (path, source): (_, Option<Box<dyn Read + Send>>) = match part {
+                Part::Current(file, length) => (
+                    self.files.current.clone(),
+                    Some(Box::new(At { file, at: 0 }.take(length))),
+                ),
+                Part::Segment(segment) => (
+                    segment.path.clone(),
+                    open_segment(self.files, segment)
+                        .map_err(|error| LogError::io("open", &segment.path, error))?,
+                ),
+            };
+            if let Some(source) = source {
+                self.open = Some(OpenPart {
+                    path,
+                    source,
+                    offset: 0,
+                    line: 1,
+                });
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Opens a rotated part, under its packed name where it was packed meanwhile; none where it was pruned.
+pub(crate) fn open_segment(
+    files: &LogFiles,
+    segment: &Segment,
+) -> io::Result<Option<Box<dyn Read + Send>>> {
+    for packed in [segment.packed, true] {
+        match File::open(files.segment(segment.first_seq, packed)) {
+            Ok(file) if packed => return Ok(Some(Box::new(zstd::Decoder::new(file)?))),
+            Ok(file) => return Ok(Some(Box::new(file))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(None)
+}
+
+/// Reads a shared file from its own place.
+struct At<'f> {
+    file: &'f File,
+    at: u64,
+}
+
+impl Read for At<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(buffer, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+/// Cuts bytes into lines, each with its newline; the last one may lack it.
+pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut start = 0;
+    memchr::memchr_iter(b'\n', bytes)
+        .map(|newline| newline + 1)
+        .chain(std::iter::once(bytes.len()))
+        .filter_map(move |end| {
+            let line = bytes.get(start..end).filter(|line| !line.is_empty());
+            start = end;
+            line
+        })
+}
+
+/// Cuts bytes into lines without their newlines; empty ones are left out.
+pub(crate) fn bare_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    lines(bytes)
+        .map(|line| line.strip_suffix(b"\n").unwrap_or(line))
+        .filter(|line| !line.is_empty())
+}
