@@ -4,6 +4,7 @@ mod backward;
 mod blocks;
 mod chain;
 mod compose;
+mod cursor;
 mod error;
 mod files;
 mod follow;
