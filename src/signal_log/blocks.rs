@@ -39,6 +39,10 @@ pub(super) enum Part<'r> {
 pub(crate) struct Blocks<'r> {
     files: &'r LogFiles,
     parts: VecDeque<Part<'r>>,
+    /// How much is read at once.
+    block: usize,
+    /// How much of the open part is: a small file needs no more.
+    room: usize,
     open: Option<OpenPart<'r>>,
     buffer: Vec<u8>,
     /// How much of the buffer the block before held.
@@ -59,11 +63,19 @@ impl<'r> Blocks<'r> {
         Self {
             files,
             parts: parts.collect(),
+            block: BLOCK,
+            room: BLOCK,
             open: None,
             buffer: Vec::new(),
             given: 0,
             filled: 0,
         }
+    }
+
+    /// Reads so much at once.
+    pub(crate) const fn of_size(mut self, block: usize) -> Self {
+        self.block = block;
+        self
     }
 
     /// Gives no more pieces.
@@ -124,7 +136,7 @@ impl<'r> Blocks<'r> {
             return Ok(None);
         }
         let rest = self.buffer.get(self.given..self.filled).unwrap_or_default();
-        spare.resize(rest.len().max(BLOCK), 0);
+        spare.resize(rest.len().max(self.room), 0);
         if let Some(begin) = spare.get_mut(..rest.len()) {
             begin.copy_from_slice(rest);
         }
@@ -140,8 +152,8 @@ impl<'r> Blocks<'r> {
         let Some(part) = &mut self.open else {
             return Ok(true);
         };
-        if self.buffer.len() < BLOCK {
-            self.buffer.resize(BLOCK, 0);
+        if self.buffer.len() < self.room {
+            self.buffer.resize(self.room, 0);
         }
         loop {
             let Some(room) = self.buffer.get_mut(self.filled..).filter(|r| !r.is_empty()) else {
@@ -161,6 +173,12 @@ impl<'r> Blocks<'r> {
         self.given = 0;
         self.filled = 0;
         while let Some(part) = self.parts.pop_front() {
+            self.room = match part {
+                Part::Current(_, length) => usize::try_from(length).map_or(self.block, |length| {
+                    self.block.min(length.saturating_add(1))
+                }),
+                Part::Segment(_) => self.block,
+            };
             let (path, source): (_, Option<Box<dyn Read + Send>>) = match part {
                 Part::Current(file, length) => (
                     self.files.current.clone(),

@@ -103,6 +103,49 @@ pub struct Line<'a> {
     pub notice: Option<Notice>,
 }
 
+/// The lines of a piece of a log, each read into the place of the one before.
+#[derive(Debug)]
+pub(crate) struct Lines<'a> {
+    bytes: &'a [u8],
+    /// The same as a text, if it is one.
+    text: Option<&'a str>,
+    at: usize,
+    line: Line<'a>,
+}
+
+impl<'a> Lines<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self {
+            bytes,
+            text: std::str::from_utf8(bytes).ok(),
+            at: 0,
+            line: Line::empty(),
+        }
+    }
+
+    /// Reads the next line; an error where it is no record, none at the end.
+    pub(crate) fn next(&mut self) -> Option<Result<&Line<'a>, serde_json::Error>> {
+        loop {
+            let text = self.text.and_then(|text| text.get(self.at..));
+            // A record that was read whole has no newline in it, so that its end need not be looked for.
+            if let Some(end) = text.and_then(|text| scan(text, &mut self.line)) {
+                self.at += end + 1;
+                return Some(Ok(&self.line));
+            }
+            let rest = self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
+            let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+            self.at += end + 1;
+            let bytes = rest.get(..end).unwrap_or_default();
+            if !bytes.is_empty() {
+                return Some(serde_json::from_slice(bytes).map(|line| {
+                    self.line = line;
+                    &self.line
+                }));
+            }
+        }
+    }
+}
+
 /// What became of one binding.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 pub struct LineReport<'a> {
@@ -189,10 +232,21 @@ impl<'a> Line<'a> {
     /// # Errors
     /// The line is no JSON, or not of a record.
     pub fn parse(line: &'a [u8]) -> Result<Self, serde_json::Error> {
-        match scan(line) {
-            Some(found) => Ok(found),
-            None => serde_json::from_slice(line),
+        let mut found = Self::empty();
+        match std::str::from_utf8(line).map(|text| scan(text, &mut found)) {
+            Ok(Some(end)) if end == line.len() => Ok(found),
+            _ => serde_json::from_slice(line),
         }
+    }
+
+    /// Makes it one that says nothing; the room for bindings stays.
+    pub(super) fn clear(&mut self) {
+        let mut bindings = std::mem::take(&mut self.bindings);
+        bindings.clear();
+        *self = Self {
+            bindings,
+            ..Self::empty()
+        };
     }
 
     /// A line that says nothing.

@@ -46,6 +46,7 @@ pub use self::line::LineHeader;
 pub use self::line::LineReport;
 pub use self::line::LineResponse;
 pub use self::line::LineSignal;
+pub(crate) use self::line::Lines;
 pub use self::line::Text;
 pub use self::reader::BadLine;
 pub use self::reader::Reader;

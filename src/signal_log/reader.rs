@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
-use std::io::Read;
+use std::io::Read as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::path::PathBuf;

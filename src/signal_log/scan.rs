@@ -1,9 +1,10 @@
 //! Scan: reads a line of the log by hand, several times as fast as a general JSON parser reads it.
 //!
 //! It knows the compact JSON that the writer makes: no spaces, plain texts where a text is wanted. Whatever is unusual it
-//! leaves to the general parser; what nobody asks for (the event, the payload) it passes over without checking it.
+//! leaves to the general parser, so that both give the same; what nobody asks for (the event, the payload) is passed over.
 
 use super::cursor::Cursor;
+use super::line::Kind;
 use super::line::Line;
 use super::line::LineContext;
 use super::line::LineHeader;
@@ -12,11 +13,67 @@ use super::line::LineResponse;
 use super::line::LineSignal;
 use crate::signal::Actor;
 
-/// Reads a line without its newline; none where it is unusual or no record.
-pub(super) fn scan(line: &[u8]) -> Option<Line<'_>> {
-    let mut cursor = Cursor::new(std::str::from_utf8(line).ok()?);
-    // Read in place: a line is large, and there are millions of them.
-    let mut found = Line::empty();
+/// Reads the line that a text begins with; returns where it ends, or none where it is unusual or no record.
+///
+/// It is read into its place: a line is large, and there are millions of them.
+pub(super) fn scan<'a>(text: &'a str, found: &mut Line<'a>) -> Option<usize> {
+    let mut cursor = Cursor::new(text);
+    found.clear();
+    if cursor
+        .try_to(|cursor| usual_evaluation(cursor, found))
+        .is_none()
+    {
+        found.clear();
+        any(&mut cursor, found)?;
+    }
+    cursor.line_end()
+}
+
+/// Reads an evaluation whose members stand in the order in which the writer puts them: most of a log are these.
+#[inline]
+fn usual_evaluation<'a>(cursor: &mut Cursor<'a>, found: &mut Line<'a>) -> Option<()> {
+    cursor.take_all("{\"seq\":")?;
+    found.seq = cursor.number()?;
+    cursor.take_all(",\"timestamp\":")?;
+    found.timestamp = cursor.string()?;
+    cursor.take_all(",\"kind\":\"evaluation\",\"hook\":")?;
+    found.kind = Kind::Evaluation;
+    found.hook = Some(cursor.text()?);
+    cursor.take_all(",\"decision\":")?;
+    found.decision = Some(cursor.word()?);
+    if cursor.has(",\"host\":") {
+        found.host = Some(cursor.text()?);
+    }
+    if cursor.has(",\"session_id\":") {
+        found.session_id = Some(cursor.text()?);
+    }
+    if cursor.has(",\"issue_id\":") {
+        found.issue_id = Some(cursor.text()?);
+    }
+    if cursor.has(",\"tool\":") {
+        cursor.skip()?;
+    }
+    cursor.take_all(",\"digest\":")?;
+    cursor.skip()?;
+    if cursor.has(",\"event\":") {
+        cursor.skip()?;
+    }
+    cursor.take_all(",\"bindings\":")?;
+    reports(cursor, &mut found.bindings)?;
+    if cursor.has(",\"skipped\":") {
+        cursor.skip()?;
+    }
+    cursor.take_all(",\"duration_us\":")?;
+    found.duration_us = cursor.number()?;
+    cursor.take_all(",\"prev\":")?;
+    cursor.skip()?;
+    cursor.take_all(",\"hash\":")?;
+    cursor.skip()?;
+    cursor.take_all("}")
+}
+
+/// Reads a record whose members stand in any order.
+fn any<'a>(cursor: &mut Cursor<'a>, found: &mut Line<'a>) -> Option<()> {
     let (mut has_seq, mut has_timestamp, mut has_kind) = (false, false, false);
     cursor.object(|cursor, key| {
         match key {
@@ -38,12 +95,7 @@ pub(super) fn scan(line: &[u8]) -> Option<Line<'_>> {
             "session_id" => cursor.optional(&mut found.session_id, Cursor::text)?,
             "issue_id" => cursor.optional(&mut found.issue_id, Cursor::text)?,
             "bindings" => {
-                // Most events have a handful; a list that grows moves what it holds.
-                found.bindings.reserve(8);
-                cursor.array(|cursor| {
-                    found.bindings.push(report(cursor)?);
-                    Some(())
-                })?;
+                reports(cursor, &mut found.bindings)?;
             }
             "duration_us" => found.duration_us = cursor.number()?,
             "signal" => found.signal = Some(signal(cursor)?),
@@ -59,7 +111,44 @@ pub(super) fn scan(line: &[u8]) -> Option<Line<'_>> {
         }
         Some(())
     })?;
-    (has_seq && has_timestamp && has_kind && cursor.is_at_end()).then_some(found)
+    (has_seq && has_timestamp && has_kind).then_some(())
+}
+
+#[inline]
+fn reports<'a>(cursor: &mut Cursor<'a>, found: &mut Vec<LineReport<'a>>) -> Option<()> {
+    cursor.array(|cursor| {
+        if let Some(report) = cursor.try_to(usual_report) {
+            found.push(report);
+        } else {
+            found.push(report(cursor)?);
+        }
+        Some(())
+    })
+}
+
+/// Reads the report of a binding that did not fail and was not held back: most of a log are these.
+#[inline]
+fn usual_report<'a>(cursor: &mut Cursor<'a>) -> Option<LineReport<'a>> {
+    cursor.take_all("{\"id\":")?;
+    let id = cursor.text()?;
+    cursor.take_all(",\"oracle\":")?;
+    let oracle = cursor.text()?;
+    cursor.take_all(",\"outcome\":")?;
+    let outcome = cursor.word()?;
+    cursor.take_all(",\"source\":")?;
+    let source = cursor.text()?;
+    cursor.take_all(",\"duration_us\":")?;
+    let duration_us = cursor.number()?;
+    cursor.take_all(",\"error\":null}")?;
+    Some(LineReport {
+        id,
+        oracle,
+        outcome,
+        source,
+        duration_us,
+        error: None,
+        waived: Vec::new(),
+    })
 }
 
 fn report<'a>(cursor: &mut Cursor<'a>) -> Option<LineReport<'a>> {
@@ -175,11 +264,46 @@ mod tests {
     const SIGNAL: &str = r#"{"seq":8,"timestamp":"t","kind":"signal","signal":{"header":{"id":"01890a5d-ac96-774b-bcce-b302099a8057","type":"finding","timestamp":"t","source":"o","intensity":"prompt","correlation_id":"01890a5d-ac96-774b-bcce-b302099a8057"},"context":{"hook":"pre-tool-use","issue_id":null,"files":[]},"payload":{"message":"a\nb","suggestions":[]}},"binding":"a","source":"x:1","override":false,"fingerprint":"f","prev":"0","hash":"1"}"#;
     const RESPONSE: &str = r#"{"seq":9,"timestamp":"t","kind":"response","response":{"signal_id":"01890a5d-ac96-774b-bcce-b302099a8057","consumed_at":"t","action":"dismiss","details":{"note":"é"},"by":"human","inferred":true},"hook":"h","binding":"a","subject":"FEAT-1","refused":"no","prev":"0","hash":"1"}"#;
 
+    fn scanned(line: &str) -> Option<Line<'_>> {
+        let mut found = Line::empty();
+        scan(line, &mut found).map(|end| {
+            assert_eq!(end, line.len());
+            found
+        })
+    }
+
     #[test]
     fn a_line_is_read_as_the_general_parser_reads_it() {
         for line in [EVALUATION, SIGNAL, RESPONSE] {
-            let found = scan(line.as_bytes()).unwrap();
-            assert_eq!(found, serde_json::from_str(line).unwrap());
+            assert_eq!(scanned(line).unwrap(), serde_json::from_str(line).unwrap());
+        }
+    }
+
+    proptest::proptest! {
+        /// What is read by hand is what the general parser reads, whatever has been done to a line.
+        #[test]
+        fn a_damaged_line_is_read_as_the_general_parser_reads_it(
+            which in 0..3_usize,
+            damage in proptest::collection::vec((0..4_u8, 0..1000_usize, 0..12_usize), 1..4),
+        ) {
+            const BYTES: &[u8; 12] = b"\"\\{}[],:0e\x01n";
+            let mut line = [EVALUATION, SIGNAL, RESPONSE][which].as_bytes().to_vec();
+            for (how, at, which) in damage {
+                let at = at % line.len();
+                match how {
+                    0 => line[at] = BYTES[which],
+                    1 => line.insert(at, BYTES[which]),
+                    2 => drop(line.remove(at)),
+                    _ => {
+                        let again: Vec<u8> = line[at..].iter().take(which * 8).copied().collect();
+                        line.splice(at..at, again);
+                    }
+                }
+            }
+            let mut found = Line::empty();
+            if let Ok(text) = std::str::from_utf8(&line) && scan(text, &mut found) == Some(text.len()) {
+                proptest::prop_assert_eq!(found, serde_json::from_str(text).unwrap(), "{}", text);
+            }
         }
     }
 
@@ -191,7 +315,7 @@ mod tests {
             ("\"skipped\"", "\"notice\":{\"torn_bytes\":3},\"skipped\""),
         ] {
             let line = EVALUATION.replace(usual, unusual);
-            assert_eq!(scan(line.as_bytes()), None, "{unusual}");
+            assert_eq!(scanned(&line), None, "{unusual}");
             let read = Line::parse(line.as_bytes()).unwrap();
             assert_eq!(read.hook.as_deref(), Some("pre-tool-use"));
         }
@@ -200,8 +324,8 @@ mod tests {
     #[test]
     fn a_line_that_is_cut_anywhere_or_is_something_else_is_no_record() {
         for line in [EVALUATION, SIGNAL, RESPONSE] {
-            for cut in 0..line.len() {
-                assert_eq!(scan(line.as_bytes().get(..cut).unwrap()), None, "{cut}");
+            for cut in line.char_indices().map(|(cut, _)| cut) {
+                assert_eq!(scanned(line.get(..cut).unwrap()), None, "{cut}");
             }
         }
         for line in [
@@ -211,7 +335,7 @@ mod tests {
             "{\"seq\":1}",
             "{\"seq\":1,\"timestamp\":\"t\",\"kind\":\"x\"}",
         ] {
-            assert_eq!(scan(line.as_bytes()), None, "{line}");
+            assert_eq!(scanned(line), None, "{line}");
             assert!(Line::parse(line.as_bytes()).is_err(), "{line}");
         }
         let more = format!("{EVALUATION}x");
