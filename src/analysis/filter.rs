@@ -1,9 +1,13 @@
 //! Filter: which records of a log are looked at.
 
+use std::collections::HashMap;
+
 use chrono::DateTime;
 use chrono::NaiveDate;
+use chrono::NaiveTime;
 use chrono::TimeDelta;
 use chrono::Utc;
+use uuid::Uuid;
 
 use crate::event::Trigger;
 use crate::oracle::folded_name;
@@ -31,12 +35,12 @@ pub struct Filter {
     pub session: Option<String>,
     /// Of this host.
     pub host: Option<String>,
-    /// Signals without an answer alone.
+    /// Of entries, those without an answer alone; of a single record this cannot be told.
     pub unanswered: bool,
 }
 
 impl Filter {
-    /// Whether it lets a record pass; `unanswered` cannot be told from one record.
+    /// Whether it lets an evaluation or a signal pass; an answer does not say enough of itself: see [`Passed`].
     pub fn admits(&self, line: &Line<'_>) -> bool {
         let is = |wanted: &Option<String>, found: Option<&str>| {
             wanted.as_deref().is_none_or(|wanted| found == Some(wanted))
@@ -45,7 +49,7 @@ impl Filter {
             && self
                 .hook
                 .is_none_or(|hook| line.trigger() == Some(hook.name()))
-            && (is(&self.issue, line.issue()) || is(&self.issue, line.subject.as_deref()))
+            && is(&self.issue, line.issue())
             && is(&self.session, line.session_id.as_deref())
             && is(&self.host, line.host.as_deref())
             && self.admits_signal(line)
@@ -84,33 +88,79 @@ impl Filter {
     }
 
     fn admits_signal(&self, line: &Line<'_>) -> bool {
-        let binding = line.binding.as_deref().unwrap_or_default();
-        if let Some(response) = &line.response {
-            // An answer names its binding but not the oracle; its action tells what it answers.
-            return self.binding.as_deref().is_none_or(|id| id == binding)
-                && self
-                    .intensity
-                    .is_none_or(|intensity| response.action.answers() == intensity);
-        }
         let Some(signal) = &line.signal else {
-            return true;
+            // An evaluation passes where a binding that is asked for took part in it.
+            let is_of_all = self.binding.is_none() && self.oracle.is_none();
+            let mut reports = line.bindings.iter();
+            return is_of_all || reports.any(|r| self.admits_binding(&r.id, &r.oracle));
         };
+        let binding = line.binding.as_deref().unwrap_or_default();
         self.intensity
             .is_none_or(|intensity| signal.header.intensity == intensity)
             && self.admits_binding(binding, &signal.header.source)
     }
 }
 
-/// Reads a moment: `30m`, `12h`, `2d` or `3w` ago, a date, or a time in RFC 3339.
+/// A filter over a log that is read in its order: an answer passes where the signal that it answers did.
+#[derive(Debug)]
+pub struct Passed<'f> {
+    filter: &'f Filter,
+    signals: HashMap<Uuid, bool>,
+}
+
+impl<'f> Passed<'f> {
+    /// Nothing has been read yet.
+    pub fn new(filter: &'f Filter) -> Self {
+        Self {
+            filter,
+            signals: HashMap::new(),
+        }
+    }
+
+    /// Whether a record passes; `earlier` tells whether a signal does that was given before the reading began.
+    pub fn admits(&mut self, line: &Line<'_>, earlier: impl FnOnce(Uuid) -> bool) -> bool {
+        if self.filter.is_open() {
+            return true;
+        }
+        if let Some(response) = &line.response {
+            let id = response.signal_id;
+            return *self.signals.entry(id).or_insert_with(|| earlier(id));
+        }
+        let passes = self.filter.admits(line);
+        if let Some(signal) = &line.signal {
+            self.signals.insert(signal.header.id, passes);
+        }
+        passes
+    }
+}
+
+/// Reads the moment that something begins with: `30m`, `12h`, `2d` or `3w` ago, a day (UTC), or a time in RFC 3339.
 ///
 /// # Errors
 /// What was expected.
-pub fn parse_moment(text: &str, now: DateTime<Utc>) -> Result<DateTime<Utc>, String> {
+pub fn parse_since(text: &str, now: DateTime<Utc>) -> Result<DateTime<Utc>, String> {
+    parse_moment(text, NaiveTime::MIN, now)
+}
+
+/// Reads the moment that something ends with: like [`parse_since`], but a day is meant whole.
+///
+/// # Errors
+/// What was expected.
+pub fn parse_until(text: &str, now: DateTime<Utc>) -> Result<DateTime<Utc>, String> {
+    let last = NaiveTime::MIN - TimeDelta::nanoseconds(1);
+    parse_moment(text, last, now)
+}
+
+fn parse_moment(
+    text: &str,
+    of_day: NaiveTime,
+    now: DateTime<Utc>,
+) -> Result<DateTime<Utc>, String> {
     if let Ok(moment) = text.parse::<DateTime<Utc>>() {
         return Ok(moment);
     }
     if let Ok(date) = text.parse::<NaiveDate>() {
-        return Ok(date.and_time(chrono::NaiveTime::MIN).and_utc());
+        return Ok(date.and_time(of_day).and_utc());
     }
     let units = [
         ("s", 1),
@@ -144,13 +194,15 @@ mod tests {
             ("2026-01-31", "2026-01-31T00:00:00Z"),
             ("2026-01-31T12:00:00+02:00", "2026-01-31T10:00:00Z"),
         ] {
-            assert_eq!(
-                parse_moment(text, now).unwrap(),
-                expected.parse::<DateTime<Utc>>().unwrap()
-            );
+            let expected = expected.parse::<DateTime<Utc>>().unwrap();
+            assert_eq!(parse_since(text, now).unwrap(), expected);
+            let is_day = text == "2026-01-31";
+            assert_eq!(parse_until(text, now).unwrap() == expected, !is_day);
         }
+        let until = parse_until("2026-01-31", now).unwrap();
+        assert_eq!(until.to_rfc3339(), "2026-01-31T23:59:59.999999999+00:00");
         for text in ["", "d", "-2d", "2y", "yesterday", "99999999999w"] {
-            assert!(parse_moment(text, now).is_err(), "{text}");
+            assert!(parse_since(text, now).is_err(), "{text}");
         }
     }
 }

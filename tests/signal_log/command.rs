@@ -105,6 +105,13 @@ fn filters_choose() {
     assert_eq!(count(&["--host", "claude-code"]), 3);
     assert_eq!(count(&["--hook", "pre-issue-submit", "-n", "2"]), 2);
     assert_eq!(count(&["--since", "2026-02-02T02:50:00Z"]), 2);
+    // A day is meant whole.
+    assert_eq!(count(&["--until", "2026-02-01"]), 0);
+    assert_eq!(count(&["--until", "2026-02-02"]), 3);
+    assert_eq!(
+        count(&["--since", "2026-02-02", "--until", "2026-02-02"]),
+        3
+    );
     assert_eq!(count(&["--unanswered"]), 3);
     let said = ahp(dir.path(), &["log", "show", "--hook", "pre-issue-submitt"]);
     assert_eq!(said.code, 1, "{}", said.err);

@@ -1,17 +1,30 @@
 //! Follow: every line comes once and in order, over rotations and repairs.
 
 use std::fs;
+use std::io::BufRead as _;
+use std::io::BufReader;
 use std::io::Write as _;
+use std::process::Command;
+use std::process::Stdio;
 
 use ahp::config::LogSettings;
+use ahp::signal::Action;
+use ahp::signal::Actor;
+use ahp::signal::Signal;
+use ahp::signal_log::Answer;
+use ahp::signal_log::Body;
 use ahp::signal_log::Follow;
 use ahp::signal_log::Line;
 use ahp::signal_log::SignalLog;
+use ahp::signal_log::respond;
+use serde_json::Value;
+use uuid::Uuid;
 
 use super::making::accepted;
 use super::making::at;
 use super::making::blocked;
 use super::making::settings;
+use super::making::signal;
 
 fn numbers(follow: &mut Follow) -> Vec<u64> {
     let lines = follow.news().unwrap();
@@ -61,4 +74,59 @@ fn a_torn_line_is_waited_for_until_it_is_repaired() {
     assert_eq!(numbers(&mut follow), [0; 0]);
     log.append(vec![accepted()], at(1)).unwrap();
     assert_eq!(numbers(&mut follow), [2]);
+}
+
+/// A prompt of the oracle `other`.
+fn of_other(id: u128) -> Body {
+    let mut body = signal(id, Signal::prompt("finding", "found"), "f");
+    if let Body::Signal(record) = &mut body {
+        "other".clone_into(&mut record.signal.header.source);
+    }
+    body
+}
+
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the program is to run while the log is written, until it is stopped"
+)]
+fn a_tail_shows_the_answers_to_the_signals_that_it_is_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = SignalLog::open(dir.path().join("signals.jsonl"), &settings()).unwrap();
+    let ours = |id| signal(id, Signal::prompt("finding", "found"), "f");
+    log.append(vec![accepted(), of_other(1), ours(2)], at(0))
+        .unwrap();
+    let mut tail = Command::new(env!("CARGO_BIN_EXE_ahp"))
+        .args(["log", "tail", "-f", "--json", "--oracle", "other", "--log"])
+        .arg(log.path())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(tail.stdout.take().unwrap()).lines();
+    let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+    // When the first line comes, the tail knows from where to follow.
+    assert_eq!(next()["id"], Uuid::from_u128(1).to_string());
+
+    let answer = |id: u128| {
+        let answer = Answer {
+            action: Action::Acknowledge,
+            details: serde_json::Map::new(),
+            by: Actor::Agent,
+        };
+        respond(&log, &Uuid::from_u128(id).to_string(), answer, at(9)).unwrap();
+    };
+    log.append(vec![accepted(), ours(3), of_other(4)], at(1))
+        .unwrap();
+    for id in [3, 2, 4, 1] {
+        answer(id);
+    }
+    log.append(vec![accepted(), of_other(5)], at(10)).unwrap();
+    let seen = [next(), next(), next(), next()];
+    tail.kill().unwrap();
+    tail.wait().unwrap();
+    let of = |id: u128| Value::from(Uuid::from_u128(id).to_string());
+    assert_eq!(seen[0]["id"], of(4));
+    assert_eq!(seen[1]["response"]["signal_id"], of(4));
+    assert_eq!(seen[2]["response"]["signal_id"], of(1));
+    assert_eq!(seen[3]["id"], of(5));
 }

@@ -47,7 +47,7 @@ impl Intensities {
         }
     }
 
-    const fn merge(&mut self, other: &Self) {
+    pub(super) const fn merge(&mut self, other: &Self) {
         self.block += other.block;
         self.control += other.control;
         self.prompt += other.prompt;

@@ -26,7 +26,9 @@ use crate::signal_log::LogError;
 use crate::signal_log::Reader;
 
 /// How much one thread counts at a time.
-const SHARE: usize = 1 << 20;
+const SHARE: usize = 1 << 19;
+/// How much is read at a time: many shares, so that no thread waits long for the others.
+const BLOCK: usize = 16 * SHARE;
 
 /// What a log says about the policy.
 #[derive(Clone, Debug, Serialize)]
@@ -119,8 +121,8 @@ impl Stats {
     /// A file that cannot be read.
     pub fn collect(reader: &Reader, filter: &Filter) -> Result<Self, LogError> {
         let keys = Keys::default();
-        let mut sums = Sums::default();
-        let mut blocks = reader.blocks(None);
+        let mut sums = Sums::new(filter);
+        let mut blocks = reader.blocks(None).of_size(BLOCK);
         let mut counted = Vec::new();
         let mut spare = Vec::new();
         let mut taken = blocks.take_block(Vec::new())?;
@@ -142,7 +144,7 @@ impl Stats {
         for slice in counted {
             sums.add(slice, &keys);
         }
-        Ok(sums.finish(filter.oracle.is_some()))
+        Ok(sums.finish())
     }
 }
 

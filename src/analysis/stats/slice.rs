@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::figures::Counts;
+use super::figures::Intensities;
 use super::keys::ByKey;
 use super::keys::Key;
 use super::keys::Keys;
@@ -12,7 +13,7 @@ use crate::signal::Intensity;
 use crate::signal_log::Kind;
 use crate::signal_log::Line;
 use crate::signal_log::LineReport;
-use crate::signal_log::bare_lines;
+use crate::signal_log::Lines;
 use crate::verdict::Decision;
 use crate::verdict::Outcome;
 
@@ -36,12 +37,22 @@ impl<N, T> Default for Named<N, T> {
 }
 
 impl<N, T: Default> Named<N, T> {
+    fn with_capacity(capacity: usize) -> Self {
+        Self {
+            places: HashMap::with_capacity_and_hasher(capacity, ByKey::default()),
+            items: Vec::with_capacity(capacity),
+        }
+    }
+
     /// Returns the place of a name, which is made where it is new.
     pub(super) fn place(&mut self, key: Key, name: impl FnOnce() -> N) -> u32 {
-        *self.places.entry(key).or_insert_with(|| {
-            self.items.push((name(), T::default()));
-            u32::try_from(self.items.len() - 1).unwrap_or(NONE)
-        })
+        if let Some(place) = self.places.get(&key) {
+            return *place;
+        }
+        let place = u32::try_from(self.items.len()).unwrap_or(NONE);
+        self.items.push((name(), T::default()));
+        self.places.insert(key, place);
+        place
     }
 
     pub(super) fn at(&mut self, place: u32) -> Option<&mut T> {
@@ -67,9 +78,18 @@ pub(super) struct BindingName {
 pub(super) struct Group {
     pub(super) evaluations: u64,
     pub(super) stopped: u64,
-    pub(super) counts: Counts,
+    pub(super) signals: Intensities,
     pub(super) first_ms: Option<i64>,
     pub(super) last_ms: Option<i64>,
+}
+
+/// Where something is counted: places in the lists of a slice, or of the sums.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Places {
+    pub(super) binding: u32,
+    pub(super) issue: u32,
+    pub(super) host: u32,
+    pub(super) day: u32,
 }
 
 /// What must be seen in the order of the log.
@@ -78,22 +98,21 @@ pub(super) enum Ordered {
     /// A binding judged; `chain` is the key of trigger, binding and subject.
     Judged {
         chain: Key,
-        binding: u32,
-        issue: u32,
+        places: Places,
         outcome: Outcome,
         waived: bool,
         ms: i64,
     },
+    /// A signal was given, which is counted at some places; its answer will be, too.
+    Given { signal: Key, places: Places },
     /// A prompt or stronger was given.
     Violated { chain: Key, ms: i64 },
     /// A signal was answered.
     Answered {
         signal: Key,
-        binding: u32,
-        issue: u32,
-        day: u32,
         action: Action,
         inferred: bool,
+        refused: bool,
     },
 }
 
@@ -119,18 +138,26 @@ struct At<'l> {
     hook: &'l str,
     key: Key,
     subject: Key,
-    issue: u32,
+    places: Places,
     ms: i64,
 }
 
 impl Slice {
     /// Counts some lines.
     pub(super) fn count(bytes: &[u8], filter: &Filter, keys: &Keys) -> Self {
-        let mut slice = Self::default();
+        let mut slice = Self {
+            // About one event for this many bytes; a list that grows moves what it holds.
+            ordered: Vec::with_capacity(bytes.len() / 256),
+            issues: Named::with_capacity(bytes.len() / 2048),
+            ..Self::default()
+        };
         let is_open = filter.is_open();
-        for line in bare_lines(bytes) {
-            match Line::parse(line) {
-                Ok(line) if is_open || filter.admits(&line) => slice.add(&line, filter, keys),
+        let mut lines = Lines::new(bytes);
+        while let Some(line) = lines.next() {
+            match line {
+                // An answer is counted where its signal is, which is known when the slices are put together.
+                Ok(line) if line.kind == Kind::Response => slice.answer(line, is_open, keys),
+                Ok(line) if is_open || filter.admits(line) => slice.add(line, filter, keys),
                 Ok(_) => {}
                 Err(_) => slice.bad_lines += 1,
             }
@@ -138,14 +165,34 @@ impl Slice {
         slice
     }
 
-    fn add(&mut self, line: &Line<'_>, filter: &Filter, keys: &Keys) {
-        let Some(hook) = line.trigger() else { return };
+    /// Counts a record; returns its time.
+    fn record(&mut self, line: &Line<'_>) -> i64 {
         self.records += 1;
         let ms = milliseconds(line.timestamp).unwrap_or_default();
         self.first_ms.get_or_insert(ms);
         self.last_ms = Some(ms);
+        ms
+    }
+
+    fn answer(&mut self, line: &Line<'_>, is_open: bool, keys: &Keys) {
+        if is_open {
+            self.record(line);
+        }
+        if let Some(response) = &line.response {
+            self.ordered.push(Ordered::Answered {
+                signal: keys.of_id(response.signal_id),
+                action: response.action,
+                inferred: response.inferred,
+                refused: line.refused.is_some(),
+            });
+        }
+    }
+
+    fn add(&mut self, line: &Line<'_>, filter: &Filter, keys: &Keys) {
+        let Some(hook) = line.trigger() else { return };
+        let ms = self.record(line);
         let subject = line.issue().or(line.session_id.as_deref());
-        let subject = line.subject.as_deref().or(subject).unwrap_or_default();
+        let subject = subject.unwrap_or_default();
         let key = keys.of(hook);
         let day = line.timestamp.get(..10).unwrap_or_default();
         let day = self.days.place(keys.of(day), || day.to_owned());
@@ -183,7 +230,12 @@ impl Slice {
                     hook,
                     key,
                     subject: keys.of(subject),
-                    issue,
+                    places: Places {
+                        binding: NONE,
+                        issue,
+                        host,
+                        day,
+                    },
                     ms,
                 };
                 for report in &line.bindings {
@@ -198,18 +250,34 @@ impl Slice {
                 };
                 let intensity = signal.header.intensity;
                 let key = key.with(keys.of(id));
-                let binding = self.binding(key, hook, id, &signal.header.source, line);
-                for counts in [
-                    self.bindings.at(binding).map(|(counts, _)| counts),
-                    self.days.at(day).map(|g| &mut g.counts),
-                    self.issues.at(issue).map(|g| &mut g.counts),
-                    self.hosts.at(host).map(|g| &mut g.counts),
+                let binding = self.bindings.place(key, || BindingName {
+                    hook: hook.to_owned(),
+                    id: id.to_owned(),
+                    oracle: signal.header.source.to_string(),
+                    source: line.source.as_deref().unwrap_or_default().to_owned(),
+                });
+                for signals in [
+                    self.bindings
+                        .at(binding)
+                        .map(|(counts, _)| &mut counts.signals),
+                    self.days.at(day).map(|g| &mut g.signals),
+                    self.issues.at(issue).map(|g| &mut g.signals),
+                    self.hosts.at(host).map(|g| &mut g.signals),
                 ]
                 .into_iter()
                 .flatten()
                 {
-                    counts.signals.add(intensity);
+                    signals.add(intensity);
                 }
+                self.ordered.push(Ordered::Given {
+                    signal: keys.of_id(signal.header.id),
+                    places: Places {
+                        binding,
+                        issue,
+                        host,
+                        day,
+                    },
+                });
                 if intensity >= Intensity::Prompt {
                     self.ordered.push(Ordered::Violated {
                         chain: key.with(keys.of(subject)),
@@ -217,28 +285,7 @@ impl Slice {
                     });
                 }
             }
-            Kind::Response => {
-                let (Some(response), Some(id)) = (&line.response, line.binding.as_deref()) else {
-                    return;
-                };
-                let binding = self.binding(key.with(keys.of(id)), hook, id, "", line);
-                if line.refused.is_some() {
-                    if let Some((counts, _)) = self.bindings.at(binding) {
-                        counts.refused += 1;
-                    }
-                    return;
-                }
-                // Whether the subject is an issue or a session is not written; one that was seen as an issue is one.
-                let issue = self.issues.place(keys.of(subject), || subject.to_owned());
-                self.ordered.push(Ordered::Answered {
-                    signal: keys.of_id(response.signal_id),
-                    binding,
-                    issue,
-                    day,
-                    action: response.action,
-                    inferred: response.inferred,
-                });
-            }
+            Kind::Response => {}
         }
     }
 
@@ -266,23 +313,16 @@ impl Slice {
                 durations.push(u32::try_from(report.duration_us).unwrap_or(u32::MAX));
                 self.ordered.push(Ordered::Judged {
                     chain: key.with(at.subject),
-                    binding: place,
-                    issue: at.issue,
+                    places: Places {
+                        binding: place,
+                        ..at.places
+                    },
                     outcome: report.outcome,
                     waived: !report.waived.is_empty(),
                     ms: at.ms,
                 });
             }
         }
-    }
-
-    fn binding(&mut self, key: Key, hook: &str, id: &str, oracle: &str, line: &Line<'_>) -> u32 {
-        self.bindings.place(key, || BindingName {
-            hook: hook.to_owned(),
-            id: id.to_owned(),
-            oracle: oracle.to_owned(),
-            source: line.source.as_deref().unwrap_or_default().to_owned(),
-        })
     }
 }
 

@@ -19,13 +19,15 @@ use super::slice::Group;
 use super::slice::NONE;
 use super::slice::Named;
 use super::slice::Ordered;
+use super::slice::Places;
 use super::slice::Slice;
+use crate::analysis::Filter;
 use crate::signal::Action;
 use crate::verdict::Decision;
 use crate::verdict::Outcome;
 
-/// Of how many answered signals it is remembered that they were: a second answer takes the place of the first.
-const REMEMBERED: usize = 1 << 16;
+/// Of how many signals it is remembered where they are counted, so that their answers are counted there.
+const REMEMBERED: usize = 1 << 17;
 
 /// A chain that is not closed: see `signal_log::chain`, whose rules these are.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,6 +35,37 @@ struct Open {
     violations: u64,
     since_ms: i64,
     counted: bool,
+}
+
+/// A signal whose answer may come.
+#[derive(Clone, Copy, Debug)]
+struct Given {
+    places: Places,
+    /// What was answered, and whether that was concluded.
+    answer: Option<(Action, bool)>,
+}
+
+/// Where the names of a slice stand in the sums.
+struct Known {
+    bindings: Vec<u32>,
+    issues: Vec<u32>,
+    hosts: Vec<u32>,
+    days: Vec<u32>,
+}
+
+impl Known {
+    fn places(&self, of_slice: Places) -> Places {
+        let known = |places: &[u32], place: u32| {
+            let place = usize::try_from(place).ok();
+            place.and_then(|p| places.get(p)).copied().unwrap_or(NONE)
+        };
+        Places {
+            binding: known(&self.bindings, of_slice.binding),
+            issue: known(&self.issues, of_slice.issue),
+            host: known(&self.hosts, of_slice.host),
+            day: known(&self.days, of_slice.day),
+        }
+    }
 }
 
 /// What has been counted so far.
@@ -44,17 +77,26 @@ pub(super) struct Sums {
     hooks: BTreeMap<String, u64>,
     decisions: [u64; 4],
     bindings: Named<BindingName, Counts>,
-    issues: Named<String, Group>,
-    hosts: Named<String, Group>,
-    days: Named<String, Group>,
+    issues: Named<String, (Group, Counts)>,
+    hosts: Named<String, (Group, Counts)>,
+    days: Named<String, (Group, Counts)>,
     open: HashMap<Key, Open, ByKey>,
-    answered: HashMap<Key, (Action, bool), ByKey>,
-    answered_in_order: VecDeque<Key>,
+    given: HashMap<Key, Given, ByKey>,
+    given_in_order: VecDeque<Key>,
+    /// Whether a filter leaves records out: of the answers, those to signals that are left out.
+    of_some: bool,
     first_ms: Option<i64>,
     last_ms: Option<i64>,
 }
 
 impl Sums {
+    pub(super) fn new(filter: &Filter) -> Self {
+        Self {
+            of_some: !filter.is_open(),
+            ..Self::default()
+        }
+    }
+
     /// Adds what the next lines add up to.
     pub(super) fn add(&mut self, slice: Slice, keys: &Keys) {
         self.records += slice.records;
@@ -75,12 +117,9 @@ impl Sums {
             bindings.push(place);
             let known = usize::try_from(place).ok();
             if let Some((known, sum)) = known.and_then(|p| self.bindings.items.get_mut(p)) {
-                // The place is the latest; an answer knows no oracle.
+                // The place is the latest.
                 if !name.source.is_empty() {
                     known.source = name.source;
-                }
-                if !name.oracle.is_empty() {
-                    known.oracle = name.oracle;
                 }
                 sum.merge(&counts);
                 for duration in durations {
@@ -88,28 +127,23 @@ impl Sums {
                 }
             }
         }
-        let issues = merge_groups(&mut self.issues, slice.issues, keys);
-        merge_groups(&mut self.hosts, slice.hosts, keys);
-        let days = merge_groups(&mut self.days, slice.days, keys);
+        let known = Known {
+            bindings,
+            issues: merge_groups(&mut self.issues, slice.issues, keys),
+            hosts: merge_groups(&mut self.hosts, slice.hosts, keys),
+            days: merge_groups(&mut self.days, slice.days, keys),
+        };
         for event in slice.ordered {
-            self.follow(event, &bindings, &issues, &days);
+            self.follow(event, &known);
         }
     }
 
     /// Takes what depends on the order of the records.
-    fn follow(&mut self, event: Ordered, bindings: &[u32], issues: &[u32], days: &[u32]) {
-        let global = |places: &[u32], place: u32| {
-            usize::try_from(place)
-                .ok()
-                .and_then(|p| places.get(p))
-                .copied()
-                .unwrap_or(NONE)
-        };
+    fn follow(&mut self, event: Ordered, known: &Known) {
         match event {
             Ordered::Judged {
                 chain,
-                binding,
-                issue,
+                places,
                 outcome,
                 waived,
                 ms,
@@ -123,11 +157,8 @@ impl Sums {
                     }
                     let took = u64::try_from(ms - open.since_ms).unwrap_or(0);
                     let tries = open.violations + 1;
-                    if let Some(counts) = self.bindings.at(global(bindings, binding)) {
+                    for counts in self.counts(known.places(places)) {
                         counts.add_repair(took, tries);
-                    }
-                    if let Some(group) = self.issues.at(global(issues, issue)) {
-                        group.counts.add_repair(took, tries);
                     }
                 }
                 Outcome::Signalled => {
@@ -148,59 +179,82 @@ impl Sums {
                     }
                 }
             }
-            Ordered::Answered {
-                signal,
-                binding,
-                issue,
-                day,
-                action,
-                inferred,
-            } => {
-                let before = self.answered.get(&signal).copied();
-                // What was said is not undone by what is concluded later.
-                if before.is_some_and(|(_, was_inferred)| inferred && !was_inferred) {
-                    return;
-                }
-                self.answered.insert(signal, (action, inferred));
-                if before.is_none() {
-                    self.answered_in_order.push_back(signal);
-                    if self.answered_in_order.len() > REMEMBERED
-                        && let Some(oldest) = self.answered_in_order.pop_front()
+            Ordered::Given { signal, places } => {
+                let given = Given {
+                    places: known.places(places),
+                    answer: None,
+                };
+                if self.given.insert(signal, given).is_none() {
+                    self.given_in_order.push_back(signal);
+                    if self.given_in_order.len() > REMEMBERED
+                        && let Some(oldest) = self.given_in_order.pop_front()
                     {
-                        self.answered.remove(&oldest);
+                        self.given.remove(&oldest);
                     }
-                }
-                for counts in [
-                    self.bindings.at(global(bindings, binding)),
-                    self.issues.at(global(issues, issue)).map(|g| &mut g.counts),
-                    self.days.at(global(days, day)).map(|g| &mut g.counts),
-                ]
-                .into_iter()
-                .flatten()
-                {
-                    if let Some((action, was_inferred)) = before {
-                        if let Some(count) = counts.responses.get_mut(&action) {
-                            *count = count.saturating_sub(1);
-                        }
-                        counts.inferred -= u64::from(was_inferred && counts.inferred > 0);
-                    }
-                    *counts.responses.entry(action).or_default() += 1;
-                    counts.inferred += u64::from(inferred);
                 }
             }
+            Ordered::Answered {
+                signal,
+                action,
+                inferred,
+                refused,
+            } => self.answer(signal, action, inferred, refused),
         }
     }
 
-    /// Puts the figures together; of one oracle only where the answers, which know no oracle, are not to be counted by
-    /// themselves.
-    pub(super) fn finish(self, of_one_oracle: bool) -> Stats {
+    /// Counts an answer where its signal is counted.
+    fn answer(&mut self, signal: Key, action: Action, inferred: bool, refused: bool) {
+        let Some(given) = self.given.get_mut(&signal) else {
+            return;
+        };
+        if self.of_some {
+            self.records += 1;
+        }
+        let places = given.places;
+        if refused {
+            if let Some(counts) = self.bindings.at(places.binding) {
+                counts.refused += 1;
+            }
+            return;
+        }
+        // What was said is not undone by what is concluded later.
+        if given
+            .answer
+            .is_some_and(|(_, was_inferred)| inferred && !was_inferred)
+        {
+            return;
+        }
+        let before = given.answer.replace((action, inferred));
+        for counts in self.counts(places) {
+            if let Some((action, was_inferred)) = before {
+                if let Some(count) = counts.responses.get_mut(&action) {
+                    *count = count.saturating_sub(1);
+                }
+                counts.inferred -= u64::from(was_inferred && counts.inferred > 0);
+            }
+            *counts.responses.entry(action).or_default() += 1;
+            counts.inferred += u64::from(inferred);
+        }
+    }
+
+    /// Returns all that is counted of what happened at some places.
+    fn counts(&mut self, places: Places) -> impl Iterator<Item = &mut Counts> {
+        [
+            self.bindings.at(places.binding),
+            self.issues.at(places.issue).map(|(_, counts)| counts),
+            self.hosts.at(places.host).map(|(_, counts)| counts),
+            self.days.at(places.day).map(|(_, counts)| counts),
+        ]
+        .into_iter()
+        .flatten()
+    }
+
+    /// Puts the figures together.
+    pub(super) fn finish(self) -> Stats {
         let mut total = Counts::default();
         let mut oracles: BTreeMap<String, Counts> = BTreeMap::new();
         let mut bindings = Vec::with_capacity(self.bindings.items.len());
         for (name, counts) in self.bindings.items {
-            if of_one_oracle && name.oracle.is_empty() {
-                continue;
-            }
             total.merge(&counts);
             oracles
                 .entry(name.oracle.clone())
@@ -259,7 +313,7 @@ impl Sums {
 
 /// Adds the groups of a slice; returns the place of each in the sums.
 fn merge_groups(
-    sums: &mut Named<String, Group>,
+    sums: &mut Named<String, (Group, Counts)>,
     slice: Named<String, Group>,
     keys: &Keys,
 ) -> Vec<u32> {
@@ -267,10 +321,10 @@ fn merge_groups(
     for (name, group) in slice.items {
         let place = sums.place(keys.of(&name), || name);
         places.push(place);
-        if let Some(sum) = sums.at(place) {
+        if let Some((sum, _)) = sums.at(place) {
             sum.evaluations += group.evaluations;
             sum.stopped += group.stopped;
-            sum.counts.merge(&group.counts);
+            sum.signals.merge(&group.signals);
             sum.first_ms = sum.first_ms.or(group.first_ms);
             sum.last_ms = group.last_ms.or(sum.last_ms);
         }
@@ -278,17 +332,17 @@ fn merge_groups(
     places
 }
 
-fn groups(groups: Named<String, Group>) -> Vec<GroupStats> {
+fn groups(groups: Named<String, (Group, Counts)>) -> Vec<GroupStats> {
     let mut stats: Vec<GroupStats> = groups
         .items
         .into_iter()
-        .map(|(name, group)| {
-            let figures = group.counts.figures();
+        .map(|(name, (group, counts))| {
+            let figures = counts.figures();
             GroupStats {
                 name,
                 evaluations: group.evaluations,
                 stopped: group.stopped,
-                signals: figures.signals,
+                signals: group.signals,
                 answered: figures.answered,
                 repaired: figures.repaired,
                 mean_time_to_repair_s: figures.mean_time_to_repair_s,
@@ -296,8 +350,6 @@ fn groups(groups: Named<String, Group>) -> Vec<GroupStats> {
                 last: group.last_ms.and_then(DateTime::from_timestamp_millis),
             }
         })
-        // A session that was answered in stands among the issues until here.
-        .filter(|group| group.evaluations > 0 || group.signals.total() > 0)
         .collect();
     stats.sort_by(|a, b| a.name.cmp(&b.name));
     stats

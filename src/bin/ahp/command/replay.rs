@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ahp::analysis::Filter;
-use ahp::analysis::parse_moment;
+use ahp::analysis::parse_since;
 use ahp::engine::Engine;
 use ahp::engine::block_on;
 use ahp::event::Event;
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     /// Compare with what was decided then, or with what the layers in force decide now
     #[arg(long, value_enum, default_value_t)]
     against: Against,
-    /// Not older than this: 30m, 12h, 2d, 3w, a date or a time
+    /// Not older than this: 30m, 12h, 2d, 3w, a day like 2026-02-09 (UTC), or a time like 2026-02-09T10:00:00Z
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
     /// Replay what happened after operations too; oracles there may act, not only judge
@@ -102,7 +102,7 @@ fn replay(args: &Args) -> Result<Exit, String> {
         None => LogFile::default().find().0,
     };
     let since = args.since.as_deref();
-    let since = since.map(|text| parse_moment(text, log_file::now()));
+    let since = since.map(|text| parse_since(text, log_file::now()));
     let filter = Filter {
         since: since.transpose()?,
         ..Filter::default()

@@ -4,11 +4,12 @@ use std::io::Write;
 use std::ops::ControlFlow;
 
 use ahp::analysis::Entry;
+use ahp::analysis::Passed;
 use ahp::analysis::each_entry;
 use ahp::analysis::each_line;
 use serde_json::Value;
 
-use super::filter::FilterArgs;
+use super::filter::SignalFilterArgs;
 use crate::exit_code::Exit;
 use crate::log_file::LogFile;
 use crate::output;
@@ -16,12 +17,12 @@ use crate::output;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    filter: FilterArgs,
+    filter: SignalFilterArgs,
     /// The form
     #[arg(long, value_enum, default_value_t)]
     format: ExportFormat,
     /// The records as they are in the log, evaluations and answers too
-    #[arg(long)]
+    #[arg(long, conflicts_with = "unanswered")]
     raw: bool,
 }
 
@@ -57,8 +58,9 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
         if args.format == ExportFormat::Csv {
             write_row(&mut out, RAW_COLUMNS.iter().map(|c| Value::from(*c))).ok();
         }
+        let mut passed = Passed::new(&filter);
         each_line(&reader, |bytes, line| {
-            if !filter.admits(line) {
+            if !passed.admits(line, |_| false) {
                 return ControlFlow::Continue(());
             }
             go_on(match args.format {

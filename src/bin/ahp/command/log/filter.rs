@@ -1,7 +1,8 @@
 //! The filters of the log commands.
 
 use ahp::analysis::Filter;
-use ahp::analysis::parse_moment;
+use ahp::analysis::parse_since;
+use ahp::analysis::parse_until;
 use ahp::event::Trigger;
 use ahp::signal::Intensity;
 
@@ -9,10 +10,10 @@ use crate::log_file;
 
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct FilterArgs {
-    /// Not older than this: 30m, 12h, 2d, 3w, a date or a time
+    /// Not older than this: 30m, 12h, 2d, 3w, a day like 2026-02-09 (UTC), or a time like 2026-02-09T10:00:00Z
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
-    /// Not newer than this
+    /// Not newer than this; a day is included whole
     #[arg(long, value_name = "WHEN")]
     until: Option<String>,
     /// Of this trigger
@@ -36,26 +37,39 @@ pub(super) struct FilterArgs {
     /// Of this host
     #[arg(long, value_name = "NAME")]
     host: Option<String>,
-    /// Without an answer
-    #[arg(long)]
-    unanswered: bool,
 }
 
 fn intensity(name: &str) -> Result<Intensity, String> {
     Intensity::find(name).ok_or_else(|| "expected block, control, prompt or aid".to_owned())
 }
 
+/// The filters where signals are listed, each with what became of it.
+#[derive(Debug, Default, clap::Args)]
+pub(super) struct SignalFilterArgs {
+    #[command(flatten)]
+    filter: FilterArgs,
+    /// Without an answer
+    #[arg(long)]
+    unanswered: bool,
+}
+
+impl SignalFilterArgs {
+    pub(super) fn filter(&self) -> Result<Filter, String> {
+        Ok(Filter {
+            unanswered: self.unanswered,
+            ..self.filter.filter()?
+        })
+    }
+}
+
 impl FilterArgs {
     pub(super) fn filter(&self) -> Result<Filter, String> {
         let now = log_file::now();
-        let moment = |text: &Option<String>| {
-            text.as_deref()
-                .map(|text| parse_moment(text, now))
-                .transpose()
-        };
+        let since = self.since.as_deref().map(|text| parse_since(text, now));
+        let until = self.until.as_deref().map(|text| parse_until(text, now));
         Ok(Filter {
-            since: moment(&self.since)?,
-            until: moment(&self.until)?,
+            since: since.transpose()?,
+            until: until.transpose()?,
             hook: self.hook,
             oracle: self.oracle.clone(),
             binding: self.binding.clone(),
@@ -63,7 +77,7 @@ impl FilterArgs {
             issue: self.issue.clone(),
             session: self.session.clone(),
             host: self.host.clone(),
-            unanswered: self.unanswered,
+            unanswered: false,
         })
     }
 }

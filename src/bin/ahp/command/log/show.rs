@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use ahp::analysis::each_entry;
 use ahp::analysis::newest_entries;
 
-use super::filter::FilterArgs;
+use super::filter::SignalFilterArgs;
 use super::table;
 use crate::exit_code::Exit;
 use crate::log_file::LogFile;
@@ -19,7 +19,7 @@ const MOST: usize = 50;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    filter: FilterArgs,
+    filter: SignalFilterArgs,
     /// At most this many, the newest; 0 for all [default: 50 for people, all for programs]
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,

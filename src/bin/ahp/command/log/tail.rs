@@ -1,15 +1,19 @@
 //! ahp log tail: the newest signals, and those that come.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use ahp::analysis::Entry;
+use ahp::analysis::Filter;
+use ahp::analysis::Passed;
 use ahp::analysis::newest_entries;
 use ahp::signal_log::Follow;
 use ahp::signal_log::Kind;
 use ahp::signal_log::Line;
 use ahp::signal_log::ResponseRecord;
+use uuid::Uuid;
 
-use super::filter::FilterArgs;
+use super::filter::SignalFilterArgs;
 use super::table;
 use crate::exit_code::Exit;
 use crate::log_file::LogFile;
@@ -22,7 +26,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    filter: FilterArgs,
+    filter: SignalFilterArgs,
     /// At most this many, the newest
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
     limit: usize,
@@ -58,17 +62,19 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
     if !args.follow {
         return Ok(Exit::Success);
     }
+    let mut passed = Passed::new(&filter);
     loop {
         for bytes in follow.news().map_err(|e| e.to_string())? {
             let Ok(line) = Line::parse(&bytes) else {
                 output::error("a line of the log is no record; `ahp log verify` says more");
                 continue;
             };
-            if !filter.admits(&line) {
+            if !passed.admits(&line, |signal| was_admitted(log, &filter, signal)) {
                 continue;
             }
             match line.kind {
                 Kind::Evaluation => {}
+                Kind::Response if filter.unanswered => {}
                 Kind::Signal => {
                     if let Some(entry) = Entry::of_line(&bytes) {
                         print(&entry);
@@ -79,6 +85,21 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
         }
         std::thread::sleep(PAUSE);
     }
+}
+
+/// Looks up a signal that was given before the tail began, and whether it is asked for.
+fn was_admitted(log: &LogFile, filter: &Filter, signal: Uuid) -> bool {
+    let mut is_admitted = false;
+    let read = log.read().map(|reader| {
+        reader.newest_first(|bytes| match Line::parse(bytes) {
+            Ok(line) if line.signal.as_ref().is_some_and(|s| s.header.id == signal) => {
+                is_admitted = filter.admits(&line);
+                ControlFlow::Break(())
+            }
+            _ => ControlFlow::Continue(()),
+        })
+    });
+    matches!(read, Ok(Ok(()))) && is_admitted
 }
 
 fn print_answer(bytes: &[u8], for_programs: bool) {
