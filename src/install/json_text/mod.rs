@@ -1,85 +1,20 @@
 //! JsonText: JSON with comments, edited where it must be and left as it is everywhere else.
 
-use std::ops::Range;
+mod tree;
 
-use serde_json::Map;
+pub use self::tree::JsonTextError;
+
 use serde_json::Value;
+
+use self::tree::Kind;
+use self::tree::Node;
+use self::tree::comma_after;
+use self::tree::parse;
 
 /// A settings file as text; every edit changes the least of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonText {
     text: String,
-}
-
-/// Why a settings file cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}, column {column}: {expected}")]
-pub struct JsonTextError {
-    /// Counted from 1.
-    pub line: usize,
-    /// Counted from 1, in characters.
-    pub column: usize,
-    /// What was expected there.
-    pub expected: &'static str,
-}
-
-/// A value with its place.
-#[derive(Clone, Debug)]
-struct Node {
-    span: Range<usize>,
-    kind: Kind,
-}
-
-#[derive(Clone, Debug)]
-enum Kind {
-    Object(Vec<Member>),
-    Array(Vec<Node>),
-    Scalar(Value),
-}
-
-#[derive(Clone, Debug)]
-struct Member {
-    /// From the key's quote to the value's end.
-    span: Range<usize>,
-    key: String,
-    value: Node,
-}
-
-impl Node {
-    fn value(&self) -> Value {
-        match &self.kind {
-            Kind::Object(members) => {
-                let mut map = Map::new();
-                for member in members {
-                    map.insert(member.key.clone(), member.value.value());
-                }
-                Value::Object(map)
-            }
-            Kind::Array(items) => Value::Array(items.iter().map(Self::value).collect()),
-            Kind::Scalar(value) => value.clone(),
-        }
-    }
-
-    fn parts(&self) -> Vec<Range<usize>> {
-        match &self.kind {
-            Kind::Object(members) => members.iter().map(|m| m.span.clone()).collect(),
-            Kind::Array(items) => items.iter().map(|n| n.span.clone()).collect(),
-            Kind::Scalar(_) => Vec::new(),
-        }
-    }
-
-    fn step(&self, step: &str) -> Option<&Self> {
-        match &self.kind {
-            // Where a key stands twice, the last one counts, as it does to every reader.
-            Kind::Object(members) => members
-                .iter()
-                .rev()
-                .find(|m| m.key == step)
-                .map(|m| &m.value),
-            Kind::Array(items) => items.get(step.parse::<usize>().ok()?),
-            Kind::Scalar(_) => None,
-        }
-    }
 }
 
 impl JsonText {
@@ -159,7 +94,7 @@ impl JsonText {
         let one_line = !inside.contains('\n') && !parts.is_empty();
         let ends_with_comma = parts
             .last()
-            .is_some_and(|last| self.comma_after(last.end).is_some_and(|at| at < close));
+            .is_some_and(|last| comma_after(&self.text, last.end).is_some_and(|at| at < close));
         if one_line {
             let comma = if ends_with_comma { " " } else { ", " };
             self.text.insert_str(behind, &format!("{comma}{written}"));
@@ -199,18 +134,18 @@ impl JsonText {
             return false;
         };
         let before = index.checked_sub(1).and_then(|n| parts.get(n));
-        let own_comma = self.comma_after(part.end).filter(|at| *at < node.span.end);
+        let own_comma = comma_after(&self.text, part.end).filter(|at| *at < node.span.end);
         let range = match (own_comma, before) {
             // From behind what stands before it: its own line goes with it.
             (Some(comma), before) => {
                 let from = before.map_or(node.span.start + 1, |b| {
-                    self.comma_after(b.end).map_or(b.end, |at| at + 1)
+                    comma_after(&self.text, b.end).map_or(b.end, |at| at + 1)
                 });
                 self.line_rest(from)..comma + 1
             }
             // The last one takes the comma before it along, and leaves a comment that follows that comma.
             (None, Some(before)) => {
-                let comma = self.comma_after(before.end).unwrap_or(before.end);
+                let comma = comma_after(&self.text, before.end).unwrap_or(before.end);
                 let from = self.line_rest(comma + 1);
                 if from > comma + 1 {
                     self.text.replace_range(from..part.end, "");
@@ -247,16 +182,6 @@ impl JsonText {
         );
         self.text.replace_range(node.span, &written);
         true
-    }
-
-    /// Returns where the comma after a value stands; comments may lie between.
-    fn comma_after(&self, end: usize) -> Option<usize> {
-        let mut parser = Parser {
-            text: &self.text,
-            at: end,
-        };
-        parser.blank().ok()?;
-        parser.rest().starts_with(',').then_some(parser.at)
     }
 
     /// Returns where a comment ends that follows on the same line, else the place itself.
@@ -333,166 +258,6 @@ fn write(value: &Value, indent: &str, unit: &str, newline: &str, out: &mut Strin
             out.push_str(&format!("{newline}{indent}]"));
         }
         other => out.push_str(&other.to_string()),
-    }
-}
-
-fn parse(text: &str) -> Result<Node, JsonTextError> {
-    let mut parser = Parser { text, at: 0 };
-    if parser.rest().starts_with('\u{feff}') {
-        parser.at = '\u{feff}'.len_utf8();
-    }
-    parser.blank()?;
-    let node = parser.value(0)?;
-    parser.blank()?;
-    if parser.rest().is_empty() {
-        Ok(node)
-    } else {
-        Err(parser.expected("expected the end of the file"))
-    }
-}
-
-/// How deep objects may be nested; settings files are nowhere near.
-const DEPTH: usize = 128;
-
-struct Parser<'a> {
-    text: &'a str,
-    at: usize,
-}
-
-impl<'a> Parser<'a> {
-    fn rest(&self) -> &'a str {
-        self.text.get(self.at..).unwrap_or_default()
-    }
-
-    fn expected(&self, expected: &'static str) -> JsonTextError {
-        let head = self.text.get(..self.at).unwrap_or_default();
-        JsonTextError {
-            line: head.matches('\n').count() + 1,
-            column: head.rsplit('\n').next().unwrap_or_default().chars().count() + 1,
-            expected,
-        }
-    }
-
-    /// Passes blanks and comments.
-    fn blank(&mut self) -> Result<(), JsonTextError> {
-        loop {
-            let rest = self.rest();
-            let trimmed = rest.trim_start();
-            self.at += rest.len() - trimmed.len();
-            if trimmed.starts_with("//") {
-                self.at += trimmed.find('\n').unwrap_or(trimmed.len());
-            } else if trimmed.starts_with("/*") {
-                match trimmed.find("*/") {
-                    Some(end) => self.at += end + 2,
-                    None => return Err(self.expected("expected the end of this comment")),
-                }
-            } else {
-                return Ok(());
-            }
-        }
-    }
-
-    fn take(&mut self, sign: char) -> bool {
-        let there = self.rest().starts_with(sign);
-        if there {
-            self.at += sign.len_utf8();
-        }
-        there
-    }
-
-    fn value(&mut self, depth: usize) -> Result<Node, JsonTextError> {
-        if depth > DEPTH {
-            return Err(self.expected("expected fewer levels of nesting"));
-        }
-        let start = self.at;
-        let kind = match self.rest().chars().next() {
-            Some('{') => self.object(depth)?,
-            Some('[') => self.array(depth)?,
-            Some('"') => Kind::Scalar(Value::String(self.string()?)),
-            Some(_) => {
-                let rest = self.rest();
-                let end = rest
-                    .find(|c: char| c.is_whitespace() || ",]}/".contains(c))
-                    .unwrap_or(rest.len());
-                let word = rest.get(..end).unwrap_or_default();
-                let value =
-                    serde_json::from_str(word).map_err(|_| self.expected("expected a value"))?;
-                self.at += end;
-                Kind::Scalar(value)
-            }
-            None => return Err(self.expected("expected a value")),
-        };
-        Ok(Node {
-            span: start..self.at,
-            kind,
-        })
-    }
-
-    fn object(&mut self, depth: usize) -> Result<Kind, JsonTextError> {
-        self.take('{');
-        let mut members = Vec::new();
-        loop {
-            self.blank()?;
-            if self.take('}') {
-                return Ok(Kind::Object(members));
-            }
-            let start = self.at;
-            if !self.rest().starts_with('"') {
-                return Err(self.expected("expected a key in double quotes, or `}`"));
-            }
-            let key = self.string()?;
-            self.blank()?;
-            if !self.take(':') {
-                return Err(self.expected("expected `:`"));
-            }
-            self.blank()?;
-            let value = self.value(depth + 1)?;
-            members.push(Member {
-                span: start..self.at,
-                key,
-                value,
-            });
-            self.blank()?;
-            if !self.take(',') && !self.rest().starts_with('}') {
-                return Err(self.expected("expected `,` or `}`"));
-            }
-        }
-    }
-
-    fn array(&mut self, depth: usize) -> Result<Kind, JsonTextError> {
-        self.take('[');
-        let mut items = Vec::new();
-        loop {
-            self.blank()?;
-            if self.take(']') {
-                return Ok(Kind::Array(items));
-            }
-            items.push(self.value(depth + 1)?);
-            self.blank()?;
-            if !self.take(',') && !self.rest().starts_with(']') {
-                return Err(self.expected("expected `,` or `]`"));
-            }
-        }
-    }
-
-    fn string(&mut self) -> Result<String, JsonTextError> {
-        let rest = self.rest();
-        let mut escaped = false;
-        for (at, c) in rest.char_indices().skip(1) {
-            match c {
-                _ if escaped => escaped = false,
-                '\\' => escaped = true,
-                '"' => {
-                    let word = rest.get(..=at).unwrap_or_default();
-                    let text = serde_json::from_str(word)
-                        .map_err(|_| self.expected("expected a string without bad escapes"))?;
-                    self.at += at + 1;
-                    return Ok(text);
-                }
-                _ => {}
-            }
-        }
-        Err(self.expected("expected the end of this string"))
     }
 }
 
