@@ -35,6 +35,20 @@ pub enum Change {
 }
 
 impl Change {
+    /// Returns the change that gives a file its text; none where it has it.
+    pub(super) fn writing(path: &Path, text: String, executable: bool) -> Option<Self> {
+        if fs::read_to_string(path).is_ok_and(|before| before == text)
+            || (text.trim().is_empty() && !path.exists())
+        {
+            return None;
+        }
+        Some(Self::Write {
+            path: path.to_owned(),
+            text,
+            executable,
+        })
+    }
+
     /// Returns the file that is changed.
     pub fn path(&self) -> &Path {
         match self {

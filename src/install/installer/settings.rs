@@ -1,0 +1,196 @@
+//! Settings: our hooks put into and taken out of a settings file that holds more than them.
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use super::read;
+use crate::host::Host;
+use crate::host::Moment;
+use crate::install::Change;
+use crate::install::InstallError;
+use crate::install::JsonText;
+use crate::install::Patience;
+use crate::install::Places;
+use crate::install::Wire;
+use crate::install::json_hooks;
+use crate::install::json_hooks::Shape;
+use crate::install::places::is_ours;
+use crate::install::toml_hooks;
+
+pub(super) fn into_json(
+    file: &Path,
+    host: &Host,
+    shape: Shape,
+    wanted: &[(&Moment, String)],
+    patience: Patience,
+) -> Result<Vec<Change>, InstallError> {
+    let text = json_with(file, host, shape, wanted, patience)?;
+    Ok(Change::writing(file, text, false).into_iter().collect())
+}
+
+pub(super) fn out_of_json(file: &Path, host: &Host) -> Result<Vec<Change>, InstallError> {
+    let (change, _) = json_without(file, host)?;
+    Ok(change.into_iter().collect())
+}
+
+pub(super) fn json_wires(file: &Path) -> Result<Vec<Wire>, InstallError> {
+    Ok(json_hooks::wires(&json(file, &read(file)?)?))
+}
+
+pub(super) fn into_codex(
+    places: &Places,
+    file: &Path,
+    host: &Host,
+    wanted: &[(&Moment, String)],
+    patience: Patience,
+) -> Result<Vec<Change>, InstallError> {
+    let text = json_with(file, host, Shape::Groups, wanted, patience)?;
+    let config = codex_config(places);
+    let trusted = trusted(&config, file, &text, host)?;
+    let changes = [
+        Change::writing(file, text, false),
+        Change::writing(&config, trusted, false),
+    ];
+    Ok(changes.into_iter().flatten().collect())
+}
+
+pub(super) fn out_of_codex(
+    places: &Places,
+    file: &Path,
+    host: &Host,
+) -> Result<Vec<Change>, InstallError> {
+    let (change, text) = json_without(file, host)?;
+    let config = codex_config(places);
+    let trusted = trusted(&config, file, &text, host)?;
+    let changes = [change, Change::writing(&config, trusted, false)];
+    Ok(changes.into_iter().flatten().collect())
+}
+
+/// Whether Codex trusts the hooks of ours that stand in a file.
+pub(super) fn codex_trusts(
+    places: &Places,
+    file: &Path,
+    host: &Host,
+) -> Result<bool, InstallError> {
+    let config = codex_config(places);
+    let wanted = trusted(&config, file, &read(file)?, host)?;
+    Ok(read(&config)?.trim() == wanted.trim())
+}
+
+pub(super) fn into_toml(
+    file: &Path,
+    host: &Host,
+    wanted: &[(&Moment, String)],
+    patience: Patience,
+) -> Result<Vec<Change>, InstallError> {
+    let mut document = toml_hooks::read(&read(file)?)?;
+    let there = toml_hooks::wires(&document).into_iter().map(|w| w.command);
+    let ours = there.filter(|command| is_ours(command, host.name));
+    if ours.eq(wanted.iter().map(|(_, command)| command.as_str())) {
+        return Ok(Vec::new());
+    }
+    toml_hooks::remove(&mut document, host.name);
+    toml_hooks::add(&mut document, host, wanted, patience)?;
+    let change = Change::writing(file, document.to_string(), false);
+    Ok(change.into_iter().collect())
+}
+
+pub(super) fn out_of_toml(file: &Path, host: &Host) -> Result<Vec<Change>, InstallError> {
+    let before = read(file)?;
+    let mut document = toml_hooks::read(&before)?;
+    toml_hooks::remove(&mut document, host.name);
+    let text = document.to_string();
+    if text.trim().is_empty() && !before.trim().is_empty() {
+        let path = file.to_owned();
+        return Ok(vec![Change::Remove { path }]);
+    }
+    Ok(Change::writing(file, text, false).into_iter().collect())
+}
+
+pub(super) fn toml_wires(file: &Path) -> Result<Vec<Wire>, InstallError> {
+    Ok(toml_hooks::wires(&toml_hooks::read(&read(file)?)?))
+}
+
+fn json(path: &Path, text: &str) -> Result<JsonText, InstallError> {
+    JsonText::read(text).map_err(|fault| InstallError::Json {
+        path: path.to_owned(),
+        fault,
+    })
+}
+
+/// Returns a JSON settings file with our wires in it; unchanged where they are there already.
+fn json_with(
+    file: &Path,
+    host: &Host,
+    shape: Shape,
+    wanted: &[(&Moment, String)],
+    patience: Patience,
+) -> Result<String, InstallError> {
+    let before = read(file)?;
+    let mut text = json(file, &before)?;
+    let there: Vec<Wire> = json_hooks::wires(&text)
+        .into_iter()
+        .filter(|wire| is_ours(&wire.command, host.name))
+        .collect();
+    let same = there.len() == wanted.len()
+        && wanted.iter().all(|(moment, command)| {
+            there
+                .iter()
+                .any(|w| w.event == moment.name() && w.command == *command)
+        });
+    if !same {
+        json_hooks::remove(&mut text, host.name);
+        json_hooks::add(&mut text, shape, host, wanted, patience)?;
+    }
+    Ok(text.text().to_owned())
+}
+
+/// Returns what takes our wires out of a JSON settings file, and its text without them.
+///
+/// A file that holds nothing more goes away.
+fn json_without(file: &Path, host: &Host) -> Result<(Option<Change>, String), InstallError> {
+    let before = read(file)?;
+    let mut text = json(file, &before)?;
+    json_hooks::remove(&mut text, host.name);
+    let left = text
+        .value()
+        .as_object()
+        .is_some_and(|map| map.keys().any(|k| k != "version"));
+    let text = text.text().to_owned();
+    let change = if text == before || before.is_empty() {
+        None
+    } else if left || text.contains("//") || text.contains("/*") {
+        Change::writing(file, text.clone(), false)
+    } else {
+        let path = file.to_owned();
+        Some(Change::Remove { path })
+    };
+    Ok((change, text))
+}
+
+fn codex_config(places: &Places) -> PathBuf {
+    places.codex().join("config.toml")
+}
+
+/// Returns Codex's configuration with the hashes of our hooks in it.
+fn trusted(
+    config: &Path,
+    hooks_file: &Path,
+    hooks: &str,
+    host: &Host,
+) -> Result<String, InstallError> {
+    let mut document = toml_hooks::read(&read(config)?)?;
+    let settings = json(hooks_file, hooks)?.value();
+    // It names a file by where it really lies.
+    let name = hooks_file
+        .parent()
+        .and_then(|dir| dir.canonicalize().ok())
+        .map_or_else(|| hooks_file.to_owned(), |dir| dir.join("hooks.json"));
+    toml_hooks::trust_codex(
+        &mut document,
+        &name.to_string_lossy(),
+        &settings,
+        |command| is_ours(command, host.name),
+    )?;
+    Ok(document.to_string())
+}
