@@ -6,30 +6,29 @@
 
 mod change;
 mod content;
+mod look;
 mod named;
 mod permit;
+mod project;
 mod scan;
 mod store;
 
 pub use self::change::Change;
 pub use self::change::ChangeKind;
 pub use self::content::FileState;
+pub use self::look::Look;
 pub use self::permit::Permit;
 pub use self::scan::scan;
 pub use self::store::Manifest;
 
-use std::fs;
-use std::io;
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::OnceLock;
 
 use self::content::Content;
-use self::store::Store;
+use self::project::Project;
+use self::project::issue_command;
 use crate::config::Node;
-use crate::stamp::Stamp;
-use crate::workspace::custom_commands;
 
 /// What of one project is trusted.
 ///
@@ -41,32 +40,6 @@ pub struct Trust(Inner);
 enum Inner {
     Everything,
     Project(Arc<Project>),
-}
-
-#[derive(Debug)]
-struct Project {
-    root: PathBuf,
-    store: Option<Store>,
-    further: Vec<String>,
-    /// Where its issues lie, whose checklists may name commands.
-    issues: PathBuf,
-    /// What was trusted, with the state of the file that says so.
-    manifest: OnceLock<(Option<Stamp>, Option<Manifest>)>,
-}
-
-/// What a look at a project has seen: what is granted then is this, not what somebody puts in its place meanwhile.
-#[derive(Debug, Default)]
-pub struct Look {
-    content: Content,
-    layers: Vec<String>,
-    changes: Vec<Change>,
-}
-
-impl Look {
-    /// Returns what differs from what was trusted, sorted by path; without trust everything is new.
-    pub fn changes(&self) -> &[Change] {
-        &self.changes
-    }
 }
 
 /// Why something of the project may not run.
@@ -87,13 +60,7 @@ impl Trust {
 
     /// Makes the trust of the project at `root`, kept below `state_dir`; without one nothing can ever be trusted.
     pub fn of(root: &Path, state_dir: Option<&Path>) -> Self {
-        Self(Inner::Project(Arc::new(Project {
-            root: root.to_owned(),
-            store: state_dir.map(|dir| Store::of(root, dir)),
-            further: Vec::new(),
-            issues: PathBuf::from("Issues"),
-            manifest: OnceLock::new(),
-        })))
+        Self(Inner::Project(Arc::new(Project::of(root, state_dir))))
     }
 
     /// Looks after further files and folders of the project too, those that its user's own settings name, and after the
@@ -103,21 +70,17 @@ impl Trust {
         if let Inner::Project(project) = &mut self.0
             && let Some(project) = Arc::get_mut(project)
         {
-            let inside = further.iter().filter_map(|path| project.relative(path));
-            let inside: Vec<String> = inside.filter(|path| !path.is_empty()).collect();
-            project.further.extend(inside);
-            issues.clone_into(&mut project.issues);
+            project.cover(further, issues);
         }
         self
     }
 
     /// Whether nothing was granted or taken back since the trust was first asked for.
     pub fn is_current(&self) -> bool {
-        let Inner::Project(project) = &self.0 else {
-            return true;
-        };
-        let then = project.manifest.get();
-        then.is_none_or(|(then, _)| project.store.as_ref().and_then(Store::stamp) == *then)
+        match &self.0 {
+            Inner::Everything => true,
+            Inner::Project(project) => project.is_current(),
+        }
     }
 
     /// Whether everything is trusted without a look.
@@ -300,127 +263,4 @@ impl Trust {
             Inner::Project(project) => project.loaded(),
         }
     }
-
-    /// Looks at everything of the project that can run or decide.
-    ///
-    /// # Errors
-    /// The project's files cannot be read.
-    pub fn look(&self) -> io::Result<Look> {
-        let Inner::Project(project) = &self.0 else {
-            return Ok(Look::default());
-        };
-        let now = project.content()?;
-        let empty = std::collections::BTreeMap::new();
-        let before = project.loaded().map_or(&empty, |manifest| &manifest.files);
-        let mut changes = change::between(before.iter(), now.states());
-        for change in &mut changes {
-            if change.kind != ChangeKind::Added
-                && let Some(manifest) = project.loaded()
-            {
-                change.before = fs::read(project.copy_of(manifest, &change.path)).ok();
-            }
-            change.after = now.bytes(&change.path).map(<[u8]>::to_vec);
-        }
-        Ok(Look {
-            content: now,
-            layers: scan::layers_with_packs(&project.root),
-            changes,
-        })
-    }
-
-    /// Trusts what was looked at, whatever has become of it since; `at` is the time that is noted. Returns how many
-    /// files that are.
-    ///
-    /// # Errors
-    /// The copies cannot be written.
-    pub fn grant(&self, look: &Look, at: chrono::DateTime<chrono::Utc>) -> io::Result<usize> {
-        let Inner::Project(project) = &self.0 else {
-            return Ok(0);
-        };
-        let store = project
-            .store
-            .as_ref()
-            .ok_or_else(|| io::Error::other("there is no directory to keep the trust in"))?;
-        store.write(&project.root, &look.content, look.layers.clone(), at)?;
-        Ok(look.content.states().count())
-    }
-
-    /// Takes the trust back; returns whether there was any.
-    ///
-    /// # Errors
-    /// The state cannot be removed.
-    pub fn revoke(&self) -> io::Result<bool> {
-        match &self.0 {
-            Inner::Everything => Ok(false),
-            Inner::Project(project) => project.store.as_ref().map_or(Ok(false), Store::remove),
-        }
-    }
-}
-
-impl Project {
-    fn loaded(&self) -> Option<&Manifest> {
-        let load = || {
-            let store = self.store.as_ref();
-            // The stamp first: what is written between the two is then seen as a change.
-            (store.and_then(Store::stamp), store.and_then(Store::load))
-        };
-        self.manifest.get_or_init(load).1.as_ref()
-    }
-
-    fn copy_of(&self, manifest: &Manifest, path: &str) -> PathBuf {
-        match &self.store {
-            Some(store) => store.copy_of(manifest, path),
-            None => self.root.join(path),
-        }
-    }
-
-    fn manifest(&self, what: &str) -> Result<&Manifest, NotTrusted> {
-        self.loaded().ok_or_else(|| NotTrusted {
-            what: format!("`{what}`"),
-            why: format!(
-                "nobody has looked at it yet; `ahp trust` in {} shows and allows it",
-                self.root.display()
-            ),
-        })
-    }
-
-    /// Returns a path relative to the project, with `/` between its parts; none where it lies outside.
-    fn relative(&self, path: &Path) -> Option<String> {
-        let path = self.root.join(path);
-        let relative = match path.strip_prefix(&self.root) {
-            Ok(relative) if !relative.components().any(|c| c.as_os_str() == "..") => {
-                relative.to_owned()
-            }
-            _ => {
-                let root = self.root.canonicalize().ok()?;
-                path.canonicalize()
-                    .ok()?
-                    .strip_prefix(root)
-                    .ok()?
-                    .to_owned()
-            }
-        };
-        let parts: Vec<_> = relative
-            .components()
-            .filter(|c| !matches!(c, std::path::Component::CurDir))
-            .map(|c| c.as_os_str().to_string_lossy())
-            .collect();
-        Some(parts.join("/"))
-    }
-
-    fn content(&self) -> io::Result<Content> {
-        let mut paths = scan(&self.root);
-        paths.extend(self.further.iter().cloned());
-        let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-        let mut content = Content::read(&self.root, &paths)?;
-        for command in custom_commands(&self.root, &self.issues) {
-            content.add_text(issue_command(&command), &command);
-        }
-        Ok(content)
-    }
-}
-
-/// Returns the name under which a command of an issue is trusted: its content, wherever it stands.
-fn issue_command(command: &str) -> String {
-    format!("issue-commands/{}", content::digest(command.as_bytes()))
 }

@@ -1,0 +1,85 @@
+//! Look: what a user sees of a project before trusting it, and trust given and taken back.
+
+use std::fs;
+use std::io;
+
+use super::Change;
+use super::ChangeKind;
+use super::Inner;
+use super::Trust;
+use super::change;
+use super::content::Content;
+use super::scan;
+use super::store::Store;
+
+/// What a look at a project has seen: what is granted then is this, not what somebody puts in its place meanwhile.
+#[derive(Debug, Default)]
+pub struct Look {
+    content: Content,
+    layers: Vec<String>,
+    changes: Vec<Change>,
+}
+
+impl Look {
+    /// Returns what differs from what was trusted, sorted by path; without trust everything is new.
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+}
+
+impl Trust {
+    /// Looks at everything of the project that can run or decide.
+    ///
+    /// # Errors
+    /// The project's files cannot be read.
+    pub fn look(&self) -> io::Result<Look> {
+        let Inner::Project(project) = &self.0 else {
+            return Ok(Look::default());
+        };
+        let now = project.content()?;
+        let empty = std::collections::BTreeMap::new();
+        let before = project.loaded().map_or(&empty, |manifest| &manifest.files);
+        let mut changes = change::between(before.iter(), now.states());
+        for change in &mut changes {
+            if change.kind != ChangeKind::Added
+                && let Some(manifest) = project.loaded()
+            {
+                change.before = fs::read(project.copy_of(manifest, &change.path)).ok();
+            }
+            change.after = now.bytes(&change.path).map(<[u8]>::to_vec);
+        }
+        Ok(Look {
+            content: now,
+            layers: scan::layers_with_packs(&project.root),
+            changes,
+        })
+    }
+
+    /// Trusts what was looked at, whatever has become of it since; `at` is the time that is noted. Returns how many
+    /// files that are.
+    ///
+    /// # Errors
+    /// The copies cannot be written.
+    pub fn grant(&self, look: &Look, at: chrono::DateTime<chrono::Utc>) -> io::Result<usize> {
+        let Inner::Project(project) = &self.0 else {
+            return Ok(0);
+        };
+        let store = project
+            .store
+            .as_ref()
+            .ok_or_else(|| io::Error::other("there is no directory to keep the trust in"))?;
+        store.write(&project.root, &look.content, look.layers.clone(), at)?;
+        Ok(look.content.states().count())
+    }
+
+    /// Takes the trust back; returns whether there was any.
+    ///
+    /// # Errors
+    /// The state cannot be removed.
+    pub fn revoke(&self) -> io::Result<bool> {
+        match &self.0 {
+            Inner::Everything => Ok(false),
+            Inner::Project(project) => project.store.as_ref().map_or(Ok(false), Store::remove),
+        }
+    }
+}
