@@ -11,6 +11,7 @@ use rhai::EvalAltResult;
 use rhai::ImmutableString;
 use rhai::Map;
 
+use super::extra::EXTRAS;
 use super::list::List;
 use super::sandbox::failure;
 use super::value;
@@ -21,162 +22,15 @@ use crate::fact::FactSource;
 use crate::fact::FactType;
 use crate::fact::FactValue;
 use crate::fact::Facts;
-use crate::workspace::Change;
 use crate::workspace::GitError;
-use crate::workspace::ItemState;
 
-/// Something that scripts can ask for and conditions cannot, because it is neither a text, a number nor a list of texts.
-#[derive(Clone, Copy, Debug)]
-pub struct Extra {
-    /// The dotted name below the context.
-    pub name: &'static str,
-    /// What must be asked.
-    pub source: FactSource,
-    /// One line on what it is.
-    pub summary: &'static str,
-    get: fn(&View) -> Fallible<Dynamic>,
-}
-
-type Fallible<T> = Result<T, Box<EvalAltResult>>;
-
-/// Everything that a script can ask its context for, beside the facts.
-pub const EXTRAS: &[Extra] = &[
-    extra(
-        "config",
-        FactSource::Event,
-        "The binding's `config:`, with the script's defaults.",
-        |view| Ok(Dynamic::from_map(view.config.as_ref().clone())),
-    ),
-    extra(
-        "event",
-        FactSource::Event,
-        "The whole event, as a map.",
-        |view| {
-            let event = serde_json::to_value(view.facts.event()).unwrap_or_default();
-            Ok(value::from_json(&event))
-        },
-    ),
-    extra(
-        "files.all",
-        FactSource::Git,
-        "Every changed file as `#{path, old_path, change, added_lines, removed_lines}`; `change` is added, modified, deleted or renamed.",
-        changed_files,
-    ),
-    extra(
-        "issue.body",
-        FactSource::Issue,
-        "The issue's Markdown below its front matter.",
-        |view| issue(view, |issue| issue.body.as_str().into()),
-    ),
-    extra(
-        "issue.items",
-        FactSource::Issue,
-        "The checklist as `#{id, text, state, section, line, verification}`; `state` is open, doing, done or cancelled.",
-        checklist,
-    ),
-    extra(
-        "issue.related",
-        FactSource::Issue,
-        "The issues that this one is related to.",
-        |view| {
-            issue(view, |issue| {
-                Dynamic::from(issue.related.iter().map(String::as_str).collect::<List>())
-            })
-        },
-    ),
-    extra(
-        "issue.solution",
-        FactSource::Issue,
-        "How the issue was solved.",
-        |view| issue(view, |issue| optional(issue.solution.as_deref())),
-    ),
-    extra(
-        "stop.final_message",
-        FactSource::Event,
-        "The agent's last message of the turn.",
-        |view| {
-            let stop = view.facts.event().stop.as_ref();
-            Ok(optional(stop.and_then(|s| s.final_message.as_deref())))
-        },
-    ),
-    extra(
-        "subagent.task",
-        FactSource::Event,
-        "What the subagent was asked to do.",
-        |view| {
-            let subagent = view.facts.event().subagent.as_ref();
-            Ok(optional(subagent.and_then(|s| s.task.as_deref())))
-        },
-    ),
-    extra(
-        "tool.commands",
-        FactSource::Shell,
-        "Every program that the command line would run, as `#{program, arguments, wrappers}`; `wrappers` are those it comes through, such as `sudo`.",
-        |view| {
-            Ok(view
-                .facts
-                .shell()
-                .map_or_else(|| rhai::Array::new().into(), |analysis| commands(analysis)))
-        },
-    ),
-    extra(
-        "tool.commit_messages",
-        FactSource::Shell,
-        "The messages of the commits that the command line would make.",
-        |view| {
-            let messages = view
-                .facts
-                .shell()
-                .map(|analysis| analysis.git_commit_messages());
-            Ok(Dynamic::from(
-                messages.into_iter().flatten().collect::<List>(),
-            ))
-        },
-    ),
-    extra(
-        "tool.input",
-        FactSource::Event,
-        "The tool's whole input, as the host gives it.",
-        |view| {
-            let tool = view.facts.event().tool.as_ref();
-            Ok(tool.map_or(Dynamic::UNIT, |t| value::from_json(&t.input)))
-        },
-    ),
-    extra(
-        "tool.writes",
-        FactSource::Shell,
-        "The paths that the command line would write, move or delete, relative to the project where they lie in it.",
-        |view| {
-            let effects = view.facts.shell().map(|analysis| analysis.writes());
-            let root = view.facts.project_root();
-            let paths = effects.into_iter().flatten().map(|effect| {
-                let path = effect.path.strip_prefix(root).unwrap_or(&effect.path);
-                path.to_string_lossy().into_owned()
-            });
-            Ok(Dynamic::from(paths.collect::<List>()))
-        },
-    ),
-];
-
-const fn extra(
-    name: &'static str,
-    source: FactSource,
-    summary: &'static str,
-    get: fn(&View) -> Fallible<Dynamic>,
-) -> Extra {
-    Extra {
-        name,
-        source,
-        summary,
-        get,
-    }
-}
+pub(super) type Fallible<T> = Result<T, Box<EvalAltResult>>;
 
 /// What one run of a script sees.
 #[derive(Debug)]
 pub(super) struct View {
-    facts: Facts,
-    config: Arc<Map>,
+    pub(super) facts: Facts,
+    pub(super) config: Arc<Map>,
     lists: Mutex<HashMap<Fact, List>>,
 }
 
@@ -244,7 +98,7 @@ impl View {
             FactValue::Integer(n) => n.into(),
             FactValue::Number(n) => n.into(),
             FactValue::Boolean(b) => b.into(),
-            time @ FactValue::Time(_) => optional(time.as_text().as_deref()),
+            time @ FactValue::Time(_) => value::optional(time.as_text().as_deref()),
         })
     }
 
@@ -266,90 +120,6 @@ fn git_error(facts: &Facts, fact: Fact) -> Option<GitError> {
     } else {
         facts.git().err().cloned()
     }
-}
-
-fn optional(text: Option<&str>) -> Dynamic {
-    text.map_or(Dynamic::UNIT, Into::into)
-}
-
-fn issue(view: &View, part: fn(&crate::workspace::Issue) -> Dynamic) -> Fallible<Dynamic> {
-    let issue = view.facts.issue().map_err(|e| failure(e.to_string()))?;
-    Ok(issue.map_or(Dynamic::UNIT, |issue| part(issue)))
-}
-
-fn checklist(view: &View) -> Fallible<Dynamic> {
-    let issue = view.facts.issue().map_err(|e| failure(e.to_string()))?;
-    let items = issue.map_or(&[][..], |issue| &issue.checklist);
-    let item = |item: &crate::workspace::ChecklistItem| {
-        let state = match item.state {
-            ItemState::Open => "open",
-            ItemState::Doing => "doing",
-            ItemState::Done => "done",
-            ItemState::Cancelled => "cancelled",
-        };
-        map([
-            ("id", item.id.as_str().into()),
-            ("text", item.text.as_str().into()),
-            ("state", state.into()),
-            ("section", optional(item.section())),
-            ("line", i64::from(item.line).into()),
-            ("verification", optional(item.verification.as_deref())),
-        ])
-    };
-    Ok(Dynamic::from_array(items.iter().map(item).collect()))
-}
-
-fn changed_files(view: &View) -> Fallible<Dynamic> {
-    let changes = match view.facts.changes() {
-        Ok(changes) => changes,
-        Err(GitError::NoRepository(_)) => return Ok(rhai::Array::new().into()),
-        Err(error) => return Err(failure(error.to_string())),
-    };
-    let lines = |n: Option<u32>| n.map_or(Dynamic::UNIT, |n| i64::from(n).into());
-    let files = changes.files.iter().map(|file| {
-        let change = match file.change {
-            Change::Added => "added",
-            Change::Modified => "modified",
-            Change::Deleted => "deleted",
-            Change::Renamed => "renamed",
-        };
-        map([
-            ("path", file.path.as_str().into()),
-            ("old_path", optional(file.old_path.as_deref())),
-            ("change", change.into()),
-            ("added_lines", lines(file.added_lines)),
-            ("removed_lines", lines(file.removed_lines)),
-        ])
-    });
-    Ok(Dynamic::from_array(files.collect()))
-}
-
-/// Makes the list of programs that a command line would run.
-pub(super) fn commands(analysis: &crate::shell::Analysis) -> Dynamic {
-    let commands = analysis.invocations.iter().map(|invocation| {
-        let arguments: List = invocation
-            .arguments
-            .iter()
-            .map(|word| word.text.as_str())
-            .collect();
-        let wrappers: List = invocation.wrappers.iter().map(String::as_str).collect();
-        map([
-            ("program", invocation.program.as_str().into()),
-            ("arguments", Dynamic::from(arguments)),
-            ("wrappers", Dynamic::from(wrappers)),
-        ])
-    });
-    Dynamic::from_array(commands.collect())
-}
-
-/// Makes a map.
-pub(super) fn map<const N: usize>(entries: [(&str, Dynamic); N]) -> Dynamic {
-    Dynamic::from_map(
-        entries
-            .into_iter()
-            .map(|(name, value)| (name.into(), value))
-            .collect(),
-    )
 }
 
 /// Returns every dotted name that a script may ask its context for.

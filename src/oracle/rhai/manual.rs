@@ -2,7 +2,7 @@
 
 use super::api::GROUPS;
 use super::bundled::BUNDLED;
-use super::context::EXTRAS;
+use super::extra::EXTRAS;
 use super::sandbox;
 use super::script::MAX_SOURCE;
 use crate::fact::Fact;

@@ -1,4 +1,4 @@
-//! JSON and the interpreter's values, each made of the other.
+//! Values of the interpreter: made of JSON and made JSON of, and the small ones that are made by hand.
 
 use rhai::Array;
 use rhai::Dynamic;
@@ -132,4 +132,19 @@ fn schema_type(value: &Dynamic) -> Option<&'static str> {
         "a map" => "object",
         _ => return None,
     })
+}
+
+/// Makes a map.
+pub(super) fn map<const N: usize>(entries: [(&str, Dynamic); N]) -> Dynamic {
+    Dynamic::from_map(
+        entries
+            .into_iter()
+            .map(|(name, value)| (name.into(), value))
+            .collect(),
+    )
+}
+
+/// Makes a text, or nothing.
+pub(super) fn optional(text: Option<&str>) -> Dynamic {
+    text.map_or(Dynamic::UNIT, Into::into)
 }

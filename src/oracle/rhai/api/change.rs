@@ -7,10 +7,10 @@ use rhai::EvalAltResult;
 use super::Function;
 use super::Group;
 use crate::oracle::builtin::added;
-use crate::oracle::rhai::context::map;
 use crate::oracle::rhai::guard;
 use crate::oracle::rhai::sandbox::MAX_ITEMS;
 use crate::oracle::rhai::sandbox::failure;
+use crate::oracle::rhai::value::map;
 
 type Fallible<T> = Result<T, Box<EvalAltResult>>;
 

@@ -11,11 +11,11 @@ use rhai::EvalAltResult;
 
 use super::Function;
 use super::Group;
-use crate::oracle::rhai::context::commands;
-use crate::oracle::rhai::context::map;
+use crate::oracle::rhai::extra::commands;
 use crate::oracle::rhai::guard;
 use crate::oracle::rhai::sandbox::MAX_ITEMS;
 use crate::oracle::rhai::sandbox::failure;
+use crate::oracle::rhai::value::map;
 use crate::shell;
 use crate::signal_log::Body;
 use crate::signal_log::Record;

@@ -14,7 +14,6 @@ use rhai::EvalAltResult;
 
 use super::Function;
 use super::Group;
-use crate::oracle::rhai::context::map;
 use crate::oracle::rhai::guard;
 use crate::oracle::rhai::list::List;
 use crate::oracle::rhai::sandbox::MAX_ITEMS;
@@ -22,6 +21,7 @@ use crate::oracle::rhai::sandbox::MAX_TEXT;
 use crate::oracle::rhai::sandbox::failure;
 use crate::oracle::rhai::sandbox::too_large;
 use crate::oracle::rhai::value;
+use crate::oracle::rhai::value::map;
 
 type Fallible<T> = Result<T, Box<EvalAltResult>>;
 
