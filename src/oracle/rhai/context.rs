@@ -7,12 +7,12 @@ use std::sync::PoisonError;
 
 use rhai::Dynamic;
 use rhai::Engine;
-use rhai::EvalAltResult;
 use rhai::ImmutableString;
 use rhai::Map;
 
 use super::extra::EXTRAS;
 use super::list::List;
+use super::sandbox::Fallible;
 use super::sandbox::failure;
 use super::value;
 use crate::diagnostic::nearest;
@@ -23,8 +23,6 @@ use crate::fact::FactType;
 use crate::fact::FactValue;
 use crate::fact::Facts;
 use crate::workspace::GitError;
-
-pub(super) type Fallible<T> = Result<T, Box<EvalAltResult>>;
 
 /// What one run of a script sees.
 #[derive(Debug)]

@@ -3,9 +3,9 @@
 use rhai::Array;
 use rhai::Dynamic;
 
-use super::context::Fallible;
 use super::context::View;
 use super::list::List;
+use super::sandbox::Fallible;
 use super::sandbox::failure;
 use super::value;
 use crate::fact::FactSource;

@@ -10,6 +10,7 @@ use rhai::FnPtr;
 use rhai::ImmutableString;
 use rhai::NativeCallContext;
 
+use super::sandbox::Fallible;
 use super::sandbox::MAX_TEXT;
 use super::sandbox::failure;
 use super::sandbox::too_large;
@@ -17,8 +18,6 @@ use super::sandbox::too_large;
 /// A list of texts; unlike the interpreter's own arrays it may be long, and costs nothing to hand on.
 #[derive(Clone, Debug, Default)]
 pub(super) struct List(Arc<[ImmutableString]>);
-
-type Fallible<T> = Result<T, Box<EvalAltResult>>;
 
 impl<S: Into<ImmutableString>> FromIterator<S> for List {
     fn from_iter<I: IntoIterator<Item = S>>(items: I) -> Self {

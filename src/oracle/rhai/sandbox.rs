@@ -30,6 +30,9 @@ pub const MAX_TEXT: usize = 1 << 20;
 /// How many values a list or map may hold, in all its depth.
 pub const MAX_ITEMS: usize = 10_000;
 
+/// What a function gives that a script may call.
+pub(super) type Fallible<T> = Result<T, Box<EvalAltResult>>;
+
 /// Returns the interpreter.
 pub(super) fn engine() -> &'static Engine {
     static ENGINE: OnceLock<Engine> = OnceLock::new();
@@ -90,7 +93,7 @@ fn build() -> Engine {
     engine
 }
 
-fn not_offered(name: &str) -> Result<(), Box<EvalAltResult>> {
+fn not_offered(name: &str) -> Fallible<()> {
     Err(failure(format!("`{name}` is not offered to scripts")))
 }
 
@@ -121,7 +124,7 @@ pub(super) fn too_large(what: &str) -> Box<EvalAltResult> {
 /// Replaces the functions of the packages whose result can be far larger than what they are given: the interpreter
 /// looks at a result only when it is made.
 fn bound_the_packages(engine: &mut Engine) {
-    fn replaced(text: &str, from: &str, to: &str) -> Result<String, Box<EvalAltResult>> {
+    fn replaced(text: &str, from: &str, to: &str) -> Fallible<String> {
         let count = if from.is_empty() {
             return Ok(text.to_owned());
         } else {
@@ -133,9 +136,7 @@ fn bound_the_packages(engine: &mut Engine) {
         }
         Ok(text.replace(from, to))
     }
-    fn pieces<'a>(
-        pieces: impl Iterator<Item = &'a str>,
-    ) -> Result<rhai::Array, Box<EvalAltResult>> {
+    fn pieces<'a>(pieces: impl Iterator<Item = &'a str>) -> Fallible<rhai::Array> {
         let mut array = rhai::Array::new();
         for piece in pieces {
             if array.len() == MAX_ITEMS {

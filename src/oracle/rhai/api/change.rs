@@ -2,17 +2,15 @@
 
 use rhai::Array;
 use rhai::Dynamic;
-use rhai::EvalAltResult;
 
 use super::Function;
 use super::Group;
 use crate::oracle::builtin::added;
 use crate::oracle::rhai::guard;
+use crate::oracle::rhai::sandbox::Fallible;
 use crate::oracle::rhai::sandbox::MAX_ITEMS;
 use crate::oracle::rhai::sandbox::failure;
 use crate::oracle::rhai::value::map;
-
-type Fallible<T> = Result<T, Box<EvalAltResult>>;
 
 pub(super) const GROUP: Group = Group {
     title: "The change",

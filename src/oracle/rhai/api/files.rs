@@ -13,11 +13,10 @@ use super::Function;
 use super::Group;
 use crate::oracle::rhai::guard;
 use crate::oracle::rhai::list::List;
+use crate::oracle::rhai::sandbox::Fallible;
 use crate::oracle::rhai::sandbox::MAX_TEXT;
 use crate::oracle::rhai::sandbox::failure;
 use crate::workspace::Workspace;
-
-type Fallible<T> = Result<T, Box<EvalAltResult>>;
 
 pub(super) const PATHS: Group = Group {
     title: "Paths",

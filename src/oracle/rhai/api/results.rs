@@ -9,6 +9,7 @@ use rhai::Map;
 use super::Function;
 use super::Group;
 use crate::oracle::rhai::list::texts;
+use crate::oracle::rhai::sandbox::Fallible;
 use crate::oracle::rhai::sandbox::failure;
 use crate::oracle::rhai::value;
 use crate::signal::Intensity;
@@ -16,8 +17,6 @@ use crate::signal::Modification;
 use crate::signal::Payload;
 use crate::signal::Severity;
 use crate::signal::Signal;
-
-type Fallible<T> = Result<T, Box<EvalAltResult>>;
 
 /// What a script gives back: no objection, or a signal.
 #[derive(Clone, Debug)]

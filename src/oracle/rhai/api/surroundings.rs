@@ -13,14 +13,13 @@ use super::Function;
 use super::Group;
 use crate::oracle::rhai::extra::commands;
 use crate::oracle::rhai::guard;
+use crate::oracle::rhai::sandbox::Fallible;
 use crate::oracle::rhai::sandbox::MAX_ITEMS;
 use crate::oracle::rhai::sandbox::failure;
 use crate::oracle::rhai::value::map;
 use crate::shell;
 use crate::signal_log::Body;
 use crate::signal_log::Record;
-
-type Fallible<T> = Result<T, Box<EvalAltResult>>;
 
 pub(super) const GROUP: Group = Group {
     title: "Command lines, the past, the time",

@@ -16,14 +16,13 @@ use super::Function;
 use super::Group;
 use crate::oracle::rhai::guard;
 use crate::oracle::rhai::list::List;
+use crate::oracle::rhai::sandbox::Fallible;
 use crate::oracle::rhai::sandbox::MAX_ITEMS;
 use crate::oracle::rhai::sandbox::MAX_TEXT;
 use crate::oracle::rhai::sandbox::failure;
 use crate::oracle::rhai::sandbox::too_large;
 use crate::oracle::rhai::value;
 use crate::oracle::rhai::value::map;
-
-type Fallible<T> = Result<T, Box<EvalAltResult>>;
 
 /// How large a compiled regular expression of a script may be, in bytes.
 const MAX_REGEX: usize = 256 << 10;
