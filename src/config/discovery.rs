@@ -120,8 +120,9 @@ impl Locations {
             .directory("AHP_HOME")
             .or_else(|| below_home(".ahp"));
         // A person's own policy is not that of a project that happens to lie below the home directory.
-        let not_of_project: Vec<PathBuf> =
+        let mut not_of_project: Vec<PathBuf> =
             user_dir.iter().cloned().chain(below_home(".ahp")).collect();
+        not_of_project.dedup();
         let xdg = |name: &str, default: &str, own: &str| {
             environment
                 .directory(name)
