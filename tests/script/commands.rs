@@ -66,6 +66,11 @@ fn a_new_oracle_is_tested_bound_listed_and_run() {
         ran.stdout
     );
     assert!(ran.stdout.contains(" operations"), "{}", ran.stdout);
+    for (timeout, code) in [("500ms", 2), ("2s", 2), ("60", 2), ("soon", 1)] {
+        let further = ["--config", "{intensity: block}", "--timeout", timeout];
+        let ran = world.ahp(&[&arguments[..], &further].concat());
+        assert_eq!(ran.code, code, "{timeout}: {}", ran.stderr);
+    }
     let wrong = world.ahp(&[&arguments[..], &["--config", "{intensity: loud}"]].concat());
     assert_eq!(wrong.code, 1);
     assert!(

@@ -6,6 +6,7 @@ use std::time::Duration;
 use std::time::Instant;
 
 use ahp::config::Node;
+use ahp::config::parse_duration;
 use ahp::config::parse_yaml;
 use ahp::diagnostic::SourceMap;
 use ahp::diagnostic::Span;
@@ -36,9 +37,9 @@ pub(crate) struct Args {
     /// Run it so many times and tell the median; facts are asked for once
     #[arg(long, value_name = "N", default_value_t = 1)]
     repeat: u32,
-    /// How long one run may take, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
-    timeout: u64,
+    /// How long one run may take: `500ms`, `2s`
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_duration)]
+    timeout: Duration,
     /// How the result is written
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -81,7 +82,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, String> {
     let context = context(&oracles, event);
     for _ in 0..args.repeat.max(1) {
         let context = HookContext {
-            deadline: Some(Instant::now() + Duration::from_secs(args.timeout)),
+            deadline: Some(Instant::now() + args.timeout),
             ..context.clone()
         };
         runs.push(judge.once(&context));
