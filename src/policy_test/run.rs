@@ -166,7 +166,15 @@ impl Runner {
             let sources = state.policy().sources();
             let told: Vec<_> = faults
                 .iter()
-                .map(|fault: &Diagnostic| fault.one_line(sources))
+                .map(|fault| match setup.policy {
+                    Some(_) => fault.one_line(sources),
+                    // A place in a policy that the test does not show leads nowhere.
+                    None => Diagnostic {
+                        label: None,
+                        ..fault.clone()
+                    }
+                    .one_line(sources),
+                })
                 .collect();
             let told = told.join("\n");
             return Err(match &case.expect.fault {

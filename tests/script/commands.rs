@@ -122,6 +122,16 @@ fn a_script_that_does_not_compile_and_a_name_that_is_misspelt_are_told() {
         "{}",
         shown.stderr
     );
+    world.write(
+        ".ahp/bad.yaml",
+        "oracle: bad\ntrigger: pre-tool-use\ntests:\n  - {name: a, command: ls, expect: none}\n  - {name: b, command: ls, settings: {timeout: 2s}, expect: none}\n",
+    );
+    let tested = world.ahp(&["test"]).stdout;
+    assert_eq!(tested.matches("bad.rhai:2:9").count(), 1, "{tested}");
+    assert!(
+        tested.contains("FAIL  .ahp/bad.yaml:5 b\n        policy: the fault of .ahp/bad.yaml:4\n"),
+        "{tested}"
+    );
     let shown = world.ahp(&["oracle", "show", "brnch-guard"]);
     assert!(
         shown.stderr.contains("did you mean `branch-guard`?"),

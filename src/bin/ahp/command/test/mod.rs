@@ -3,6 +3,7 @@
 mod junit;
 mod watch;
 
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -166,6 +167,8 @@ impl Results {
 
 fn human(args: &Args, all: &[Results], gaps: &[Gap], runner: &Runner, took: Duration) {
     let (mut passed, mut failed) = (0, 0);
+    // Each fault of a policy or script that was told, and where.
+    let mut faults = HashMap::new();
     for results in all {
         for fault in &results.file.faults {
             output::line(output::diagnostic(fault, &results.file.sources));
@@ -182,6 +185,15 @@ fn human(args: &Args, all: &[Results], gaps: &[Gap], runner: &Runner, took: Dura
             failed += 1;
             output::line(format!("FAIL  {place} {}", case.name));
             for difference in &outcome.differences {
+                if difference.what == "policy" {
+                    let first = faults
+                        .entry(&difference.found)
+                        .or_insert_with(|| place.clone());
+                    if *first != place {
+                        output::line(format!("        policy: the fault of {first}"));
+                        continue;
+                    }
+                }
                 for line in difference.to_string().lines() {
                     output::line(format!("        {line}"));
                 }
