@@ -166,6 +166,12 @@ impl Checker<'_> {
         }
     }
 
+    /// Returns a count up to the given one.
+    pub(super) fn count(&mut self, node: &Node, most: u32) -> Option<u32> {
+        let number = self.integer(node, 0..=i64::from(most))?;
+        u32::try_from(number).ok()
+    }
+
     /// Returns one of a few words.
     pub(super) fn choice<T: Copy>(&mut self, node: &Node, choices: &[(&str, T)]) -> Option<T> {
         let words = choices.iter().map(|(word, _)| *word);

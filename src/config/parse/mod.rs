@@ -28,7 +28,6 @@ const LAYER_KEYS: &[&str] = &["version", "extends", "settings", "hooks", "$schem
 const GROUP_KEYS: &[&str] = &["when", "oracles"];
 
 /// One layer, or one pack, as written.
-#[derive(Debug)]
 pub(super) struct Layer {
     /// The packs and files that it names, in order, each with its place.
     pub(super) extends: Vec<(String, Span)>,

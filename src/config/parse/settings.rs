@@ -1,8 +1,5 @@
 //! `settings:` of one layer: each key that is given, typed, with its place.
 
-use std::path::PathBuf;
-use std::time::Duration;
-
 use super::checker::Checker;
 use crate::config::Bypass;
 use crate::config::Fsync;
@@ -17,27 +14,6 @@ use crate::diagnostic::Diagnostic;
 use crate::diagnostic::Span;
 use crate::pattern::Pattern;
 
-/// The keys of `settings:`.
-const KEYS: &[&str] = &[
-    "environment",
-    "on_error",
-    "timeout",
-    "on_block",
-    "max_stop_blocks",
-    "bypass",
-    "issues",
-    "agent_hooks",
-    "oracles",
-    "log",
-    "self_protection",
-    "locked",
-];
-
-/// The keys of `settings.log`.
-const LOG_KEYS: &[&str] = &[
-    "path", "max_size", "keep", "events", "fsync", "required", "redact",
-];
-
 /// The words of `on_error`.
 pub(super) const ON_ERROR: &[(&str, OnError)] = &[
     ("allow", OnError::Allow),
@@ -45,63 +21,108 @@ pub(super) const ON_ERROR: &[(&str, OnError)] = &[
     ("block", OnError::Block),
 ];
 
+/// What a setting changes.
+type Change = Box<dyn FnOnce(&mut Settings)>;
+
+/// Settings by their dotted keys, each with how it is read; none where its value is wrong, which is then told.
+type Table = &'static [(&'static str, fn(&Node, &mut Checker<'_>) -> Option<Change>)];
+
+/// The keys of `settings:`, beside `log` and `locked`.
+const SETTINGS: Table = &[
+    ("environment", |node, checker| {
+        let name = checker.text(node, "the name of an environment")?;
+        change(|settings| settings.environment = Some(name))
+    }),
+    ("on_error", |node, checker| {
+        let value = checker.choice(node, ON_ERROR)?;
+        change(move |settings| settings.on_error = value)
+    }),
+    ("timeout", |node, checker| {
+        let value = checker.duration(node)?;
+        change(move |settings| settings.timeout = value)
+    }),
+    ("on_block", |node, checker| {
+        let choices = [("stop", OnBlock::Stop), ("continue", OnBlock::Continue)];
+        let value = checker.choice(node, &choices)?;
+        change(move |settings| settings.on_block = value)
+    }),
+    ("max_stop_blocks", |node, checker| {
+        let count = checker.count(node, 1000)?;
+        change(move |settings| settings.max_stop_blocks = count)
+    }),
+    ("bypass", |node, checker| {
+        let choices = [
+            ("block", Bypass::Block),
+            ("prompt", Bypass::Prompt),
+            ("allow", Bypass::Allow),
+        ];
+        let value = checker.choice(node, &choices)?;
+        change(move |settings| settings.bypass = value)
+    }),
+    ("issues", |node, checker| {
+        let path = checker.path(node)?;
+        change(|settings| settings.issues = path)
+    }),
+    ("agent_hooks", agent_hooks),
+    ("oracles", |node, checker| {
+        let dirs = checker.paths(node);
+        change(|settings| settings.oracles = dirs)
+    }),
+    ("self_protection", self_protection),
+];
+
+/// The keys of `settings.log`.
+const LOG: Table = &[
+    ("log.path", |node, checker| {
+        let path = checker.path(node)?;
+        change(|settings| settings.log.path = path)
+    }),
+    ("log.max_size", max_size),
+    ("log.keep", |node, checker| {
+        let count = checker.count(node, 1_000_000)?;
+        change(move |settings| settings.log.keep = count)
+    }),
+    ("log.events", |node, checker| {
+        let choices = [
+            ("none", LogEvents::None),
+            ("redacted", LogEvents::Redacted),
+            ("full", LogEvents::Full),
+        ];
+        let value = checker.choice(node, &choices)?;
+        change(move |settings| settings.log.events = value)
+    }),
+    ("log.fsync", |node, checker| {
+        let choices = [
+            ("always", Fsync::Always),
+            ("signals", Fsync::Signals),
+            ("never", Fsync::Never),
+        ];
+        let value = checker.choice(node, &choices)?;
+        change(move |settings| settings.log.fsync = value)
+    }),
+    ("log.required", |node, checker| {
+        let value = checker.boolean(node)?;
+        change(move |settings| settings.log.required = value)
+    }),
+    ("log.redact", |node, checker| {
+        let patterns = redact(node, checker);
+        change(|settings| settings.log.redact = patterns)
+    }),
+];
+
 /// One setting that a layer gives.
-#[derive(Clone, Debug)]
 pub(in crate::config) struct GivenSetting {
     /// Its dotted key: `log.path`.
     pub(in crate::config) key: &'static str,
     /// The place of its value.
     pub(in crate::config) span: Span,
-    setting: Setting,
-}
-
-#[derive(Clone, Debug)]
-enum Setting {
-    Environment(String),
-    OnError(OnError),
-    Timeout(Duration),
-    OnBlock(OnBlock),
-    MaxStopBlocks(u32),
-    Bypass(Bypass),
-    Issues(PathBuf),
-    AgentHooks(bool, Vec<PathBuf>),
-    Oracles(Vec<PathBuf>),
-    LogPath(PathBuf),
-    LogMaxSize(u64),
-    LogKeep(u32),
-    LogEvents(LogEvents),
-    LogFsync(Fsync),
-    LogRequired(bool),
-    LogRedact(Vec<String>),
-    SelfProtection(bool),
+    change: Change,
 }
 
 impl GivenSetting {
     /// Puts the value where it belongs.
     pub(in crate::config) fn apply(self, settings: &mut Settings) {
-        let log = &mut settings.log;
-        match self.setting {
-            Setting::Environment(name) => settings.environment = Some(name),
-            Setting::OnError(value) => settings.on_error = value,
-            Setting::Timeout(value) => settings.timeout = value,
-            Setting::OnBlock(value) => settings.on_block = value,
-            Setting::MaxStopBlocks(value) => settings.max_stop_blocks = value,
-            Setting::Bypass(value) => settings.bypass = value,
-            Setting::Issues(path) => settings.issues = path,
-            Setting::AgentHooks(on, dirs) => {
-                settings.agent_hooks = on;
-                settings.agent_hook_dirs = dirs;
-            }
-            Setting::Oracles(dirs) => settings.oracles = dirs,
-            Setting::LogPath(path) => log.path = path,
-            Setting::LogMaxSize(bytes) => log.max_size = bytes,
-            Setting::LogKeep(count) => log.keep = count,
-            Setting::LogEvents(value) => log.events = value,
-            Setting::LogFsync(value) => log.fsync = value,
-            Setting::LogRequired(value) => log.required = value,
-            Setting::LogRedact(patterns) => log.redact = patterns,
-            Setting::SelfProtection(value) => settings.self_protection = value,
-        }
+        (self.change)(settings);
     }
 }
 
@@ -112,166 +133,104 @@ pub(super) fn settings(
 ) -> (Vec<GivenSetting>, Option<Span>) {
     let mut given = Vec::new();
     let mut locked = None;
-    for (key, value) in checker.map(node, "a map of settings", KEYS) {
+    let keys: Vec<_> = words(SETTINGS).chain(["log", "locked"]).collect();
+    for (key, value) in checker.map(node, "a map of settings", &keys) {
         match key.name.as_str() {
             "locked" => {
                 if checker.boolean(value) == Some(true) {
                     locked = Some(value.span);
                 }
             }
-            "log" => log(value, checker, &mut given),
-            name => {
-                if let Some((key, setting)) = setting(name, value, checker) {
-                    given.push(GivenSetting {
-                        key,
-                        span: value.span,
-                        setting,
-                    });
+            "log" => {
+                let keys: Vec<_> = words(LOG).collect();
+                for (key, value) in checker.map(value, "a map of settings of the log", &keys) {
+                    given.extend(setting(LOG, &key.name, value, checker));
                 }
             }
+            name => given.extend(setting(SETTINGS, name, value, checker)),
         }
     }
     (given, locked)
 }
 
-fn setting(name: &str, value: &Node, checker: &mut Checker<'_>) -> Option<(&'static str, Setting)> {
-    Some(match name {
-        "environment" => {
-            let name = checker.text(value, "the name of an environment")?;
-            ("environment", Setting::Environment(name))
-        }
-        "on_error" => (
-            "on_error",
-            Setting::OnError(checker.choice(value, ON_ERROR)?),
-        ),
-        "timeout" => ("timeout", Setting::Timeout(checker.duration(value)?)),
-        "on_block" => {
-            let choices = [("stop", OnBlock::Stop), ("continue", OnBlock::Continue)];
-            (
-                "on_block",
-                Setting::OnBlock(checker.choice(value, &choices)?),
-            )
-        }
-        "max_stop_blocks" => {
-            let count = checker.integer(value, 0..=1000)?;
-            let count = u32::try_from(count).unwrap_or(u32::MAX);
-            ("max_stop_blocks", Setting::MaxStopBlocks(count))
-        }
-        "bypass" => {
-            let choices = [
-                ("block", Bypass::Block),
-                ("prompt", Bypass::Prompt),
-                ("allow", Bypass::Allow),
-            ];
-            ("bypass", Setting::Bypass(checker.choice(value, &choices)?))
-        }
-        "issues" => ("issues", Setting::Issues(checker.path(value)?)),
-        "agent_hooks" => ("agent_hooks", agent_hooks(value, checker)?),
-        "oracles" => ("oracles", Setting::Oracles(checker.paths(value))),
-        "self_protection" => {
-            let on = checker.boolean(value)?;
-            if !on && checker.source.is_of_project() {
-                checker.push(
-                    Diagnostic::error(
-                        Code::Locked,
-                        format!(
-                            "the {} layer cannot switch self-protection off",
-                            checker.source
-                        ),
-                        value.span,
-                    )
-                    .help("only `/etc/ahp/hooks.yaml` and `~/.ahp/hooks.yaml` can, because an agent may edit this file"),
-                );
-                return None;
-            }
-            ("self_protection", Setting::SelfProtection(on))
-        }
-        _ => return None,
-    })
+/// Returns the words by which a map names the settings of a table.
+fn words(table: Table) -> impl Iterator<Item = &'static str> {
+    let last = |key: &'static str| key.rsplit('.').next().unwrap_or(key);
+    table.iter().map(move |(key, _)| last(key))
 }
 
-/// Reads `agent_hooks`: a boolean, or a list of further directories, which switches it on.
-fn agent_hooks(node: &Node, checker: &mut Checker<'_>) -> Option<Setting> {
-    match node.value {
-        Value::Bool(on) => Some(Setting::AgentHooks(on, Vec::new())),
-        Value::Seq(_) => Some(Setting::AgentHooks(true, checker.paths(node))),
-        _ => {
-            checker.wrong(node, "`true`, `false`, or a list of directories");
-            None
-        }
-    }
-}
-
-fn log(node: &Node, checker: &mut Checker<'_>, given: &mut Vec<GivenSetting>) {
-    for (key, value) in checker.map(node, "a map of settings of the log", LOG_KEYS) {
-        if let Some((key, setting)) = log_setting(&key.name, value, checker) {
-            given.push(GivenSetting {
-                key,
-                span: value.span,
-                setting,
-            });
-        }
-    }
-}
-
-fn log_setting(
+fn setting(
+    table: Table,
     name: &str,
     value: &Node,
     checker: &mut Checker<'_>,
-) -> Option<(&'static str, Setting)> {
-    Some(match name {
-        "path" => ("log.path", Setting::LogPath(checker.path(value)?)),
-        "max_size" => {
-            let bytes = checker.size(value)?;
-            if bytes < 4096 {
-                checker.push(
-                    Diagnostic::error(
-                        Code::BadSize,
-                        format!("{bytes} bytes are too few for a log"),
-                        value.span,
-                    )
-                    .help("give it at least `4KiB`"),
-                );
-                return None;
-            }
-            ("log.max_size", Setting::LogMaxSize(bytes))
-        }
-        "keep" => {
-            let count = checker.integer(value, 0..=1_000_000)?;
-            (
-                "log.keep",
-                Setting::LogKeep(u32::try_from(count).unwrap_or(u32::MAX)),
-            )
-        }
-        "events" => {
-            let choices = [
-                ("none", LogEvents::None),
-                ("redacted", LogEvents::Redacted),
-                ("full", LogEvents::Full),
-            ];
-            (
-                "log.events",
-                Setting::LogEvents(checker.choice(value, &choices)?),
-            )
-        }
-        "fsync" => {
-            let choices = [
-                ("always", Fsync::Always),
-                ("signals", Fsync::Signals),
-                ("never", Fsync::Never),
-            ];
-            (
-                "log.fsync",
-                Setting::LogFsync(checker.choice(value, &choices)?),
-            )
-        }
-        "required" => (
-            "log.required",
-            Setting::LogRequired(checker.boolean(value)?),
-        ),
-        "redact" => ("log.redact", Setting::LogRedact(redact(value, checker))),
-        _ => return None,
+) -> Option<GivenSetting> {
+    let place = words(table).position(|word| word == name)?;
+    let (key, read) = table.get(place)?;
+    Some(GivenSetting {
+        key,
+        span: value.span,
+        change: read(value, checker)?,
     })
+}
+
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the last step of each way in which a setting is read"
+)]
+fn change(change: impl FnOnce(&mut Settings) + 'static) -> Option<Change> {
+    Some(Box::new(change))
+}
+
+/// Reads `agent_hooks`: a boolean, or a list of further directories, which switches it on.
+fn agent_hooks(node: &Node, checker: &mut Checker<'_>) -> Option<Change> {
+    let (on, dirs) = match node.value {
+        Value::Bool(on) => (on, Vec::new()),
+        Value::Seq(_) => (true, checker.paths(node)),
+        _ => {
+            checker.wrong(node, "`true`, `false`, or a list of directories");
+            return None;
+        }
+    };
+    change(move |settings| {
+        settings.agent_hooks = on;
+        settings.agent_hook_dirs = dirs;
+    })
+}
+
+fn self_protection(node: &Node, checker: &mut Checker<'_>) -> Option<Change> {
+    let on = checker.boolean(node)?;
+    if !on && checker.source.is_of_project() {
+        checker.push(
+            Diagnostic::error(
+                Code::Locked,
+                format!(
+                    "the {} layer cannot switch self-protection off",
+                    checker.source
+                ),
+                node.span,
+            )
+            .help("only `/etc/ahp/hooks.yaml` and `~/.ahp/hooks.yaml` can, because an agent may edit this file"),
+        );
+        return None;
+    }
+    change(move |settings| settings.self_protection = on)
+}
+
+fn max_size(node: &Node, checker: &mut Checker<'_>) -> Option<Change> {
+    let bytes = checker.size(node)?;
+    if bytes < 4096 {
+        checker.push(
+            Diagnostic::error(
+                Code::BadSize,
+                format!("{bytes} bytes are too few for a log"),
+                node.span,
+            )
+            .help("give it at least `4KiB`"),
+        );
+        return None;
+    }
+    change(move |settings| settings.log.max_size = bytes)
 }
 
 /// Reads regular expressions, and compiles each once to know that it is one.
