@@ -1,6 +1,7 @@
 //! Stacks layers into one policy: settings key by key, bindings by trigger and id; what is locked stays as it is.
 
 use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use super::BindingSpec;
 use super::LayerSource;
@@ -24,7 +25,14 @@ pub(super) struct Stack {
     setting_provenance: Vec<Provenance>,
     /// The settings that no later layer may give, with the place where they were locked.
     locked_settings: BTreeMap<&'static str, (LayerSource, Span)>,
-    bindings: BTreeMap<Trigger, Vec<Entry>>,
+    bindings: BTreeMap<Trigger, Bindings>,
+}
+
+/// The bindings of one trigger, in the order in which they were first named.
+#[derive(Debug, Default)]
+struct Bindings {
+    entries: Vec<Entry>,
+    by_id: HashMap<String, usize>,
 }
 
 impl Stack {
@@ -68,9 +76,13 @@ impl Stack {
         for (trigger, entries) in layer.bindings {
             let below = self.bindings.entry(trigger).or_default();
             for entry in entries {
-                overlay(below, entry, trigger, sources, diagnostics);
+                below.overlay(entry, trigger, sources, diagnostics);
             }
-            for entry in below.iter_mut().filter(|entry| entry.locked.is_some()) {
+            for entry in below
+                .entries
+                .iter_mut()
+                .filter(|entry| entry.locked.is_some())
+            {
                 // What a locked binding leaves to the settings is locked with it, as the settings stand here.
                 entry.timeout.get_or_insert(self.settings.timeout);
                 // A HOOK.md hook fails open by its own standard, whatever the settings say.
@@ -92,63 +104,69 @@ impl Stack {
         let bindings = self
             .bindings
             .into_iter()
-            .map(|(trigger, entries)| (trigger, entries.into_iter().filter_map(spec).collect()))
+            .map(|(trigger, below)| {
+                let specs = below.entries.into_iter().filter_map(spec);
+                (trigger, specs.collect())
+            })
             .filter(|(_, specs): &(_, Vec<_>)| !specs.is_empty())
             .collect();
         (self.settings, self.setting_provenance, bindings)
     }
 }
 
-/// Lays one binding over those of its trigger: into the one of its id, else behind all others.
-fn overlay(
-    below: &mut Vec<Entry>,
-    entry: Entry,
-    trigger: Trigger,
-    sources: &SourceMap,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
-    let Some(base) = below.iter_mut().find(|base| base.id == entry.id) else {
-        if entry.target.is_some() {
-            below.push(entry);
+impl Bindings {
+    /// Lays one binding over those of its trigger: into the one of its id, else behind all others.
+    fn overlay(
+        &mut self,
+        entry: Entry,
+        trigger: Trigger,
+        sources: &SourceMap,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
+        let place = self.by_id.get(&entry.id).copied();
+        let Some(base) = place.and_then(|n| self.entries.get_mut(n)) else {
+            if entry.target.is_some() {
+                self.by_id.insert(entry.id.clone(), self.entries.len());
+                self.entries.push(entry);
+                return;
+            }
+            let known: Vec<&str> = self.entries.iter().map(|base| base.id.as_str()).collect();
+            let diagnostic = Diagnostic::error(
+                Code::MissingKey,
+                format!(
+                    "no earlier layer has a binding `{}` at `{trigger}`",
+                    entry.id
+                ),
+                entry.span,
+            )
+            .did_you_mean(&entry.id, known)
+            .help("add `oracle: NAME` for a new binding");
+            diagnostics.push(diagnostic);
+            return;
+        };
+        if let Some(lock) = base.locked {
+            // The same pack named by two layers says the same twice.
+            if sources.name(lock.file) != sources.name(entry.span.file) {
+                diagnostics.push(
+                    Diagnostic::error(
+                        Code::Locked,
+                        format!(
+                            "the {} layer changes `{}` at `{trigger}`, which the {} layer locks",
+                            entry.layer, entry.id, base.layer
+                        ),
+                        entry.span,
+                    )
+                    .saying("changed here")
+                    .related(lock, "locked here")
+                    .help("remove it here, or give a binding of your own another `id`"),
+                );
+            }
             return;
         }
-        let known: Vec<&str> = below.iter().map(|base| base.id.as_str()).collect();
-        let diagnostic = Diagnostic::error(
-            Code::MissingKey,
-            format!(
-                "no earlier layer has a binding `{}` at `{trigger}`",
-                entry.id
-            ),
-            entry.span,
-        )
-        .did_you_mean(&entry.id, known)
-        .help("add `oracle: NAME` for a new binding");
-        diagnostics.push(diagnostic);
-        return;
-    };
-    if let Some(lock) = base.locked {
-        // The same pack named by two layers says the same twice.
-        if sources.name(lock.file) != sources.name(entry.span.file) {
+        if let (Some(old), Some(new)) = (&base.target, &entry.target)
+            && !old.is_same(new)
+        {
             diagnostics.push(
-                Diagnostic::error(
-                    Code::Locked,
-                    format!(
-                        "the {} layer changes `{}` at `{trigger}`, which the {} layer locks",
-                        entry.layer, entry.id, base.layer
-                    ),
-                    entry.span,
-                )
-                .saying("changed here")
-                .related(lock, "locked here")
-                .help("remove it here, or give a binding of your own another `id`"),
-            );
-        }
-        return;
-    }
-    if let (Some(old), Some(new)) = (&base.target, &entry.target)
-        && !old.is_same(new)
-    {
-        diagnostics.push(
             Diagnostic::error(
                 Code::DuplicateId,
                 format!("`{}` at `{trigger}` is a binding of {old} already", entry.id),
@@ -158,9 +176,10 @@ fn overlay(
             .related(base.span, format!("{old} here"))
             .help("give the new binding an `id` of its own, and switch the old one off by `enabled: false` if that is meant"),
         );
-        return;
+            return;
+        }
+        merge(base, entry);
     }
-    merge(base, entry);
 }
 
 /// Merges a later entry of the same id into an earlier one: `config` by key, every other given key replaces.

@@ -8,6 +8,7 @@ pub(super) use self::binding::Entry;
 pub(super) use self::settings::GivenSetting;
 
 use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::path::Path;
 
 use self::binding::binding;
@@ -185,23 +186,26 @@ fn trigger_value(node: &Node, trigger: Trigger, checker: &mut Checker<'_>) -> Ve
         }
     };
     let mut entries: Vec<Entry> = Vec::with_capacity(items.len());
+    let mut places: HashMap<String, Span> = HashMap::with_capacity(items.len());
     for item in items {
         let Some(entry) = binding(item, when.as_ref(), checker) else {
             continue;
         };
-        match entries.iter().find(|other| other.id == entry.id) {
-            Some(first) => checker.push(
+        if let Some(&first) = places.get(&entry.id) {
+            checker.push(
                 Diagnostic::error(
                     Code::DuplicateId,
                     format!("two bindings of `{trigger}` have the id `{}`", entry.id),
                     entry.span,
                 )
                 .saying("again here")
-                .related(first.span, "first here")
+                .related(first, "first here")
                 .help("give one of them another `id`"),
-            ),
-            None => entries.push(entry),
+            );
+            continue;
         }
+        places.insert(entry.id.clone(), entry.span);
+        entries.push(entry);
     }
     entries
 }
