@@ -79,6 +79,34 @@ fn what_repeats_or_contradicts_is_told() {
 }
 
 #[test]
+fn many_alike_are_told_of_once_each() {
+    let policy = |config: fn(usize) -> String| {
+        let bindings = (1..=300).map(|n| {
+            format!(
+                "    - {{oracle: FileChangeLimiter, id: b{n}, config: {}}}\n",
+                config(n)
+            )
+        });
+        codes(&format!(
+            "hooks:\n  pre-issue-submit:\n{}",
+            bindings.collect::<String>()
+        ))
+    };
+    let shadowed = vec![Code::Shadowed; 299];
+    assert_eq!(policy(|_| "{action: block}".to_owned()), shadowed);
+    assert_eq!(
+        policy(|n| format!("{{action: block, max_files: {n}}}")),
+        shadowed
+    );
+    let told = policy(|n| format!("{{max_files: 1, max_lines: {n}}}"));
+    let clashes = told
+        .iter()
+        .filter(|code| **code == Code::ControlClash)
+        .count();
+    assert_eq!((told.len(), clashes), (598, 299));
+}
+
+#[test]
 fn what_comes_too_strong_or_too_late_is_told() {
     let post = "hooks: {post-issue-submit: [{oracle: ChecklistValidator}]}";
     assert_eq!(codes(post).first(), Some(&Code::Intensity));

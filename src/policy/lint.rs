@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use serde_json::Value as Json;
+
 use super::Binding;
 use super::IntensityCeiling;
 use super::Policy;
@@ -34,26 +36,20 @@ pub fn lint(
             .into_iter()
             .map(|(binding, spec)| Pair { binding, spec })
             .collect();
-        // Not every pair is compared: only those that ask one thing under one condition, or may change one operation.
-        let mut by_subject: HashMap<String, Vec<usize>> = HashMap::new();
-        let mut by_stage: HashMap<i64, Vec<usize>> = HashMap::new();
-        for (n, pair) in pairs.iter().enumerate() {
+        let mut by_subject: HashMap<(String, Json), Alike<'_>> = HashMap::new();
+        let mut by_stage: HashMap<i64, &Pair<'_>> = HashMap::new();
+        for pair in &pairs {
             warnings.extend(never_fires(pair, trigger));
             warnings.extend(too_strong(pair, trigger));
             warnings.extend(out_of_place(pair, trigger));
             warnings.extend(pair.binding.oracle.factory().remarks(pair.span("oracle")));
-            let mut compared = BTreeSet::new();
             let alike = by_subject.entry(pair.subject()).or_default();
-            compared.extend(alike.iter().copied());
-            alike.push(n);
+            warnings.extend(alike.meet(pair, trigger));
             if pair.controls() {
-                let beside = by_stage.entry(pair.binding.priority).or_default();
-                compared.extend(beside.iter().copied());
-                beside.push(n);
-            }
-            for earlier in compared.into_iter().filter_map(|n| pairs.get(n)) {
-                warnings.extend(repeats(pair, earlier, trigger));
-                warnings.extend(clashes(pair, earlier, trigger));
+                let first = *by_stage.entry(pair.binding.priority).or_insert(pair);
+                if !std::ptr::eq(first, pair) {
+                    warnings.push(clash(pair, first, trigger));
+                }
             }
         }
     }
@@ -79,13 +75,12 @@ impl Pair<'_> {
     }
 
     /// Returns what it asks and when, the same for all spellings.
-    fn subject(&self) -> String {
+    fn subject(&self) -> (String, Json) {
         let target = match &self.spec.target {
             oracle @ Target::Oracle(_) => default_id(oracle),
             Target::Hook(name) => format!("hook {name}"),
         };
-        let whens: serde_json::Value = self.whens().map(Node::to_json).collect();
-        format!("{target} {whens}")
+        (target, self.whens().map(Node::to_json).collect())
     }
 
     /// Whether it may change the operation.
@@ -278,56 +273,63 @@ fn out_of_place(pair: &Pair<'_>, trigger: Trigger) -> Option<Diagnostic> {
     None
 }
 
-fn repeats(pair: &Pair<'_>, earlier: &Pair<'_>, trigger: Trigger) -> Option<Diagnostic> {
-    if pair.subject() != earlier.subject() {
-        return None;
-    }
-    let (own, other) = (&pair.spec.config, &earlier.spec.config);
-    let (message, help) = if own.to_json() == other.to_json() {
-        (
-            format!(
-                "`{}` repeats `{}` at `{trigger}`",
-                pair.spec.id, earlier.spec.id
-            ),
-            "remove one of them",
-        )
-    } else {
-        let key = own.entries().iter().find_map(|(key, value)| {
-            let theirs = other.get(&key.name)?;
-            let scalar = !matches!(value.value, Value::Seq(_) | Value::Map(_));
-            (scalar && value.to_json() != theirs.to_json()).then_some(&key.name)
-        })?;
-        (
-            format!(
-                "`{}` and `{}` judge one event by two values of `{key}`",
-                pair.spec.id, earlier.spec.id
-            ),
-            "the stricter of them wins; give both one `id` to override the earlier one, or tell them apart by `when`",
-        )
-    };
-    Some(
-        Diagnostic::warning(Code::Shadowed, message, pair.spec.span)
-            .saying("this one")
-            .related(earlier.spec.span, "and this one")
-            .help(help),
-    )
+/// The bindings so far that ask one thing under one condition. A later one is compared with the first that it repeats or
+/// contradicts, not with each.
+#[derive(Default)]
+struct Alike<'a> {
+    by_config: HashMap<Json, &'a Pair<'a>>,
+    /// The first value of each key, and the first other one: one of the two differs from any third.
+    by_key: HashMap<&'a str, Vec<(Json, &'a Pair<'a>)>>,
 }
 
-fn clashes(pair: &Pair<'_>, earlier: &Pair<'_>, trigger: Trigger) -> Option<Diagnostic> {
-    if pair.binding.priority != earlier.binding.priority || !pair.controls() || !earlier.controls()
-    {
-        return None;
+impl<'a> Alike<'a> {
+    /// Adds a binding; returns a warning where an earlier one says the same, or another thing about the same.
+    fn meet(&mut self, pair: &'a Pair<'a>, trigger: Trigger) -> Option<Diagnostic> {
+        let config = pair.spec.config.to_json();
+        let id = &pair.spec.id;
+        let mut warning = None;
+        if let Some(earlier) = self.by_config.get(&config) {
+            let message = format!("`{id}` repeats `{}` at `{trigger}`", earlier.spec.id);
+            warning = Some(overlap(pair, earlier, message, "remove one of them"));
+        }
+        for (key, value) in pair.spec.config.entries() {
+            let is_scalar = !matches!(value.value, Value::Seq(_) | Value::Map(_));
+            let value = value.to_json();
+            let known = self.by_key.entry(&key.name).or_default();
+            let other = known.iter().find(|(other, _)| *other != value);
+            if let (true, None, Some((_, earlier))) = (is_scalar, &warning, other) {
+                let message = format!(
+                    "`{id}` and `{}` judge one event by two values of `{}`",
+                    earlier.spec.id, key.name
+                );
+                let help = "the stricter of them wins; give both one `id` to override the earlier one, or tell them apart by `when`";
+                warning = Some(overlap(pair, earlier, message, help));
+            }
+            if known.len() < 2 && known.iter().all(|(known, _)| *known != value) {
+                known.push((value, pair));
+            }
+        }
+        self.by_config.entry(config).or_insert(pair);
+        warning
     }
+}
+
+fn overlap(pair: &Pair<'_>, earlier: &Pair<'_>, message: String, help: &str) -> Diagnostic {
+    Diagnostic::warning(Code::Shadowed, message, pair.spec.span)
+        .saying("this one")
+        .related(earlier.spec.span, "and this one")
+        .help(help)
+}
+
+fn clash(pair: &Pair<'_>, earlier: &Pair<'_>, trigger: Trigger) -> Diagnostic {
     let message = format!(
         "`{}` and `{}` may both change the operation in one stage of `{trigger}`",
         earlier.spec.id, pair.spec.id
     );
-    Some(
-        Diagnostic::warning(Code::ControlClash, message, pair.spec.span)
-            .saying("this one")
-            .related(earlier.spec.span, "and this one")
-            .help("give them different priorities, so that the second sees what the first changed"),
-    )
+    Diagnostic::warning(Code::ControlClash, message, pair.spec.span)
+        .saying("this one")
+        .related(earlier.spec.span, "and this one")
+        .help("give them different priorities, so that the second sees what the first changed")
 }
 
 /// Returns a warning for each script of the project that no binding names.
