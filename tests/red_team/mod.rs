@@ -98,6 +98,47 @@ fn every_way_is_blocked_or_out_of_reach_for_a_reason() {
 }
 
 #[test]
+fn what_a_guarded_name_leads_to_is_guarded() {
+    let world = project();
+    let root = world.project();
+    for dir in ["dotfiles", "shared", ".gemini", ".github"] {
+        fs::create_dir_all(root.join(dir)).unwrap();
+    }
+    fs::write(root.join("dotfiles/gemini.json"), "{}").unwrap();
+    symlink(
+        "../dotfiles/gemini.json",
+        root.join(".gemini/settings.json"),
+    )
+    .unwrap();
+    symlink(root.join("shared"), root.join(".github/hooks")).unwrap();
+    let stopped = |command: &str| {
+        let input = json!({ "command": command });
+        let found = evaluate(&world, "SelfProtection", "{}", "Bash", input).unwrap();
+        !found.is_empty()
+    };
+    for command in [
+        "rm dotfiles/gemini.json",
+        "echo '{}' > ./dotfiles/gemini.json",
+        "some-formatter dotfiles/gemini.json",
+        "some-formatter --out=shared/new.json",
+        "rm -rf dotfiles",
+        "rm dot*/*.json",
+        "touch shared/new.json",
+        "cd shared && touch new.json",
+        "cd src && some-formatter ../shared/new/one.json",
+    ] {
+        assert!(stopped(command), "let through: {command}");
+    }
+    for command in [
+        "some-formatter new.json",
+        "some-formatter dotfiles/other.json",
+        "cat dotfiles/gemini.json shared/one.json",
+    ] {
+        assert!(!stopped(command), "stopped: {command}");
+    }
+}
+
+#[test]
 fn edit_tools_of_every_host_are_stopped() {
     let world = project();
     for (tool, input) in [

@@ -1,89 +1,20 @@
 //! Guarded: the files that no agent may change.
 
 use std::cell::OnceCell;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fs;
 use std::path::Component;
 use std::path::Path;
 use std::path::PathBuf;
 
+use super::names::OF_MACHINE;
+use super::names::OF_PERSON;
+use super::names::OF_PROJECT;
 use crate::shell::Effect;
 use crate::shell::PathEffect;
 use crate::shell::lexical;
 use crate::shell::real;
-
-/// Of the project; a directory means all below it.
-const OF_PROJECT: &[&str] = &[
-    ".ahp",
-    ".agents/hooks",
-    ".claude/hooks",
-    ".claude/settings.json",
-    ".claude/settings.local.json",
-    ".cline/hooks",
-    ".clinerules/hooks",
-    ".codex/config.toml",
-    ".codex/hooks.json",
-    ".cursor/hooks.json",
-    ".gemini/settings.json",
-    ".git/config",
-    ".git/hooks",
-    ".github/copilot/settings.json",
-    ".github/copilot/settings.local.json",
-    ".github/hooks",
-    ".kimi/config.toml",
-    ".kimi-code/config.toml",
-    ".monoco/hooks",
-    ".opencode/plugin",
-    ".opencode/plugins",
-    ".qwen/settings.json",
-    ".windsurf/hooks.json",
-    "opencode.json",
-    "opencode.jsonc",
-];
-
-/// Of the person, below the home directory.
-const OF_PERSON: &[&str] = &[
-    ".ahp",
-    ".cache/ahp",
-    ".claude/hooks",
-    ".claude/settings.json",
-    ".claude/settings.local.json",
-    ".codeium/hooks.json",
-    ".codeium/windsurf/hooks.json",
-    ".codex/config.toml",
-    ".codex/hooks.json",
-    ".config/agents/hooks",
-    ".config/ahp",
-    ".config/git/config",
-    ".config/opencode/opencode.json",
-    ".config/opencode/plugin",
-    ".config/opencode/plugins",
-    ".copilot/config.json",
-    ".copilot/hooks",
-    ".copilot/settings.json",
-    ".cursor/hooks.json",
-    ".gemini/settings.json",
-    ".gitconfig",
-    ".kimi/config.toml",
-    ".kimi-code/config.toml",
-    ".local/share/ahp",
-    ".local/state/ahp",
-    ".qwen/settings.json",
-    "Documents/Cline/Hooks",
-    "Library/Application Support/ahp",
-];
-
-/// Of the machine.
-const OF_MACHINE: &[&str] = &[
-    "/etc/ahp",
-    "/etc/claude-code",
-    "/etc/codex",
-    "/etc/cursor",
-    "/etc/gemini-cli",
-    "/etc/github-copilot",
-    "/etc/windsurf",
-    "/Library/Application Support/ClaudeCode",
-    "/Library/Application Support/Cursor",
-    "/Library/Application Support/Windsurf",
-];
 
 /// Names that are ours wherever they lie in the project or home: a nested `.ahp` is a policy of its own.
 const OURS: &[&[&str]] = &[&[".ahp"], &[".agents", "hooks"]];
@@ -97,11 +28,47 @@ const FILES: &[&str] = &["hook.md", "hooks.local.yaml", "hooks.yaml", "signals.j
 /// The files that no agent may change.
 #[derive(Debug)]
 pub(super) struct Guarded {
-    /// Made when something would first be changed, which most commands do not.
-    paths: OnceCell<Vec<(PathBuf, Vec<String>)>>,
     more: Vec<PathBuf>,
     pub(super) root: PathBuf,
     pub(super) home: Option<PathBuf>,
+    /// Made when something would first be changed, as is what follows.
+    places: OnceCell<Vec<Place>>,
+    /// What guarded names lead to, which is guarded by its own name too.
+    targets: OnceCell<Vec<Named>>,
+    /// Where directories lead to: many words of a command line lie in one.
+    followed: RefCell<HashMap<PathBuf, PathBuf>>,
+}
+
+/// A path with its names.
+#[derive(Debug)]
+struct Named {
+    path: PathBuf,
+    names: Vec<String>,
+}
+
+/// A directory, and what is guarded below it.
+#[derive(Debug)]
+struct Place {
+    dir: Named,
+    guarded: &'static [&'static str],
+}
+
+/// What is asked about: a path by its names, and how they are meant.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    path: &'a Path,
+    names: &'a [String],
+    takes_all: bool,
+    inexact: bool,
+}
+
+impl Named {
+    fn new(path: PathBuf) -> Self {
+        Self {
+            names: components(&path),
+            path,
+        }
+    }
 }
 
 impl Guarded {
@@ -109,59 +76,119 @@ impl Guarded {
         let mut others: Vec<PathBuf> = more.iter().map(|p| lexical(p, root, home)).collect();
         others.push(state_dir.to_owned());
         Self {
-            paths: OnceCell::new(),
             more: others,
             root: root.to_owned(),
             home: home.map(Path::to_owned),
+            places: OnceCell::new(),
+            targets: OnceCell::new(),
+            followed: RefCell::default(),
         }
     }
 
-    fn paths(&self) -> &[(PathBuf, Vec<String>)] {
-        self.paths.get_or_init(|| {
-            let mut paths = self.more.clone();
-            paths.extend(OF_MACHINE.iter().map(PathBuf::from));
+    fn places(&self) -> &[Place] {
+        self.places.get_or_init(|| {
             let both = |dir: &Path| {
-                let followed = real(dir);
+                let followed = self.follow_dir(dir);
                 let differs = followed != dir;
                 std::iter::once(dir.to_owned()).chain(differs.then_some(followed))
             };
-            for root in both(&self.root) {
-                paths.extend(OF_PROJECT.iter().map(|p| root.join(p)));
-            }
-            for home in self.home.iter().flat_map(|home| both(home)) {
-                paths.extend(OF_PERSON.iter().map(|p| home.join(p)));
-            }
-            // What a guarded name leads to is guarded by its own name too.
-            let targets: Vec<PathBuf> = paths
-                .iter()
-                .filter(|path| path.is_symlink())
-                .map(|path| real(path))
-                .collect();
-            paths.extend(targets);
-            paths
-                .into_iter()
-                .map(|path| {
-                    let parts = components(&path);
-                    (path, parts)
-                })
-                .collect()
+            let place = |dir: PathBuf, guarded| Place {
+                dir: Named::new(dir),
+                guarded,
+            };
+            let mut places: Vec<Place> =
+                self.more.iter().map(|p| place(p.clone(), &[""])).collect();
+            places.push(place(PathBuf::from("/"), OF_MACHINE));
+            places.extend(both(&self.root).map(|root| place(root, OF_PROJECT)));
+            let homes = self.home.iter().flat_map(|home| both(home));
+            places.extend(homes.map(|home| place(home, OF_PERSON)));
+            places
         })
+    }
+
+    fn targets(&self) -> &[Named] {
+        self.targets.get_or_init(|| {
+            let is_there = |path: &Path| fs::symlink_metadata(path).is_ok();
+            let mut targets = Vec::new();
+            for place in self.places() {
+                let mut last = ("", true);
+                for name in place.guarded {
+                    // Most lie, with others, in a directory that is not there.
+                    if let Some((top, _)) = name.split_once('/') {
+                        if last.0 != top {
+                            last = (top, is_there(&place.dir.path.join(top)));
+                        }
+                        if !last.1 {
+                            continue;
+                        }
+                    }
+                    let path = place.path_of(name);
+                    if path.is_symlink() {
+                        targets.push(Named::new(real(&path)));
+                    }
+                }
+            }
+            targets
+        })
+    }
+
+    /// Returns every guarded path that is known by its name.
+    fn all(&self) -> impl Iterator<Item = Named> {
+        self.places()
+            .iter()
+            .flat_map(|place| place.guarded.iter().map(|name| place.path_of(name)))
+            .chain(self.targets().iter().map(|target| target.path.clone()))
+            .map(Named::new)
     }
 
     /// Returns what is guarded and would be changed by an effect.
     pub(super) fn hit(&self, effect: &PathEffect) -> Option<PathBuf> {
+        let path = &effect.path;
         let takes_all = effect.recursive
             && matches!(
                 effect.effect,
                 Effect::Delete | Effect::Move | Effect::Rights
             );
-        self.meets(&effect.path, takes_all, effect.inexact)
-            .or_else(|| {
-                let followed = real(&effect.path);
-                (followed != effect.path)
-                    .then(|| self.meets(&followed, takes_all, effect.inexact))
-                    .flatten()
-            })
+        let meets = |path: &Path, leads: bool| {
+            let names = components(path);
+            let asked = Asked {
+                path,
+                names: &names,
+                takes_all,
+                inexact: effect.inexact,
+            };
+            let by_target = || leads.then(|| self.meets_target(asked)).flatten();
+            self.meets(asked).or_else(by_target)
+        };
+        let found = fs::symlink_metadata(path);
+        // What is not there lies at most in a directory that a guarded name leads to; one that leads to the project
+        // itself, or above it, guards no more than its name.
+        let leads = effect.inexact
+            || found.is_ok()
+            || path.parent().is_none_or(|dir| !self.root.starts_with(dir));
+        meets(path, leads).or_else(|| {
+            let is_link = found.is_ok_and(|meta| meta.is_symlink());
+            let followed = match (path.parent(), path.file_name()) {
+                (Some(dir), Some(name)) if !is_link && dir != Path::new("") => {
+                    self.follow_dir(dir).join(name)
+                }
+                _ => real(path),
+            };
+            (followed != *path)
+                .then(|| meets(&followed, leads))
+                .flatten()
+        })
+    }
+
+    fn follow_dir(&self, dir: &Path) -> PathBuf {
+        if let Some(known) = self.followed.borrow().get(dir) {
+            return known.clone();
+        }
+        let followed = real(dir);
+        self.followed
+            .borrow_mut()
+            .insert(dir.to_owned(), followed.clone());
+        followed
     }
 
     /// Returns what is guarded and is, or lies at or below, this path.
@@ -175,54 +202,49 @@ impl Guarded {
         })
     }
 
-    fn meets(&self, path: &Path, takes_all: bool, inexact: bool) -> Option<PathBuf> {
-        let parts = components(path);
-        if self.is_ours(path, &parts) {
+    fn meets(&self, asked: Asked<'_>) -> Option<PathBuf> {
+        let Asked { path, names, .. } = asked;
+        if self.is_ours(path, names) {
             return Some(path.to_owned());
         }
-        if let Some(name) = parts.last()
+        if let Some(name) = names.last()
             && TELLING.contains(&name.as_str())
-            && (inexact || path.is_relative())
+            && (asked.inexact || path.is_relative())
         {
             return Some(path.to_owned());
         }
         // A tool of ours on the search path.
-        if let [.., dir, name] = parts.as_slice()
+        if let [.., dir, name] = names
             && name == "ahp"
             && dir == "bin"
         {
             return Some(path.to_owned());
         }
         // `find` looks at every depth, and into what is hidden.
-        if let Some(deep) = parts.iter().position(|part| part == "**") {
-            let (above, below) = (parts.get(..deep)?, parts.last()?);
+        if let Some(deep) = names.iter().position(|part| part == "**") {
+            let (above, below) = (names.get(..deep)?, names.last()?);
             let named = |name: &str| fast_glob::glob_match(below.as_str(), name);
-            let holds = |(guarded, wanted): &&(PathBuf, Vec<String>)| {
-                wanted.starts_with(above)
-                    && guarded.exists()
-                    && (wanted.last().is_some_and(|name| named(name))
-                        || (guarded.is_dir()
-                            && FILES.iter().any(|f| named(f) && holds_file(guarded, f))))
+            let holds = |guarded: &Named| {
+                guarded.names.starts_with(above)
+                    && guarded.path.exists()
+                    && (guarded.names.last().is_some_and(|name| named(name))
+                        || (guarded.path.is_dir()
+                            && FILES
+                                .iter()
+                                .any(|f| named(f) && holds_file(&guarded.path, f))))
             };
-            return self
-                .paths()
-                .iter()
-                .find(holds)
-                .map(|(path, _)| path.clone());
+            return self.all().find(holds).map(|guarded| guarded.path);
         }
-        self.paths()
-            .iter()
-            .find(|(guarded, wanted)| {
-                let is_common = !parts.is_empty()
-                    && parts
-                        .iter()
-                        .zip(wanted)
-                        .all(|(part, wanted)| fits(part, wanted, inexact));
-                // A pattern meets only what is there; so does what takes all below it away.
-                let is_at = parts.len() >= wanted.len();
-                is_common && ((is_at && !inexact) || ((is_at || takes_all) && guarded.exists()))
+        self.places().iter().find_map(|place| place.meets(asked))
+    }
+
+    fn meets_target(&self, asked: Asked<'_>) -> Option<PathBuf> {
+        let wanted = |target: &Named| {
+            asked.meets(target.names.iter().map(String::as_str), || {
+                target.path.clone()
             })
-            .map(|(guarded, _)| guarded.clone())
+        };
+        self.targets().iter().find_map(wanted)
     }
 
     fn is_ours(&self, path: &Path, parts: &[String]) -> bool {
@@ -241,6 +263,57 @@ impl Guarded {
     }
 }
 
+impl Place {
+    fn path_of(&self, name: &str) -> PathBuf {
+        if name.is_empty() {
+            return self.dir.path.clone();
+        }
+        self.dir.path.join(name)
+    }
+
+    fn meets(&self, asked: Asked<'_>) -> Option<PathBuf> {
+        let dir = &self.dir.names;
+        let mut common = asked.names.iter().zip(dir);
+        if !common.all(|(name, wanted)| fits(name, wanted, asked.inexact)) {
+            return None;
+        }
+        let first = asked.names.get(dir.len());
+        self.guarded.iter().find_map(|name| {
+            let mut below = name.split('/').filter(|name| !name.is_empty()).peekable();
+            // Most are told apart by the first name below the directory.
+            if let (Some(first), Some(wanted)) = (first, below.peek())
+                && !fits(first, wanted, asked.inexact)
+            {
+                return None;
+            }
+            let wanted = dir.iter().map(String::as_str).chain(below);
+            asked.meets(wanted, || self.path_of(name))
+        })
+    }
+}
+
+impl Asked<'_> {
+    /// Returns the guarded path of the wanted names where the asked one is it, or lies below or above it.
+    fn meets<'w>(
+        self,
+        mut wanted: impl Iterator<Item = &'w str>,
+        guarded: impl Fn() -> PathBuf,
+    ) -> Option<PathBuf> {
+        let mut names = self.names.iter();
+        let is_common = names
+            .by_ref()
+            .zip(wanted.by_ref())
+            .all(|(name, wanted)| fits(name, wanted, self.inexact));
+        if !is_common || self.names.is_empty() {
+            return None;
+        }
+        // A pattern meets only what is there; so does what takes all below it away.
+        let is_at = wanted.next().is_none();
+        let meets = (is_at && !self.inexact) || ((is_at || self.takes_all) && guarded().exists());
+        meets.then(guarded)
+    }
+}
+
 /// Returns what a folder holds that would be guarded in a project.
 pub(super) fn guarded_in(dir: &Path) -> Option<&'static str> {
     let mut names = OF_PROJECT.iter().copied();
@@ -252,7 +325,7 @@ fn holds_file(dir: &Path, name: &str) -> bool {
     if name != "hook.md" {
         return dir.join(name).exists();
     }
-    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     entries
         .take(64)
         .any(|entry| entry.path().join("HOOK.md").exists())
@@ -270,7 +343,7 @@ fn components(path: &Path) -> Vec<String> {
 
 /// Whether a name, or the pattern that stands for it, can be the wanted one.
 fn fits(part: &str, wanted: &str, inexact: bool) -> bool {
-    if part == wanted {
+    if part.eq_ignore_ascii_case(wanted) {
         return true;
     }
     if !inexact || !part.contains(['*', '?', '[']) {
@@ -280,5 +353,5 @@ fn fits(part: &str, wanted: &str, inexact: bool) -> bool {
     if wanted.starts_with('.') && !part.starts_with(['.', '[']) {
         return false;
     }
-    fast_glob::glob_match(part, wanted)
+    fast_glob::glob_match(part, wanted.to_ascii_lowercase())
 }

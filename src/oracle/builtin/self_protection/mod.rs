@@ -5,7 +5,9 @@ mod disarm;
 mod git;
 mod guarded;
 mod judgement;
+mod names;
 mod naming;
+mod readers;
 mod script;
 
 use std::sync::Arc;
