@@ -30,6 +30,7 @@ fn shell(command: &str) -> Event {
 fn engine(policy: String) -> Engine {
     let engine = Engine::builder()
         .policy_text(policy)
+        .root("/nowhere/project")
         .without_log()
         .build()
         .unwrap();
@@ -67,6 +68,7 @@ fn sustained_with_the_log(bencher: divan::Bencher) {
     let dir = tempfile::tempdir().unwrap();
     let engine = Engine::builder()
         .policy_text(none_of(100))
+        .root(dir.path())
         .log_file(dir.path().join("signals.jsonl"))
         .build()
         .unwrap();

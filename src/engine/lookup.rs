@@ -1,8 +1,11 @@
 //! Finder: oracles by name, in the catalog, among scripts and among HOOK.md hooks, and what of them may run.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::Mutex;
 use std::sync::OnceLock;
+use std::sync::PoisonError;
 
 use crate::config::Config;
 use crate::config::LayerSource;
@@ -50,6 +53,8 @@ pub(super) struct Finder {
     /// Where hooks are looked for; none where they are switched off.
     places: Option<Places>,
     hooks: OnceLock<Hooks>,
+    /// The bindings of self-protection by their stages, each made once.
+    guards: Mutex<HashMap<i64, Arc<Binding>>>,
     trust: Trust,
     root: PathBuf,
 }
@@ -97,6 +102,7 @@ impl Finder {
             scripts: Library::new(&root, directories.chain(of_user)),
             places,
             hooks: OnceLock::new(),
+            guards: Mutex::default(),
             trust,
             root,
         }
@@ -204,12 +210,17 @@ impl Finder {
         if trigger != Trigger::PreToolUse || !policy.settings().self_protection || !governs() {
             return None;
         }
+        let priority = selected.iter().map(|b| b.priority).min().unwrap_or(0);
+        let mut guards = self.guards.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(guard) = guards.get(&priority) {
+            return Some(guard.clone());
+        }
         let factory = self.catalog.find(SELF_PROTECTION)?.clone();
-        Some(Arc::new(Binding {
+        let guard = Arc::new(Binding {
             id: SELF_PROTECTION_ID.into(),
             oracle_name: SELF_PROTECTION.into(),
             conditions: Vec::new(),
-            priority: selected.iter().map(|b| b.priority).min().unwrap_or(0),
+            priority,
             enabled: true,
             is_async: false,
             timeout: policy.settings().timeout,
@@ -223,7 +234,9 @@ impl Finder {
             span: Span::default(),
             source: "built-in".into(),
             oracle: OracleSlot::new(factory, Node::empty_map(Span::default()), self.root.clone()),
-        }))
+        });
+        guards.insert(priority, guard.clone());
+        Some(guard)
     }
 
     /// Returns a prompt for each folder of a trigger that should be a hook and is none.
