@@ -166,12 +166,18 @@ pub(crate) fn find(text: &str) -> Vec<(Range<usize>, &'static str)> {
 
 /// Whether the name of a field says that its value is a secret: `password`, `GITHUB_TOKEN`, `apiKey`.
 pub(crate) fn is_secret_name(name: &str) -> bool {
-    let name = name.to_ascii_lowercase().replace('-', "_");
+    let folded = |byte: u8| match byte {
+        b'-' => b'_',
+        other => other.to_ascii_lowercase(),
+    };
+    let ends_with = |label: &str| {
+        let mut pairs = name.bytes().rev().zip(label.bytes().rev());
+        label.len() <= name.len() && pairs.all(|(a, b)| folded(a) == folded(b))
+    };
     // `max_tokens` and `token_count` count something.
     LABELS
         .iter()
-        .filter(|label| !label.ends_with(' '))
-        .any(|label| name.ends_with(&label.replace('-', "_")))
+        .any(|label| !label.ends_with(' ') && ends_with(label))
 }
 
 impl Shape {
