@@ -10,6 +10,7 @@ use std::path::Path;
 
 use ahp::config::Config;
 use ahp::config::Locations;
+use ahp::engine::Engine;
 use ahp::event::Trigger;
 use divan::Bencher;
 
@@ -68,6 +69,29 @@ fn load_cached(bencher: Bencher<'_, '_>, bindings: usize) {
     let triggers = [Trigger::PreToolUse];
     assert!(Config::load_for(&locations, &triggers).is_cached);
     bencher.bench(|| Config::load_for(&locations, &triggers));
+}
+
+/// All that a hook command does before it knows its event: the layers looked at, the bindings of one trigger compiled.
+#[divan::bench(args = SIZES)]
+fn engine_cached(bencher: Bencher<'_, '_>, bindings: usize) {
+    let (project, mut locations) = project(bindings);
+    locations.cache_dir = Some(project.path().join("cache"));
+    let engine = || {
+        Engine::builder()
+            .locations(locations.clone())
+            .only(Trigger::PreToolUse)
+            .build()
+    };
+    // The first writes the cache.
+    assert!(engine().expect("an engine").state().faults().is_empty());
+    bencher.bench(engine);
+}
+
+/// The same, and everything checked, as where nothing is known of the policy.
+#[divan::bench(args = SIZES)]
+fn engine(bencher: Bencher<'_, '_>, bindings: usize) {
+    let (_project, locations) = project(bindings);
+    bencher.bench(|| Engine::builder().locations(locations.clone()).build());
 }
 
 #[divan::bench(args = SIZES)]
