@@ -285,7 +285,7 @@ const OWN_READS: &[(&str, &str)] = &[
         "the hook file, which may lie in the user's home",
     ),
     (
-        "dependency_checker/manifest.rs",
+        "dependency_checker/npm.rs",
         "what is installed, which git ignores",
     ),
     (

@@ -1,6 +1,11 @@
 //! DependencyChecker: what a project and an issue need is there.
 
+mod cargo;
+mod go;
 mod manifest;
+mod npm;
+mod python;
+mod toml;
 
 use std::sync::Arc;
 
@@ -35,6 +40,9 @@ pub(super) static DEFINITION: Definition = Definition {
     schema: || schemars::schema_for!(DependencyChecker),
     build: |config| DependencyChecker::build(config).map(|c| Arc::new(c) as Arc<dyn Oracle>),
 };
+
+/// How many faults are named one by one.
+const NAMED: usize = 20;
 
 /// Blocks work whose dependencies are not met.
 ///
@@ -72,11 +80,16 @@ impl Oracle for DependencyChecker {
         } else {
             self.manifest_files.0.clone()
         };
+        let mut failure = None;
         for path in &found {
-            faults.extend(manifest::check(context, path)?);
+            match manifest::check(context, path) {
+                Ok(found) => faults.extend(found),
+                Err(error) => failure = Some(error),
+            }
         }
         if faults.is_empty() {
-            return Ok(Vec::new());
+            // What could not be looked at is not known to be met.
+            return failure.map_or(Ok(Vec::new()), Err);
         }
         let told: Vec<&str> = faults.iter().map(|f| f.what.as_str()).collect();
         let mut steps: Vec<&str> = faults.iter().map(|f| f.remedy.as_str()).collect();
@@ -93,7 +106,7 @@ impl Oracle for DependencyChecker {
         Ok(vec![
             Signal::block(
                 "dependencies-unmet",
-                format!("{head}: {}", listed(&told, 20)),
+                format!("{head}: {}", listed(&told, NAMED)),
             )
             .steps(steps)
             .files(files)

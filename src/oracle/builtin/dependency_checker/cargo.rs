@@ -1,0 +1,82 @@
+//! Cargo: the lock file in step, and every crate at hand offline.
+
+use super::manifest::Fault;
+use super::manifest::Manifest;
+use super::toml;
+use crate::oracle::OracleError;
+use crate::oracle::builtin::test_gate::tally::shortened;
+use crate::process::installed;
+
+impl Manifest<'_> {
+    pub(super) fn cargo(&self, text: &str) -> Result<Vec<Fault>, OracleError> {
+        if let Some(error) = toml::error(text) {
+            return Ok(vec![self.broken(&error)]);
+        }
+        // A member of a workspace has its lock file in a directory above.
+        let above = self.context.root().join(self.dir);
+        let is_locked = above.ancestors().any(|dir| dir.join("Cargo.lock").exists());
+        if !is_locked {
+            return Ok(vec![self.fault(
+                format!("the lock file of `{}` is missing", self.path),
+                self.command("cargo generate-lockfile"),
+            )]);
+        }
+        if !self.context.workspace().is_on_disk() {
+            return Ok(Vec::new());
+        }
+        if installed("cargo").is_none() {
+            return Err(OracleError::failed(format!(
+                "`cargo` is not installed, so that nobody can tell whether the dependencies of `{}` are at hand",
+                self.path
+            )));
+        }
+        let finished = self.run(&[
+            "cargo",
+            "metadata",
+            "--locked",
+            "--offline",
+            "--format-version",
+            "1",
+            "--quiet",
+        ])?;
+        if finished.exit.is_success() {
+            return Ok(Vec::new());
+        }
+        let said = finished.stderr_text();
+        if said.contains("--locked was passed")
+            || said.contains("needs to be updated")
+            || said.contains("cannot update the lock file")
+        {
+            return Ok(vec![self.fault(
+                format!("the lock file is out of step with `{}`", self.path),
+                format!(
+                    "{} and keep the new `Cargo.lock`",
+                    self.command("cargo update --workspace")
+                ),
+            )]);
+        }
+        let reason: Vec<&str> = said
+            .lines()
+            .map(str::trim)
+            .filter(|l| !l.is_empty() && !l.starts_with("Caused by"))
+            .take(3)
+            .collect();
+        let reason = shortened(&reason.join(" "), 300);
+        let is_absent = said.contains("offline")
+            || said.contains("failed to download")
+            || said.contains("no matching package");
+        let remedy = if is_absent {
+            self.command("cargo fetch")
+        } else {
+            format!("mend `{}`", self.path)
+        };
+        Ok(vec![self.fault(
+            format!(
+                "the dependencies of `{}` cannot be resolved: {}",
+                self.path,
+                reason.trim_start_matches("error: ")
+            ),
+            remedy,
+        )])
+    }
+}

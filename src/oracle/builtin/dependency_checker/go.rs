@@ -1,0 +1,71 @@
+//! Go: `go.sum` names every module that `go.mod` requires.
+
+use super::manifest::Fault;
+use super::manifest::Manifest;
+use crate::oracle::builtin::wording::listed;
+
+impl Manifest<'_> {
+    pub(super) fn go(&self, text: &str) -> Vec<Fault> {
+        if !text
+            .lines()
+            .any(|line| line.trim_start().starts_with("module "))
+        {
+            return vec![self.broken("it has no `module` line")];
+        }
+        let mut required = Vec::new();
+        let mut in_block = false;
+        let mut replaced = Vec::new();
+        for line in text.lines() {
+            let line = line.split("//").next().unwrap_or_default().trim();
+            if line.starts_with("require (") {
+                in_block = true;
+            } else if line == ")" {
+                in_block = false;
+            } else if let Some(rest) = line.strip_prefix("replace ") {
+                replaced.extend(rest.split_whitespace().next());
+            } else {
+                let entry = if in_block {
+                    Some(line)
+                } else {
+                    line.strip_prefix("require ")
+                };
+                let mut words = entry.unwrap_or_default().split_whitespace();
+                if let (Some(module), Some(version)) = (words.next(), words.next()) {
+                    required.push((module, version));
+                }
+            }
+        }
+        required.retain(|(module, _)| !replaced.contains(module));
+        if required.is_empty() {
+            return Vec::new();
+        }
+        let Some(sums) = self.text("go.sum") else {
+            return vec![self.fault(
+                format!("the lock file `go.sum` of `{}` is missing", self.path),
+                self.command("go mod tidy"),
+            )];
+        };
+        let absent: Vec<String> = required
+            .iter()
+            .filter(|(module, version)| {
+                !sums.lines().any(|line| {
+                    line.starts_with(&format!("{module} {version}/go.mod "))
+                        || line.starts_with(&format!("{module} {version} "))
+                })
+            })
+            .map(|(module, version)| format!("{module} {version}"))
+            .collect();
+        if absent.is_empty() {
+            Vec::new()
+        } else {
+            vec![self.fault(
+                format!(
+                    "`go.sum` is out of step with `{}`: {}",
+                    self.path,
+                    listed(&absent, 10)
+                ),
+                self.command("go mod tidy"),
+            )]
+        }
+    }
+}
