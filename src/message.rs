@@ -25,7 +25,7 @@ pub fn short_id(id: &Uuid) -> String {
 pub fn for_agent(verdict: &Verdict, limit: usize) -> String {
     let mut signals: Vec<&Signal> = verdict.signals.iter().collect();
     signals.sort_by_key(|signal| std::cmp::Reverse(weight(signal)));
-    for most in [usize::MAX, 20, 5, 1, 0] {
+    for most in [50, 20, 5, 1, 0] {
         let parts: Vec<String> = signals.iter().map(|s| one(s, most)).collect();
         let text = parts.join("\n\n");
         if text.chars().count() <= limit {
@@ -81,7 +81,7 @@ fn first_line(signal: &Signal) -> String {
         let changes: Vec<String> = control
             .modifications
             .iter()
-            .map(|m| format!("`{}` becomes {}", m.target, m.updated))
+            .map(|m| format!("`{}` becomes {}", m.target, m.updated_in_words()))
             .collect();
         text = format!("{text}: {}", changes.join(", "));
     }
@@ -126,7 +126,12 @@ fn one(signal: &Signal, most: usize) -> String {
                 } else {
                     format!(" ({})", m.reason)
                 };
-                format!("`{}`: {} → {}{why}", m.target, m.original, m.updated)
+                format!(
+                    "`{}`: {} → {}{why}",
+                    m.target,
+                    m.original_in_words(),
+                    m.updated_in_words()
+                )
             };
             (control.modifications.iter().map(say).collect(), false)
         }

@@ -30,7 +30,9 @@ pub(super) fn settle(signals: &mut [Signal]) -> Vec<Modification> {
                     .severity(Severity::Medium)
                     .reason(format!(
                         "`{}` would set `{}` to {}, but `{winner}` has already changed it",
-                        signal.origin.binding, m.target, m.updated
+                        signal.origin.binding,
+                        m.target,
+                        m.updated_in_words()
                     ));
             }
             None => {

@@ -25,6 +25,11 @@ use serde_json::Value;
 use sha2::Digest as _;
 use uuid::Uuid;
 
+/// The most steps that a signal names one by one.
+const MOST_STEPS: usize = 50;
+/// The most files that a signal names one by one.
+const MOST_FILES: usize = 100;
+
 /// One intervention.
 ///
 /// An oracle makes it with [`Signal::block`] and its siblings; the engine then gives it its id, time,
@@ -164,10 +169,11 @@ impl Signal {
         }
     }
 
-    /// Sets the steps of a block, the suggestions of a prompt or the follow-ups of an aid.
+    /// Sets the steps of a block, the suggestions of a prompt or the follow-ups of an aid; past fifty it says how many
+    /// more there are.
     #[must_use]
     pub fn steps<S: Into<String>>(mut self, steps: impl IntoIterator<Item = S>) -> Self {
-        let steps = steps.into_iter().map(Into::into).collect();
+        let steps = cut(steps.into_iter().map(Into::into).collect(), MOST_STEPS);
         match &mut self.payload {
             Payload::Block(block) => block.resolution_path = steps,
             Payload::Prompt(prompt) => prompt.suggestions = steps,
@@ -216,10 +222,10 @@ impl Signal {
         self
     }
 
-    /// Names the files concerned.
+    /// Names the files concerned; past a hundred it says how many more there are.
     #[must_use]
     pub fn files<S: Into<String>>(mut self, files: impl IntoIterator<Item = S>) -> Self {
-        self.context.files = files.into_iter().map(Into::into).collect();
+        self.context.files = cut(files.into_iter().map(Into::into).collect(), MOST_FILES);
         self
     }
 
@@ -309,4 +315,13 @@ impl<'de> Deserialize<'de> for Signal {
             origin: Origin::default(),
         })
     }
+}
+/// Keeps the first entries of a list, and says how many more there are.
+fn cut(mut entries: Vec<String>, most: usize) -> Vec<String> {
+    let more = entries.len().saturating_sub(most);
+    if more > 0 {
+        entries.truncate(most);
+        entries.push(format!("… and {more} more"));
+    }
+    entries
 }

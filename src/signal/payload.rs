@@ -5,6 +5,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Intensity;
+use super::MOST_STEPS;
+use super::cut;
 
 /// What a signal says: one variant for each intensity, each with its own fields alone.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -55,6 +57,38 @@ pub struct Modification {
     /// Why this value.
     #[serde(default)]
     pub reason: String,
+}
+
+/// How many items of a list are told one by one.
+const MOST_ITEMS: usize = 20;
+
+impl Modification {
+    /// Returns the value before, in words: of a long list the first items and how many more there are.
+    pub fn original_in_words(&self) -> String {
+        in_words(&self.original)
+    }
+
+    /// Returns the value after, in words: of a long list the first items and how many more there are.
+    pub fn updated_in_words(&self) -> String {
+        in_words(&self.updated)
+    }
+}
+
+fn in_words(value: &Value) -> String {
+    let items = match value {
+        Value::Array(items) if items.len() > MOST_ITEMS => items,
+        other => return other.to_string(),
+    };
+    let first: Vec<String> = items
+        .iter()
+        .take(MOST_ITEMS)
+        .map(Value::to_string)
+        .collect();
+    format!(
+        "[{}, … and {} more]",
+        first.join(","),
+        items.len() - MOST_ITEMS
+    )
 }
 
 /// The content of a prompt.
@@ -152,8 +186,9 @@ impl Payload {
         let mut steps = self.steps().to_vec();
         if let Self::Control(control) = &self {
             for m in &control.modifications {
-                steps.push(format!("set `{}` to {}", m.target, m.updated));
+                steps.push(format!("set `{}` to {}", m.target, m.updated_in_words()));
             }
+            steps = cut(steps, MOST_STEPS);
             if text.is_empty() {
                 "parameters should be changed".clone_into(&mut text);
             }

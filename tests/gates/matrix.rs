@@ -10,6 +10,9 @@ use ahp::fact::FactSource;
 use ahp::oracle::ConfigError;
 use ahp::oracle::Definition;
 use ahp::oracle::builtin::BUILTINS;
+use ahp::signal::Payload;
+use ahp::signal::Signal;
+use ahp::verdict::Verdict;
 use serde_json::Value;
 
 use super::project::Project;
@@ -187,12 +190,23 @@ fn event(definition: &Definition) -> Event {
     }
 }
 
+/// Returns how much an agent is told of a signal, where nothing bounds it.
+fn verdict_of(signal: &Signal) -> usize {
+    let mut verdict = Verdict::none(Trigger::PreIssueSubmit);
+    verdict.signals.push(signal.clone());
+    ahp::message::for_agent(&verdict, usize::MAX).len()
+}
+
 #[test]
 fn no_oracle_is_overwhelmed() {
     let project = project().in_git();
     project.write(
         "Issues/FEAT-0001.md",
-        "---\nid: FEAT-0001\ntitle: T\nsolution: x\n---\n\n- [x] done\n",
+        format!(
+            "---\nid: FEAT-0001\ntitle: T\nsolution: x\ndependencies: [{}]\n---\n\n{}",
+            "FEAT-0002, ".repeat(1_000),
+            "- [ ] not done\n".repeat(10_000)
+        ),
     );
     for n in 0..10_000 {
         project.write(&format!("many/{}/f{n}.txt", n % 100), "x\n");
@@ -215,16 +229,23 @@ fn no_oracle_is_overwhelmed() {
             .judge_event(definition.name, &config, event, 60.0)
             .unwrap_or_else(|e| panic!("{} at {trigger}: {e}", definition.name));
         slow.push((started.elapsed(), definition.name, trigger));
-        // The longest is a split of all files into batches, which is data and not words.
-        let said: usize = signals
-            .iter()
-            .map(|s| serde_json::to_string(s).unwrap().len())
-            .sum();
-        assert!(
-            said < 512 << 10,
-            "{} at {trigger} says {said} bytes",
-            definition.name
-        );
+        for signal in &signals {
+            // What programs read is data and not words: a split of all files into batches.
+            let mut words = signal.clone();
+            if let Payload::Control(control) = &mut words.payload {
+                control.modifications.clear();
+            }
+            for (signal, most) in [(&words, 24 << 10), (signal, 512 << 10)] {
+                let said = serde_json::to_string(signal).unwrap().len();
+                assert!(
+                    said < most,
+                    "{} at {trigger} says {said} bytes",
+                    definition.name
+                );
+            }
+            let told = verdict_of(signal);
+            assert!(told < 48 << 10, "{} tells {told} bytes", definition.name);
+        }
     }
     slow.sort_unstable_by_key(|(time, ..)| std::cmp::Reverse(*time));
     assert!(slow[0].0 < Duration::from_secs(30), "{:?}", &slow[..3]);

@@ -84,6 +84,9 @@ pub(crate) fn verdict(verdict: &Verdict, subject: Option<&str>) -> String {
     text
 }
 
+/// How many modifications of a control are shown one by one.
+const MODIFICATIONS: usize = 20;
+
 /// Returns one signal: what is the matter, what to do, how to answer.
 pub(crate) fn signal(signal: &Signal) -> String {
     let style = colour(signal.intensity());
@@ -98,11 +101,15 @@ pub(crate) fn signal(signal: &Signal) -> String {
         write!(text, "\n    {line}").ok();
     }
     if let Payload::Control(control) = &signal.payload {
-        for m in &control.modifications {
-            write!(text, "\n      {} = {}", m.target, m.updated).ok();
+        for m in control.modifications.iter().take(MODIFICATIONS) {
+            write!(text, "\n      {} = {}", m.target, m.updated_in_words()).ok();
             if !m.reason.is_empty() {
                 write!(text, "  {DIM}{}{DIM:#}", m.reason).ok();
             }
+        }
+        let more = control.modifications.len().saturating_sub(MODIFICATIONS);
+        if more > 0 {
+            write!(text, "\n      … and {more} more; `--format json` has all").ok();
         }
     }
     for (n, step) in signal.payload.steps().iter().enumerate() {

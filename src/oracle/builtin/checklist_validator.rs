@@ -45,11 +45,11 @@ pub(super) static DEFINITION: Definition = Definition {
     },
 };
 
-/// How many open items are named in the reason; every one of them has its own step.
+/// How many open items are named in the reason.
 const MOST_NAMED: usize = 20;
 
 /// How many items have a step of their own: more cannot be worked on at once anyway.
-const MOST_STEPS: usize = 200;
+const MOST_STEPS: usize = 40;
 
 /// Lets an issue go on only when the items of its checklist are done.
 ///

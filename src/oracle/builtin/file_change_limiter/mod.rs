@@ -50,9 +50,6 @@ pub(super) static DEFINITION: Definition = Definition {
     },
 };
 
-/// How many batches are told as steps; a control holds them all.
-const MOST_STEPS: usize = 50;
-
 /// Keeps a change small enough to be looked at.
 ///
 /// What it does: at issue triggers it counts what the branch changes against the default branch, committed and not; elsewhere what
@@ -247,13 +244,8 @@ fn modifications(files: usize, size: usize, batches: &[Batch<'_>]) -> Vec<Modifi
 }
 
 fn steps(batches: &[Batch<'_>]) -> Vec<String> {
-    let mut steps: Vec<String> = (1..)
-        .zip(batches.iter().take(MOST_STEPS))
+    (1..)
+        .zip(batches)
         .map(|(number, batch)| format!("Step {number} of {}: {}", batches.len(), batch.describe()))
-        .collect();
-    let more = batches.len().saturating_sub(MOST_STEPS);
-    if more > 0 {
-        steps.push(format!("… and {more} more steps of the same size"));
-    }
-    steps
+        .collect()
 }
