@@ -181,15 +181,17 @@ impl Facts {
     pub fn changes(&self) -> Result<&Arc<Changes>, &GitError> {
         self.0
             .changes
-            .get_or_init(|| {
-                let scope = if self.0.seed.event.trigger.is_issue() {
-                    ChangeScope::Branch
-                } else {
-                    ChangeScope::WorkingTree
-                };
-                self.0.seed.workspace.changes(scope)
-            })
+            .get_or_init(|| self.0.seed.workspace.changes(self.change_scope()))
             .as_ref()
+    }
+
+    /// Returns which change is meant at this event (spec §4.3).
+    pub fn change_scope(&self) -> ChangeScope {
+        if self.0.seed.event.trigger.is_issue() {
+            ChangeScope::Branch
+        } else {
+            ChangeScope::WorkingTree
+        }
     }
 
     /// Returns the state of the repository.

@@ -22,6 +22,12 @@ pub(super) fn workspace(project: &Project, root: &Path, issues: &Path) -> Memory
         let name = project.issue_id().unwrap_or("ISSUE-0000");
         workspace = workspace.with_file(format!("{issues}/{name}.md"), issue.as_str());
     }
+    for (path, text) in &project.before {
+        workspace = workspace.with_before(path, text.as_str());
+    }
+    if let Some(staged) = &project.staged {
+        workspace = workspace.with_staged(staged);
+    }
     let changes = changes(project);
     if !changes.is_empty() || project.git.is_some() {
         let git = project.git.clone().unwrap_or_default();

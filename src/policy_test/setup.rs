@@ -67,6 +67,10 @@ pub(super) struct Project {
     pub(super) deleted: Vec<String>,
     /// Files that the change moves: new path to old.
     pub(super) renamed: BTreeMap<String, String>,
+    /// Files as they were before the change, with their text.
+    pub(super) before: BTreeMap<String, String>,
+    /// The files whose change is staged; by default all that have changed.
+    pub(super) staged: Option<Vec<String>>,
     /// Lines added and removed by file; else the lines of an added file's text, and one of a modified file.
     pub(super) lines: BTreeMap<String, Lines>,
     /// The repository; where neither this nor a change is given, there is none.
@@ -218,6 +222,8 @@ impl Project {
         } else {
             (file.changed, file.added, file.deleted, file.renamed)
         };
+        let mut before = file.before;
+        before.extend(self.before);
         let mut lines = file.lines;
         lines.extend(self.lines);
         let mut tests = file.tests;
@@ -229,6 +235,8 @@ impl Project {
             added,
             deleted,
             renamed,
+            before,
+            staged: self.staged.or(file.staged),
             lines,
             git: self.git.or(file.git),
             tests,

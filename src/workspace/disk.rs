@@ -255,9 +255,13 @@ impl Workspace for DiskWorkspace {
         self.repository()?.commits(of, most)
     }
 
-    fn committed(&self, path: &str) -> Result<Option<Arc<[u8]>>, GitError> {
-        let content = self.repository()?.committed(path)?;
+    fn before(&self, scope: ChangeScope, path: &str) -> Result<Option<Arc<[u8]>>, GitError> {
+        let content = self.repository()?.before(scope, path)?;
         Ok(content.map(Arc::from))
+    }
+
+    fn staged(&self) -> Result<Vec<String>, GitError> {
+        self.repository()?.staged()
     }
 
     fn test_figure(&self, fact: Fact) -> FactValue<'_> {

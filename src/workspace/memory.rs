@@ -40,7 +40,8 @@ pub struct MemoryWorkspace {
     tree_changes: Option<Arc<Changes>>,
     git: Option<Arc<GitState>>,
     commits: Vec<Commit>,
-    committed: BTreeMap<String, Arc<[u8]>>,
+    before: BTreeMap<String, Arc<[u8]>>,
+    staged: Option<Vec<String>>,
     git_error: Option<GitError>,
     figures: BTreeMap<Fact, f64>,
 }
@@ -57,7 +58,8 @@ impl MemoryWorkspace {
             tree_changes: None,
             git: None,
             commits: Vec::new(),
-            committed: BTreeMap::new(),
+            before: BTreeMap::new(),
+            staged: None,
             git_error: None,
             figures: BTreeMap::new(),
         }
@@ -124,10 +126,17 @@ impl MemoryWorkspace {
         self
     }
 
-    /// Sets what a file holds in the commit that is checked out.
+    /// Sets what a file held before the change, in both scopes.
     #[must_use]
-    pub fn with_committed(mut self, path: impl Into<String>, content: impl Into<Vec<u8>>) -> Self {
-        self.committed.insert(path.into(), content.into().into());
+    pub fn with_before(mut self, path: impl Into<String>, content: impl Into<Vec<u8>>) -> Self {
+        self.before.insert(path.into(), content.into().into());
+        self
+    }
+
+    /// Sets the files whose change is staged; by default all that have changed.
+    #[must_use]
+    pub fn with_staged<S: Into<String>>(mut self, paths: impl IntoIterator<Item = S>) -> Self {
+        self.staged = Some(paths.into_iter().map(Into::into).collect());
         self
     }
 
@@ -244,8 +253,15 @@ impl Workspace for MemoryWorkspace {
         }
     }
 
-    fn committed(&self, path: &str) -> Result<Option<Arc<[u8]>>, GitError> {
-        Ok(self.committed.get(path).cloned())
+    fn before(&self, _: ChangeScope, path: &str) -> Result<Option<Arc<[u8]>>, GitError> {
+        Ok(self.before.get(path).cloned())
+    }
+
+    fn staged(&self) -> Result<Vec<String>, GitError> {
+        match &self.staged {
+            Some(staged) => Ok(staged.clone()),
+            None => Ok(self.changes(ChangeScope::WorkingTree)?.paths.clone()),
+        }
     }
 
     fn test_figure(&self, fact: Fact) -> FactValue<'_> {

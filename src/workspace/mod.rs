@@ -100,9 +100,14 @@ pub trait Workspace: fmt::Debug + Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Returns what a file holds in the commit that is checked out; none where it is not in it.
-    fn committed(&self, _path: &str) -> Result<Option<Arc<[u8]>>, GitError> {
+    /// Returns what a file held before the change of a scope; none where it was not there.
+    fn before(&self, _scope: ChangeScope, _path: &str) -> Result<Option<Arc<[u8]>>, GitError> {
         Ok(None)
+    }
+
+    /// Returns the files whose change is staged: those that a plain `git commit` takes.
+    fn staged(&self) -> Result<Vec<String>, GitError> {
+        Ok(Vec::new())
     }
 
     /// Returns one of the `tests.*` and `coverage.*` facts, of the last known run of the very tree that is here.

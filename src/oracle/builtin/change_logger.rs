@@ -26,6 +26,7 @@ use crate::oracle::OracleError;
 use crate::signal::Intensity;
 use crate::signal::Signal;
 use crate::signal::hex;
+use crate::workspace::ChangeScope;
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "ChangeLogger",
@@ -251,7 +252,10 @@ fn seen(context: &HookContext, path: &str) -> Option<Seen> {
 }
 
 fn committed(context: &HookContext, path: &str) -> Option<Seen> {
-    let content = context.workspace().committed(path).ok()??;
+    let content = context
+        .workspace()
+        .before(ChangeScope::WorkingTree, path)
+        .ok()??;
     Some(figures(&content))
 }
 

@@ -3,6 +3,7 @@
 use rhai::Array;
 use rhai::Dynamic;
 
+use super::committed;
 use super::context::View;
 use super::list::List;
 use super::sandbox::Fallible;
@@ -122,6 +123,16 @@ pub const EXTRAS: &[Extra] = &[
             Ok(Dynamic::from(
                 messages.into_iter().flatten().collect::<List>(),
             ))
+        },
+    ),
+    extra(
+        "tool.committed",
+        FactSource::Git,
+        "The files that the command line would commit: what is staged, what its `git add` stages, what `git commit -a` or the paths given to it take.",
+        |view| match committed::files(&view.facts) {
+            Ok(files) => Ok(Dynamic::from(files.into_iter().collect::<List>())),
+            Err(GitError::NoRepository(_)) => Ok(Dynamic::from(List::default())),
+            Err(error) => Err(failure(error.to_string())),
         },
     ),
     extra(

@@ -2,6 +2,7 @@
 
 pub mod api;
 mod bundled;
+mod committed;
 mod context;
 pub mod coverage;
 mod error;

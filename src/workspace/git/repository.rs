@@ -122,10 +122,7 @@ impl Repository {
 
     /// Returns what differs from the base of a scope.
     pub(in crate::workspace) fn changes(&self, scope: ChangeScope) -> Result<RawChanges, GitError> {
-        let base = match scope {
-            ChangeScope::Branch => self.branch_base()?,
-            ChangeScope::WorkingTree => self.head_commit().map(Arc::from),
-        };
+        let base = self.base_of(scope)?;
         let (tracked, untracked) = std::thread::scope(|scope| {
             let untracked = scope.spawn(|| self.untracked());
             (self.differing(base.as_deref()), untracked.join())
@@ -182,16 +179,45 @@ impl Repository {
             .collect())
     }
 
-    /// Returns what a file holds in the commit that is checked out.
-    pub(in crate::workspace) fn committed(&self, path: &str) -> Result<Option<Vec<u8>>, GitError> {
-        if self.head_commit().is_none() {
+    /// Returns what a file held before the change of a scope.
+    pub(in crate::workspace) fn before(
+        &self,
+        scope: ChangeScope,
+        path: &str,
+    ) -> Result<Option<Vec<u8>>, GitError> {
+        let Some(base) = self.base_of(scope)? else {
             return Ok(None);
-        }
-        let object = format!("HEAD:./{path}");
+        };
+        let object = format!("{base}:./{path}");
         match self.git.run(&["cat-file", "blob", &object]) {
             Ok(content) => Ok(Some(content)),
             Err(GitError::Failed { message, .. }) if message.starts_with("fatal: ") => Ok(None),
             Err(error) => Err(error),
+        }
+    }
+
+    /// Returns the files whose change is staged.
+    pub(in crate::workspace) fn staged(&self) -> Result<Vec<String>, GitError> {
+        let output = self.git.run(&[
+            "diff",
+            "--cached",
+            "--name-only",
+            "-z",
+            "--no-renames",
+            "--no-ext-diff",
+            "--ignore-submodules=dirty",
+            "--relative",
+            "--",
+            ".",
+        ])?;
+        Ok(diff::paths(&output).collect())
+    }
+
+    /// Returns the commit that the change of a scope is measured against; none before the first commit.
+    fn base_of(&self, scope: ChangeScope) -> Result<Option<Arc<str>>, GitError> {
+        match scope {
+            ChangeScope::Branch => self.branch_base(),
+            ChangeScope::WorkingTree => Ok(self.head_commit().map(Arc::from)),
         }
     }
 

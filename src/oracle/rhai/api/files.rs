@@ -16,6 +16,7 @@ use crate::oracle::rhai::list::List;
 use crate::oracle::rhai::sandbox::Fallible;
 use crate::oracle::rhai::sandbox::MAX_TEXT;
 use crate::oracle::rhai::sandbox::failure;
+use crate::workspace::GitError;
 use crate::workspace::Workspace;
 
 pub(super) const PATHS: Group = Group {
@@ -93,6 +94,14 @@ pub(super) const FILES: Group = Group {
             },
         },
         Function {
+            signature: "read_before(path) -> text or ()",
+            doc: "The text of a file as it was before the change; `()` where it was not there. What `read_file` holds for an error is one here too.",
+            example: r#"read_before("README.md") == () || read_before("README.md").len() > 0"#,
+            register: |engine| {
+                engine.register_fn("read_before", |path: &str| read_before(path));
+            },
+        },
+        Function {
             signature: "file_exists(path) -> bool",
             doc: "Whether a file or directory exists.",
             example: r#"file_exists("src/api/users.rs") && !file_exists("src/api/gone.rs")"#,
@@ -144,21 +153,35 @@ fn workspace() -> Fallible<Arc<dyn Workspace>> {
 }
 
 fn read_file(path: &str) -> Fallible<Dynamic> {
-    let workspace = workspace()?;
     // The size is only known when the file has been read; the workspace bounds what it reads.
-    match workspace.read(path) {
-        Ok(bytes) if bytes.len() > MAX_TEXT => Err(failure(format!(
-            "`{path}` has {} bytes; a script reads at most {MAX_TEXT}",
-            bytes.len()
-        ))),
-        Ok(bytes) => match std::str::from_utf8(&bytes) {
-            Ok(text) => Ok(text.into()),
-            Err(_) => Err(failure(format!("`{path}` is not UTF-8 text"))),
-        },
+    match workspace()?.read(path) {
+        Ok(bytes) => text(path, &bytes),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Dynamic::UNIT),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(failure(format!(
             "`{path}` cannot be read: a script reads only inside the project"
         ))),
         Err(error) => Err(failure(format!("`{path}` cannot be read: {error}"))),
+    }
+}
+
+fn read_before(path: &str) -> Fallible<Dynamic> {
+    let facts = guard::facts().ok_or_else(|| failure("there is no project here"))?;
+    match facts.workspace().before(facts.change_scope(), path) {
+        Ok(Some(bytes)) => text(path, &bytes),
+        Ok(None) | Err(GitError::NoRepository(_)) => Ok(Dynamic::UNIT),
+        Err(error) => Err(failure(error.to_string())),
+    }
+}
+
+fn text(path: &str, bytes: &[u8]) -> Fallible<Dynamic> {
+    if bytes.len() > MAX_TEXT {
+        return Err(failure(format!(
+            "`{path}` has {} bytes; a script reads at most {MAX_TEXT}",
+            bytes.len()
+        )));
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Ok(text.into()),
+        Err(_) => Err(failure(format!("`{path}` is not UTF-8 text"))),
     }
 }
