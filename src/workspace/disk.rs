@@ -9,6 +9,8 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::OnceLock;
 use std::sync::PoisonError;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering;
 
 use rayon::iter::IntoParallelIterator as _;
 use rayon::iter::ParallelIterator as _;
@@ -34,8 +36,8 @@ use super::issue_files;
 use crate::fact::Fact;
 use crate::fact::FactValue;
 
-/// Larger files are not kept, once their lines are counted.
-const MAX_KEPT: u64 = 1 << 20;
+/// How much of files that git does not track is kept when their lines are counted, so that it is not read again.
+const MAX_KEPT: u64 = 128 << 20;
 
 /// Git takes a file for binary that holds a zero byte in its beginning.
 const BINARY_PROBE: usize = 8000;
@@ -51,6 +53,8 @@ pub struct DiskWorkspace {
     /// The folder of the issues relative to the root; none where it is the root itself or lies elsewhere.
     issues_folder: Option<String>,
     contents: Cache<PathBuf, Result<Arc<[u8]>, ReadError>>,
+    /// How many bytes were read to count lines, and kept.
+    kept: AtomicU64,
     files: OnceLock<Vec<String>>,
     issue_paths: OnceLock<Vec<String>>,
     issues: Cache<String, Result<Option<Arc<Issue>>, IssueError>>,
@@ -95,6 +99,7 @@ impl DiskWorkspace {
             issues_dir,
             issues_folder,
             contents: Cache::default(),
+            kept: AtomicU64::new(0),
             files: OnceLock::new(),
             issue_paths: OnceLock::new(),
             issues: Cache::default(),
@@ -167,7 +172,7 @@ impl DiskWorkspace {
             .filter(std::fs::Metadata::is_file)?
             .len();
         let mut count = LineCount::default();
-        if size <= MAX_KEPT {
+        if self.keeps(size) {
             count.add(&self.read(path).ok()?);
         } else {
             let mut file = std::fs::File::open(real).ok()?;
@@ -180,6 +185,14 @@ impl DiskWorkspace {
             }
         }
         count.total()
+    }
+
+    /// Takes room for a file that is to be kept; gives none where too much is kept already.
+    fn keeps(&self, size: u64) -> bool {
+        let taken = |kept: u64| kept.checked_add(size).filter(|sum| *sum <= MAX_KEPT);
+        self.kept
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken)
+            .is_ok()
     }
 
     fn read_new(&self, path: &str) -> io::Result<Arc<[u8]>> {

@@ -2,9 +2,11 @@
 
 mod completion_verifier;
 mod dependency_checker;
+mod intensities;
 mod lint_checker;
 mod matrix;
 mod project;
 mod review_trigger;
 mod security_scanner;
+mod surroundings;
 mod test_gate;
