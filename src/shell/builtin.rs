@@ -21,6 +21,9 @@ impl Walker<'_> {
             "export" | "declare" | "typeset" | "local" | "readonly" => {
                 for word in arguments.iter().filter(|w| !w.is_option()) {
                     self.assign_expanded(word);
+                    if let Some((name, value)) = word.text.split_once('=') {
+                        self.run_lasting_variable(name, value);
+                    }
                 }
             }
             "set" => {
@@ -173,7 +176,11 @@ impl Walker<'_> {
                     Word::plain(part)
                 }
                 None => Word {
-                    text: format!("${}", name.text),
+                    // Whatever a list names stands for any file, as with `xargs`.
+                    text: match &input.stdin {
+                        Stdin::File(_) => "{}".to_owned(),
+                        _ => format!("${}", name.text),
+                    },
                     dynamic: true,
                     glob: false,
                     made_by: input.fed_by.clone(),

@@ -121,6 +121,10 @@ impl Walker<'_> {
             };
             if lasting {
                 self.assign_raw(value);
+                if let Some((name, raw)) = value.split_once('=') {
+                    let text = self.expand_whole(raw).text;
+                    self.run_lasting_variable(name, &text);
+                }
             } else if let Some((name, raw)) = value.split_once('=') {
                 let word = self.expand_whole(raw);
                 environment.push((name.trim_end_matches('+').to_owned(), word));

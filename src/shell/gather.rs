@@ -40,7 +40,8 @@ impl Walker<'_> {
             .value_of(&["-I", "-J", "--replace"])
             .map(|w| w.text)
             .or_else(|| invocation.has_short('i').then(|| "{}".to_owned()));
-        let items = self.items(invocation);
+        let whole_lines = replaced.is_some() || invocation.has_short('d');
+        let items = self.items(invocation, whole_lines);
         let mut words = Vec::new();
         let mut used = false;
         for word in command {
@@ -90,7 +91,7 @@ impl Walker<'_> {
         }
         let command = arguments.get(i..end).unwrap_or_default();
         let items = if given.is_empty() {
-            self.items(invocation)
+            self.items(invocation, true)
         } else {
             given
         };
@@ -109,10 +110,11 @@ impl Walker<'_> {
     }
 
     /// Returns what `xargs` and its like take from their input.
-    fn items(&self, invocation: &Invocation) -> Vec<Word> {
+    fn items(&self, invocation: &Invocation, whole_lines: bool) -> Vec<Word> {
         if let Stdin::Text(text) = &invocation.stdin {
             return text
-                .split(|c: char| c.is_whitespace() || c == '\0')
+                .split(|c: char| matches!(c, '\n' | '\0') || c.is_whitespace() && !whole_lines)
+                .map(str::trim)
                 .filter(|t| !t.is_empty())
                 .take(64)
                 .map(|t| Word::plain(t.trim_matches(['"', '\''])))
@@ -134,7 +136,28 @@ impl Walker<'_> {
                 )
             })
         {
-            return found_by_find(find);
+            let mut found = found_by_find(find);
+            for word in &mut found {
+                word.made_by = invocation.fed_by.clone();
+            }
+            return found;
+        }
+        if let [list] = self
+            .analysis
+            .invocations
+            .get(invocation.fed_by.clone())
+            .unwrap_or_default()
+            && list.program == "ls"
+            && list.operands().next().is_some_and(|w| w.glob)
+        {
+            let made_by = invocation.fed_by.clone();
+            return list
+                .operands()
+                .map(|word| Word {
+                    made_by: made_by.clone(),
+                    ..word.clone()
+                })
+                .collect();
         }
         vec![Word {
             text: "{}".to_owned(),
@@ -145,7 +168,11 @@ impl Walker<'_> {
     }
 
     pub(super) fn run_find(&mut self, invocation: &Invocation) -> Option<String> {
-        let found = found_by_find(invocation);
+        let mut found = found_by_find(invocation);
+        let itself = self.analysis.invocations.len();
+        for word in &mut found {
+            word.made_by = itself.saturating_sub(1)..itself;
+        }
         let mut i = 0;
         let arguments = invocation.arguments.as_slice();
         while let Some(word) = arguments.get(i) {

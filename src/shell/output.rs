@@ -54,6 +54,10 @@ pub(super) fn of(invocation: &Invocation, surroundings: &Surroundings) -> Option
             [from, to] => Some(text::translate(stdin?, &from.text, &to.text)),
             _ => None,
         },
+        "sed" | "gsed" => match arguments.as_slice() {
+            [script] => substituted(stdin?, &script.text),
+            _ => None,
+        },
         "pwd" => Some(invocation.work_dir.as_ref()?.to_string_lossy().into_owned()),
         "which" | "type" | "where" => Some(found(&arguments.last()?.text)),
         "command" if matches!(first, Some("-v" | "-V")) => Some(found(&arguments.last()?.text)),
@@ -79,6 +83,15 @@ pub(super) fn of(invocation: &Invocation, surroundings: &Surroundings) -> Option
         }
         _ => None,
     }
+}
+
+/// Returns what `sed` makes of a text with one plain substitution.
+fn substituted(text: &str, script: &str) -> Option<String> {
+    let mut parts = script.strip_prefix("s/")?.split('/');
+    let (from, to) = (parts.next()?, parts.next()?);
+    let is_plain = |part: &str| !part.contains(['*', '[', '\\', '^', '$', '&', '.']);
+    (is_plain(from) && !to.contains(['\\', '&']) && !from.is_empty())
+        .then(|| text.replace(from, to))
 }
 
 /// Returns where a program lies: which of the folders it is makes no difference here.

@@ -31,7 +31,7 @@ impl Walker<'_> {
         }
         if let Some(language) = inline_code::language(program) {
             self.run_interpreter(index, language, invocation, input);
-            return None;
+            return printed_by(language, invocation);
         }
         match program {
             "eval" => {
@@ -59,6 +59,7 @@ impl Walker<'_> {
                 }
             }
             "tmux" => self.run_tmux(arguments),
+            "make" | "gmake" => self.run_make(invocation, input),
             _ => {}
         }
         if !program.is_empty() {
@@ -147,9 +148,16 @@ impl Walker<'_> {
         if rest.is_empty() {
             return None;
         }
+        let image = i.checked_sub(1).and_then(|at| arguments.get(at));
+        let client = image.and_then(|image| wrapper::client_of_image(wrapper, &image.text));
         let remote = self.remote;
         self.remote |= wrapper.remote && !leads_back(wrapper, arguments);
         let saved = wrapper.remote.then(|| self.scope.clone());
+        if let Some(client) = client {
+            let words = std::iter::once(Word::plain(client)).chain(rest.iter().cloned());
+            let words = words.collect();
+            self.inside(wrapper.name, |w| w.dispatch_words(words));
+        }
         let output = self.inside(wrapper.name, |w| match wrapper.rest {
             Rest::Command | Rest::AfterDashes => w.dispatch(Call {
                 words: rest,
@@ -170,115 +178,6 @@ impl Walker<'_> {
         }
         self.remote = remote;
         output
-    }
-
-    /// Runs the options that hold text for a shell, and what hides in settings of git and editors.
-    fn run_shell_options(&mut self, program: &str, invocation: &Invocation) {
-        let mut texts: Vec<String> = Vec::new();
-        if let Some((_, options)) = wrapper::SHELL_OPTIONS
-            .iter()
-            .find(|(name, _)| *name == program)
-        {
-            let is_meant = match program {
-                "git" => invocation.arguments.iter().any(|w| {
-                    matches!(
-                        w.text.as_str(),
-                        "rebase" | "filter-branch" | "clone" | "fetch" | "pull" | "push"
-                    )
-                }),
-                "cargo" => invocation.arguments.iter().any(|w| w.text == "watch"),
-                _ => true,
-            };
-            if is_meant {
-                texts.extend(
-                    options
-                        .iter()
-                        .flat_map(|option| values_of_cluster(&invocation.arguments, option))
-                        .map(|w| w.text),
-                );
-            }
-        }
-        for word in &invocation.arguments {
-            let text = word.text.as_str();
-            match program {
-                "tar" | "gtar" | "bsdtar" => {
-                    texts.extend(text.split_once("=exec=").map(|(_, t)| t.to_owned()));
-                }
-                "git" => {
-                    let value = text
-                        .split_once("=!")
-                        .filter(|(name, _)| name.contains('.'))
-                        .map(|(_, t)| t.to_owned());
-                    let hidden = text
-                        .split_once('=')
-                        .filter(|(name, _)| {
-                            matches!(
-                                *name,
-                                "core.pager"
-                                    | "core.editor"
-                                    | "core.sshCommand"
-                                    | "core.fsmonitor"
-                                    | "diff.external"
-                                    | "sequence.editor"
-                                    | "credential.helper"
-                            )
-                        })
-                        .map(|(_, t)| t.trim_start_matches('!').to_owned());
-                    texts.extend(value.or(hidden));
-                }
-                "vim" | "vi" | "nvim" | "ex" | "view" | "gvim" => {
-                    let bare = text.trim_start_matches(['+', ':']);
-                    texts.extend(bare.strip_prefix('!').map(str::to_owned));
-                    texts.extend(bare.split_once("system(").and_then(|(_, t)| {
-                        t.trim_start_matches(['"', '\''])
-                            .split(['"', '\''])
-                            .next()
-                            .map(str::to_owned)
-                    }));
-                }
-                "sqlite3" => texts.extend(
-                    text.strip_prefix(".shell ")
-                        .or_else(|| text.strip_prefix(".system "))
-                        .map(str::to_owned),
-                ),
-                "psql" | "mysql" => texts.extend(text.strip_prefix("\\! ").map(str::to_owned)),
-                "gdb" => texts.extend(text.strip_prefix("shell ").map(str::to_owned)),
-                "ssh" | "scp" | "sftp" => texts.extend(
-                    text.strip_prefix("ProxyCommand=")
-                        .or_else(|| text.strip_prefix("-oProxyCommand="))
-                        .or_else(|| text.strip_prefix("LocalCommand="))
-                        .map(str::to_owned),
-                ),
-                "sed" | "gsed" => {
-                    // GNU sed runs the pattern space or a given command with `e`.
-                    texts.extend(text.strip_prefix("1e ").map(str::to_owned));
-                    texts.extend(text.strip_prefix("e ").map(str::to_owned));
-                }
-                _ => break,
-            }
-        }
-        self.run_aside(program, texts);
-    }
-
-    /// Runs the variables that a program is given and whose value it runs.
-    fn run_variables(&mut self, program: &str, invocation: &Invocation) {
-        let set = invocation.environment.iter();
-        let texts = set
-            .filter(|(name, _)| RUN_VARIABLES.contains(&name.as_str()))
-            .map(|(_, value)| value.text.clone());
-        self.run_aside(program, texts.collect());
-    }
-
-    /// Runs texts that a program gives to a shell of its own.
-    fn run_aside(&mut self, program: &str, texts: Vec<String>) {
-        for text in texts {
-            self.inside(program, |w| {
-                let saved = w.scope.clone();
-                w.run_text(&text, &Input::default());
-                w.scope = saved;
-                Some(())
-            });
-        }
     }
 
     fn run_tmux(&mut self, arguments: &[Word]) {
@@ -306,21 +205,11 @@ impl Walker<'_> {
     }
 }
 
-/// Variables whose value the program that has them runs.
-const RUN_VARIABLES: &[&str] = &[
-    "EDITOR",
-    "GIT_ASKPASS",
-    "GIT_EDITOR",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_PAGER",
-    "GIT_SEQUENCE_EDITOR",
-    "GIT_SSH",
-    "GIT_SSH_COMMAND",
-    "MANPAGER",
-    "PAGER",
-    "PROMPT_COMMAND",
-    "VISUAL",
-];
+/// Returns what an interpreter prints whose code does nothing else.
+fn printed_by(language: inline_code::Language, invocation: &Invocation) -> Option<String> {
+    let code = invocation.arguments.last().filter(|w| !w.dynamic)?;
+    inline_code::printed(language, &code.text)
+}
 
 /// Whether a wrapper that leads to another machine leads to this one.
 fn leads_back(wrapper: &Wrapper, arguments: &[Word]) -> bool {

@@ -52,7 +52,10 @@ macro_rules! wrappers {
 /// All wrappers, by name; of several rows that fit, the first counts.
 pub(super) static WRAPPERS: &[Wrapper] = wrappers! {
     "adb" ["shell"] ["-s" "-t"] 0 plain Text away;
+    "arch-chroot" [] ["-u"] 1 plain Command away;
+    "asdf" ["exec"] [] 0 plain Command here;
     "aws-vault" ["exec"] ["-d" "--duration"] 1 plain Command here;
+    "bolt" ["command" "run"] ["-t" "--targets" "-i" "-u"] 0 plain Text away;
     "builtin" [] [] 0 plain Command here;
     "bundle" ["exec"] ["--gemfile"] 0 plain Command here;
     "bunx" [] ["--package" "-p"] 0 plain Command here;
@@ -63,6 +66,9 @@ pub(super) static WRAPPERS: &[Wrapper] = wrappers! {
     "chpst" [] ["-u" "-U" "-b" "-n" "-l" "-L" "-e" "-d" "-o" "-p" "-f" "-c" "-m"] 0 plain Command here;
     "chroot" [] ["--userspec" "--groups"] 1 plain Command away;
     "chrt" [] ["-T" "-P" "-D"] 1 plain Command here;
+    "chronic" [] [] 0 plain Command here;
+    "clush" [] ["-w" "-g" "-x" "-l" "-f" "-o"] 0 plain Text away;
+    "cmake" ["-E"] [] 0 plain Command here;
     "command" [] [] 0 plain Command here;
     "concurrently" [] ["-n" "--names" "-c" "-p" "--prefix" "--max-processes" "-m"] 0 plain Texts here;
     "conda" ["run"] ["-n" "-p" "--name" "--prefix" "--cwd"] 0 plain Command here;
@@ -72,17 +78,23 @@ pub(super) static WRAPPERS: &[Wrapper] = wrappers! {
     "devbox" ["run"] ["-c" "--config" "-e" "--env"] 0 plain Text here;
     "direnv" ["exec"] [] 1 plain Command here;
     "doas" [] ["-u" "-C"] 0 assign Command here;
+    "distrobox" ["enter"] ["-n" "--name"] 0 plain AfterDashes away;
     "docker" ["compose" "exec"] ["-e" "--env" "-u" "--user" "-w" "--workdir" "--index" "-f" "-p"] 1 plain Command away;
     "docker" ["compose" "run"] ["-e" "--env" "-u" "--user" "-w" "--workdir" "-v" "--volume" "--name" "-p" "--publish" "--entrypoint" "-l"] 1 plain Command away;
     "docker" ["container" "exec"] ["-e" "--env" "--env-file" "-u" "--user" "-w" "--workdir" "--detach-keys"] 1 plain Command away;
     "docker" ["exec"] ["-e" "--env" "--env-file" "-u" "--user" "-w" "--workdir" "--detach-keys"] 1 plain Command away;
     "docker" ["run"] ["-e" "--env" "--env-file" "-u" "--user" "-w" "--workdir" "-v" "--volume" "--mount" "--name" "-p" "--publish" "--network" "--net" "--entrypoint" "-h" "--hostname" "-m" "--memory" "--cpus" "--platform" "--pull" "-l" "--label" "--add-host" "--device" "--cap-add" "--cap-drop" "--security-opt" "--ulimit" "--gpus" "--restart" "--tmpfs" "--shm-size" "--ipc" "--pid" "--userns" "--log-driver" "--log-opt" "--dns" "--link" "--volumes-from" "--cidfile"] 1 plain Command away;
+    "docker-machine" ["ssh"] [] 1 plain Text away;
     "docker-compose" ["exec"] ["-e" "--env" "-u" "--user" "-w" "--workdir" "--index"] 1 plain Command away;
     "docker-compose" ["run"] ["-e" "--env" "-u" "--user" "-w" "--workdir" "-v" "--volume" "--name" "-p" "--publish" "--entrypoint"] 1 plain Command away;
     "dotenv" ["run"] ["-f" "--file"] 0 plain Command here;
     "dotenv" [] ["-f" "-e" "-c" "-v"] 0 plain AfterDashes here;
     "doppler" ["run"] ["-p" "--project" "-c" "--config"] 0 plain AfterDashes here;
+    "dsh" [] ["-g" "-m" "-f"] 0 plain Text away;
+    "dumb-init" [] [] 0 plain Command here;
+    "eatmydata" [] [] 0 plain Command here;
     "env" [] ["-u" "-C" "--unset" "--chdir" "-P"] 0 assign Command here;
+    "envdir" [] [] 1 plain Command here;
     "entr" [] [] 0 plain Command here;
     "exec" [] ["-a"] 0 plain Command here;
     "faketime" [] ["-f"] 1 plain Command here;
@@ -90,26 +102,37 @@ pub(super) static WRAPPERS: &[Wrapper] = wrappers! {
     "firejail" [] [] 0 plain Command here;
     "flock" [] ["-w" "--timeout" "-E" "--conflict-exit-code"] 1 plain Command here;
     "gdb" ["--args"] [] 0 plain Command here;
+    "gcloud" ["compute" "ssh"] [] 0 plain AfterDashes away;
     "git" ["bisect" "run"] [] 0 plain Command here;
     "git" ["submodule" "foreach"] [] 0 plain Text here;
+    "gosu" [] [] 1 plain Command here;
     "gtimeout" [] ["-k" "-s" "--kill-after" "--signal"] 1 plain Command here;
     "hatch" ["run"] [] 0 plain Command here;
     "heroku" ["run"] ["-a" "--app" "-s" "--size" "-r" "--remote"] 0 plain Command away;
     "hyperfine" [] ["-w" "-r" "-m" "-M" "-p" "-c" "-s" "-S" "-L" "-P" "-n" "--warmup" "--runs" "--shell" "--export-json" "--export-markdown" "--parameter-list" "--command-name"] 0 plain Texts here;
+    "incus" ["exec"] [] 1 plain AfterDashes away;
     "infisical" ["run"] ["--env" "--path"] 0 plain AfterDashes here;
     "ionice" [] ["-c" "-n" "-p" "-P" "-u" "--class" "--classdata"] 0 plain Command here;
-    "kubectl" ["exec"] [] 1 plain AfterDashes away;
+    "knife" ["ssh"] ["-x" "-i" "-a"] 1 plain Text away;
+    "kubectl" ["exec"] ["-n" "--namespace" "-c" "--container" "--context" "--kubeconfig" "-f" "--filename"] 1 plain Command away;
     "kubectl" ["run"] [] 1 plain AfterDashes away;
     "kubectl" ["debug"] [] 1 plain AfterDashes away;
+    "ld-linux-aarch64.so.1" [] ["--library-path" "--preload"] 0 plain Command here;
+    "ld-linux-x86-64.so.2" [] ["--library-path" "--preload"] 0 plain Command here;
+    "ld.so" [] ["--library-path" "--preload"] 0 plain Command here;
+    "lerna" ["exec"] [] 0 plain AfterDashes here;
     "lima" [] ["--workdir"] 0 plain Command away;
     "limactl" ["shell"] ["--workdir"] 1 plain Command away;
     "linux32" [] [] 0 plain Command here;
     "linux64" [] [] 0 plain Command here;
     "ltrace" [] ["-e" "-o" "-p" "-s" "-u" "-n" "-a" "-l" "-x"] 0 plain Command here;
+    "lxc" ["exec"] [] 1 plain AfterDashes away;
+    "machinectl" ["shell"] [] 1 plain Command away;
     "mamba" ["run"] ["-n" "-p" "--name" "--prefix" "--cwd"] 0 plain Command here;
     "micromamba" ["run"] ["-n" "-p" "--name" "--prefix" "--cwd"] 0 plain Command here;
     "mise" ["exec"] [] 0 plain AfterDashes here;
     "mise" ["x"] [] 0 plain AfterDashes here;
+    "mosh" [] ["-p" "--ssh"] 1 plain Command away;
     "multipass" ["exec"] [] 1 plain AfterDashes away;
     "nerdctl" ["exec"] ["-e" "--env" "-u" "--user" "-w" "--workdir"] 1 plain Command away;
     "nice" [] ["-n" "--adjustment"] 0 plain Command here;
@@ -123,13 +146,16 @@ pub(super) static WRAPPERS: &[Wrapper] = wrappers! {
     "npx" [] ["--package" "-p" "-w" "--workspace"] 0 plain Command here;
     "nsenter" [] ["-t" "--target" "-S" "-G" "--setuid" "--setgid"] 0 plain Command away;
     "numactl" [] ["-C" "-N" "-m" "-i" "-l" "-p"] 0 plain Command here;
-    "oc" ["exec"] [] 1 plain AfterDashes away;
+    "oc" ["exec"] ["-n" "--namespace" "-c" "--container" "--context" "--kubeconfig"] 1 plain Command away;
     "op" ["run"] ["--env-file"] 0 plain AfterDashes here;
+    "parallel-ssh" [] ["-h" "-H" "-l" "-p" "-t" "-o" "-e" "-O"] 0 plain Text away;
     "pdm" ["run"] ["-p" "--project"] 0 plain Command here;
+    "pdsh" [] ["-w" "-x" "-g" "-l" "-f" "-R"] 0 plain Text away;
     "perf" ["record"] ["-e" "-o" "-F" "-g"] 0 plain Command here;
     "perf" ["stat"] ["-e" "-o" "-r" "-x"] 0 plain Command here;
     "pipenv" ["run"] [] 0 plain Command here;
     "pipx" ["run"] ["--spec" "--python" "--pip-args"] 0 plain Command here;
+    "pixi" ["run"] ["-e" "--environment"] 0 plain Command here;
     "pkexec" [] ["--user"] 0 plain Command here;
     "pnpm" ["dlx"] ["--package"] 0 plain Command here;
     "pnpm" ["exec"] ["-C" "--dir" "--filter"] 0 plain Command here;
@@ -139,11 +165,14 @@ pub(super) static WRAPPERS: &[Wrapper] = wrappers! {
     "prlimit" [] [] 0 plain Command here;
     "proxychains" [] ["-f"] 0 plain Command here;
     "proxychains4" [] ["-f"] 0 plain Command here;
+    "pssh" [] ["-h" "-H" "-l" "-p" "-t" "-o" "-e" "-O"] 0 plain Text away;
     "ruby-env" ["exec"] [] 0 plain Command here;
     "rbenv" ["exec"] [] 0 plain Command here;
     "runuser" [] ["-u" "-g" "-G" "--user" "--group"] 0 plain Command here;
     "rye" ["run"] [] 0 plain Command here;
     "s6-setuidgid" [] [] 1 plain Command here;
+    "salt" ["cmd.run"] [] 0 plain Text away;
+    "salt-call" ["cmd.run"] [] 0 plain Text away;
     "screen" [] ["-S" "-t" "-c" "-s" "-T" "-h" "-p"] 0 plain Command here;
     "setarch" [] [] 1 plain Command here;
     "setpriv" [] ["--reuid" "--regid" "--groups"] 0 plain Command here;
@@ -152,18 +181,22 @@ pub(super) static WRAPPERS: &[Wrapper] = wrappers! {
     "sshpass" [] ["-p" "-f" "-d" "-P"] 0 plain Command here;
     "stdbuf" [] ["-i" "-o" "-e" "--input" "--output" "--error"] 0 plain Command here;
     "strace" [] ["-e" "-o" "-p" "-s" "-u" "-a" "-E" "-I" "-O" "-S" "-P" "-b" "-X"] 0 plain Command here;
+    "su-exec" [] [] 1 plain Command here;
     "sudo" [] ["-u" "-g" "-h" "-p" "-C" "-c" "-D" "-R" "-r" "-t" "-T" "-U" "-a" "--user" "--group" "--host" "--prompt" "--chdir" "--chroot" "--role" "--type" "--close-from"] 0 assign Command here;
     "systemd-inhibit" [] ["--what" "--who" "--why" "--mode"] 0 plain Command here;
+    "systemd-nspawn" [] ["-D" "-M" "-u" "--directory" "--machine" "--user"] 0 plain Command away;
     "systemd-run" [] ["-p" "--property" "-u" "--unit" "-M" "--machine" "-E" "--setenv" "-H" "--uid" "--gid" "--slice" "--description" "--on-active" "--on-calendar"] 0 plain Command here;
     "taskset" [] [] 1 plain Command here;
     "time" [] ["-f" "-o" "--format" "--output"] 0 plain Command here;
     "timeout" [] ["-k" "-s" "--kill-after" "--signal"] 1 plain Command here;
     "torify" [] [] 0 plain Command here;
     "torsocks" [] [] 0 plain Command here;
+    "toolbox" ["run"] ["-c" "--container"] 0 plain Command away;
     "toybox" [] [] 0 plain Command here;
     "trickle" [] ["-d" "-u" "-w" "-t" "-l"] 0 plain Command here;
     "unbuffer" [] [] 0 plain Command here;
     "unshare" [] ["-S" "-G" "--map-user" "--map-group" "--setuid" "--setgid" "--root" "--wd"] 0 plain Command here;
+    "tsh" ["ssh"] ["-l" "-p" "--proxy" "--cluster"] 1 plain Text away;
     "uv" ["run"] ["--with" "-p" "--python" "--package" "--extra" "--group" "--project" "--directory" "--env-file" "--with-requirements" "--with-editable" "--index" "--index-url" "-C"] 0 plain Command here;
     "uv" ["tool" "run"] ["--with" "-p" "--python" "--from" "--index"] 0 plain Command here;
     "uvx" [] ["--with" "-p" "--python" "--from" "--index"] 0 plain Command here;
@@ -179,6 +212,7 @@ pub(super) static WRAPPERS: &[Wrapper] = wrappers! {
 
 /// Options whose value is a text for a shell.
 pub(super) static SHELL_OPTIONS: &[(&str, &[&str])] = &[
+    ("ansible", &["-a", "--args"]),
     ("cargo", &["-s", "--shell"]),
     ("flock", &["-c", "--command"]),
     ("fly", &["-C", "--command"]),
@@ -200,11 +234,13 @@ pub(super) static SHELL_OPTIONS: &[(&str, &[&str])] = &[
         ],
     ),
     ("make", &["--eval"]),
+    ("man", &["-P", "--pager"]),
     ("nix-shell", &["--run", "--command"]),
     ("nodemon", &["--exec", "-x"]),
     ("npm", &["-c", "--call"]),
     ("npx", &["-c", "--call"]),
-    ("rsync", &["-e", "--rsh"]),
+    ("rsync", &["-e", "--rsh", "--rsync-path"]),
+    ("repo", &["-c"]),
     ("runuser", &["-c", "--command", "--session-command"]),
     ("screen", &["-X"]),
     ("script", &["-c", "--command"]),
@@ -214,6 +250,7 @@ pub(super) static SHELL_OPTIONS: &[(&str, &[&str])] = &[
     ("vagrant", &["-c", "--command"]),
     ("wezterm", &["-e"]),
     ("xterm", &["-e"]),
+    ("zip", &["-TT", "--unzip-command"]),
 ];
 
 /// Shells that run POSIX-like text given with `-c`, as a file or on their input.
@@ -221,6 +258,37 @@ pub(super) const SHELLS: &[&str] = &[
     "sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "mksh", "rbash", "yash", "oksh", "pdksh",
     "bash5", "csh", "tcsh",
 ];
+
+/// Images whose entry point is a client: what follows their name are that client's words.
+const CLIENT_IMAGES: &[(&str, &str)] = &[
+    ("aws-cli", "aws"),
+    ("azure-cli", "az"),
+    ("cloud-sdk", "gcloud"),
+    ("flyway", "flyway"),
+    ("git", "git"),
+    ("helm", "helm"),
+    ("kubectl", "kubectl"),
+    ("liquibase", "liquibase"),
+    ("mc", "mc"),
+    ("migrate", "migrate"),
+    ("opentofu", "tofu"),
+    ("rclone", "rclone"),
+    ("restic", "restic"),
+    ("s3cmd", "s3cmd"),
+    ("terraform", "terraform"),
+];
+
+/// Returns the client that a container of an image runs, whatever its words.
+pub(super) fn client_of_image(wrapper: &Wrapper, image: &str) -> Option<&'static str> {
+    let starts_container =
+        matches!(wrapper.name, "docker" | "podman" | "nerdctl") && wrapper.subcommand == ["run"];
+    let name = image.rsplit('/').next()?;
+    let name = name.split([':', '@']).next()?;
+    CLIENT_IMAGES
+        .iter()
+        .find(|(image, _)| starts_container && *image == name)
+        .map(|(_, client)| *client)
+}
 
 /// Finds how a program runs another.
 pub(super) fn find(program: &str, arguments: &[super::Word]) -> Option<&'static Wrapper> {

@@ -3,34 +3,25 @@
 //! No interpreter of these languages: known calls are found with their literal arguments, and each is
 //! said as the command that does the same (`shutil.rmtree("x")` is `rm -rf x`), so that one set of rules judges both.
 
+mod act;
 mod calls;
 mod expression;
+mod listing;
+mod printed;
+mod secrecy;
 
+use self::act::act;
 use self::calls::Meaning;
 use self::calls::calls;
-use self::expression::list;
 use self::expression::literal;
-use self::expression::receiver;
 use self::expression::split_arguments;
-use self::expression::value;
+use self::listing::listed;
+pub(super) use self::printed::printed;
+use self::secrecy::printed_secret;
 use super::Word;
-use super::text;
 
-/// How often code may hold code (`exec("exec(…)")`).
-const MAX_NESTING: usize = 4;
 /// The longest code that is looked at, in bytes.
 const MAX_LENGTH: usize = 64 * 1024;
-/// Calls that return what a server sends.
-const FETCHES: &[&str] = &[
-    "urlopen(",
-    "requests.get(",
-    "httpx.get(",
-    "URI.open(",
-    "Net::HTTP.get",
-    "file_get_contents('http",
-    "file_get_contents(\"http",
-    "fetch(",
-];
 
 /// A language whose interpreter takes code on its command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +62,7 @@ pub(super) fn language(program: &str) -> Option<Language> {
         "awk" | "gawk" | "mawk" | "nawk" => Language::Awk,
         "osascript" => Language::AppleScript,
         "pwsh" | "powershell" | "cmd" => Language::PowerShell,
-        "expect" => Language::Expect,
+        "expect" | "tclsh" | "wish" => Language::Expect,
         _ => return None,
     })
 }
@@ -134,6 +125,15 @@ fn collect(language: Language, code: &str, nesting: usize, actions: &mut Vec<Act
                     actions.push(Action::Shell(text));
                 }
             }
+            for part in code.split('>').skip(1) {
+                let file = part.trim_start_matches('>').trim_start();
+                if let Some((file, _)) = literal(file) {
+                    actions.push(Action::Does(
+                        "tee",
+                        vec![Word::plain("-a"), Word::plain(file)],
+                    ));
+                }
+            }
             for part in code.split("getline").take(code.matches("getline").count()) {
                 if let Some((before, _)) = part.trim_end().rsplit_once('|')
                     && let Some(text) = before.trim_end().strip_suffix('"')
@@ -144,6 +144,9 @@ fn collect(language: Language, code: &str, nesting: usize, actions: &mut Vec<Act
             }
         }
         _ => {}
+    }
+    if let Some(name) = printed_secret(code) {
+        actions.push(Action::Does("printenv", vec![Word::plain(name)]));
     }
     if is_reverse_shell(code) {
         actions.push(Action::Does("reverse-shell", Vec::new()));
@@ -185,156 +188,27 @@ fn collect(language: Language, code: &str, nesting: usize, actions: &mut Vec<Act
                         split_arguments(bare)
                     }
                 }
-                None => continue,
+                None => {
+                    // Named to be called with each file: `map(os.remove, glob("*"))`.
+                    let is_handed_over = after.starts_with(['"', '\'', ',', ')']);
+                    if let Meaning::Paths("rm", options) | Meaning::Receiver("rm", options) =
+                        meaning
+                        && is_handed_over
+                        && let Some((found, _)) = listed(code)
+                    {
+                        let mut words: Vec<Word> =
+                            options.iter().map(|o| Word::plain(*o)).collect();
+                        words.push(found);
+                        actions.push(Action::Does("rm", words));
+                    }
+                    continue;
+                }
             };
             act(
                 language, code, before, &arguments, *meaning, nesting, actions,
             );
         }
     }
-}
-
-fn act(
-    language: Language,
-    code: &str,
-    before: &str,
-    arguments: &[String],
-    meaning: Meaning,
-    nesting: usize,
-    actions: &mut Vec<Action>,
-) {
-    let first = arguments.first().map(String::as_str).unwrap_or_default();
-    let paths = || -> Vec<Word> {
-        arguments
-            .iter()
-            .filter(|a| !is_keyword_argument(a))
-            .filter(|a| !a.trim_start().starts_with(['{', '(']) && !a.contains("=>"))
-            .map(|a| value(a, code))
-            .collect()
-    };
-    match meaning {
-        Meaning::Shell => {
-            let texts = list(first, code);
-            if texts.len() > 1 {
-                actions.push(Action::Program(texts));
-            } else if arguments.len() > 1
-                && matches!(language, Language::Perl | Language::Ruby)
-                && !is_keyword_argument(arguments.get(1).map_or("", String::as_str))
-            {
-                actions.push(Action::Program(paths()));
-            } else {
-                actions.push(Action::Shell(value(first, code).text));
-            }
-        }
-        Meaning::Program => {
-            let in_shell = arguments.iter().any(|a| {
-                let a = a.replace(' ', "");
-                a == "shell=True" || a.contains("shell:true")
-            });
-            let mut words = list(first, code);
-            if words.len() < 2 {
-                let second = arguments.get(1).map_or("", String::as_str);
-                let more = list(second, code);
-                if second.trim_start().starts_with('[') {
-                    words.extend(more);
-                }
-            }
-            match words.as_slice() {
-                [] => {}
-                [one] if in_shell || one.text.contains(' ') => {
-                    actions.push(Action::Shell(one.text.clone()));
-                }
-                many if in_shell => {
-                    let texts: Vec<_> = many.iter().map(|w| w.text.as_str()).collect();
-                    actions.push(Action::Shell(texts.join(" ")));
-                }
-                _ => actions.push(Action::Program(words)),
-            }
-        }
-        Meaning::Paths(program, options) => {
-            let mut words: Vec<Word> = options.iter().map(|o| Word::plain(*o)).collect();
-            let mut given = paths();
-            if matches!(program, "tee" | "cat" | "rm") && options != ["-f"] {
-                given.truncate(1);
-            }
-            if matches!(program, "chmod" | "chown") && options == ["0"] {
-                given.truncate(1);
-            }
-            if !given.is_empty() {
-                words.extend(given);
-                actions.push(Action::Does(program, words));
-            }
-        }
-        Meaning::Receiver(program, options) => {
-            let Some(path) = receiver(before, code) else {
-                return;
-            };
-            let mut words: Vec<Word> = options.iter().map(|o| Word::plain(*o)).collect();
-            words.push(path);
-            if program == "mv" {
-                words.extend(paths());
-            }
-            actions.push(Action::Does(program, words));
-        }
-        Meaning::Open => {
-            let mode = arguments.get(1).map_or("", |m| m.as_str());
-            let path_at_end = language == Language::Perl && arguments.len() > 2;
-            let path = if path_at_end {
-                arguments.get(2).map_or("", String::as_str)
-            } else {
-                first
-            };
-            let writes = mode.contains(['w', 'a', 'x', '+', '>'])
-                && mode.len() < 24
-                && (mode.contains(['\'', '"']));
-            let path = value(path, code);
-            if !path.text.is_empty() {
-                actions.push(Action::Does(if writes { "tee" } else { "cat" }, vec![path]));
-            }
-        }
-        Meaning::Sql => {
-            let statement = value(first, code);
-            if !statement.dynamic {
-                actions.push(Action::Does("sql", vec![statement]));
-            }
-        }
-        Meaning::Code => {
-            let inner = value(first, code).text;
-            if FETCHES
-                .iter()
-                .any(|call| first.contains(call) || inner.contains(call))
-            {
-                actions.push(Action::Does("download-and-run", Vec::new()));
-            }
-            if nesting < MAX_NESTING && !inner.is_empty() && inner != code {
-                collect(language, &inner, nesting + 1, actions);
-                if let Some(decoded) = text::base64(&inner).filter(|d| d.len() > 8) {
-                    collect(language, &decoded, nesting + 1, actions);
-                    actions.push(Action::Does("decode-and-run", Vec::new()));
-                }
-            }
-        }
-        Meaning::Send => {
-            let mut words = vec![Word::plain("-d"), Word::plain("data")];
-            let posts = arguments.len() > 1;
-            if !posts {
-                words.clear();
-            }
-            words.push(value(first, code));
-            actions.push(Action::Does("curl", words));
-        }
-    }
-}
-
-/// Whether an argument is `name=value` or `name: value`, not a value of its own.
-fn is_keyword_argument(argument: &str) -> bool {
-    let end = argument
-        .find(|c: char| !(c.is_alphanumeric() || c == '_'))
-        .unwrap_or(argument.len());
-    let rest = argument.get(end..).unwrap_or_default().trim_start();
-    end > 0
-        && ((rest.starts_with('=') && !rest.starts_with("=="))
-            || (rest.starts_with(':') && !rest.starts_with("::")))
 }
 
 /// Whether code connects a socket to a shell.

@@ -1,0 +1,220 @@
+//! Hidden commands: what options, settings and variables of a program make it run.
+
+use super::Invocation;
+use super::Stdin;
+use super::unwrap::values_of_cluster;
+use super::walk::Input;
+use super::walk::Walker;
+use super::wrapper;
+
+/// Variables whose value the program that has them runs.
+const RUN_VARIABLES: &[&str] = &[
+    "EDITOR",
+    "GIT_ASKPASS",
+    "GIT_EDITOR",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_PAGER",
+    "GIT_SEQUENCE_EDITOR",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "LESSCLOSE",
+    "LESSOPEN",
+    "MANPAGER",
+    "PAGER",
+    "PROMPT_COMMAND",
+    "RSYNC_RSH",
+    "SSH_ASKPASS",
+    "SUDO_ASKPASS",
+    "VISUAL",
+];
+
+/// Settings of git whose value it runs.
+const RUN_SETTINGS: &[&str] = &[
+    "core.pager",
+    "core.editor",
+    "core.sshCommand",
+    "core.fsmonitor",
+    "credential.helper",
+    "diff.external",
+    "sequence.editor",
+];
+
+/// Returns the command of an address `ext::sh -c rm% x`, in which `% ` is a space inside a word.
+fn external_transport(address: &str) -> String {
+    let words: Vec<String> = address
+        .replace("% ", "\u{1}")
+        .split(' ')
+        .map(|word| match word.replace('\u{1}', " ") {
+            spaced if spaced.contains(' ') && !spaced.contains('\'') => format!("'{spaced}'"),
+            word => word,
+        })
+        .collect();
+    words.join(" ")
+}
+
+/// Whether git runs the value of a setting.
+fn is_run_setting(name: &str) -> bool {
+    let is_driver = [
+        ("filter.", ".clean"),
+        ("filter.", ".smudge"),
+        ("filter.", ".process"),
+        ("diff.", ".command"),
+        ("diff.", ".textconv"),
+        ("merge.", ".driver"),
+        ("mergetool.", ".cmd"),
+        ("difftool.", ".cmd"),
+        ("pager.", ""),
+    ]
+    .iter()
+    .any(|(start, end)| name.starts_with(start) && name.ends_with(end));
+    is_driver || RUN_SETTINGS.contains(&name)
+}
+
+impl Walker<'_> {
+    /// Runs the options that hold text for a shell, and what hides in settings of git and editors.
+    pub(super) fn run_shell_options(&mut self, program: &str, invocation: &Invocation) {
+        let mut texts: Vec<String> = Vec::new();
+        if let Some((_, options)) = wrapper::SHELL_OPTIONS
+            .iter()
+            .find(|(name, _)| *name == program)
+        {
+            let is_meant = match program {
+                "git" => invocation.arguments.iter().any(|w| {
+                    matches!(
+                        w.text.as_str(),
+                        "rebase" | "filter-branch" | "clone" | "fetch" | "pull" | "push"
+                    )
+                }),
+                "cargo" => invocation.arguments.iter().any(|w| w.text == "watch"),
+                // Other modules take settings, not commands.
+                "ansible" => invocation
+                    .value_of(&["-m", "--module-name"])
+                    .is_none_or(|m| matches!(m.text.as_str(), "shell" | "command" | "raw")),
+                _ => true,
+            };
+            if is_meant {
+                texts.extend(
+                    options
+                        .iter()
+                        .flat_map(|option| values_of_cluster(&invocation.arguments, option))
+                        .map(|w| w.text),
+                );
+            }
+        }
+        let mut before = "";
+        for word in &invocation.arguments {
+            let text = word.text.as_str();
+            let name = std::mem::replace(&mut before, text);
+            match program {
+                "tar" | "gtar" | "bsdtar" => {
+                    texts.extend(text.split_once("=exec=").map(|(_, t)| t.to_owned()));
+                }
+                "git" => {
+                    let value = text
+                        .split_once("=!")
+                        .filter(|(name, _)| name.contains('.'))
+                        .map(|(_, t)| t.to_owned());
+                    let hidden = text
+                        .split_once('=')
+                        .filter(|(name, _)| is_run_setting(name))
+                        .or_else(|| is_run_setting(name).then_some((name, text)))
+                        .map(|(_, t)| t.trim_start_matches('!').to_owned());
+                    let alias = text
+                        .strip_prefix('!')
+                        .filter(|_| name.starts_with("alias."));
+                    texts.extend(text.strip_prefix("ext::").map(external_transport));
+                    texts.extend(value.or(hidden).or_else(|| alias.map(str::to_owned)));
+                }
+                "vim" | "vi" | "nvim" | "ex" | "view" | "gvim" => {
+                    let bare = text.trim_start_matches(['+', ':']);
+                    texts.extend(bare.strip_prefix('!').map(str::to_owned));
+                    texts.extend(bare.split_once("system(").and_then(|(_, t)| {
+                        t.trim_start_matches(['"', '\''])
+                            .split(['"', '\''])
+                            .next()
+                            .map(str::to_owned)
+                    }));
+                }
+                "less" | "more" | "most" => {
+                    texts.extend(text.strip_prefix("+!").map(str::to_owned));
+                }
+                "make" | "gmake" => texts.extend(text.strip_prefix("SHELL=").map(str::to_owned)),
+                "npm" => texts.extend(
+                    text.strip_prefix("scripts.")
+                        .and_then(|setting| setting.split_once('='))
+                        .map(|(_, script)| script.to_owned()),
+                ),
+                "sqlite3" => texts.extend(
+                    text.strip_prefix(".shell ")
+                        .or_else(|| text.strip_prefix(".system "))
+                        .map(str::to_owned),
+                ),
+                "psql" | "mysql" | "mariadb" => texts.extend(
+                    text.strip_prefix("\\! ")
+                        .or_else(|| text.strip_prefix("system "))
+                        .map(str::to_owned),
+                ),
+                "emacs" | "emacsclient" => texts.extend(
+                    text.split_once("shell-command \"")
+                        .and_then(|(_, t)| t.split('"').next())
+                        .map(str::to_owned),
+                ),
+                "gdb" => texts.extend(text.strip_prefix("shell ").map(str::to_owned)),
+                "ssh" | "scp" | "sftp" => texts.extend(
+                    text.strip_prefix("ProxyCommand=")
+                        .or_else(|| text.strip_prefix("-oProxyCommand="))
+                        .or_else(|| text.strip_prefix("LocalCommand="))
+                        .map(str::to_owned),
+                ),
+                "sed" | "gsed" => {
+                    // GNU sed runs the pattern space or a given command with `e`.
+                    texts.extend(text.split([';', '\n']).filter_map(|command| {
+                        command
+                            .trim_start_matches(|c: char| c.is_ascii_digit() || "$,! ".contains(c))
+                            .strip_prefix("e ")
+                            .map(str::to_owned)
+                    }));
+                }
+                _ => break,
+            }
+        }
+        if matches!(program, "ed" | "ftp" | "sftp" | "lftp" | "telnet")
+            && let Stdin::Text(text) = &invocation.stdin
+        {
+            texts.extend(
+                text.lines()
+                    .filter_map(|line| line.trim_start().strip_prefix('!'))
+                    .map(str::to_owned),
+            );
+        }
+        self.run_aside(program, texts);
+    }
+
+    /// Runs the variables that a program is given and whose value it runs.
+    pub(super) fn run_variables(&mut self, program: &str, invocation: &Invocation) {
+        let set = invocation.environment.iter();
+        let texts = set
+            .filter(|(name, _)| RUN_VARIABLES.contains(&name.as_str()))
+            .map(|(_, value)| value.text.trim_start_matches('|').to_owned());
+        self.run_aside(program, texts.collect());
+    }
+
+    /// Runs what a lasting assignment makes every later command run.
+    pub(super) fn run_lasting_variable(&mut self, name: &str, value: &str) {
+        if RUN_VARIABLES.contains(&name) {
+            self.run_aside(name, vec![value.trim_start_matches('|').to_owned()]);
+        }
+    }
+
+    /// Runs texts that a program gives to a shell of its own.
+    fn run_aside(&mut self, program: &str, texts: Vec<String>) {
+        for text in texts {
+            self.inside(program, |w| {
+                let saved = w.scope.clone();
+                w.run_text(&text, &Input::default());
+                w.scope = saved;
+                Some(())
+            });
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Acts: what a known call with its literal arguments does, said as a command.
+
+use super::Action;
+use super::Language;
+use super::calls::Meaning;
+use super::collect;
+use super::expression::list;
+use super::expression::receiver;
+use super::expression::value;
+use super::listing::listed;
+use super::secrecy::takes_environment;
+use crate::shell::Word;
+use crate::shell::text;
+
+/// Calls that return what a server sends.
+const FETCHES: &[&str] = &[
+    "urlopen(",
+    "requests.get(",
+    "httpx.get(",
+    "URI.open(",
+    "Net::HTTP.get",
+    "file_get_contents('http",
+    "file_get_contents(\"http",
+    "fetch(",
+];
+/// Calls that make text of what nobody can read.
+const DECODES: &[&str] = &[
+    "b64decode(",
+    "fromhex(",
+    "unhexlify(",
+    "codecs.decode(",
+    "decompress(",
+    "Buffer.from(",
+    "atob(",
+    "base64_decode(",
+    "gzinflate(",
+    "str_rot13(",
+    "decode_base64",
+    "decode64",
+];
+/// How often code may hold code (`exec("exec(…)")`).
+const MAX_NESTING: usize = 4;
+
+/// Adds what one call does; `before` is the code before it.
+pub(super) fn act(
+    language: Language,
+    code: &str,
+    before: &str,
+    arguments: &[String],
+    meaning: Meaning,
+    nesting: usize,
+    actions: &mut Vec<Action>,
+) {
+    let first = arguments.first().map(String::as_str).unwrap_or_default();
+    let paths = || -> Vec<Word> {
+        arguments
+            .iter()
+            .filter(|a| !is_keyword_argument(a))
+            .filter(|a| !a.trim_start().starts_with(['{', '(']) && !a.contains("=>"))
+            .map(|a| value(a, code))
+            .collect()
+    };
+    match meaning {
+        Meaning::Shell => {
+            let texts = list(first, code);
+            if texts.len() > 1 {
+                actions.push(Action::Program(texts));
+            } else if arguments.len() > 1
+                && matches!(language, Language::Perl | Language::Ruby)
+                && !is_keyword_argument(arguments.get(1).map_or("", String::as_str))
+            {
+                actions.push(Action::Program(paths()));
+            } else {
+                actions.push(Action::Shell(value(first, code).text));
+            }
+        }
+        Meaning::Program => {
+            let in_shell = arguments.iter().any(|a| {
+                let a = a.replace(' ', "");
+                a == "shell=True" || a.contains("shell:true")
+            });
+            let mut words = list(first, code);
+            if words.len() < 2 {
+                let second = arguments.get(1).map_or("", String::as_str);
+                let more = list(second, code);
+                if second.trim_start().starts_with('[') {
+                    words.extend(more);
+                }
+            }
+            match words.as_slice() {
+                [] => {}
+                [one] if in_shell || one.text.contains(' ') => {
+                    actions.push(Action::Shell(one.text.clone()));
+                }
+                many if in_shell => {
+                    let texts: Vec<_> = many.iter().map(|w| w.text.as_str()).collect();
+                    actions.push(Action::Shell(texts.join(" ")));
+                }
+                _ => actions.push(Action::Program(words)),
+            }
+        }
+        Meaning::Paths(program, options) => {
+            let mut words: Vec<Word> = options.iter().map(|o| Word::plain(*o)).collect();
+            let mut given = paths();
+            if matches!(program, "tee" | "cat" | "rm") && options != ["-f"] {
+                given.truncate(1);
+            }
+            if matches!(program, "chmod" | "chown") && options == ["0"] {
+                given.truncate(1);
+            }
+            if program == "rm"
+                && given.iter().all(|w| w.dynamic)
+                && let Some((found, goes_down)) = listed(code)
+            {
+                let option = Word::plain(if goes_down { "-rf" } else { "-f" });
+                actions.push(Action::Does(program, vec![option, found]));
+            } else if !given.is_empty() {
+                if arguments.iter().any(|a| a.contains("glob")) {
+                    for word in &mut given {
+                        word.glob = true;
+                    }
+                }
+                words.extend(given);
+                actions.push(Action::Does(program, words));
+            }
+        }
+        Meaning::Receiver(program, options) => {
+            let path = receiver(before, code);
+            let unknown = path.as_ref().is_none_or(|w| w.dynamic);
+            if program == "rm"
+                && unknown
+                && let Some((found, goes_down)) = listed(code)
+            {
+                let option = Word::plain(if goes_down { "-rf" } else { "-f" });
+                actions.push(Action::Does(program, vec![option, found]));
+                return;
+            }
+            let Some(path) = path else {
+                return;
+            };
+            let mut words: Vec<Word> = options.iter().map(|o| Word::plain(*o)).collect();
+            words.push(path);
+            if program == "mv" {
+                words.extend(paths());
+            }
+            actions.push(Action::Does(program, words));
+        }
+        Meaning::Open => {
+            let mode = arguments.get(1).map_or("", |m| m.as_str());
+            let path_at_end = language == Language::Perl && arguments.len() > 2;
+            let path = if path_at_end {
+                arguments.get(2).map_or("", String::as_str)
+            } else {
+                first
+            };
+            let writes = mode.contains(['w', 'a', 'x', '+', '>'])
+                && mode.len() < 24
+                && (mode.contains(['\'', '"']));
+            let path = value(path, code);
+            if !path.text.is_empty() {
+                actions.push(Action::Does(if writes { "tee" } else { "cat" }, vec![path]));
+            }
+        }
+        Meaning::Sql => {
+            let statement = value(first, code);
+            if !statement.dynamic {
+                actions.push(Action::Does("sql", vec![statement]));
+            }
+        }
+        Meaning::Code => {
+            let inner = value(first, code).text;
+            if FETCHES
+                .iter()
+                .any(|call| first.contains(call) || inner.contains(call))
+            {
+                actions.push(Action::Does("download-and-run", Vec::new()));
+            }
+            if DECODES.iter().any(|call| first.contains(call)) {
+                actions.push(Action::Does("decode-and-run", Vec::new()));
+            }
+            if nesting < MAX_NESTING && !inner.is_empty() && inner != code {
+                collect(language, &inner, nesting + 1, actions);
+                if let Some(decoded) = text::base64(&inner).filter(|d| d.len() > 8) {
+                    collect(language, &decoded, nesting + 1, actions);
+                    actions.push(Action::Does("decode-and-run", Vec::new()));
+                }
+            }
+        }
+        Meaning::Send => {
+            let mut words = vec![Word::plain("-d"), Word::plain("data")];
+            let posts = arguments.len() > 1;
+            if !posts {
+                words.clear();
+            }
+            words.push(value(first, code));
+            if arguments.iter().any(|a| takes_environment(a)) {
+                words.push(Word::plain("-d@/proc/self/environ"));
+            }
+            actions.push(Action::Does("curl", words));
+        }
+    }
+}
+
+/// Whether an argument is `name=value` or `name: value`, not a value of its own.
+fn is_keyword_argument(argument: &str) -> bool {
+    let end = argument
+        .find(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .unwrap_or(argument.len());
+    let rest = argument.get(end..).unwrap_or_default().trim_start();
+    end > 0
+        && ((rest.starts_with('=') && !rest.starts_with("=="))
+            || (rest.starts_with(':') && !rest.starts_with("::")))
+}

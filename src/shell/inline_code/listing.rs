@@ -1,0 +1,111 @@
+//! Listings: what code that deletes whatever a directory holds would delete.
+
+use super::expression::literal;
+use crate::shell::Word;
+
+/// Calls that list files: whether they are given a pattern, and whether they go down into directories.
+const CALLS: &[(&str, bool, bool)] = &[
+    ("os.listdir", false, false),
+    ("os.scandir", false, false),
+    ("os.walk", false, true),
+    ("readdirSync", false, false),
+    (".readdir", false, false),
+    ("scandir", false, false),
+    ("Dir.entries", false, false),
+    ("Dir.children", false, false),
+    ("Dir.each_child", false, false),
+    (".rglob", true, true),
+    (".iterdir", false, false),
+    ("glob.glob", true, false),
+    ("glob.iglob", true, false),
+    (".glob", true, false),
+    ("globSync", true, false),
+    ("glob", true, false),
+    ("Dir", true, false),
+];
+
+/// Returns what stands for the files that a listing in the code finds, and whether directories are among them.
+pub(super) fn listed(code: &str) -> Option<(Word, bool)> {
+    // Perl's `<*.txt>`.
+    if let Some((pattern, _)) = code
+        .split_once("<*")
+        .and_then(|(_, rest)| rest.split_once('>'))
+        && !pattern.contains([' ', ';'])
+    {
+        let word = Word {
+            text: format!("./*{pattern}"),
+            glob: true,
+            ..Word::default()
+        };
+        return Some((word, false));
+    }
+    CALLS.iter().find_map(|(name, is_pattern, goes_down)| {
+        code.match_indices(name).find_map(|(at, _)| {
+            let before = code.get(..at)?;
+            let is_longer = !name.starts_with('.')
+                && before
+                    .chars()
+                    .next_back()
+                    .is_some_and(|c| c.is_alphanumeric() || c == '_');
+            let inner = code
+                .get(at + name.len()..)?
+                .trim_start()
+                .strip_prefix(['(', '['])
+                .filter(|_| !is_longer)?;
+            let given = literal(inner.trim_start()).map(|(text, _)| text);
+            let root = receiver_literal(before).unwrap_or_else(|| ".".to_owned());
+            let text = match (given, is_pattern) {
+                (Some(pattern), true)
+                    if name.starts_with('.') && !pattern.starts_with(['/', '~']) =>
+                {
+                    format!("{root}/{pattern}")
+                }
+                (Some(pattern), true) => pattern,
+                (Some(dir), false) => format!("{}/*", dir.trim_end_matches('/')),
+                (None, false) if name.starts_with('.') => format!("{root}/*"),
+                (None, false) if inner.starts_with(')') => "./*".to_owned(),
+                _ => return None,
+            };
+            let goes_down = *goes_down || text.contains("**");
+            let word = Word {
+                text: text.replace("**/", ""),
+                glob: true,
+                ..Word::default()
+            };
+            Some((word, goes_down))
+        })
+    })
+}
+
+/// Returns the literal of the call right before: `Path("x")` in `Path("x").rglob("*")`.
+fn receiver_literal(before: &str) -> Option<String> {
+    let inner = before.strip_suffix(')')?;
+    let (_, inner) = inner.rsplit_once('(')?;
+    literal(inner).map(|(text, _)| text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::listed;
+
+    #[test]
+    fn listings_tell_what_they_find() {
+        for (code, text, goes_down) in [
+            ("[os.remove(f) for f in os.listdir('.')]", "./*", false),
+            (
+                "for r, d, fs in os.walk('/home/u'): pass",
+                "/home/u/*",
+                true,
+            ),
+            ("[p.unlink() for p in Path('.').rglob('*')]", "./*", true),
+            ("glob.glob('*.pyc')", "*.pyc", false),
+            ("Dir.glob('*').each", "./*", false),
+            ("Dir.glob('/srv/*').each", "/srv/*", false),
+            ("fs.readdirSync('src').forEach(f => 0)", "src/*", false),
+        ] {
+            let (word, down) = listed(code).unwrap();
+            assert_eq!((word.text.as_str(), down), (text, goes_down), "{code}");
+        }
+        assert!(listed("print(1)").is_none());
+    }
+}

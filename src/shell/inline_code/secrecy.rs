@@ -1,0 +1,45 @@
+//! Secrecy: code that prints a variable of the environment, or takes all of them.
+
+/// How code prints a variable of the environment, up to the variable's name.
+const PRINTS: &[&str] = &[
+    "print(os.environ['",
+    "print(os.environ[\"",
+    "print(os.getenv('",
+    "print(os.getenv(\"",
+    "print(os.environ.get('",
+    "print(os.environ.get(\"",
+    "console.log(process.env.",
+    "console.log(process.env['",
+    "console.log(process.env[\"",
+    "puts ENV['",
+    "puts ENV[\"",
+    "puts ENV.fetch('",
+    "puts ENV.fetch(\"",
+    "print $ENV{",
+    "echo getenv('",
+    "echo getenv(\"",
+    "echo $_ENV['",
+];
+
+/// Returns the name of the variable that a piece of code prints whole.
+pub(super) fn printed_secret(code: &str) -> Option<&str> {
+    PRINTS.iter().find_map(|start| {
+        let (_, rest) = code.split_once(start)?;
+        let end = rest
+            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+            .unwrap_or(rest.len());
+        let (name, after) = rest.split_at_checked(end)?;
+        // A part of it, or a comparison, shows less.
+        let after = after.trim_start_matches(['\'', '"', ']', ')', '}']);
+        let is_whole = after.is_empty() || after.starts_with([';', '\n', ' ']);
+        (is_whole && !name.is_empty()).then_some(name)
+    })
+}
+
+/// Whether an expression takes the whole environment, or a variable of it.
+pub(super) fn takes_environment(expression: &str) -> bool {
+    expression.contains("os.environ")
+        || expression.contains("process.env")
+        || expression.contains("ENV.to_h")
+        || expression.contains("getenv(")
+}
