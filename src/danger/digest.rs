@@ -44,6 +44,23 @@ impl<'a> Digest<'a> {
         }
     }
 
+    /// Returns the same with another reading of options that stand before the first operand and are not known: that the
+    /// operand is the value of the last of them, `tool -p production delete`.
+    pub(super) fn past_leading_value(&self) -> Option<Self> {
+        let first = self.operands.first()?;
+        let before = self
+            .invocation
+            .arguments
+            .iter()
+            .position(|w| std::ptr::eq(w, *first))
+            .and_then(|at| at.checked_sub(1))?;
+        let option = self.invocation.arguments.get(before)?;
+        (option.is_option() && !option.text.contains('=')).then(|| Self {
+            operands: self.operands.get(1..).unwrap_or_default().to_vec(),
+            ..*self
+        })
+    }
+
     /// Whether an option is given; a short one (`-f`) also inside a cluster.
     pub(super) fn has_option(&self, name: &str) -> bool {
         if name == "--" {

@@ -123,19 +123,23 @@ fn rule_finding(
             if section.has_subcommands() && only_prints_help(invocation) {
                 continue;
             }
-            let mut digest = None;
+            let mut digests: Option<Vec<Digest<'_>>> = None;
             for rule in section.rules().iter().filter(|r| selection.has(r)) {
                 if gravest.is_some_and(|g| g.text.severity >= rule.text.severity) {
                     continue;
                 }
-                let digest = digest.get_or_insert_with(|| {
+                let digests = digests.get_or_insert_with(|| {
                     let mut digest = Digest::new(analysis, at, invocation, &section.values);
                     if let Some(targets) = &targets {
                         digest.operands.clone_from(targets);
+                        return vec![digest];
                     }
-                    digest
+                    let other = digest.past_leading_value();
+                    std::iter::once(digest).chain(other).collect()
                 });
-                if rule.patterns.iter().any(|p| p.matches(digest)) {
+                let is_meant =
+                    |digest: &Digest<'_>| rule.patterns.iter().any(|p| p.matches(digest));
+                if digests.iter().any(is_meant) {
                     gravest = Some(rule);
                 }
             }

@@ -1,4 +1,4 @@
-//! The rules as data: `policies/rules/*.rules`, one file a preset, read program by program when first asked.
+//! The rules as data: `policies/rules/*.rules`, one or several files a preset, read program by program when first asked.
 //!
 //! A file is made of sections. `[git] -C -c` opens the rules of a program (several names and `*` at an
 //! end may be given) and names its options that take the next word as value. A rule is a line
@@ -19,17 +19,24 @@ pub struct Preset {
 }
 
 macro_rules! presets {
-    ($($name:literal)*) => {
-        /// Every preset that is a file of rules; `standard` is all of their rules that are not strict.
+    ($($name:literal [$($file:literal)*])*) => {
+        /// Every preset that is made of files of rules; `standard` is all of their rules that are not strict.
         pub static PRESETS: &[Preset] = &[$(Preset {
             name: $name,
-            text: include_str!(concat!("../../policies/rules/", $name, ".rules")),
+            text: concat!($(include_str!(concat!("../../policies/rules/", $file, ".rules")), "\n"),*),
         }),*];
     };
 }
 
 presets! {
-    "cloud" "database" "exfiltration" "filesystem" "git" "secrets" "supply-chain" "system"
+    "cloud" ["cloud" "clusters" "platforms"]
+    "database" ["database" "migrations"]
+    "exfiltration" ["exfiltration"]
+    "filesystem" ["filesystem" "windows"]
+    "git" ["git"]
+    "secrets" ["secrets"]
+    "supply-chain" ["supply-chain"]
+    "system" ["system" "services"]
 }
 
 /// What a rule says.
@@ -65,6 +72,14 @@ pub(super) struct Section {
     pub(super) values: Vec<&'static str>,
     body: &'static str,
     rules: OnceLock<Vec<Rule>>,
+}
+
+/// Whether rules about losing something know a program by its name.
+pub(super) fn know(program: &str) -> bool {
+    index::sections(program).any(|section| {
+        section.programs != "*"
+            && !matches!(section.preset, "exfiltration" | "secrets" | "supply-chain")
+    })
 }
 
 /// Returns every rule of every preset, for listings and tests.

@@ -181,7 +181,10 @@ pub(super) fn is_secret_path(path: &str) -> bool {
     }
     FILES.iter().any(|p| {
         glob(p, name)
-            || (name.contains('*') && name.len() > 3 && !name.starts_with('*') && glob(name, p))
+            || (name.contains(['*', '?'])
+                && name.len() > 2
+                && !name.starts_with('*')
+                && glob(name, p))
     })
 }
 

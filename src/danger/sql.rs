@@ -1,10 +1,10 @@
 //! SQL that a command line gives to a database: which statements lose data.
 
-/// Whether a text holds a statement that drops, empties, or changes all rows.
+/// Whether a text holds a statement that drops, empties, changes all rows, or takes the server or its rights away.
 pub(super) fn loses_data(text: &str) -> bool {
-    statements(text)
-        .iter()
-        .any(|statement| is_losing(statement))
+    statements(text).iter().any(|statement| {
+        is_losing(statement) || is_ruling(statement) || makes_losing(text, statement)
+    })
 }
 
 /// Whether a text holds the words of a pattern such as `DROP TABLE`, one after the other.
@@ -47,6 +47,9 @@ fn words_of(text: &str) -> Vec<String> {
             words.push(rest.get(..end).unwrap_or_default().to_ascii_lowercase());
             rest = rest.get(end..).unwrap_or_default();
         } else {
+            if c == '>' {
+                words.push(">".to_owned());
+            }
             rest = rest.get(c.len_utf8()..).unwrap_or_default();
         }
     }
@@ -94,6 +97,17 @@ fn is_losing(words: &[String]) -> bool {
                     | "policy"
                     | "constraint"
                     | "external"
+                    | "aggregate"
+                    | "domain"
+                    | "event"
+                    | "login"
+                    | "namespace"
+                    | "package"
+                    | "publication"
+                    | "server"
+                    | "stream"
+                    | "subscription"
+                    | "synonym"
                     | "warehouse"
                     | "stage")
             )
@@ -104,13 +118,18 @@ fn is_losing(words: &[String]) -> bool {
     }
     if let Some(at) = after_start("delete") {
         let rest = words.get(at..).unwrap_or_default();
-        return rest.get(1) == Some(&"from") && !restricts(rest);
+        // MySQL names the table twice: `DELETE t FROM t`.
+        return rest.iter().take(4).any(|w| *w == "from") && !restricts(rest);
     }
     if let Some(at) = after_start("update") {
         let rest = words.get(at..).unwrap_or_default();
         return rest.contains(&"set") && !restricts(rest);
     }
-    if after_start("alter").is_some() {
+    if let Some(at) = after_start("alter") {
+        let rest = words.get(at..).unwrap_or_default();
+        if rest.contains(&"delete") && !restricts(rest) {
+            return true;
+        }
         return words
             .windows(2)
             .any(|w| matches!(w, ["drop", "column" | "constraint" | "partition"]))
@@ -119,13 +138,62 @@ fn is_losing(words: &[String]) -> bool {
     false
 }
 
+/// Whether a statement takes the server, a replica, or somebody's rights, or reaches past the database.
+fn is_ruling(words: &[String]) -> bool {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let has = |word: &str| words.contains(&word);
+    let follows = |first: &str, seconds: &[&str]| {
+        words
+            .windows(2)
+            .any(|w| matches!(w, [a, b] if *a == first && seconds.contains(b)))
+    };
+    match words.as_slice() {
+        ["shutdown"] | ["kill", ..] => true,
+        ["stop" | "reset", "slave" | "replica" | "master", ..] => true,
+        ["purge", "binary" | "master", ..] => true,
+        ["set", "global", ..] => has("read_only") || has("super_read_only"),
+        ["rename", "table", ..] => true,
+        ["alter", "system", ..] => true,
+        ["alter", "role" | "user" | "login", ..] => {
+            has("superuser") || has("password") || has("identified") || has("disable")
+        }
+        ["alter", "table", ..] => follows("disable", &["trigger", "row"]),
+        ["grant", ..] => has("public") || has("superuser") || words.ends_with(&["grant", "option"]),
+        ["revoke", "all", ..] => true,
+        ["copy", ..] => has("program"),
+        _ => {
+            has("xp_cmdshell")
+                || has("pg_terminate_backend")
+                || has("pg_drop_replication_slot")
+                || has("lo_unlink")
+                || follows("into", &["outfile", "dumpfile"])
+        }
+    }
+}
+
+/// Whether a block of code makes a statement that drops or empties, and runs it.
+fn makes_losing(text: &str, words: &[String]) -> bool {
+    let lower = text.to_ascii_lowercase();
+    words.iter().any(|w| w == "execute")
+        && ["'drop ", "'truncate ", "'delete from "]
+            .iter()
+            .any(|start| lower.contains(start))
+}
+
 /// Whether a statement has a condition that is not true for every row.
 fn restricts(words: &[&str]) -> bool {
     match words.iter().position(|w| *w == "where") {
         None => words.contains(&"limit"),
         Some(at) => !matches!(
             words.get(at + 1..).unwrap_or_default(),
-            ["1" | "true"] | ["1", "1"] | ["?", "?"]
+            ["1" | "true"]
+                | ["1", "1"]
+                | ["?", "?"]
+                | [_, "is", "not", "null"]
+                | [_, ">", "0"]
+                | ["1", "1", "or", ..]
+                | [.., "or", "1", "1"]
+                | [.., "or", "true"]
         ),
     }
 }

@@ -216,11 +216,13 @@ pub(super) fn base_name(path: &str) -> &str {
     name.strip_suffix(".exe").unwrap_or(name)
 }
 
-/// Returns the name of a program: in capitals alone it is the same one where file systems do not tell case apart.
+/// Returns the name of a program: in capitals alone it is the same one where file systems do not tell case apart, and so
+/// is a cmdlet (`Remove-Item`) in any case.
 pub(super) fn program_name(path: &str) -> String {
     let name = base_name(path);
     let is_shouted = name.len() > 1 && name.bytes().all(|b| b.is_ascii_uppercase());
-    if is_shouted {
+    let is_cmdlet = name.starts_with(|c: char| c.is_ascii_uppercase()) && name.contains('-');
+    if is_shouted || is_cmdlet {
         name.to_ascii_lowercase()
     } else {
         name.to_owned()

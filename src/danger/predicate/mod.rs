@@ -1,8 +1,14 @@
 //! Predicates: the conditions of rules that need more than the words, `@name` in a pattern.
 
+mod content;
+mod naming;
 mod network;
 mod reading;
+mod rights;
+mod transfer;
 
+use self::content::given_texts;
+use self::content::loses_mongo_data;
 use self::network::has_odd_host;
 use self::network::is_collector;
 use self::network::is_decoder;
@@ -17,9 +23,14 @@ use self::reading::is_environment_dump;
 use self::reading::is_secret_dir;
 use self::reading::is_secret_reader;
 use self::reading::reads_secret_input;
+use self::rights::is_host_mount;
+use self::rights::is_preload;
+use self::rights::is_set_uid;
+use self::rights::is_world_writable;
 use super::digest::Digest;
 use super::place::Place;
 use super::place::place;
+use super::rules;
 use super::secret;
 use super::sql;
 use crate::shell::Invocation;
@@ -43,12 +54,12 @@ macro_rules! predicates {
 }
 
 predicates! {
-    "recursive" |d, _| d.has_option("-r") || d.has_option("-R") || d.has_option("--recursive") || d.has_option("-Recurse");
+    "recursive" |d, _| d.has_option("-r") || d.has_option("-R") || d.has_option("--recursive") || naming::has_cmdlet_option(d, "recurse", 3);
     "critical" |d, w| any_place(d, w, is_critical);
     "system" |d, w| any_place(d, w, is_system);
     "personal" |d, w| any_place(d, w, |p| p == Place::Personal);
     "device" |d, w| any_place(d, w, |p| p == Place::Device);
-    "precious" |d, w| any_place(d, w, |p| !matches!(p, Place::Artifact | Place::Temporary));
+    "precious" |d, w| any_place(d, w, content::is_precious);
     "temporary" |d, w| any_place(d, w, |p| p == Place::Temporary);
     "outside" |d, w| any_place(d, w, |p| is_critical(p) || matches!(p, Place::Outside | Place::Unknown));
     "into-system" |d, w| w.len() > 1 && w.last().is_some_and(|last| holds_system(d, last));
@@ -56,10 +67,47 @@ predicates! {
     "startup" |_, w| w.iter().any(|word| is_startup(&word.text));
     "dd-device" |d, w| dd_target(w).is_some_and(|t| matches!(place_of(d, &t), Place::Device | Place::Root | Place::System));
     "everything" |_, w| w.iter().any(|x| x.glob && matches!(x.text.as_str(), "*" | "./*" | ".*" | "**" | "**/*" | "./**"));
-    "unfollowed" |_, w| w.iter().any(|x| x.text == "{}" || !x.made_by.is_empty());
+    "unfollowed" |d, w| w.iter().any(|x| x.text == "{}" || !x.made_by.is_empty() && !x.glob && content::is_precious(place_of(d, x)));
+    "everything-below" |d, w| w.iter().any(|x| x.glob && x.text.ends_with("/*") && matches!(place_of(d, x), Place::Inside | Place::Outside));
     "found-precious" |d, _| found_precious(d);
     "overwrites" |d, _| d.invocation.redirects.iter().any(|r| r.writes() && !r.operator.starts_with(">>") && r.operator != "&>>");
-    "nothing-printed" |d, _| matches!(d.invocation.program.as_str(), ":" | "true") || d.invocation.arguments.iter().any(|w| w.text == "/dev/null");
+    "nothing-printed" |d, _| content::prints_nothing(d.invocation);
+    "nothing-read" |d, _| content::reads_nothing(d);
+    "named-empty" |d, _| d.invocation.redirects.iter().any(|r| is_empty_by_name(&r.target.text));
+    "data-store" content::has_data_store;
+    "found" content::is_found;
+    "moved-there" content::was_moved_there;
+    "every-line" |_, w| content::deletes_every_line(w);
+    "windows-precious" |d, w| w.iter().any(|x| naming::is_windows_path(&x.text) && any_place(d, &[x], content::is_precious) && any_place(d, &[&naming::without_dot(x)], content::is_precious));
+    "several-precious" |d, w| w.iter().filter(|x| content::is_precious(place_of(d, x))).count() > 1;
+    "empties-tables" |d, _| content::empties_tables(d);
+    "named-for-loss" |d, _| content::is_named_for_loss(d);
+    "sends-tree" transfer::sends_tree;
+    "new-remote" transfer::goes_to_new_remote;
+    "network-made" |d, _| makers(d).any(is_downloader);
+    "protector" |_, w| w.iter().any(|x| naming::is_protector(&x.text));
+    "protector-made" |d, _| makers(d).filter(|i| matches!(i.program.as_str(), "pidof" | "pgrep")).any(|i| i.operands().any(|w| naming::is_protector(&w.text)));
+    "shadows" |_, w| w.last().is_some_and(|x| naming::shadows_program(&x.text));
+    "sets-uid-mode" |d, _| d.invocation.value_of(&["-m", "--mode"]).is_some_and(|mode| is_set_uid(&mode.text));
+    "fed-by-tree" |d, _| transfer::is_fed_by_tree(d);
+    "sends-by-commands" |d, _| transfer::sends_by_commands(d);
+    "sends-data-store" |d, _| transfer::sends_data_store(d);
+    "misdirects-secret" transfer::misdirects_secret;
+    "fed-by-statements" |d, _| content::is_fed_by_statements(d);
+    "kills-server" |d, _| content::kills_server(d);
+    "unknown-client" |d, _| naming::is_client(d) && !rules::know(&d.invocation.program);
+    "client" |d, _| naming::is_client(d);
+    "destroying-task" |_, w| naming::is_destroying_task(w);
+    "agent-settings" |_, w| w.iter().any(|x| naming::is_agent_settings(&x.text));
+    "agent-settings-later" |_, w| w.iter().skip(1).any(|x| naming::is_agent_settings(&x.text));
+    "open-to-all" |d, _| naming::is_open_to_all(d);
+    "store-url" |d, _| d.invocation.arguments.iter().any(|w| naming::is_store_url(&w.text));
+    "given-drop" |d, _| naming::is_given_drop(d);
+    "powershell-recurse" |d, _| naming::has_cmdlet_option(d, "recurse", 3);
+    "powershell-force" |d, _| naming::has_cmdlet_option(d, "force", 2);
+    "redirects-remote" |_, w| naming::redirects_remote(w);
+    "names-itself" |d, _| makers(d).any(|i| matches!(i.program.as_str(), "whoami" | "hostname" | "id"));
+    "secret-object" |_, w| w.iter().any(|x| secret::is_secret_path(x.text.rsplit_once(':').map_or(&x.text, |(_, path)| path)));
     "secret" |_, w| w.iter().any(|x| secret::is_secret_path(&x.text));
     "secret-rest" |d, w| {
         let skip = usize::from(!(d.has_option("-e") || d.has_option("-f") || d.has_option("--regexp")));
@@ -72,6 +120,7 @@ predicates! {
     "secret-input" |d, _| reads_secret_input(d.invocation);
     "secret-variable" |d, _| d.invocation.arguments.iter().any(|w| w.dynamic && secret::variables(&w.text).any(secret::is_secret_variable));
     "secret-name" |_, w| w.iter().any(|x| secret::is_secret_variable(&x.text));
+    "secret-found" |d, _| makers(d).any(|i| matches!(i.program.as_str(), "find" | "fd" | "locate" | "ls") && i.arguments.iter().any(|w| secret::is_secret_path(&w.text)));
     "secret-made" |d, _| makers(d).any(is_secret_reader);
     "fed-by-secret" |d, _| d.feeders().iter().any(is_secret_reader);
     "fed-by-network" |d, _| pipes_text(d) && d.feeders().iter().any(is_downloader);
@@ -89,7 +138,7 @@ predicates! {
         _ => !d.has_option("-c"),
     };
     "su-root" |d, w| d.invocation.program == "su" && !d.has_option("-c") && w.iter().all(|x| matches!(x.text.as_str(), "-" | "root"));
-    "tees-into-system" |d, w| matches!(d.invocation.program.as_str(), "tee" | "sponge" | "touch" | "ed" | "ex" | "Set-Content" | "Add-Content" | "Out-File") && any_place(d, w, is_system);
+    "tees-into-system" |d, w| matches!(d.invocation.program.as_str(), "tee" | "sponge" | "touch" | "ed" | "ex" | "set-content" | "add-content" | "out-file") && any_place(d, w, is_system);
     "downloads-into-system" |d, _| {
         let target = d.invocation.value_of(&["-o", "-O", "--output", "--output-document"]).or_else(|| {
             d.invocation.arguments.windows(2).find_map(|pair| match pair {
@@ -97,7 +146,7 @@ predicates! {
                 _ => None,
             })
         });
-        target.is_some_and(|t| is_startup(&t.text) || t.text.starts_with('/') && is_system(place_of(d, &t)))
+        target.is_some_and(|t| is_startup(&t.text) || naming::shadows_program(&t.text) || t.text.starts_with('/') && is_system(place_of(d, &t)))
     };
     "fills-disk" |d, _| d.invocation.redirects.iter().any(crate::shell::Redirect::writes) && d.invocation.redirects.iter().any(|r| r.writes() && r.target.text != "/dev/null");
     "s3-tree" |_, w| w.iter().any(|x| x.text.ends_with("/*") || x.text.ends_with("/**") || x.text.ends_with("://*") );
@@ -128,7 +177,7 @@ predicates! {
     "no-operand" |_, w| w.is_empty();
     "host-mount" |d, _| d.invocation.arguments.iter().any(|w| is_host_mount(&w.text));
     "world-writable" |_, w| w.first().is_some_and(|x| is_world_writable(&x.text));
-    "sets-uid" |_, w| w.first().is_some_and(|x| x.text.contains("+s") || (x.text.len() == 4 && matches!(x.text.as_bytes().first(), Some(b'2' | b'4' | b'6')) && x.text.bytes().all(|b| b.is_ascii_digit())));
+    "sets-uid" |_, w| w.first().is_some_and(|x| is_set_uid(&x.text));
     "locks-out" |_, w| w.first().is_some_and(|x| matches!(x.text.as_str(), "000" | "0" | "0000" | "a-rwx" | "ugo-rwx" | "-rwx"));
 }
 
@@ -193,6 +242,15 @@ fn is_startup(path: &str) -> bool {
         || path.contains("/spool/cron")
 }
 
+/// Whether a file is empty by its very purpose.
+fn is_empty_by_name(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    matches!(
+        name,
+        "__init__.py" | "py.typed" | ".gitkeep" | ".keep" | ".nojekyll" | ".gitignore"
+    )
+}
+
 /// Whether a word is a file's name rather than a branch's or a tag's.
 fn is_file_name(text: &str) -> bool {
     let name = text.rsplit('/').next().unwrap_or(text);
@@ -216,7 +274,7 @@ fn dd_target(words: &[&Word]) -> Option<Word> {
 fn found_precious(digest: &Digest<'_>) -> bool {
     found_by_find(digest.invocation)
         .iter()
-        .any(|word| !matches!(place_of(digest, word), Place::Artifact | Place::Temporary))
+        .any(|word| content::is_precious(place_of(digest, word)))
         && !digest
             .invocation
             .arguments
@@ -241,6 +299,10 @@ fn runs_input(digest: &Digest<'_>, words: &[&Word]) -> bool {
             .any(|w| !w.made_by.is_empty());
     }
     let is_shell = program.ends_with("sh");
+    let words = match words {
+        [first, rest @ ..] if first.text == "run" => rest,
+        _ => words,
+    };
     (is_shell && digest.has_option("-s"))
         || words.first().is_none_or(|word| {
             matches!(word.text.as_str(), "-" | "/dev/stdin") || word.text.starts_with("<(")
@@ -281,89 +343,4 @@ fn is_consumed(digest: &Digest<'_>) -> bool {
                         .iter()
                         .any(|w| w.made_by.contains(&digest.index))
             })
-}
-
-fn is_preload(name: &str) -> bool {
-    matches!(
-        name,
-        "LD_PRELOAD"
-            | "LD_AUDIT"
-            | "DYLD_INSERT_LIBRARIES"
-            | "BASH_ENV"
-            | "PROMPT_COMMAND"
-            | "DYLD_LIBRARY_PATH"
-            | "GIT_SSL_NO_VERIFY"
-            | "NODE_TLS_REJECT_UNAUTHORIZED"
-            | "PERL5OPT"
-            | "RUBYOPT"
-    )
-}
-
-/// Returns what a client is given as text: its arguments and its input.
-fn given_texts<'a>(digest: &Digest<'a>) -> impl Iterator<Item = &'a str> {
-    let stdin = match &digest.invocation.stdin {
-        Stdin::Text(text) => Some(text.as_str()),
-        _ => None,
-    };
-    digest
-        .invocation
-        .arguments
-        .iter()
-        .map(|w| {
-            w.text
-                .strip_prefix("--execute=")
-                .or_else(|| w.text.strip_prefix("--command="))
-                .or_else(|| w.text.strip_prefix("-e"))
-                .or_else(|| w.text.strip_prefix("-c"))
-                .unwrap_or(&w.text)
-        })
-        .chain(stdin)
-}
-
-fn loses_mongo_data(text: &str) -> bool {
-    let text: String = text.split_whitespace().collect();
-    [
-        ".dropDatabase(",
-        ".drop(",
-        ".deleteMany({})",
-        ".remove({})",
-        ".dropIndexes(",
-        ".dropUser(",
-        ".dropAllUsers(",
-        ".dropCollection(",
-    ]
-    .iter()
-    .any(|call| text.contains(call))
-}
-
-fn is_host_mount(text: &str) -> bool {
-    let value = text
-        .trim_start_matches("-v")
-        .trim_start_matches("--volume=");
-    value.starts_with("/:/")
-        || value.starts_with("/etc:")
-        || value.starts_with("/root:")
-        || value.starts_with("/var/run/docker.sock")
-        || value.starts_with("/home:")
-        || value.contains("src=/,")
-        || value.contains("source=/,")
-        || value.starts_with("/proc:")
-        || value.starts_with("/sys:")
-        || value.starts_with("/run/docker.sock")
-}
-
-fn is_world_writable(mode: &str) -> bool {
-    if mode.bytes().all(|b| b.is_ascii_digit()) {
-        return mode.len() >= 3
-            && matches!(mode.as_bytes().last(), Some(b'7' | b'6' | b'2' | b'3'));
-    }
-    (mode.starts_with("a+")
-        || mode.starts_with("o+")
-        || mode.starts_with("ugo+")
-        || mode.starts_with('+')
-        || mode.starts_with("a=")
-        || mode.starts_with("go+")
-        || mode.starts_with("ugo=")
-        || mode.starts_with("o="))
-        && mode.contains('w')
 }

@@ -24,7 +24,7 @@ pub(super) fn is_downloader(invocation: &Invocation) -> bool {
             | "curlie"
             | "axel"
             | "iwr"
-            | "Invoke-WebRequest"
+            | "invoke-webrequest"
             | "irm"
             | "ftp"
             | "lwp-request"

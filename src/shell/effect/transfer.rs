@@ -9,7 +9,7 @@ impl Collector<'_> {
     pub(super) fn copies_or_moves(&mut self, program: &str, operands: &[&Word]) {
         let invocation = self.invocation;
         let target = invocation.value_of(&["-t", "--target-directory"]);
-        let moves = matches!(program, "mv" | "Move-Item" | "move")
+        let moves = matches!(program, "mv" | "move-item" | "move")
             || invocation.has_long("--remove-source-files");
         let (sources, last) = match (&target, operands.split_last()) {
             (Some(dir), _) => {

@@ -1,0 +1,267 @@
+//! Content that would be lost: files overwritten with nothing, what a search finds, stores of data, code that empties tables.
+
+use super::place_of;
+use super::transfer::is_data_store;
+use crate::danger::digest::Digest;
+use crate::danger::place::Place;
+use crate::shell::Invocation;
+use crate::shell::Stdin;
+use crate::shell::Word;
+
+/// Whether a file cannot be made again by a build.
+pub(super) fn is_precious(place: Place) -> bool {
+    !matches!(place, Place::Artifact | Place::Temporary)
+}
+
+/// Whether a database that is one file, or a dump of one, is among the words.
+pub(super) fn has_data_store(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    words
+        .iter()
+        .any(|word| is_data_store(&word.text) && is_precious(place_of(digest, word)))
+}
+
+/// Whether a program prints nothing, so that a file it is led into ends up empty.
+pub(super) fn prints_nothing(invocation: &Invocation) -> bool {
+    let arguments = invocation.arguments.as_slice();
+    match invocation.program.as_str() {
+        ":" | "true" => true,
+        "echo" => arguments
+            .iter()
+            .all(|w| w.text.is_empty() || matches!(w.text.as_str(), "-n" | "-e" | "-ne")),
+        "printf" => matches!(arguments, [only] if only.text.is_empty()),
+        _ => arguments.iter().any(|w| w.text == "/dev/null"),
+    }
+}
+
+/// Whether the input of a program is empty.
+pub(super) fn reads_nothing(digest: &Digest<'_>) -> bool {
+    match &digest.invocation.stdin {
+        Stdin::File(word) => matches!(word.text.as_str(), "/dev/null" | "/dev/zero"),
+        Stdin::Text(text) => text.trim().is_empty() && !digest.invocation.has_short('a'),
+        _ => false,
+    }
+}
+
+/// Whether words stand for what a search finds and are not known to be made again.
+pub(super) fn is_found(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    words.iter().any(|word| {
+        word.glob
+            && !word.made_by.is_empty()
+            && word.text != "{}"
+            && is_precious(place_of(digest, word))
+    })
+}
+
+/// Whether an earlier command of the line moved something precious to where this one deletes.
+pub(super) fn was_moved_there(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    let earlier = digest.analysis.invocations.get(..digest.index);
+    earlier
+        .unwrap_or_default()
+        .iter()
+        .filter(|i| i.program == "mv")
+        .any(|moving| {
+            let operands: Vec<&Word> = moving.operands().collect();
+            let Some((target, sources)) = operands.split_last() else {
+                return false;
+            };
+            let target = target.text.trim_end_matches('/');
+            sources.iter().any(|source| {
+                is_precious(place_of(digest, source))
+                    && words.iter().any(|word| {
+                        let name = source.text.trim_end_matches('/').rsplit('/').next();
+                        let word = word.text.trim_end_matches('/');
+                        word == target
+                            || name.is_some_and(|name| {
+                                word.strip_prefix(target) == Some(&format!("/{name}"))
+                            })
+                    })
+            })
+        })
+}
+
+/// Whether a script for `sed` deletes every line.
+pub(super) fn deletes_every_line(words: &[&Word]) -> bool {
+    words
+        .first()
+        .is_some_and(|script| matches!(script.text.as_str(), "d" | "1,$d" | "1,$ d" | "$!d;d"))
+}
+
+/// Whether code for a framework empties tables, with all rows at once.
+pub(super) fn empties_tables(digest: &Digest<'_>) -> bool {
+    const CALLS: &[&str] = &[
+        ".delete_all",
+        ".destroy",
+        ".objects.all().delete(",
+        "::truncate(",
+        "->truncate(",
+        "::query()->delete(",
+        "query.delete(",
+        "drop_all(",
+        ".drop_database",
+        "dropalltables",
+        "drop_table",
+        "schema::drop",
+        "execute(\"drop",
+        "execute('drop",
+        "execute(\"truncate",
+        "execute('truncate",
+        ".deletemany({})",
+        ".deletemany()",
+        "repo.delete_all(",
+        ".sync({force:true",
+        "flushall(",
+        "flushdb(",
+        "purge_database",
+    ];
+    let stdin = match &digest.invocation.stdin {
+        Stdin::Text(text) => Some(text.as_str()),
+        _ => None,
+    };
+    let takes_code = ["-c", "-e", "-p", "-r", "--eval", "--execute", "--command"]
+        .iter()
+        .any(|option| digest.has_option(option))
+        || digest.invocation.operands().take(2).any(|w| {
+            matches!(
+                w.text.as_str(),
+                "runner" | "r" | "console" | "c" | "shell" | "shell_plus" | "dbshell" | "tinker"
+            )
+        });
+    if !takes_code && stdin.is_none() {
+        return false;
+    }
+    digest
+        .invocation
+        .arguments
+        .iter()
+        .map(|w| w.text.as_str())
+        .chain(stdin)
+        .any(|text| {
+            let text: String = text
+                .split_whitespace()
+                .collect::<String>()
+                .to_ascii_lowercase();
+            CALLS.iter().any(|call| text.contains(call))
+        })
+        || given_texts(digest).any(crate::danger::sql::loses_data)
+}
+
+/// Whether statements come from a client that writes them: `SELECT CONCAT('DROP TABLE …')`.
+pub(super) fn is_fed_by_statements(digest: &Digest<'_>) -> bool {
+    matches!(digest.invocation.stdin, Stdin::Pipe)
+        && digest.feeders().iter().any(|feeder| {
+            feeder.arguments.iter().any(|w| {
+                let lower = w.text.to_ascii_lowercase();
+                lower.contains("select")
+                    && [
+                        "drop table",
+                        "drop database",
+                        "truncate ",
+                        "delete from",
+                        "drop schema",
+                    ]
+                    .iter()
+                    .any(|words| lower.contains(words))
+            })
+        })
+}
+
+/// Whether the processes of a server are looked up to be ended.
+pub(super) fn kills_server(digest: &Digest<'_>) -> bool {
+    const SERVERS: &[&str] = &[
+        "postgres",
+        "mysqld",
+        "mariadbd",
+        "mongod",
+        "redis-server",
+        "etcd",
+        "nginx",
+        "haproxy",
+        "kubelet",
+        "containerd",
+        "dockerd",
+        "sshd",
+        "systemd",
+        "elasticsearch",
+    ];
+    super::makers(digest)
+        .filter(|i| matches!(i.program.as_str(), "pidof" | "pgrep"))
+        .any(|i| i.operands().any(|w| SERVERS.contains(&w.text.as_str())))
+}
+
+/// Whether a file of statements is there, by its name, to drop or empty what a database holds.
+pub(super) fn is_named_for_loss(digest: &Digest<'_>) -> bool {
+    let is_meant = |path: &str| {
+        let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+        [
+            "drop",
+            "wipe",
+            "truncate",
+            "destroy",
+            "delete_all",
+            "delete-all",
+            "purge",
+            "nuke",
+        ]
+        .iter()
+        .any(|word| name.contains(word))
+    };
+    let file = match &digest.invocation.stdin {
+        Stdin::File(word) => Some(word.text.as_str()),
+        _ => None,
+    };
+    let option = digest.invocation.value_of(&["-f", "--file", "-i"]);
+    let within = digest.invocation.arguments.iter().filter_map(|w| {
+        [".read ", "\\i ", "source ", "\\. "]
+            .iter()
+            .find_map(|command| w.text.strip_prefix(command))
+    });
+    file.into_iter()
+        .chain(option.as_ref().map(|w| w.text.as_str()))
+        .chain(within)
+        .any(is_meant)
+}
+
+/// Returns what a client is given as text: its arguments and its input.
+pub(super) fn given_texts<'a>(digest: &Digest<'a>) -> impl Iterator<Item = &'a str> {
+    let stdin = match &digest.invocation.stdin {
+        Stdin::Text(text) => Some(text.as_str()),
+        _ => None,
+    };
+    digest
+        .invocation
+        .arguments
+        .iter()
+        .map(|w| match w.text.split_once('=') {
+            Some((option, value)) if option.starts_with("--") && !option.contains(' ') => value,
+            _ => w
+                .text
+                .strip_prefix("-e")
+                .or_else(|| w.text.strip_prefix("-c"))
+                .unwrap_or(&w.text),
+        })
+        .chain(stdin)
+}
+
+pub(super) fn loses_mongo_data(text: &str) -> bool {
+    let text: String = text.split_whitespace().collect();
+    [
+        ".dropDatabase(",
+        ".drop(",
+        ".deleteMany({})",
+        ".remove({})",
+        ".dropIndexes(",
+        ".dropUser(",
+        ".dropAllUsers(",
+        ".dropCollection(",
+        ".dropRole(",
+        ".deleteMany()",
+        ".deleteMany({_id:{$exists",
+        ".updateMany({},",
+        ".shutdownServer(",
+        "shutdown:1",
+        "rs.stepDown(",
+        "rs.remove(",
+    ]
+    .iter()
+    .any(|call| text.contains(call))
+}

@@ -1,0 +1,362 @@
+//! Names that tell what a thing is for: tasks, playing fields of agents, addresses of stores, options of cmdlets.
+
+use super::reading::READERS;
+use crate::danger::digest::Digest;
+use crate::shell::Stdin;
+use crate::shell::Word;
+
+/// Programs whose words are texts, names or other commands, not what is to be done at a service.
+const OTHERS: &[&str] = &[
+    "",
+    ":",
+    "[",
+    "[[",
+    "ack",
+    "alias",
+    "apropos",
+    "apt-cache",
+    "assert",
+    "basename",
+    "brew",
+    "bun",
+    "bunx",
+    "bundle",
+    "busybox",
+    "cargo",
+    "case",
+    "cd",
+    "chmod",
+    "cmake",
+    "code",
+    "command",
+    "compgen",
+    "complete",
+    "composer",
+    "conda",
+    "ctags",
+    "curl",
+    "dart",
+    "deno",
+    "diff",
+    "dirname",
+    "direnv",
+    "dotnet",
+    "du",
+    "echo",
+    "emacs",
+    "eval",
+    "exec",
+    "export",
+    "expr",
+    "fd",
+    "file",
+    "find",
+    "flutter",
+    "for",
+    "fzf",
+    "gh",
+    "git",
+    "go",
+    "gradle",
+    "gradlew",
+    "help",
+    "http",
+    "https",
+    "hub",
+    "if",
+    "info",
+    "invoke",
+    "java",
+    "jest",
+    "just",
+    "kill",
+    "ln",
+    "locate",
+    "look",
+    "ls",
+    "make",
+    "man",
+    "mise",
+    "mix",
+    "mkdir",
+    "mocha",
+    "mvn",
+    "mvnw",
+    "mv",
+    "node",
+    "nox",
+    "npm",
+    "npx",
+    "nvim",
+    "open",
+    "patch",
+    "perl",
+    "php",
+    "pip",
+    "pip3",
+    "pnpm",
+    "poetry",
+    "printf",
+    "pytest",
+    "python",
+    "python3",
+    "rails",
+    "rake",
+    "read",
+    "readlink",
+    "realpath",
+    "rm",
+    "rspec",
+    "ruby",
+    "say",
+    "set",
+    "sql",
+    "ssh",
+    "stat",
+    "sudo",
+    "swift",
+    "task",
+    "test",
+    "time",
+    "tldr",
+    "tmux",
+    "touch",
+    "tox",
+    "trap",
+    "tree",
+    "tsx",
+    "turbo",
+    "type",
+    "uv",
+    "uvx",
+    "vi",
+    "vim",
+    "vitest",
+    "wc",
+    "wget",
+    "whatis",
+    "which",
+    "xargs",
+    "xdg-open",
+    "yarn",
+];
+
+/// Whether a program is a client of something, not one that works on text or starts others.
+pub(super) fn is_client(digest: &Digest<'_>) -> bool {
+    let program = digest.invocation.program.as_str();
+    // What lies in the project is its own.
+    let is_local = digest.invocation.path.text.contains('/');
+    !is_local && !READERS.contains(&program) && !OTHERS.contains(&program)
+}
+
+/// Whether the first word is the name of a task that drops or destroys: `db:drop`, `reset-db`, `nuke`.
+pub(super) fn is_destroying_task(words: &[&Word]) -> bool {
+    let Some(task) = words.first() else {
+        return false;
+    };
+    let lower = task.text.to_ascii_lowercase();
+    let parts: Vec<&str> = lower.split([':', '-', '_', '.', '/']).collect();
+    let has = |names: &[&str]| parts.iter().any(|part| names.contains(part));
+    let harmless = has(&[
+        "test", "tests", "spec", "e2e", "lint", "check", "plan", "dry", "docs", "example", "build",
+    ]);
+    let of_store = has(&[
+        "db",
+        "database",
+        "data",
+        "tables",
+        "schema",
+        "prod",
+        "production",
+        "volumes",
+        "bucket",
+        "queue",
+        "state",
+        "cluster",
+    ]);
+    !harmless
+        && (has(&["destroy", "nuke", "wipe", "obliterate", "annihilate"])
+            || of_store
+                && has(&[
+                    "drop", "reset", "purge", "erase", "clean", "delete", "truncate",
+                ]))
+}
+
+/// Files in which an agent is told what it may do.
+const AGENT_FILES: &[&str] = &[
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".claude/hooks.json",
+    ".codex/config.toml",
+    ".gemini/settings.json",
+    ".qwen/settings.json",
+    ".cursor/hooks.json",
+    ".cursor/permissions.json",
+    ".copilot/config.json",
+    ".github/hooks/hooks.json",
+];
+
+/// Directories whose programs an agent is guarded by.
+const AGENT_DIRS: &[&str] = &[
+    ".claude/hooks",
+    ".cursor/hooks",
+    ".codex/hooks",
+    ".gemini/hooks",
+    ".agents/hooks",
+];
+
+/// Whether a path is where an agent is told what it may do.
+pub(super) fn is_agent_settings(path: &str) -> bool {
+    let path = path.replace('\\', "/");
+    let ends = |name: &&str, below: bool| {
+        path.split_once(*name).is_some_and(|(before, after)| {
+            (before.is_empty() || before.ends_with('/'))
+                && (after.is_empty() || below && after.starts_with('/'))
+        })
+    };
+    AGENT_FILES.iter().any(|name| ends(name, false))
+        || AGENT_DIRS.iter().any(|name| ends(name, true))
+}
+
+/// Whether a process is there to protect, to record or to ask.
+pub(super) fn is_protector(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    // What is built here may have such a name.
+    if lower.contains('/') {
+        return false;
+    }
+    let known = [
+        "ahp",
+        "aide",
+        "auditd",
+        "clamd",
+        "crowdstrike",
+        "defender",
+        "edr",
+        "falco",
+        "falcon",
+        "fail2ban",
+        "freshclam",
+        "osqueryd",
+        "ossec",
+        "rsyslogd",
+        "sentinel",
+        "snort",
+        "suricata",
+        "sysmon",
+        "syslogd",
+        "tripwire",
+        "wazuh",
+    ];
+    lower
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .any(|part| {
+            known.contains(&part) || matches!(part, "guard" | "hook" | "hooks" | "watchdog")
+        })
+}
+
+/// Programs that everybody starts without thinking where they lie.
+const EVERYBODYS: &[&str] = &[
+    "bash", "cat", "cp", "curl", "env", "git", "gpg", "login", "ls", "passwd", "ps", "rm", "sh",
+    "ssh", "su", "sudo", "wget", "which", "zsh",
+];
+
+/// Whether a file would be started in the place of a well-known program.
+pub(super) fn shadows_program(path: &str) -> bool {
+    path.rsplit_once('/').is_some_and(|(dir, name)| {
+        EVERYBODYS.contains(&name) && matches!(dir.rsplit('/').next(), Some("bin" | "sbin"))
+    })
+}
+
+/// Whether an argument opens something to everybody.
+pub(super) fn is_open_to_all(digest: &Digest<'_>) -> bool {
+    digest.invocation.arguments.iter().any(|w| {
+        let value = w.text.rsplit('=').next().unwrap_or(&w.text);
+        matches!(
+            value.to_ascii_lowercase().as_str(),
+            "*" | "0.0.0.0/0" | "::/0" | "internet" | "any" | "0.0.0.0"
+        )
+    })
+}
+
+/// Ports at which stores of data answer over HTTP.
+const STORE_PORTS: &[&str] = &[
+    "2379", "5984", "6333", "7700", "8081", "8083", "8086", "8091", "8108", "8200", "8500", "8529",
+    "9200", "9201", "15672",
+];
+
+/// Whether an argument is the address of a store of data, on this machine too.
+pub(super) fn is_store_url(text: &str) -> bool {
+    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+    let host = rest.split(['/', '?']).next().unwrap_or_default();
+    host.rsplit_once(':')
+        .is_some_and(|(_, port)| STORE_PORTS.contains(&port))
+}
+
+/// Whether the input tells a console to drop or empty something.
+pub(super) fn is_given_drop(digest: &Digest<'_>) -> bool {
+    let Stdin::Text(text) = &digest.invocation.stdin else {
+        return false;
+    };
+    text.split(['\n', ';']).any(|line| {
+        let command = line.split_whitespace().next().unwrap_or_default();
+        matches!(
+            command.to_ascii_lowercase().as_str(),
+            "drop"
+                | "delete"
+                | "flushall"
+                | "flushdb"
+                | "drop_all"
+                | "truncate"
+                | "disable_all"
+                | "deleteall"
+                | "drop_namespace"
+        )
+    })
+}
+
+/// Whether an option of a cmdlet is given, in any case and abbreviated to no less than `least` letters.
+pub(super) fn has_cmdlet_option(digest: &Digest<'_>, name: &str, least: usize) -> bool {
+    digest.invocation.arguments.iter().any(|w| {
+        let given = w.text.to_ascii_lowercase();
+        given
+            .strip_prefix('-')
+            .is_some_and(|given| given.len() >= least && name.starts_with(given))
+    })
+}
+
+/// Whether a setting of git sends what is meant for one host to another: `url.https://a/.insteadOf https://b/`.
+pub(super) fn redirects_remote(words: &[&Word]) -> bool {
+    let host = |text: &str| {
+        let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
+        let rest = rest.rsplit_once('@').map_or(rest, |(_, rest)| rest);
+        rest.split(['/', ':']).next().unwrap_or_default().to_owned()
+    };
+    words.windows(2).any(|pair| {
+        let [name, value] = pair else {
+            return false;
+        };
+        let lower = name.text.to_ascii_lowercase();
+        let Some(target) = lower.strip_prefix("url.").and_then(|rest| {
+            rest.strip_suffix(".insteadof")
+                .or_else(|| rest.strip_suffix(".pushinsteadof"))
+        }) else {
+            return false;
+        };
+        let (target, meant) = (host(target), host(&value.text.to_ascii_lowercase()));
+        target.contains('.') && meant.contains('.') && target != meant
+    })
+}
+
+/// Whether a word can be a path for `cmd`, not one of its switches such as `/s`.
+pub(super) fn is_windows_path(text: &str) -> bool {
+    !(text.starts_with('/') && text.len() <= 3)
+}
+
+/// Returns a path without the dot that is left of `.\\` once a shell has taken the backslash for a quote.
+pub(super) fn without_dot(word: &Word) -> Word {
+    Word {
+        text: word.text.trim_start_matches(['.', '\\']).to_owned(),
+        ..word.clone()
+    }
+}
