@@ -106,7 +106,7 @@ impl Trust {
         let Some(relative) = project.relative(path) else {
             return Ok(path.to_owned());
         };
-        let manifest = project.manifest(&relative)?;
+        let manifest = project.manifest(&format!("`{relative}`"))?;
         let now = Content::read(&project.root, &[&relative]).map_err(|error| NotTrusted {
             what: format!("`{relative}`"),
             why: error.to_string(),
@@ -155,7 +155,7 @@ impl Trust {
         let Some(relative) = project.relative(path) else {
             return Ok(());
         };
-        let manifest = project.manifest(&relative)?;
+        let manifest = project.manifest(&format!("`{relative}`"))?;
         let trusted = manifest.files.get(&relative);
         if trusted.is_some_and(|state| state.sha256 == content::digest(content)) {
             return Ok(());
@@ -213,7 +213,7 @@ impl Trust {
         let Inner::Project(project) = &self.0 else {
             return Ok(());
         };
-        let manifest = project.manifest(command)?;
+        let manifest = project.manifest(&format!("`{command}`"))?;
         if manifest.files.contains_key(&issue_command(command)) {
             return Ok(());
         }

@@ -67,7 +67,7 @@ impl Project {
 
     pub(super) fn manifest(&self, what: &str) -> Result<&Manifest, NotTrusted> {
         self.loaded().ok_or_else(|| NotTrusted {
-            what: format!("`{what}`"),
+            what: what.to_owned(),
             why: format!(
                 "nobody has looked at it yet; `ahp trust` in {} shows and allows it",
                 self.root.display()

@@ -98,11 +98,15 @@ fn trust(args: &Args) -> Result<Exit, String> {
         output::line("nothing was changed");
         return Ok(Exit::Failure);
     }
-    let count = trust
+    let files = trust
         .grant(&look, SystemClock.now())
         .map_err(|error| error.to_string())?;
     if args.format == Format::Human {
-        output::line(format!("{} is trusted: {count} files", root.display()));
+        output::line(format!(
+            "{} is trusted: {}",
+            root.display(),
+            count(files, "file")
+        ));
     }
     Ok(Exit::Success)
 }
