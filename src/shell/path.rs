@@ -5,6 +5,9 @@ use std::path::Component;
 use std::path::Path;
 use std::path::PathBuf;
 
+/// How many links are followed that lead to what is not there: as many as Linux follows on one path.
+const MOST_LINKS: usize = 40;
+
 /// Resolves a path against a directory without asking the file system: `.` and `..` are taken out.
 pub fn lexical(path: &str, work_dir: &Path, home: Option<&Path>) -> PathBuf {
     // The kernel's other names for the place where the shell stands, and for the root.
@@ -20,8 +23,12 @@ pub fn lexical(path: &str, work_dir: &Path, home: Option<&Path>) -> PathBuf {
         (_, Some(home)) if path.starts_with("~/") => home.join(path.get(2..).unwrap_or_default()),
         _ => work_dir.join(path),
     };
+    without_dots(&joined)
+}
+
+fn without_dots(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
-    for component in joined.components() {
+    for component in path.components() {
         match component {
             Component::CurDir => {}
             Component::ParentDir => {
@@ -33,20 +40,30 @@ pub fn lexical(path: &str, work_dir: &Path, home: Option<&Path>) -> PathBuf {
     clean
 }
 
-/// Follows the symbolic links of the longest part of a path that exists.
+/// Follows the symbolic links of the longest part of a path that exists, and those that lead to what is not there yet:
+/// who writes through such a link makes it.
 pub fn real(path: &Path) -> PathBuf {
+    follow(path, MOST_LINKS)
+}
+
+fn follow(path: &Path, links: usize) -> PathBuf {
     let mut missing: Vec<OsString> = Vec::new();
     let mut existing = path;
     loop {
-        if let Ok(mut found) = existing.canonicalize() {
-            for part in missing.iter().rev() {
-                found.push(part);
-            }
-            return found;
+        let with_missing = |mut found: PathBuf| {
+            found.extend(missing.iter().rev());
+            found
+        };
+        if let Ok(found) = existing.canonicalize() {
+            return with_missing(found);
         }
         let (Some(parent), Some(name)) = (existing.parent(), existing.file_name()) else {
             return path.to_owned();
         };
+        if let (Ok(target), 1..) = (existing.read_link(), links) {
+            let dir = follow(parent, links - 1);
+            return follow(&with_missing(without_dots(&dir.join(target))), links - 1);
+        }
         missing.push(name.to_owned());
         existing = parent;
     }

@@ -111,6 +111,12 @@ fn what_a_guarded_name_leads_to_is_guarded() {
     )
     .unwrap();
     symlink(root.join("shared"), root.join(".github/hooks")).unwrap();
+    // Whoever makes what it leads to arms it.
+    fs::create_dir_all(root.join(".cursor")).unwrap();
+    symlink("../cursor.json", root.join(".cursor/hooks.json")).unwrap();
+    symlink(".ahp/hooks.local.yaml", root.join("planned.txt")).unwrap();
+    symlink("planned.txt", root.join("more.txt")).unwrap();
+    symlink("round.txt", root.join("round.txt")).unwrap();
     let stopped = |command: &str| {
         let input = json!({ "command": command });
         let found = evaluate(&world, "SelfProtection", "{}", "Bash", input).unwrap();
@@ -124,13 +130,19 @@ fn what_a_guarded_name_leads_to_is_guarded() {
         "rm -rf dotfiles",
         "rm dot*/*.json",
         "touch shared/new.json",
+        "touch cursor.json",
+        "echo 'hooks: {}' > planned.txt",
+        "some-formatter more.txt",
+        "cd src && cp ../README.md ../more.txt",
+        "echo '{}' > cursor.json",
+        "cp package.json cursor.json",
         "cd shared && touch new.json",
         "cd src && some-formatter ../shared/new/one.json",
     ] {
         assert!(stopped(command), "let through: {command}");
     }
     for command in [
-        "some-formatter new.json",
+        "some-formatter new.json round.txt",
         "some-formatter dotfiles/other.json",
         "cat dotfiles/gemini.json shared/one.json",
     ] {

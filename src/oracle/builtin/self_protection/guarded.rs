@@ -143,6 +143,10 @@ impl Guarded {
 
     /// Returns what is guarded and would be changed by an effect.
     pub(super) fn hit(&self, effect: &PathEffect) -> Option<PathBuf> {
+        self.found(effect, true)
+    }
+
+    fn found(&self, effect: &PathEffect, is_known_to_write: bool) -> Option<PathBuf> {
         let path = &effect.path;
         let takes_all = effect.recursive
             && matches!(
@@ -161,9 +165,10 @@ impl Guarded {
             self.meets(asked).or_else(by_target)
         };
         let found = fs::symlink_metadata(path);
-        // What is not there lies at most in a directory that a guarded name leads to; one that leads to the project
-        // itself, or above it, guards no more than its name.
-        let leads = effect.inexact
+        // Most words of a command line name nothing; such a one lies at most in a directory that a guarded name leads to,
+        // and one that leads to the project itself, or above it, guards no more than its name.
+        let leads = is_known_to_write
+            || effect.inexact
             || found.is_ok()
             || path.parent().is_none_or(|dir| !self.root.starts_with(dir));
         meets(path, leads).or_else(|| {
@@ -193,13 +198,12 @@ impl Guarded {
 
     /// Returns what is guarded and is, or lies at or below, this path.
     pub(super) fn covers(&self, path: &Path) -> Option<PathBuf> {
-        self.hit(&PathEffect {
-            path: path.to_owned(),
-            effect: Effect::Write,
-            program: String::new(),
-            recursive: false,
-            inexact: false,
-        })
+        self.hit(&writing(path))
+    }
+
+    /// Returns the same for a word that may name a file to its program.
+    pub(super) fn covers_word(&self, path: &Path) -> Option<PathBuf> {
+        self.found(&writing(path), false)
     }
 
     fn meets(&self, asked: Asked<'_>) -> Option<PathBuf> {
@@ -311,6 +315,16 @@ impl Asked<'_> {
         let is_at = wanted.next().is_none();
         let meets = (is_at && !self.inexact) || ((is_at || self.takes_all) && guarded().exists());
         meets.then(guarded)
+    }
+}
+
+fn writing(path: &Path) -> PathEffect {
+    PathEffect {
+        path: path.to_owned(),
+        effect: Effect::Write,
+        program: String::new(),
+        recursive: false,
+        inexact: false,
     }
 }
 

@@ -50,7 +50,7 @@ pub(super) fn find(
 
 /// Returns what is guarded and is, or holds, the file that a word names.
 pub(super) fn covers(guarded: &Guarded, invocation: &Invocation, text: &str) -> Option<PathBuf> {
-    guarded.covers(&path_of(guarded, invocation, text))
+    guarded.covers_word(&path_of(guarded, invocation, text))
 }
 
 fn path_of(guarded: &Guarded, invocation: &Invocation, text: &str) -> PathBuf {
