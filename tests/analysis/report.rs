@@ -75,6 +75,31 @@ fn the_page_holds_the_data_and_loads_nothing() {
     assert!(page.contains(Trigger::PreIssueSubmit.name()));
 }
 
+/// With as many days as this the last name stands at the edge: it must have room there, where texts are largest, too.
+#[test]
+fn the_names_of_days_stand_inside_the_chart() {
+    for days in [1, 8, 9, 15, 40] {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join(".ahp")).unwrap();
+        let mut life = Life::new(&dir.path().join(".ahp/signals.jsonl"));
+        for day in 0..days {
+            life.give(day * 86_400, "size", Intensity::Aid, 10);
+        }
+        let page = report(dir.path());
+        let chart = page.split("Signals of each day").nth(1).unwrap();
+        let chart = chart.split("</svg>").next().unwrap();
+        let names = chart.split("<text x=\"").skip(2);
+        let places: Vec<u32> = names
+            .map(|text| text.split('"').next().unwrap().parse().unwrap())
+            .collect();
+        assert!(!places.is_empty());
+        assert!(
+            places.iter().all(|x| (36..=684).contains(x)),
+            "{days}: {places:?}"
+        );
+    }
+}
+
 #[test]
 fn an_empty_log_still_gives_a_page() {
     let dir = tempfile::tempdir().unwrap();

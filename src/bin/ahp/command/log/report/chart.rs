@@ -84,6 +84,8 @@ const HEIGHT: u64 = 200;
 /// The room for texts below a chart, and above it.
 const FOOT: u64 = 24;
 const HEAD: u64 = 24;
+/// Half of the room for the name of a day where texts are largest, on a phone.
+const HALF_DAY: u64 = 36;
 
 /// Draws the signals of each day, stacked by intensity.
 pub(super) fn days(days: &[GroupStats]) -> Markup {
@@ -102,17 +104,20 @@ pub(super) fn days(days: &[GroupStats]) -> Markup {
                 line.axis x1="0" x2=(WIDTH) y1=(HEAD) y2=(HEAD) {}
                 text x="2" y=(HEAD - 6) { (most) }
                 @for (i, day) in days.iter().enumerate() {
-                    @let x = thousandths(i as u64 * step + step / 10);
+                    @let left = i as u64 * step + step / 10;
+                    @let wide = (step * 8 / 10).min(60_000);
+                    @let x = thousandths(left);
                     g data-day=(day.name) {
                         title { (day.name) ": " (day.signals.total()) " signals" }
                         @for (class, value, top) in stacked(&day.signals) {
-                            rect class=(class) x=(x) width=(thousandths((step * 8 / 10).min(60_000)))
+                            rect class=(class) x=(x) width=(thousandths(wide))
                                 y=(thousandths(HEIGHT * 1000 - top * (HEIGHT - HEAD) * 1000 / most))
                                 height=(thousandths(value * (HEIGHT - HEAD) * 1000 / most)) data-value=(value) {}
                         }
                     }
                     @if i % every == 0 {
-                        text x=(x) y=(HEIGHT + FOOT - 5) { (day.name.get(5..).unwrap_or_default()) }
+                        @let middle = ((left + wide / 2) / 1000).clamp(HALF_DAY, WIDTH - HALF_DAY);
+                        text x=(middle) y=(HEIGHT + FOOT - 5) text-anchor="middle" { (day.name.get(5..).unwrap_or_default()) }
                     }
                 }
             }
