@@ -34,6 +34,15 @@ fn codes(policy: &str) -> Vec<Code> {
         .collect()
 }
 
+/// What `ahp log advise` adds where a repair takes long is no mistake.
+#[test]
+fn what_an_issue_will_be_asked_for_may_be_told_when_it_starts() {
+    let up_front = "hooks: {post-issue-start: [{oracle: ChecklistValidator, intensity: aid}]}";
+    assert_eq!(codes(up_front), []);
+    let blocks = "hooks: {post-tool-use: [{oracle: ChecklistValidator, intensity: aid}]}";
+    assert_eq!(codes(blocks), [Code::MissingFact]);
+}
+
 #[test]
 fn a_sound_policy_is_passed_over_in_silence() {
     let policy = "hooks: {pre-issue-submit: [{oracle: ChecklistValidator, priority: 1}, \

@@ -237,9 +237,15 @@ fn blind_spot(case: &Case<'_>) -> Option<Finding> {
     let is_slow = repair >= LONG_S || tries >= MANY;
     (figures.repaired >= case.rule.at_least && is_slow).then(|| Finding {
         why: format!(
-            "repaired {} times, on average after {:.0} minutes and {tries:.1} tries",
+            "repaired {} times, on average after {} and {tries:.1} tries",
             figures.repaired,
-            repair / 60.0
+            if repair < 5400.0 {
+                format!("{:.0} minutes", repair / 60.0)
+            } else if repair < 129_600.0 {
+                format!("{:.1} hours", repair / 3600.0)
+            } else {
+                format!("{:.1} days", repair / 86_400.0)
+            }
         ),
         confidence: by_size(figures.repaired),
         // Only the life of an issue has an earlier moment at which the same can be judged.

@@ -249,7 +249,11 @@ fn out_of_place(pair: &Pair<'_>, trigger: Trigger) -> Option<Diagnostic> {
     let factory = pair.binding.oracle.factory();
     let triggers = factory.triggers();
     let name = &pair.binding.oracle_name;
-    if !triggers.is_empty() && !triggers.contains(&trigger) {
+    // What later steps of an issue will ask for is told when the work on it starts, as an aid.
+    let is_up_front = trigger == Trigger::PostIssueStart
+        && triggers.iter().any(|trigger| trigger.is_issue())
+        && pair.binding.strongest() == Some(Intensity::Aid);
+    if !triggers.is_empty() && !triggers.contains(&trigger) && !is_up_front {
         let listed: Vec<_> = triggers
             .iter()
             .map(|trigger| format!("`{trigger}`"))
