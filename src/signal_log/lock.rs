@@ -54,13 +54,7 @@ impl Lock {
                     std::thread::sleep(pause);
                     pause = (pause * 2).min(Duration::from_millis(2));
                 }
-                Err(TryLockError::Error(source)) => {
-                    return Err(match source.raw_os_error() {
-                        // ENOSYS, EOPNOTSUPP, ENOLCK
-                        Some(38 | 95 | 37) => LogError::NoLocks { path, source },
-                        _ => LogError::io("lock", path, source),
-                    });
-                }
+                Err(error) => return Err(refused(error, path)),
             }
         }
     }
@@ -76,6 +70,16 @@ impl Lock {
     pub(super) fn set_anchor(&self, anchor: &Anchor) {
         let text = format!("{:020} {}\n", anchor.seq, anchor.hash);
         self.file.write_all_at(text.as_bytes(), 0).ok();
+    }
+}
+
+/// Says why a lock could not be had.
+pub(super) fn refused(error: TryLockError, path: PathBuf) -> LogError {
+    let source = io::Error::from(error);
+    match source.raw_os_error() {
+        // ENOSYS, EOPNOTSUPP, ENOLCK
+        Some(38 | 95 | 37) => LogError::NoLocks { path, source },
+        _ => LogError::io("lock", path, source),
     }
 }
 

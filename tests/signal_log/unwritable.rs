@@ -71,6 +71,22 @@ struct Answer {
 
 /// Runs a hook before a shell command under a refusal; none where it cannot be brought about here.
 fn hook(refusal: &Refusal, settings: &str, host: &str, command: &str) -> Option<Answer> {
+    run(refusal, settings, &["hook", "--host", host], |world| {
+        json!({
+            "session_id": "s1", "cwd": world.root(), "hook_event_name": "PreToolUse", "tool_name": "Bash",
+            // Text enough that one page does not hold it.
+            "tool_input": {"command": command, "description": "why ".repeat(1500)},
+        })
+    })
+}
+
+/// Runs the program under a refusal; none where it cannot be brought about here.
+fn run(
+    refusal: &Refusal,
+    settings: &str,
+    args: &[&str],
+    input: impl FnOnce(&World) -> Value,
+) -> Option<Answer> {
     if installed(refusal.needs).is_none() {
         eprintln!("SKIPPED: there is no {} here", refusal.needs);
         return None;
@@ -80,15 +96,11 @@ fn hook(refusal: &Refusal, settings: &str, host: &str, command: &str) -> Option<
     );
     let world = World::new(&policy);
     fs::create_dir(world.path(".ahp/log")).unwrap();
-    let event = json!({
-        "session_id": "s1", "cwd": world.root(), "hook_event_name": "PreToolUse", "tool_name": "Bash",
-        // Text enough that one page does not hold it.
-        "tool_input": {"command": command, "description": "why ".repeat(1500)},
-    });
+    let event = input(&world);
     let mut child = world
         .command("bash")
         .args(["-c", refusal.script, "sh", env!("CARGO_BIN_EXE_ahp")])
-        .args(["hook", "--host", host])
+        .args(args)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -197,6 +209,30 @@ fn a_disk_that_fails_to_save_keeps_the_record_and_says_so() {
     assert!(answer.said.contains(fails.says), "{}", answer.said);
     let found = verify(answer.world.path(".ahp/log/signals.jsonl")).unwrap();
     assert_eq!((found.damage, found.records), (None, 2));
+}
+
+#[test]
+fn doctor_says_what_refuses_before_an_event_comes() {
+    for refusal in [&READ_ONLY, &NO_LOCKS, &FULL_DISK, &SIZE_LIMIT] {
+        let Some(answer) = run(refusal, "", &["doctor"], |_| json!(null)) else {
+            continue;
+        };
+        let log = answer.said.lines().find(|line| line.starts_with("log "));
+        let log = log.unwrap_or_else(|| panic!("{}", answer.said));
+        assert!(log.contains(refusal.says), "{log}");
+        assert!(answer.said.contains("\n1 problem"), "{}", answer.said);
+        // Nothing of the trial stays.
+        let left = fs::read_dir(answer.world.path(".ahp/log")).unwrap();
+        assert_eq!(left.count(), 0);
+    }
+    let fine = Refusal {
+        needs: "bash",
+        script: "\"$@\"",
+        says: "not there yet; can be written, ",
+    };
+    let answer = run(&fine, "", &["doctor"], |_| json!(null)).unwrap();
+    assert_eq!(answer.code, 0, "{}", answer.said);
+    assert!(answer.said.contains(fine.says), "{}", answer.said);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::time::Instant;
 use ahp::config::Environment;
 use ahp::config::Locations;
 use ahp::engine::Engine;
+use ahp::engine::log_path;
 use ahp::host;
 use ahp::host::CANARY;
 use ahp::host::Host;
@@ -31,6 +32,7 @@ use crate::exit_code::Exit;
 use crate::output;
 use crate::output::Format;
 use crate::project;
+use crate::view::count;
 
 /// How long a wired command may take to answer the canary.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -77,6 +79,9 @@ struct Log {
     path: String,
     records: Option<u64>,
     fault: Option<String>,
+    /// Why nothing can be written there.
+    refusal: Option<String>,
+    free_bytes: Option<u64>,
 }
 
 #[derive(Debug, serde::Serialize)]
@@ -196,29 +201,39 @@ fn of_policy(engine: &Engine, locations: &Locations) -> Policy {
 
 fn of_log(engine: &Engine, locations: &Locations) -> Log {
     let state = engine.state();
-    let path = locations
-        .project_root
-        .join(&state.policy().settings().log.path);
-    let shown = locations.display(&path);
-    if !path.exists() {
-        return Log {
-            path: shown,
-            records: None,
-            fault: None,
-        };
+    let settings = &state.policy().settings().log;
+    let path = log_path(locations, &settings.path);
+    let (records, fault) = if path.exists() {
+        match signal_log::verify(&path) {
+            Ok(found) => (Some(found.records), found.damage.map(|d| d.to_string())),
+            Err(error) => (None, Some(error.to_string())),
+        }
+    } else {
+        (None, None)
+    };
+    let (refusal, free_bytes) = match signal_log::probe(&path) {
+        Ok(free) if free < settings.max_size => (
+            Some(format!(
+                "only {} are free, and it may grow by {} before it is packed",
+                megabytes(free),
+                megabytes(settings.max_size)
+            )),
+            Some(free),
+        ),
+        Ok(free) => (None, Some(free)),
+        Err(error) => (Some(error.to_string()), None),
+    };
+    Log {
+        path: locations.display(&path),
+        records,
+        fault,
+        refusal,
+        free_bytes,
     }
-    match signal_log::verify(&path) {
-        Ok(found) => Log {
-            path: shown,
-            records: Some(found.records),
-            fault: found.damage.map(|damage| damage.to_string()),
-        },
-        Err(error) => Log {
-            path: shown,
-            records: None,
-            fault: Some(error.to_string()),
-        },
-    }
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{} MB", bytes / 1_000_000)
 }
 
 fn of_trust(locations: &Locations) -> String {
@@ -421,6 +436,9 @@ fn problems(findings: &Findings) -> Vec<String> {
     if let Some(fault) = &findings.log.fault {
         found.push(format!("the log {}: {fault}", findings.log.path));
     }
+    if let Some(refusal) = &findings.log.refusal {
+        found.push(format!("the log {}: {refusal}", findings.log.path));
+    }
     for host in &findings.hosts {
         for wired in &host.wired {
             let place = format!("{} ({})", host.host, wired.scope);
@@ -460,22 +478,25 @@ fn show(findings: &Findings) {
         "policy   none: everything is accepted; `ahp init` writes one".to_owned()
     } else {
         format!(
-            "policy   {}: {} bindings, {} faults, {} warnings",
+            "policy   {}: {}, {}, {}",
             policy.layers.join(", "),
-            policy.bindings,
-            policy.faults.len(),
-            policy.warnings.len()
+            count(policy.bindings, "binding"),
+            count(policy.faults.len(), "fault"),
+            count(policy.warnings.len(), "warning")
         )
     });
-    output::line(format!(
-        "log      {}: {}",
-        findings.log.path,
-        match (&findings.log.fault, findings.log.records) {
-            (Some(fault), _) => fault.clone(),
-            (None, Some(records)) => format!("{records} records, sound"),
-            (None, None) => "not there yet".to_owned(),
-        }
-    ));
+    let log = &findings.log;
+    let state = match (&log.fault, log.records) {
+        (Some(fault), _) => fault.clone(),
+        (None, Some(records)) => format!("{}, sound", count(records, "record")),
+        (None, None) => "not there yet".to_owned(),
+    };
+    let room = match (&log.refusal, log.free_bytes) {
+        (Some(refusal), _) => refusal.clone(),
+        (None, Some(free)) => format!("can be written, {} free", megabytes(free)),
+        (None, None) => String::new(),
+    };
+    output::line(format!("log      {}: {state}; {room}", log.path));
     output::line(format!("trust    {}", findings.trust));
     for host in &findings.hosts {
         output::line("");
@@ -519,7 +540,7 @@ fn show(findings: &Findings) {
     if findings.problems.is_empty() {
         output::line("\nno problem was found");
     } else {
-        output::line(format!("\n{} problems", findings.problems.len()));
+        output::line(format!("\n{}", count(findings.problems.len(), "problem")));
         for problem in &findings.problems {
             output::line(format!("  {problem}"));
         }
