@@ -98,6 +98,18 @@ fn the_policy_in_force_changes_nothing() {
 }
 
 #[test]
+fn a_line_that_is_no_record_is_left_out_and_said() {
+    let dir = project();
+    let path = dir.path().join(".ahp/signals.jsonl");
+    let log = fs::read_to_string(&path).unwrap();
+    fs::write(&path, log.replacen("\"kind\"", "\"kin", 1)).unwrap();
+    let (code, said) = ahp(dir.path(), &["replay", "--deny-new-blocks"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("2 unchanged"), "{said}");
+    assert!(said.contains("1 line of the log is no record"), "{said}");
+}
+
+#[test]
 fn a_broken_policy_and_a_missing_log_are_said() {
     let dir = project();
     fs::write(dir.path().join("bad.yaml"), "hooks: {pre-tool-usee: []}\n").unwrap();

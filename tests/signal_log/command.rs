@@ -246,6 +246,31 @@ fn exports_hold_all_and_quote_what_must_be() {
 }
 
 #[test]
+fn what_shows_nothing_says_why() {
+    let dir = project();
+    let empty = tempfile::tempdir().unwrap();
+    for command in ["show", "tail", "stats", "advise"] {
+        let said = ahp(dir.path(), &["log", command, "--issue", "FEAT-9999"]);
+        assert_eq!((said.code, said.out.as_str()), (0, ""), "{command}");
+        assert!(
+            said.err.contains("what these filters ask for"),
+            "{}",
+            said.err
+        );
+        let said = ahp(empty.path(), &["log", command]);
+        assert_eq!((said.code, said.out.as_str()), (0, ""), "{command}");
+        assert!(said.err.contains("nothing is logged in `"), "{}", said.err);
+    }
+    let said = ahp(empty.path(), &["log", "verify"]);
+    assert!(said.err.contains("nothing is logged in `"), "{}", said.err);
+    // The head of a table stands above no rows, too; it names the members of the JSON.
+    let said = ahp(empty.path(), &["log", "export", "--format", "csv"]);
+    let json = ahp(dir.path(), &["log", "export"]).json();
+    let members: Vec<_> = json[0].as_object().unwrap().keys().cloned().collect();
+    assert_eq!(said.out, members.join(",") + "\r\n");
+}
+
+#[test]
 fn a_named_log_must_be_there_and_the_projects_own_may_be_empty() {
     let dir = tempfile::tempdir().unwrap();
     let said = ahp(dir.path(), &["log", "show", "--log", "nowhere.jsonl"]);

@@ -26,6 +26,7 @@ use crate::log_file::LogFile;
 use crate::output;
 use crate::output::Format;
 use crate::project;
+use crate::view::count;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -72,6 +73,8 @@ struct Outcome {
     unchanged: u64,
     /// Evaluations whose event was not logged (`log.events: none`) or is no event any more.
     not_replayed: u64,
+    /// Lines of the log that are no records.
+    bad_lines: u64,
     changes: Vec<Difference>,
 }
 
@@ -116,7 +119,15 @@ fn replay(args: &Args) -> Result<Exit, String> {
     let reader = Reader::open(&path).map_err(|e| e.to_string())?;
     let mut outcome = Outcome::default();
     for record in reader.records() {
-        let record = record.map_err(|e| e.to_string())?;
+        let record = match record {
+            Ok(record) => record,
+            // A file that cannot be read is no line of it.
+            Err(bad) if bad.line == 0 => return Err(bad.to_string()),
+            Err(_) => {
+                outcome.bad_lines += 1;
+                continue;
+            }
+        };
         if let Body::Evaluation(evaluation) = &record.body
             && filter.since.is_none_or(|since| record.timestamp >= since)
         {
@@ -235,11 +246,27 @@ fn print(outcome: &Outcome, against: Against) {
         "{} newly blocked, {} newly allowed, {} unchanged",
         outcome.newly_blocked, outcome.newly_allowed, outcome.unchanged
     ));
+    if outcome.newly_blocked + outcome.newly_allowed + outcome.unchanged + outcome.not_replayed == 0
+    {
+        output::error("the log has no event to replay here");
+    }
     if against == Against::Log && !outcome.changes.is_empty() {
         // An issue that was mended since is accepted now by the same policy.
         output::error(
             "judged on the project as it is now; `--against current` compares the policies alone",
         );
+    }
+    if outcome.bad_lines > 0 {
+        output::error(format!(
+            "{} of the log {} no record and {} left out; `ahp log verify` says more",
+            count(outcome.bad_lines, "line"),
+            if outcome.bad_lines == 1 { "is" } else { "are" },
+            if outcome.bad_lines == 1 {
+                "was"
+            } else {
+                "were"
+            },
+        ));
     }
     if outcome.not_replayed > 0 {
         output::line(format!(

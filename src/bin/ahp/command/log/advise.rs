@@ -61,7 +61,8 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
     }
     let locations = project::locations(None);
     let reader = log.read()?;
-    let stats = Stats::collect(&reader, &args.filter.filter()?).map_err(|e| e.to_string())?;
+    let filter = args.filter.filter()?;
+    let stats = Stats::collect(&reader, &filter).map_err(|e| e.to_string())?;
     let mut loaded = Config::load(&locations);
     if loaded.is_broken() {
         return Err("the configuration is broken; `ahp check` says where".to_owned());
@@ -71,6 +72,8 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
     if proposals.is_empty() {
         if args.format == Format::Json {
             output::line("[]");
+        } else if stats.records == 0 {
+            super::tell_of_nothing(log, &reader, &filter);
         } else {
             output::line(format!(
                 "no advice from {} events and {} signals",

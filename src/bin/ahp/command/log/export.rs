@@ -35,6 +35,30 @@ enum ExportFormat {
     Ndjson,
 }
 
+/// The columns of signals as CSV: the members of the JSON.
+const ENTRY_COLUMNS: &[&str] = &[
+    "timestamp",
+    "hook",
+    "intensity",
+    "source",
+    "consumed",
+    "action",
+    "id",
+    "type",
+    "binding",
+    "place",
+    "text",
+    "issue_id",
+    "session_id",
+    "host",
+    "correlation_id",
+    "consumed_at",
+    "by",
+    "inferred",
+    "refused",
+    "seq",
+];
+
 /// The columns of raw records as CSV; the record whole is the last.
 const RAW_COLUMNS: &[&str] = &[
     "seq",
@@ -69,14 +93,15 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
             })
         })
     } else {
-        let mut is_first = true;
+        if args.format == ExportFormat::Csv {
+            write_row(&mut out, ENTRY_COLUMNS.iter().map(|c| Value::from(*c))).ok();
+        }
         each_entry(&reader, &filter, |entry| {
-            let is_first = std::mem::take(&mut is_first);
             go_on(match args.format {
                 ExportFormat::Ndjson => serde_json::to_writer(&mut out, &entry)
                     .map_err(std::io::Error::from)
                     .and_then(|()| out.write_all(b"\n")),
-                ExportFormat::Csv => entry_row(&mut out, &entry, is_first),
+                ExportFormat::Csv => entry_row(&mut out, &entry),
             })
         })
     };
@@ -97,14 +122,13 @@ fn go_on(written: std::io::Result<()>) -> ControlFlow<()> {
     }
 }
 
-fn entry_row(out: &mut impl Write, entry: &Entry, with_head: bool) -> std::io::Result<()> {
-    let Value::Object(fields) = serde_json::to_value(entry)? else {
-        return Ok(());
-    };
-    if with_head {
-        write_row(out, fields.keys().map(|name| Value::from(name.as_str())))?;
-    }
-    write_row(out, fields.into_iter().map(|(_, value)| value))
+fn entry_row(out: &mut impl Write, entry: &Entry) -> std::io::Result<()> {
+    let fields = serde_json::to_value(entry)?;
+    let cells = ENTRY_COLUMNS.iter();
+    write_row(
+        out,
+        cells.map(|column| fields.get(column).cloned().unwrap_or_default()),
+    )
 }
 
 fn raw_row(out: &mut impl Write, bytes: &[u8]) -> std::io::Result<()> {

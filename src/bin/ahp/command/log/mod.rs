@@ -10,8 +10,12 @@ mod table;
 mod tail;
 mod verify;
 
+use ahp::analysis::Filter;
+use ahp::signal_log::Reader;
+
 use crate::exit_code::Exit;
 use crate::log_file::LogFile;
+use crate::output;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -39,6 +43,18 @@ enum Command {
     Verify(verify::Args),
 }
 
+/// Says why there is nothing to show: an empty page could mean anything.
+fn tell_of_nothing(log: &LogFile, reader: &Reader, filter: &Filter) {
+    if reader.is_empty() {
+        let path = log.find().0;
+        output::error(format!("nothing is logged in `{}` yet", path.display()));
+    } else if filter.is_open() && !filter.unanswered {
+        output::error("the log has no signals");
+    } else {
+        output::error("nothing in the log is what these filters ask for");
+    }
+}
+
 pub(crate) fn run(args: &Args) -> Exit {
     let done = match &args.command {
         Command::Advise(advise) => advise::run(&args.log, advise),
@@ -49,5 +65,5 @@ pub(crate) fn run(args: &Args) -> Exit {
         Command::Tail(tail) => tail::run(&args.log, tail),
         Command::Verify(verify) => verify::run(&args.log, verify),
     };
-    done.unwrap_or_else(crate::output::failure)
+    done.unwrap_or_else(output::failure)
 }

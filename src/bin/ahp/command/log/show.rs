@@ -64,7 +64,7 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
     let most = limit.unwrap_or(usize::MAX);
     let entries = newest_entries(&reader, &filter, most).map_err(|e| e.to_string())?;
     if entries.is_empty() {
-        output::error("no signals");
+        super::tell_of_nothing(log, &reader, &filter);
         return Ok(Exit::Success);
     }
     table::print(&table::entries(&entries));

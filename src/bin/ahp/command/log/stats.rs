@@ -40,7 +40,8 @@ enum By {
 
 pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
     let reader = log.read()?;
-    let stats = Stats::collect(&reader, &args.filter.filter()?).map_err(|e| e.to_string())?;
+    let filter = args.filter.filter()?;
+    let stats = Stats::collect(&reader, &filter).map_err(|e| e.to_string())?;
     if args.json || args.format == Format::Json {
         output::json(&stats);
         return Ok(Exit::Success);
@@ -54,13 +55,27 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
     };
     if let (Some(since), Some(until)) = (stats.since, stats.until) {
         output::line(format!(
-            "{} events, {} signals, {} answers, {} to {}",
+            "{} events, {} signals, {} answers, {} to {} UTC",
             stats.evaluations,
             stats.signals.total(),
             stats.total.answered,
             since.format("%Y-%m-%d %H:%M"),
             until.format("%Y-%m-%d %H:%M")
         ));
+    }
+    if stats.records == 0 {
+        super::tell_of_nothing(log, &reader, &filter);
+    } else if table.row_count() == 0 {
+        output::error(match args.by {
+            By::Binding | By::Oracle => "no binding judged any of these events",
+            By::Issue => "none of these events is of an issue",
+            By::Host => "none of these events names its host",
+            By::Day => "none of these events has a day",
+        });
+    }
+    if table.row_count() == 0 {
+        tell_of_bad_lines(&stats);
+        return Ok(Exit::Success);
     }
     let left_out = table::fit(&mut table, LEAVE_OUT, false);
     table::print(&table);
@@ -70,6 +85,11 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
             left_out.join(", ")
         ));
     }
+    tell_of_bad_lines(&stats);
+    Ok(Exit::Success)
+}
+
+fn tell_of_bad_lines(stats: &Stats) {
     if stats.bad_lines > 0 {
         output::error(format!(
             "{} no record; `ahp log verify` says more",
@@ -79,7 +99,6 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
             }
         ));
     }
-    Ok(Exit::Success)
 }
 
 const COLUMNS: [&str; 15] = [

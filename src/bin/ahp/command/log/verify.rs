@@ -1,5 +1,6 @@
 //! ahp log verify: checks the hash chain.
 
+use ahp::analysis::Filter;
 use ahp::signal_log::verify;
 
 use crate::exit_code::Exit;
@@ -16,7 +17,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
-    log.read()?;
+    let reader = log.read()?;
     let found = verify(log.find().0).map_err(|e| e.to_string())?;
     let exit = if found.damage.is_some() {
         Exit::Failure
@@ -42,6 +43,10 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
         ));
     }
     let Some(damage) = &found.damage else {
+        if reader.is_empty() {
+            super::tell_of_nothing(log, &reader, &Filter::default());
+            return Ok(exit);
+        }
         output::line(format!(
             "sound: {} ({} to {}) in {}",
             count(found.records, "record"),
