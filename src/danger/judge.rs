@@ -6,6 +6,7 @@ use super::custom;
 use super::custom::CommandPattern;
 use super::digest::Digest;
 use super::index;
+use super::pattern::Pattern;
 use super::place::Place;
 use super::place::place;
 use super::rules::Rule;
@@ -171,10 +172,42 @@ fn rule_finding(
         severity: rule.text.severity,
         reason: rule.text.reason.to_owned(),
         instead: rule.text.instead.to_owned(),
-        command: invocation.display(),
+        command: if rule.patterns.iter().any(Pattern::asks_feeders) {
+            pipeline(analysis, invocation)
+        } else {
+            invocation.display()
+        },
         through: invocation.wrappers.clone(),
         uncertain: invocation.uncertain,
     })
+}
+
+/// The longest text that is told of what feeds a command, in characters.
+const MAX_FEEDERS: usize = 120;
+
+/// Returns a command as one line with the commands that feed it before it.
+fn pipeline(analysis: &Analysis, invocation: &Invocation) -> String {
+    let feeders = analysis.invocations.get(invocation.fed_by.clone());
+    let mut feeders = feeders.unwrap_or_default().iter().peekable();
+    let made_by_words = invocation.arguments.iter().any(|w| !w.made_by.is_empty());
+    let Some(outermost) = feeders
+        .peek()
+        .map(|f| &f.wrappers)
+        .filter(|_| !made_by_words)
+    else {
+        return invocation.display();
+    };
+    // What runs inside another is told by that one.
+    let mut line = feeders
+        .filter(|f| f.wrappers == *outermost && !f.emulated)
+        .map(Invocation::display)
+        .collect::<Vec<_>>()
+        .join(" | ");
+    if let Some((cut, _)) = line.char_indices().nth(MAX_FEEDERS) {
+        line.truncate(cut);
+        line.push('…');
+    }
+    format!("{line} | {}", invocation.display())
 }
 
 /// Whether a client of subcommands prints its help and ends. What stands behind the name of a program that it runs in

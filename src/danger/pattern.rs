@@ -13,6 +13,8 @@ use super::predicate::Predicate;
 pub(super) struct Pattern {
     path: Vec<Vec<&'static str>>,
     conditions: Vec<Condition>,
+    /// Whether it asks what feeds the invocation.
+    asks_feeders: bool,
 }
 
 #[derive(Debug)]
@@ -37,6 +39,7 @@ impl Pattern {
         let mut pattern = Self {
             path: Vec::new(),
             conditions: Vec::new(),
+            asks_feeders: line.contains("@fed"),
         };
         for word in line.split_whitespace() {
             let (negated, bare) = match word.strip_prefix('!') {
@@ -70,6 +73,11 @@ impl Pattern {
             pattern.conditions.push(Condition { negated, test });
         }
         pattern
+    }
+
+    /// Whether it asks what feeds the invocation, which then belongs to what is told of it.
+    pub(super) fn asks_feeders(&self) -> bool {
+        self.asks_feeders
     }
 
     /// Whether an invocation is meant.
