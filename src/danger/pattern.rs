@@ -126,17 +126,24 @@ pub(super) fn glob(pattern: &str, text: &str) -> bool {
     if !pattern.contains(['*', '?']) {
         return pattern == text;
     }
-    let pattern: Vec<char> = pattern.chars().collect();
-    let text: Vec<char> = text.chars().collect();
+    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut p, mut t) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
     while t < text.len() {
         match pattern.get(p) {
-            Some('*') => {
+            Some(b'*') => {
                 retry = Some((p, t));
                 p += 1;
             }
-            Some(&c) if c == '?' || text.get(t) == Some(&c) => {
+            Some(b'?') => {
+                p += 1;
+                t += 1;
+                // The rest of a character of several bytes.
+                while text.get(t).is_some_and(|b| b & 0xc0 == 0x80) {
+                    t += 1;
+                }
+            }
+            byte if byte == text.get(t) => {
                 p += 1;
                 t += 1;
             }
@@ -152,7 +159,7 @@ pub(super) fn glob(pattern: &str, text: &str) -> bool {
     }
     pattern
         .get(p..)
-        .is_some_and(|rest| rest.iter().all(|&c| c == '*'))
+        .is_some_and(|rest| rest.iter().all(|&b| b == b'*'))
 }
 
 #[cfg(test)]
@@ -164,6 +171,7 @@ mod tests {
         assert!(glob("delete-*", "delete-bucket"));
         assert!(glob("*://*", "https://x"));
         assert!(glob("a?c", "abc"));
+        assert!(glob("a?c", "aéc"));
         assert!(!glob("a?c", "ac"));
         assert!(!glob("delete", "delete-bucket"));
         assert!(glob("*a*b*", "xxaxxbxx"));
