@@ -157,12 +157,14 @@ fn unknown(text: &str) -> Place {
     let upper = text.to_ascii_uppercase();
     let components: Vec<&str> = text.split('/').collect();
     let is_variable = text.starts_with('$') && !text.starts_with("$(");
+    // `${NAME:?}` ends the shell where the variable is empty.
+    let is_never_empty = text.contains(":?");
     if components.len() > 1 && is_artifact(components.get(1..).unwrap_or_default()) {
         return Place::Artifact;
     }
     if is_variable && PASSING.iter().any(|p| upper.contains(p)) {
         let all = components.last().is_some_and(|c| matches!(*c, "*" | ""));
-        return if all {
+        return if all && !is_never_empty {
             Place::Unknown
         } else {
             Place::Temporary

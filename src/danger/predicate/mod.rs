@@ -86,7 +86,7 @@ predicates! {
     "new-remote" transfer::goes_to_new_remote;
     "network-made" |d, _| makers(d).any(is_downloader);
     "protector" |_, w| w.iter().any(|x| naming::is_protector(&x.text));
-    "protector-made" |d, _| makers(d).filter(|i| matches!(i.program.as_str(), "pidof" | "pgrep")).any(|i| i.operands().any(|w| naming::is_protector(&w.text)));
+    "protector-made" |d, _| makers(d).filter(|i| matches!(i.program.as_str(), "pidof" | "pgrep" | "cat")).any(|i| i.operands().any(|w| naming::is_protector(w.text.rsplit('/').next().unwrap_or_default())));
     "shadows" |_, w| w.last().is_some_and(|x| naming::shadows_program(&x.text));
     "sets-uid-mode" |d, _| d.invocation.value_of(&["-m", "--mode"]).is_some_and(|mode| is_set_uid(&mode.text));
     "fed-by-tree" |d, _| transfer::is_fed_by_tree(d);
@@ -172,7 +172,6 @@ predicates! {
     "downloaded" |d, w| w.first().is_some_and(|script| is_downloaded(d, &script.text));
     "runs-downloaded" |d, _| d.invocation.path.text.contains('/') && is_downloaded(d, &d.invocation.path.text);
     "dev-tcp" |d, _| d.invocation.redirects.iter().any(|r| is_socket(&r.target.text)) || d.invocation.arguments.iter().any(|w| is_socket(&w.text));
-    "remote" |d, _| d.invocation.remote;
     "history-file" |_, w| w.iter().any(|x| x.text.ends_with("_history") || x.text.ends_with("HISTFILE"));
     "no-operand" |_, w| w.is_empty();
     "host-mount" |d, _| d.invocation.arguments.iter().any(|w| is_host_mount(&w.text));

@@ -148,6 +148,11 @@ fn collect(language: Language, code: &str, nesting: usize, actions: &mut Vec<Act
     if let Some(name) = printed_secret(code) {
         actions.push(Action::Does("printenv", vec![Word::plain(name)]));
     }
+    let loops = ["while", "loop", "for(;;)", "for (;;)"];
+    let forks = code.contains("fork") && loops.iter().any(|word| code.contains(word));
+    if forks && !code.contains("wait") {
+        actions.push(Action::Does("fork-bomb", Vec::new()));
+    }
     if is_reverse_shell(code) {
         actions.push(Action::Does("reverse-shell", Vec::new()));
     }
