@@ -10,7 +10,7 @@ use ahp::oracle::rhai::api::GROUPS;
 use ahp::policy_test;
 use ahp::policy_test::Runner;
 
-use crate::command::world::World;
+use crate::world::World;
 
 /// A fenced block of a document.
 pub(crate) struct Block {

@@ -4,8 +4,6 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 use std::path::PathBuf;
-use std::process::Command;
-use std::process::Output;
 use std::process::Stdio;
 
 use ahp::host::CANARY;
@@ -14,97 +12,46 @@ use ahp::host::Host;
 use ahp::host::Reply;
 use ahp::install::Installer;
 
-/// A home and a project that nobody else has.
-struct World {
-    dir: tempfile::TempDir,
+use crate::world::Ran;
+use crate::world::World;
+use crate::world::executable;
+use crate::world::fed;
+use crate::world::write;
+
+/// Runs a program as a host or a person does: whatever it starts is trusted and found.
+fn run(world: &World, program: &str, args: &[&str], stdin: &[u8]) -> Ran {
+    // The shim of `monoco`, if it is there, stands before everything else.
+    let path = format!(
+        "{}:{}:/usr/local/bin:/usr/bin:/bin",
+        world.path(".ahp/bin").display(),
+        world.dir.path().join("tools").display()
+    );
+    let mut command = world.command(program);
+    command.args(args).env("AHP_TRUST", "all").env("PATH", path);
+    fed(&mut command, stdin)
 }
 
-impl World {
-    fn new(policy: Option<&str>) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let world = Self { dir };
-        fs::create_dir_all(world.home()).unwrap();
-        fs::create_dir_all(world.project().join(".ahp")).unwrap();
-        if let Some(policy) = policy {
-            fs::write(world.project().join(".ahp/hooks.yaml"), policy).unwrap();
-        }
-        world
-    }
-
-    fn home(&self) -> PathBuf {
-        self.dir.path().join("home")
-    }
-
-    fn project(&self) -> PathBuf {
-        self.dir.path().join("project")
-    }
-
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the program under test is run as a host runs it"
-    )]
-    fn run(&self, program: &str, args: &[&str], stdin: &[u8]) -> Output {
-        let mut child = Command::new(program)
-            .args(args)
-            .current_dir(self.project())
-            .env_clear()
-            .env("HOME", self.home())
-            .env("AHP_TRUST", "all")
-            .env("PATH", self.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        // A program that answers before it has read everything closes the pipe: that is its right.
-        child.stdin.take().unwrap().write_all(stdin).ok();
-        child.wait_with_output().unwrap()
-    }
-
-    /// The shim of `monoco`, if it is there, stands before everything else.
-    fn path(&self) -> String {
-        let (shim, tools) = (
-            self.project().join(".ahp/bin"),
-            self.dir.path().join("tools"),
-        );
-        format!(
-            "{}:{}:/usr/local/bin:/usr/bin:/bin",
-            shim.display(),
-            tools.display()
-        )
-    }
-
-    fn executable(&self, path: &Path, text: &str) {
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-        self.run("chmod", &["+x", path.to_str().unwrap()], b"");
-    }
-
-    fn ahp(&self, args: &[&str], stdin: &[u8]) -> Output {
-        self.run(env!("CARGO_BIN_EXE_ahp"), args, stdin)
-    }
-
-    fn hook(&self, args: &[&str], stdin: &[u8]) -> Reply {
-        let all: Vec<&str> = std::iter::once("hook")
-            .chain(args.iter().copied())
-            .collect();
-        reply(&self.ahp(&all, stdin))
-    }
-
-    fn sample(&self, host: &Host, session: &str) -> String {
-        host.sample
-            .replace("$DIR", self.project().to_str().unwrap())
-            .replace("$SESSION", session)
-    }
+fn ahp(world: &World, args: &[&str]) -> Ran {
+    run(world, env!("CARGO_BIN_EXE_ahp"), args, b"")
 }
 
-fn reply(output: &Output) -> Reply {
-    let code = output.status.code();
-    assert!(matches!(code, Some(0 | 2)), "exit {code:?}");
+fn hook(world: &World, args: &[&str], stdin: &[u8]) -> Reply {
+    let args = [&["hook"], args].concat();
+    reply(run(world, env!("CARGO_BIN_EXE_ahp"), &args, stdin))
+}
+
+fn sample(world: &World, host: &Host, session: &str) -> String {
+    host.sample
+        .replace("$DIR", world.root().to_str().unwrap())
+        .replace("$SESSION", session)
+}
+
+fn reply(ran: Ran) -> Reply {
+    assert!(matches!(ran.code, 0 | 2), "exit {}", ran.code);
     Reply {
-        stdout: String::from_utf8(output.stdout.clone()).unwrap(),
-        stderr: String::from_utf8(output.stderr.clone()).unwrap(),
-        blocks: code == Some(2),
+        stdout: ran.stdout,
+        stderr: ran.stderr,
+        blocks: ran.code == 2,
     }
 }
 
@@ -114,11 +61,12 @@ fn json_hosts() -> impl Iterator<Item = &'static Host> {
 
 #[test]
 fn no_policy_is_no_opinion_in_every_host() {
-    let world = World::new(None);
+    let world = World::new("");
     for host in json_hosts().filter(|h| h.name != "native") {
-        let given = world.hook(
+        let given = hook(
+            &world,
             &["--host", host.name, "--event", before_tool(host)],
-            world.sample(host, "s").as_bytes(),
+            sample(&world, host, "s").as_bytes(),
         );
         assert!(
             matches!(given.stdout.as_str(), "" | "{}"),
@@ -135,11 +83,12 @@ fn no_policy_is_no_opinion_in_every_host() {
 
 #[test]
 fn a_broken_policy_blocks_before_a_tool_and_says_where_in_every_host() {
-    let world = World::new(Some("hooks:\n  pre-tool-yuse: []\n"));
+    let world = World::new("hooks:\n  pre-tool-yuse: []\n");
     for host in json_hosts() {
-        let given = world.hook(
+        let given = hook(
+            &world,
             &["--host", host.name, "--event", before_tool(host)],
-            world.sample(host, "s").as_bytes(),
+            sample(&world, host, "s").as_bytes(),
         );
         assert!(host.obeys(&given), "{}: {given:?}", host.name);
         let words = format!("{}{}", given.stdout, given.stderr);
@@ -149,20 +98,22 @@ fn a_broken_policy_blocks_before_a_tool_and_says_where_in_every_host() {
 
 #[test]
 fn the_canary_is_blocked_in_every_host_and_not_logged() {
-    let world = World::new(None);
+    let world = World::new("");
     for host in json_hosts() {
-        let given = world.hook(
+        let given = hook(
+            &world,
             &["--host", host.name, "--event", before_tool(host)],
-            world.sample(host, CANARY).as_bytes(),
+            sample(&world, host, CANARY).as_bytes(),
         );
         assert!(host.obeys(&given), "{}: {given:?}", host.name);
     }
-    let given = world.hook(
+    let given = hook(
+        &world,
         &["--host", "git", "--event", "pre-commit", "--", CANARY],
         b"",
     );
     assert!(given.blocks);
-    assert!(!world.project().join(".ahp/signals.jsonl").exists());
+    assert!(!world.path(".ahp/signals.jsonl").exists());
 }
 
 fn before_tool(host: &Host) -> &'static str {
@@ -172,38 +123,45 @@ fn before_tool(host: &Host) -> &'static str {
 
 #[test]
 fn what_cannot_be_read_does_not_pass_before_a_tool_and_does_after_it() {
-    let world = World::new(None);
+    let world = World::new("");
     for host in json_hosts() {
-        let given = world.hook(
+        let given = hook(
+            &world,
             &["--host", host.name, "--event", before_tool(host)],
             b"not json",
         );
         assert!(host.obeys(&given), "{}: {given:?}", host.name);
     }
-    let after = world.hook(
+    let after = hook(
+        &world,
         &["--host", "claude-code", "--event", "PostToolUse"],
         b"not json",
     );
     assert_eq!(after, Reply::nothing());
-    assert!(world.hook(&[], b"").blocks);
-    assert!(world.hook(&["--host", "no-such-host"], b"{}").blocks);
+    assert!(hook(&world, &[], b"").blocks);
+    assert!(hook(&world, &["--host", "no-such-host"], b"{}").blocks);
     let notes = fs::read_to_string(world.home().join(".local/state/ahp/hook.jsonl")).unwrap();
     assert!(notes.contains("not JSON"), "{notes}");
 }
 
 #[test]
 fn an_event_without_end_is_refused() {
-    let world = World::new(None);
+    let world = World::new("");
     let mut big = br#"{"hook_event_name":"PreToolUse","transcript_path":""#.to_vec();
     big.resize(33 << 20, b'x');
-    let given = world.hook(&["--host", "claude-code", "--event", "PreToolUse"], &big);
+    let given = hook(
+        &world,
+        &["--host", "claude-code", "--event", "PreToolUse"],
+        &big,
+    );
     assert!(given.stdout.contains("larger than 32 MiB"), "{given:?}");
 }
 
 #[test]
 fn an_unknown_event_passes_with_a_note() {
-    let world = World::new(None);
-    let given = world.hook(
+    let world = World::new("");
+    let given = hook(
+        &world,
         &["--host", "claude-code"],
         br#"{"hook_event_name":"Frobnicated","session_id":"s","transcript_path":"t"}"#,
     );
@@ -218,14 +176,12 @@ fn what_install_writes_starts_and_blocks_the_canary() {
         .iter()
         .filter(|i| !i.is_shim() && i.host != "git")
     {
-        let world = World::new(Some("hooks: {}\n"));
-        let done = world.ahp(&["install", installer.host, "--user", "--all-events"], b"");
-        assert!(
-            done.status.success(),
-            "{}: {}",
-            installer.host,
-            String::from_utf8_lossy(&done.stderr)
+        let world = World::new("hooks: {}\n");
+        let done = ahp(
+            &world,
+            &["install", installer.host, "--user", "--all-events"],
         );
+        assert_eq!(done.code, 0, "{}: {}", installer.host, done.stderr);
         let host = Host::find(installer.host).unwrap();
         let commands = wired_commands(&world.home());
         let command = commands
@@ -239,28 +195,28 @@ fn what_install_writes_starts_and_blocks_the_canary() {
         } else {
             command.clone()
         };
-        let given = reply(&world.run(
+        let given = reply(run(
+            &world,
             "/bin/sh",
             &["-c", &command],
-            world.sample(host, CANARY).as_bytes(),
+            sample(&world, host, CANARY).as_bytes(),
         ));
         assert!(
             host.obeys(&given),
             "{}: {command}: {given:?}",
             installer.host
         );
-        let again = world.ahp(&["install", installer.host, "--user", "--all-events"], b"");
+        let again = ahp(
+            &world,
+            &["install", installer.host, "--user", "--all-events"],
+        );
         assert!(
-            String::from_utf8_lossy(&again.stdout).contains("is wired already"),
+            again.stdout.contains("is wired already"),
             "{}",
             installer.host
         );
-        let gone = world.ahp(&["uninstall", installer.host], b"");
-        assert!(
-            String::from_utf8_lossy(&gone.stdout).contains("unwired"),
-            "{}",
-            installer.host
-        );
+        let gone = ahp(&world, &["uninstall", installer.host]);
+        assert!(gone.stdout.contains("unwired"), "{}", installer.host);
         assert!(
             wired_commands(&world.home()).is_empty(),
             "{}",
@@ -296,54 +252,47 @@ fn wired_commands(dir: &Path) -> Vec<String> {
 
 #[test]
 fn git_hooks_run_beside_those_that_were_there() {
-    let world = World::new(Some("hooks: {}\n"));
-    let git = |args: &[&str]| world.run("git", args, b"");
-    assert!(git(&["init", "-q"]).status.success());
+    let world = World::new("hooks: {}\n");
+    let git = |args: &[&str]| run(&world, "git", args, b"");
+    assert_eq!(git(&["init", "-q"]).code, 0);
     git(&["config", "core.hooksPath", "my-hooks"]);
     git(&["config", "user.email", "u@example.org"]);
     git(&["config", "user.name", "U"]);
-    let mine = world.project().join("my-hooks/pre-commit");
-    world.executable(&mine, "#!/bin/sh\necho mine > ran\n");
-    assert!(world.ahp(&["install", "git"], b"").status.success());
-    fs::write(world.project().join("a"), "a").unwrap();
+    let mine = world.path("my-hooks/pre-commit");
+    executable(&mine, "#!/bin/sh\necho mine > ran\n");
+    assert_eq!(ahp(&world, &["install", "git"]).code, 0);
+    world.write("a", "a");
     git(&["add", "a"]);
     let commit = git(&["commit", "-q", "-m", "feat: a"]);
-    assert!(
-        commit.status.success(),
-        "{}",
-        String::from_utf8_lossy(&commit.stderr)
-    );
-    assert_eq!(
-        fs::read_to_string(world.project().join("ran")).unwrap(),
-        "mine\n"
-    );
+    assert_eq!(commit.code, 0, "{}", commit.stderr);
+    assert_eq!(world.read("ran"), "mine\n");
     // A policy that is broken stops the commit, with words.
-    fs::write(world.project().join(".ahp/hooks.yaml"), "hooks: [\n").unwrap();
+    world.write(".ahp/hooks.yaml", "hooks: [\n");
     let commit = git(&["commit", "-q", "--allow-empty", "-m", "feat: b"]);
-    assert!(!commit.status.success());
-    assert!(String::from_utf8_lossy(&commit.stderr).contains("policy is broken"));
+    assert_ne!(commit.code, 0);
+    assert!(commit.stderr.contains("policy is broken"));
 }
 
 #[test]
 fn a_wrong_name_is_answered_with_the_nearest() {
-    let world = World::new(None);
-    let done = world.ahp(&["install", "claude-cod"], b"");
-    assert_eq!(done.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&done.stderr).contains("did you mean `claude-code`?"));
+    let world = World::new("");
+    let done = ahp(&world, &["install", "claude-cod"]);
+    assert_eq!(done.code, 1);
+    assert!(done.stderr.contains("did you mean `claude-code`?"));
 }
 
 #[test]
 fn doctor_sends_a_canary_through_what_is_wired() {
-    let world = World::new(Some("hooks: {}\n"));
-    world.ahp(&["install", "claude-code"], b"");
-    world.ahp(&["install", "codex", "--user"], b"");
+    let world = World::new("hooks: {}\n");
+    ahp(&world, &["install", "claude-code"]);
+    ahp(&world, &["install", "codex", "--user"]);
     let examined = |world: &World| {
-        let done = world.ahp(&["doctor", "--format", "json"], b"");
-        let found: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
-        (done.status.code(), found)
+        let done = ahp(world, &["doctor", "--format", "json"]);
+        let found: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+        (done.code, found)
     };
     let (code, found) = examined(&world);
-    assert_eq!(code, Some(0), "{found:#}");
+    assert_eq!(code, 0, "{found:#}");
     let hosts = found["hosts"].as_array().unwrap();
     for name in ["claude-code", "codex"] {
         let host = hosts.iter().find(|h| h["host"] == name).unwrap();
@@ -352,20 +301,16 @@ fn doctor_sends_a_canary_through_what_is_wired() {
         assert!(!host["blind_spots"].as_array().unwrap().is_empty());
     }
     // A path that leads nowhere is what most gates that do not gate come of.
-    let settings = world.project().join(".claude/settings.json");
+    let settings = world.path(".claude/settings.json");
     let text = fs::read_to_string(&settings).unwrap();
     fs::write(&settings, text.replace("/ahp hook", "/gone/ahp hook")).unwrap();
     // And a hook that was changed is one that Codex no longer trusts.
     let hooks = world.home().join(".codex/hooks.json");
     let text = fs::read_to_string(&hooks).unwrap();
     fs::write(&hooks, text.replace("--timeout 54", "--timeout 53")).unwrap();
-    fs::write(
-        world.project().join(".ahp/hooks.yaml"),
-        "hooks: {pre-agent-turn-stop: []}\n",
-    )
-    .unwrap();
+    world.write(".ahp/hooks.yaml", "hooks: {pre-agent-turn-stop: []}\n");
     let (code, found) = examined(&world);
-    assert_eq!(code, Some(1), "{found:#}");
+    assert_eq!(code, 1, "{found:#}");
     let problems = found["problems"].to_string();
     assert!(
         problems.contains(
@@ -377,30 +322,29 @@ fn doctor_sends_a_canary_through_what_is_wired() {
         problems.contains("codex (user) does not trust its hooks"),
         "{problems}"
     );
-    let human = world.ahp(&["doctor"], b"");
-    let human = String::from_utf8_lossy(&human.stdout).into_owned();
+    let human = ahp(&world, &["doctor"]).stdout;
     assert!(human.contains("NOT BLOCKED"), "{human}");
 }
 
 #[test]
 fn a_check_that_hangs_is_answered_for_before_the_host_gives_up() {
     for (on_error, blocks) in [("allow", false), ("block", true)] {
-        let world = World::new(Some(&format!(
+        let world = World::new(&format!(
             "hooks: {{pre-tool-use: [{{hook: slow, on_error: {on_error}}}]}}\n"
-        )));
-        let hook = world.project().join(".agents/hooks/slow");
-        world.executable(&hook.join("scripts/run.sh"), "#!/bin/sh\nexec sleep 30\n");
+        ));
+        let slow = world.path(".agents/hooks/slow");
+        executable(&slow.join("scripts/run.sh"), "#!/bin/sh\nexec sleep 30\n");
         fs::write(
-            hook.join("HOOK.md"),
+            slow.join("HOOK.md"),
             "---\nname: slow\ndescription: takes its time\ntrigger: pre-tool-call\n---\n",
         )
         .unwrap();
         let host = Host::find("claude-code").unwrap();
         let started = std::time::Instant::now();
-        let given = world.hook(
+        let given = hook(
+            &world,
             &["--host", host.name, "--timeout", "1"],
-            world
-                .sample(host, "s")
+            sample(&world, host, "s")
                 .replace(".ahp/hooks.yaml", "a")
                 .as_bytes(),
         );
@@ -411,37 +355,32 @@ fn a_check_that_hangs_is_answered_for_before_the_host_gives_up() {
 
 #[test]
 fn the_monoco_shim_gates_the_real_one() {
-    let world = World::new(Some(
-        "hooks: {pre-issue-submit: [{oracle: ChecklistValidator}]}\n",
-    ));
-    let issue = world.project().join("Issues/Features/open/FEAT-0001-x.md");
-    fs::create_dir_all(issue.parent().unwrap()).unwrap();
+    let world = World::new("hooks: {pre-issue-submit: [{oracle: ChecklistValidator}]}\n");
+    let issue = world.path("Issues/Features/open/FEAT-0001-x.md");
     let text = "---\nid: FEAT-0001\ntype: feature\nstatus: open\nstage: doing\ntitle: X\n---\n\n- [ ] tests\n";
-    fs::write(&issue, text).unwrap();
-    world.executable(
+    write(&issue, text);
+    executable(
         &world.dir.path().join("tools/monoco"),
         "#!/bin/sh\necho \"$@\" > ran\n",
     );
-    let done = world.ahp(&["install", "monoco"], b"");
-    assert!(
-        done.status.success(),
-        "{}",
-        String::from_utf8_lossy(&done.stderr)
-    );
-    let submit = || world.run("/bin/sh", &["-c", "monoco issue submit FEAT-0001"], b"");
+    let done = ahp(&world, &["install", "monoco"]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let submit = || {
+        run(
+            &world,
+            "/bin/sh",
+            &["-c", "monoco issue submit FEAT-0001"],
+            b"",
+        )
+    };
     let blocked = submit();
-    assert_eq!(blocked.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&blocked.stderr).contains("tests"));
-    let ran = world.project().join("ran");
+    assert_eq!(blocked.code, 2);
+    assert!(blocked.stderr.contains("tests"));
+    let ran = world.path("ran");
     assert!(!ran.exists());
     fs::write(&issue, text.replace("[ ]", "[x]")).unwrap();
     let passed = submit();
-    assert_eq!(
-        passed.status.code(),
-        Some(0),
-        "{}",
-        String::from_utf8_lossy(&passed.stderr)
-    );
+    assert_eq!(passed.code, 0, "{}", passed.stderr);
     assert_eq!(
         fs::read_to_string(&ran).unwrap(),
         "issue submit FEAT-0001\n"
@@ -454,16 +393,15 @@ fn the_monoco_shim_gates_the_real_one() {
 fn a_tool_event_starts_no_thread_and_reads_nothing_of_the_project() {
     let policy = "extends: [ahp:baseline, ahp:safe-shell]\n";
     let read = [0, 300].map(|issues| {
-        let world = World::new(Some(policy));
+        let world = World::new(policy);
         for n in 0..issues {
-            let issue = world.project().join(format!("Issues/Fixes/open/FIX-{n:04}-a.md"));
-            fs::create_dir_all(issue.parent().unwrap()).unwrap();
-            fs::write(issue, format!("---\nid: FIX-{n:04}\n---\n- [ ] a\n")).unwrap();
+            let issue = format!("Issues/Fixes/open/FIX-{n:04}-a.md");
+            world.write(&issue, format!("---\nid: FIX-{n:04}\n---\n- [ ] a\n"));
         }
         let event = r#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"cargo test && git status --short | head -20"}}"#;
         // The first event checks the policy and puts it into the cache.
-        assert_eq!(world.hook(&["--host", "claude-code"], event.as_bytes()), Reply::default());
-        let seen = world.looked_at_before_it_logs(&["hook", "--host", "claude-code"], event);
+        assert_eq!(hook(&world, &["--host", "claude-code"], event.as_bytes()), Reply::default());
+        let seen = Seen::before_it_logs(&world, &["hook", "--host", "claude-code"], event);
         assert_eq!(seen.threads, 1);
         seen.bytes_read
     });
@@ -479,21 +417,15 @@ struct Seen {
 }
 
 #[cfg(target_os = "linux")]
-impl World {
+impl Seen {
     /// Runs `ahp` against a log that somebody else holds, and looks at it when it has come that far.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the program under test is looked at while it runs"
-    )]
-    fn looked_at_before_it_logs(&self, args: &[&str], stdin: &str) -> Seen {
-        let lock = self.project().join(".ahp/signals.jsonl.lock");
+    fn before_it_logs(world: &World, args: &[&str], stdin: &str) -> Self {
+        let lock = world.path(".ahp/signals.jsonl.lock");
         let held = fs::File::open(&lock).unwrap();
         held.lock().unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_ahp"))
+        let mut child = world
+            .ahp_command()
             .args(args)
-            .current_dir(self.project())
-            .env_clear()
-            .env("HOME", self.home())
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -525,7 +457,7 @@ impl World {
                 .unwrap();
             line.trim().parse().unwrap()
         };
-        let seen = Seen {
+        let seen = Self {
             threads: number("status", "Threads:"),
             bytes_read: number("io", "rchar:"),
         };
@@ -537,14 +469,14 @@ impl World {
 
 #[test]
 fn a_host_that_never_ends_its_event_is_answered_in_time() {
-    let world = World::new(Some("settings: {on_error: block}\n"));
+    let world = World::new("settings: {on_error: block}\n");
     let host = Host::find("claude-code").unwrap();
     // The shell holds the pipe open for longer than `ahp` may wait.
     let script = format!(
         "{{ printf '{{'; sleep 60 & echo $! >&3; }} 3>pid | {} hook --host claude-code --timeout 0.2; code=$?; kill $(cat pid); exit $code",
         env!("CARGO_BIN_EXE_ahp")
     );
-    let given = reply(&world.run("/bin/sh", &["-c", &script], b""));
+    let given = reply(run(&world, "/bin/sh", &["-c", &script], b""));
     assert!(!host.obeys(&given), "{given:?}");
     let words = format!("{}{}", given.stdout, given.stderr);
     assert!(words.contains("did not send its event in time"), "{words}");

@@ -21,70 +21,64 @@ use ahp::install::Patience;
 use ahp::install::Places;
 use ahp::install::Scope;
 
-struct World {
-    dir: tempfile::TempDir,
+use crate::world::World;
+
+fn world() -> World {
+    let world = World::new("");
+    fs::create_dir_all(git_hooks(&world)).unwrap();
+    world
 }
 
-impl World {
-    fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        for sub in ["home", "project/.git/hooks"] {
-            fs::create_dir_all(dir.path().join(sub)).unwrap();
-        }
-        Self { dir }
+fn places(world: &World) -> Places {
+    let home = world.home();
+    Places {
+        config_home: home.join(".config"),
+        ahp_home: home.join(".ahp"),
+        home,
+        project: world.root(),
+        codex_home: None,
+        copilot_home: None,
+        program: PathBuf::from("/opt/my tools/ahp"),
     }
+}
 
-    fn places(&self) -> Places {
-        let home = self.dir.path().join("home");
-        Places {
-            config_home: home.join(".config"),
-            ahp_home: home.join(".ahp"),
-            home,
-            project: self.dir.path().join("project"),
-            codex_home: None,
-            copilot_home: None,
-            program: PathBuf::from("/opt/my tools/ahp"),
-        }
-    }
+fn git_hooks(world: &World) -> PathBuf {
+    world.path(".git/hooks")
+}
 
-    fn git_hooks(&self) -> PathBuf {
-        self.dir.path().join("project/.git/hooks")
+fn install(world: &World, installer: &Installer, scope: Scope, needs: &Needs) -> Vec<Change> {
+    let patience = Patience::for_bindings(Duration::from_secs(30));
+    let changes = installer
+        .install(
+            &places(world),
+            scope,
+            needs,
+            patience,
+            Some(&git_hooks(world)),
+        )
+        .unwrap_or_else(|e| panic!("{} {scope}: {e}", installer.host));
+    for change in &changes {
+        change.apply().unwrap();
     }
+    changes
+}
 
-    fn install(&self, installer: &Installer, scope: Scope, needs: &Needs) -> Vec<Change> {
-        let patience = Patience::for_bindings(Duration::from_secs(30));
-        let changes = installer
-            .install(
-                &self.places(),
-                scope,
-                needs,
-                patience,
-                Some(&self.git_hooks()),
-            )
-            .unwrap_or_else(|e| panic!("{} {scope}: {e}", installer.host));
-        for change in &changes {
-            change.apply().unwrap();
-        }
-        changes
+fn uninstall(world: &World, installer: &Installer, scope: Scope) -> Vec<Change> {
+    let changes = installer
+        .uninstall(&places(world), scope, Some(&git_hooks(world)))
+        .unwrap();
+    for change in &changes {
+        change.apply().unwrap();
     }
-
-    fn uninstall(&self, installer: &Installer, scope: Scope) -> Vec<Change> {
-        let changes = installer
-            .uninstall(&self.places(), scope, Some(&self.git_hooks()))
-            .unwrap();
-        for change in &changes {
-            change.apply().unwrap();
-        }
-        changes
-    }
+    changes
 }
 
 fn every_pair() -> Vec<(&'static Installer, Scope)> {
-    let world = World::new();
+    let world = world();
     let mut pairs = Vec::new();
     for installer in Installer::all() {
         for scope in Scope::ALL {
-            if installer.file(&world.places(), scope).is_ok() {
+            if installer.file(&places(&world), scope).is_ok() {
                 pairs.push((installer, scope));
             }
         }
@@ -110,14 +104,14 @@ fn every_host_with_settings_has_an_installer() {
 fn what_is_installed_is_there_once_and_goes_away_without_a_trace() {
     for (installer, scope) in every_pair() {
         let context = format!("{} {scope}", installer.host);
-        let world = World::new();
+        let world = world();
         assert!(
-            !world.install(installer, scope, &Needs::All).is_empty(),
+            !install(&world, installer, scope, &Needs::All).is_empty(),
             "{context}"
         );
-        let hooks = world.git_hooks();
+        let hooks = git_hooks(&world);
         let wires = installer
-            .wires(&world.places(), scope, Some(&hooks))
+            .wires(&places(&world), scope, Some(&hooks))
             .unwrap();
         assert_eq!(wires.is_empty(), installer.is_shim(), "{context}");
         assert!(
@@ -126,21 +120,21 @@ fn what_is_installed_is_there_once_and_goes_away_without_a_trace() {
                 .all(|w| w.command.starts_with("'/opt/my tools/ahp' hook --host ")),
             "{wires:?}"
         );
-        assert!(installer.is_trusted(&world.places(), scope), "{context}");
+        assert!(installer.is_trusted(&places(&world), scope), "{context}");
         assert_eq!(
-            world.install(installer, scope, &Needs::All),
+            install(&world, installer, scope, &Needs::All),
             [],
             "{context}: a second time"
         );
-        assert!(!world.uninstall(installer, scope).is_empty(), "{context}");
+        assert!(!uninstall(&world, installer, scope).is_empty(), "{context}");
         assert_eq!(
-            world.uninstall(installer, scope),
+            uninstall(&world, installer, scope),
             [],
             "{context}: a second time"
         );
         assert_eq!(
             installer
-                .wires(&world.places(), scope, Some(&hooks))
+                .wires(&places(&world), scope, Some(&hooks))
                 .unwrap(),
             [],
             "{context}"
@@ -189,8 +183,8 @@ const TOML: &str = "# mine\ndefault_model = \"x\" # quick\n\n[[hooks]]\nevent = 
 #[test]
 fn what_a_person_wrote_stays_byte_for_byte() {
     for (installer, scope) in every_pair() {
-        let world = World::new();
-        let file = installer.file(&world.places(), scope).unwrap();
+        let world = world();
+        let file = installer.file(&places(&world), scope).unwrap();
         let before = match installer.host {
             "claude-code" | "gemini-cli" | "qwen-code" | "codex" => GROUPS,
             "cursor" | "windsurf" | "copilot" | "vscode" => FLAT,
@@ -199,7 +193,7 @@ fn what_a_person_wrote_stays_byte_for_byte() {
         };
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(&file, before).unwrap();
-        world.install(installer, scope, &Needs::All);
+        install(&world, installer, scope, &Needs::All);
         let during = fs::read_to_string(&file).unwrap();
         for line in before
             .lines()
@@ -216,7 +210,7 @@ fn what_a_person_wrote_stays_byte_for_byte() {
             fs::read_to_string(file.with_file_name(backup_name(&file))).unwrap(),
             before
         );
-        world.uninstall(installer, scope);
+        uninstall(&world, installer, scope);
         assert_eq!(
             fs::read_to_string(&file).unwrap(),
             before,
@@ -232,14 +226,14 @@ fn backup_name(file: &Path) -> String {
 
 #[test]
 fn a_broken_settings_file_is_left_alone() {
-    let world = World::new();
+    let world = world();
     let installer = Installer::find("claude-code").unwrap();
-    let file = installer.file(&world.places(), Scope::User).unwrap();
+    let file = installer.file(&places(&world), Scope::User).unwrap();
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, "{\n  \"hooks\": {,\n}").unwrap();
     let patience = Patience::for_bindings(Duration::ZERO);
     let error = installer
-        .install(&world.places(), Scope::User, &Needs::All, patience, None)
+        .install(&places(&world), Scope::User, &Needs::All, patience, None)
         .unwrap_err();
     assert!(error.to_string().contains("line 2, column 13"), "{error}");
     assert_eq!(fs::read_to_string(&file).unwrap(), "{\n  \"hooks\": {,\n}");
@@ -247,9 +241,9 @@ fn a_broken_settings_file_is_left_alone() {
 
 #[test]
 fn a_scope_that_a_host_lacks_is_refused_with_one_that_it_has() {
-    let world = World::new();
+    let world = world();
     let installer = Installer::find("kimi-code").unwrap();
-    let error = installer.file(&world.places(), Scope::Project).unwrap_err();
+    let error = installer.file(&places(&world), Scope::Project).unwrap_err();
     assert!(matches!(error, InstallError::NoScope { .. }));
     assert_eq!(
         error.to_string(),
@@ -260,13 +254,13 @@ fn a_scope_that_a_host_lacks_is_refused_with_one_that_it_has() {
 #[test]
 fn only_the_events_that_the_policy_needs_are_wired() {
     let events = |host: &str, triggers: &[Trigger]| {
-        let world = World::new();
+        let world = world();
         let installer = Installer::find(host).unwrap();
-        let scope = installer.default_scope(&world.places());
+        let scope = installer.default_scope(&places(&world));
         let needs = Needs::Triggers(triggers.iter().copied().collect::<BTreeSet<_>>());
-        world.install(installer, scope, &needs);
+        install(&world, installer, scope, &needs);
         let mut events: Vec<String> = installer
-            .wires(&world.places(), scope, None)
+            .wires(&places(&world), scope, None)
             .unwrap()
             .into_iter()
             .map(|w| w.event)
@@ -301,12 +295,12 @@ fn only_the_events_that_the_policy_needs_are_wired() {
 
 #[test]
 fn git_hooks_that_were_there_run_after_ours_and_come_back() {
-    let world = World::new();
-    let hook = world.git_hooks().join("pre-commit");
+    let world = world();
+    let hook = git_hooks(&world).join("pre-commit");
     fs::write(&hook, "#!/bin/sh\necho mine\n").unwrap();
     let git = Installer::find("git").unwrap();
-    world.install(git, Scope::Project, &Needs::All);
-    let before = world.git_hooks().join("pre-commit.before-ahp");
+    install(&world, git, Scope::Project, &Needs::All);
+    let before = git_hooks(&world).join("pre-commit.before-ahp");
     assert_eq!(
         fs::read_to_string(&before).unwrap(),
         "#!/bin/sh\necho mine\n"
@@ -317,26 +311,26 @@ fn git_hooks_that_were_there_run_after_ours_and_come_back() {
         fs::read_to_string(&hook).unwrap().replace("/opt", "/old"),
     )
     .unwrap();
-    world.install(git, Scope::Project, &Needs::All);
+    install(&world, git, Scope::Project, &Needs::All);
     assert_eq!(
         fs::read_to_string(&before).unwrap(),
         "#!/bin/sh\necho mine\n"
     );
-    world.uninstall(git, Scope::Project);
+    uninstall(&world, git, Scope::Project);
     assert_eq!(fs::read_to_string(&hook).unwrap(), "#!/bin/sh\necho mine\n");
     assert!(!before.exists());
 }
 
 #[test]
 fn somebody_elses_executable_is_not_overwritten() {
-    let world = World::new();
+    let world = world();
     let cline = Installer::find("cline").unwrap();
-    let dir = cline.file(&world.places(), Scope::User).unwrap();
+    let dir = cline.file(&places(&world), Scope::User).unwrap();
     fs::create_dir_all(&dir).unwrap();
     fs::write(dir.join("PreToolUse"), "#!/bin/sh\n").unwrap();
     let patience = Patience::for_bindings(Duration::ZERO);
     let error = cline
-        .install(&world.places(), Scope::User, &Needs::All, patience, None)
+        .install(&places(&world), Scope::User, &Needs::All, patience, None)
         .unwrap_err();
     assert!(
         error.to_string().contains("PreToolUse` is there already"),

@@ -1,6 +1,5 @@
 //! `ahp log advise`: logs of which the right advice is known, and edits that keep comments and layout.
 
-use std::fs;
 use std::path::Path;
 
 use ahp::analysis::Change;
@@ -16,6 +15,7 @@ use ahp::signal::Intensity;
 use ahp::signal_log::Reader;
 
 use super::making::Life;
+use crate::world::World;
 
 const POLICY: &str = "\
 # Our rules.
@@ -174,28 +174,16 @@ fn a_locked_binding_is_left_alone() {
 
 #[test]
 fn apply_edits_the_file() {
-    let dir = tempfile::tempdir().unwrap();
-    fs::create_dir(dir.path().join(".ahp")).unwrap();
-    let policy = dir.path().join(".ahp/hooks.yaml");
-    fs::write(&policy, POLICY).unwrap();
-    dismissed(&mut Life::new(&dir.path().join(".ahp/signals.jsonl")), 25);
-    let argv = [env!("CARGO_BIN_EXE_ahp"), "log", "advise"].map(str::to_owned);
-    let run = |more: &[&str]| {
-        let mut argv = argv.to_vec();
-        argv.extend(more.iter().map(|a| (*a).to_owned()));
-        let done = ahp::process::Program::new(argv)
-            .dir(dir.path().to_owned())
-            .run()
-            .unwrap();
-        String::from_utf8(done.stdout).unwrap()
-    };
+    let world = World::new(POLICY);
+    dismissed(&mut Life::new(&world.path(".ahp/signals.jsonl")), 25);
+    let run = |more: &[&str]| world.ahp(&[&["log", "advise"], more].concat()).stdout;
     let said = run(&[]);
     assert!(
         said.contains("+    - {intensity: aid, oracle: FileChangeLimiter, id: size}"),
         "{said}"
     );
-    assert_eq!(fs::read_to_string(&policy).unwrap(), POLICY);
+    assert_eq!(world.read(".ahp/hooks.yaml"), POLICY);
     run(&["--apply"]);
-    assert_ne!(fs::read_to_string(&policy).unwrap(), POLICY);
+    assert_ne!(world.read(".ahp/hooks.yaml"), POLICY);
     assert!(run(&["--rules"]).contains("blind-spot"));
 }

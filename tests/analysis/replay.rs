@@ -1,34 +1,23 @@
 //! `ahp replay`: what another policy would have changed.
 
-use std::fs;
-use std::path::Path;
-
-use ahp::process::Exit;
-use ahp::process::Program;
 use serde_json::Value;
 use serde_json::json;
 
-fn ahp(dir: &Path, args: &[&str]) -> (i32, String) {
-    let mut argv = vec![env!("CARGO_BIN_EXE_ahp").to_owned()];
-    argv.extend(args.iter().map(|a| (*a).to_owned()));
-    let done = Program::new(argv).dir(dir.to_owned()).run().unwrap();
-    let Exit::Code(code) = done.exit else {
-        panic!("ended by {:?}", done.exit);
-    };
-    let said = [done.stdout, done.stderr].concat();
-    (code, String::from_utf8(said).unwrap())
+use crate::world::World;
+
+fn ahp(world: &World, args: &[&str]) -> (i32, String) {
+    let ran = world.ahp(args);
+    (ran.code, [ran.stdout, ran.stderr].concat())
 }
 
 /// A project that lets `rm -rf` pass and has seen it, beside something harmless.
-fn project() -> tempfile::TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    fs::create_dir(dir.path().join(".ahp")).unwrap();
+fn project() -> World {
     let policy = "hooks:\n  pre-tool-use:\n    - {oracle: PermissionChecker, config: {dangerous_commands: [make clean]}}\n";
-    fs::write(dir.path().join(".ahp/hooks.yaml"), policy).unwrap();
+    let world = World::new(policy);
     for command in ["make deploy", "ls", "make clean"] {
         let input = json!({"command": command}).to_string();
         ahp(
-            dir.path(),
+            &world,
             &[
                 "run",
                 "pre-tool-use",
@@ -41,16 +30,16 @@ fn project() -> tempfile::TempDir {
             ],
         );
     }
-    dir
+    world
 }
 
 #[test]
 fn a_stricter_policy_newly_blocks_and_a_laxer_one_newly_allows() {
-    let dir = project();
+    let world = project();
     let policy = "hooks:\n  pre-tool-use:\n    - {oracle: PermissionChecker, id: strict, config: {dangerous_commands: [make deploy]}}\n";
-    fs::write(dir.path().join("new.yaml"), policy).unwrap();
+    world.write("new.yaml", policy);
     let (code, said) = ahp(
-        dir.path(),
+        &world,
         &["replay", "--policy", "new.yaml", "--format", "json"],
     );
     assert_eq!(code, 0, "{said}");
@@ -68,26 +57,26 @@ fn a_stricter_policy_newly_blocks_and_a_laxer_one_newly_allows() {
     );
 
     let (code, _) = ahp(
-        dir.path(),
+        &world,
         &["replay", "--policy", "new.yaml", "--deny-new-blocks"],
     );
     assert_eq!(code, 1);
     let (code, _) = ahp(
-        dir.path(),
+        &world,
         &["replay", "--policy", "new.yaml", "--deny-new-allows"],
     );
     assert_eq!(code, 1);
     // The replay leaves no trace in the log.
-    let (_, said) = ahp(dir.path(), &["log", "stats", "--json"]);
+    let (_, said) = ahp(&world, &["log", "stats", "--json"]);
     let stats: Value = serde_json::from_str(&said).unwrap();
     assert_eq!(stats["evaluations"], 3);
 }
 
 #[test]
 fn the_policy_in_force_changes_nothing() {
-    let dir = project();
+    let world = project();
     let (code, said) = ahp(
-        dir.path(),
+        &world,
         &["replay", "--deny-new-blocks", "--deny-new-allows"],
     );
     assert_eq!(code, 0, "{said}");
@@ -99,11 +88,11 @@ fn the_policy_in_force_changes_nothing() {
 
 #[test]
 fn a_line_that_is_no_record_is_left_out_and_said() {
-    let dir = project();
-    let path = dir.path().join(".ahp/signals.jsonl");
-    let log = fs::read_to_string(&path).unwrap();
-    fs::write(&path, log.replacen("\"kind\"", "\"kin", 1)).unwrap();
-    let (code, said) = ahp(dir.path(), &["replay", "--deny-new-blocks"]);
+    let world = project();
+    let log = world.read(".ahp/signals.jsonl");
+    let broken = log.replacen("\"kind\"", "\"kin", 1);
+    world.write(".ahp/signals.jsonl", broken);
+    let (code, said) = ahp(&world, &["replay", "--deny-new-blocks"]);
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("2 unchanged"), "{said}");
     assert!(said.contains("1 line of the log is no record"), "{said}");
@@ -111,12 +100,12 @@ fn a_line_that_is_no_record_is_left_out_and_said() {
 
 #[test]
 fn a_broken_policy_and_a_missing_log_are_said() {
-    let dir = project();
-    fs::write(dir.path().join("bad.yaml"), "hooks: {pre-tool-usee: []}\n").unwrap();
-    let (code, said) = ahp(dir.path(), &["replay", "--policy", "bad.yaml"]);
+    let world = project();
+    world.write("bad.yaml", "hooks: {pre-tool-usee: []}\n");
+    let (code, said) = ahp(&world, &["replay", "--policy", "bad.yaml"]);
     assert_eq!(code, 1);
     assert!(said.contains("pre-tool-use"), "{said}");
-    let (code, said) = ahp(dir.path(), &["replay", "nowhere.jsonl"]);
+    let (code, said) = ahp(&world, &["replay", "nowhere.jsonl"]);
     assert_eq!(code, 1);
     assert!(said.contains("no log at `nowhere.jsonl`"), "{said}");
 }

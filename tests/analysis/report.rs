@@ -1,15 +1,13 @@
 //! `ahp log report`: one page with the data of the log, shown by a browser without a complaint.
 
-use std::fs;
-
 use ahp::event::Trigger;
-use ahp::process::Exit;
 use ahp::process::Program;
 use ahp::process::find_program;
 use ahp::signal::Action;
 use ahp::signal::Intensity;
 
 use super::making::Life;
+use crate::world::World;
 
 const POLICY: &str = "\
 hooks:
@@ -18,11 +16,9 @@ hooks:
     - {oracle: FileChangeLimiter, id: size}
 ";
 
-fn project() -> tempfile::TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    fs::create_dir(dir.path().join(".ahp")).unwrap();
-    fs::write(dir.path().join(".ahp/hooks.yaml"), POLICY).unwrap();
-    let mut life = Life::new(&dir.path().join(".ahp/signals.jsonl"));
+fn project() -> World {
+    let world = World::new(POLICY);
+    let mut life = Life::new(&world.path(".ahp/signals.jsonl"));
     let issues = ["FEAT-0001", "FEAT-0002", "FIX-<3>"];
     for i in 0..45_i64 {
         life.issue = Some(issues[usize::try_from(i % 3).unwrap()]);
@@ -34,33 +30,19 @@ fn project() -> tempfile::TempDir {
     }
     life.give(86_400, "context", Intensity::Aid, 900_000);
     life.give(86_500, "split", Intensity::Control, 90_000);
-    dir
+    world
 }
 
-fn report(dir: &std::path::Path) -> String {
-    let argv = [
-        env!("CARGO_BIN_EXE_ahp"),
-        "log",
-        "report",
-        "--output",
-        "report.html",
-    ];
-    let done = Program::new(argv.map(str::to_owned).to_vec())
-        .dir(dir.to_owned())
-        .run()
-        .unwrap();
-    assert!(
-        matches!(done.exit, Exit::Code(0)),
-        "{}",
-        String::from_utf8_lossy(&done.stderr)
-    );
-    fs::read_to_string(dir.join("report.html")).unwrap()
+fn report(world: &World) -> String {
+    let done = world.ahp(&["log", "report", "--output", "report.html"]);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    world.read("report.html")
 }
 
 #[test]
 fn the_page_holds_the_data_and_loads_nothing() {
-    let dir = project();
-    let page = report(dir.path());
+    let world = project();
+    let page = report(&world);
     assert!(page.len() < 1 << 20);
     for part in ["http://", "https://", "<script", "src=", "@import", "url("] {
         assert!(!page.contains(part), "{part}");
@@ -79,13 +61,12 @@ fn the_page_holds_the_data_and_loads_nothing() {
 #[test]
 fn the_names_of_days_stand_inside_the_chart() {
     for days in [1, 8, 9, 15, 40] {
-        let dir = tempfile::tempdir().unwrap();
-        fs::create_dir(dir.path().join(".ahp")).unwrap();
-        let mut life = Life::new(&dir.path().join(".ahp/signals.jsonl"));
+        let world = World::new("");
+        let mut life = Life::new(&world.path(".ahp/signals.jsonl"));
         for day in 0..days {
             life.give(day * 86_400, "size", Intensity::Aid, 10);
         }
-        let page = report(dir.path());
+        let page = report(&world);
         let chart = page.split("Signals of each day").nth(1).unwrap();
         let chart = chart.split("</svg>").next().unwrap();
         let names = chart.split("<text x=\"").skip(2);
@@ -102,8 +83,7 @@ fn the_names_of_days_stand_inside_the_chart() {
 
 #[test]
 fn an_empty_log_still_gives_a_page() {
-    let dir = tempfile::tempdir().unwrap();
-    let page = report(dir.path());
+    let page = report(&World::new(""));
     assert!(page.contains("The log has no records."));
 }
 
@@ -114,8 +94,8 @@ fn a_browser_shows_it_without_a_complaint() {
         eprintln!("SKIPPED: a_browser_shows_it_without_a_complaint: there is no chromium here");
         return;
     };
-    let dir = project();
-    report(dir.path());
+    let world = project();
+    report(&world);
     let argv = [
         browser.to_str().unwrap(),
         "--headless",
@@ -125,11 +105,14 @@ fn a_browser_shows_it_without_a_complaint() {
         "--disable-component-update",
         "--disable-sync",
         "--no-first-run",
-        &format!("--user-data-dir={}", dir.path().join("browser").display()),
+        &format!(
+            "--user-data-dir={}",
+            world.dir.path().join("browser").display()
+        ),
         "--enable-logging=stderr",
         "--log-level=0",
         "--dump-dom",
-        &format!("file://{}", dir.path().join("report.html").display()),
+        &format!("file://{}", world.path("report.html").display()),
     ];
     let done = Program::new(argv.map(str::to_owned).to_vec())
         .max_output(8 << 20)

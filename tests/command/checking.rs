@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::world::World;
+use crate::world::World;
 
 /// A configuration that is wrong, with what the fault must say.
 const WRONG: &[(&str, &str, &str)] = &[

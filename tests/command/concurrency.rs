@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use super::world::World;
+use crate::world::World;
 
 #[test]
 fn two_hundred_processes_write_one_log() {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use super::world::World;
+use crate::world::World;
 
 const POLICY: &str = "
 hooks:

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::world::World;
+use crate::world::World;
 
 const HOOK: &str = "---\nname: guard\ndescription: It guards\ntrigger: before_tool\n---\n";
 const EVENT: &str = r#"{"trigger": "pre-tool-use", "tool": {"name": "Bash", "input": {}}}"#;

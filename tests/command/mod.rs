@@ -5,4 +5,3 @@ mod concurrency;
 mod exec;
 mod external;
 mod running;
-pub(crate) mod world;

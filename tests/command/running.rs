@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::world::World;
+use crate::world::World;
 
 const POLICY: &str = "
 hooks:

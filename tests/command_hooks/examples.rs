@@ -12,9 +12,9 @@ use crate::world::event;
 use crate::world::is_here;
 
 fn world(example: &str) -> World {
-    let world = World::new();
+    let world = World::new("");
     let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/command_hooks/seeds");
-    copy(&seeds.join(example), &world.project());
+    copy(&seeds.join(example), &world.root());
     world
 }
 
@@ -82,7 +82,7 @@ fn every_tool_call_is_audited() {
     let call = "{trigger: pre-tool-use, session_id: s-1, tool: {name: Bash, input: {command: ls}}}";
     assert!(run(&world, "audit", call).is_empty());
     assert_eq!(
-        fs::read_to_string(world.project().join(".github/hooks/audit.log")).unwrap(),
+        fs::read_to_string(world.root().join(".github/hooks/audit.log")).unwrap(),
         "[2026-01-15T10:30:00.000Z] Session: s-1, Tool: runTerminalCommand\n"
     );
 }
@@ -110,7 +110,7 @@ fn a_session_begins_with_context() {
     }
     let world = world("context");
     fs::write(
-        world.project().join("package.json"),
+        world.root().join("package.json"),
         r#"{"name": "my-app", "version": "2.1.0"}"#,
     )
     .unwrap();

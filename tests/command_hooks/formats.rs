@@ -31,7 +31,7 @@ pub(super) fn evaluate(
         .unwrap()
         .build(&OracleConfig {
             node: &node,
-            root: &world.project(),
+            root: &world.root(),
         })
         .map_err(|faults| OracleError::failed(faults.0[0].message.clone()))?;
     let context = world.context(event, Duration::from_secs(20));
@@ -43,8 +43,8 @@ const BASH: &str = "{trigger: pre-tool-use, host: claude-code, session_id: s, \
 
 /// Evaluates an event with a hook file.
 fn with_file(json: &str, yaml: &str) -> Result<Vec<Signal>, OracleError> {
-    let world = World::new();
-    fs::write(world.project().join("hooks.json"), json).unwrap();
+    let world = World::new("");
+    fs::write(world.root().join("hooks.json"), json).unwrap();
     evaluate(&world, "{file: hooks.json}", &event(yaml))
 }
 
@@ -233,9 +233,9 @@ fn commands_are_those_of_this_system_with_their_folder_environment_and_time() {
     let file = format!(
         r#"{{"hooks": {{"PreToolUse": [{{"command": "exit 1", "windows": "exit 1", "{own}": "echo $(basename $PWD) $X >&2; exit 2", "cwd": "sub", "env": {{"X": "y"}}}}]}}}}"#
     );
-    let world = World::new();
-    fs::create_dir(world.project().join("sub")).unwrap();
-    fs::write(world.project().join("hooks.json"), file).unwrap();
+    let world = World::new("");
+    fs::create_dir(world.root().join("sub")).unwrap();
+    fs::write(world.root().join("hooks.json"), file).unwrap();
     let signals = evaluate(&world, "{file: hooks.json}", &event(BASH)).unwrap();
     assert_eq!(signals[0].payload.text(), "sub y");
 
@@ -299,7 +299,7 @@ fn what_is_wrong_in_a_file_is_told() {
         error.to_string().contains("only its own host can run"),
         "{error}"
     );
-    let world = World::new();
+    let world = World::new("");
     let error = evaluate(&world, "{file: gone.json}", &event(BASH)).unwrap_err();
     assert!(
         error.to_string().contains("`gone.json` cannot be read"),

@@ -9,7 +9,7 @@ use super::watched::QUICK;
 use super::watched::assert_nothing_is_left;
 use super::watched::in_time;
 use super::watched::watch;
-use crate::command::world::World;
+use crate::world::World;
 
 /// What `ahp` may use of memory, in MiB: what tests print is kept, up to a bound, to be read for failures.
 const MEMORY: u64 = 192;

@@ -15,7 +15,7 @@ use super::watched::Seen;
 use super::watched::assert_nothing_is_left;
 use super::watched::in_time;
 use super::watched::watch;
-use crate::command::world::World;
+use crate::world::World;
 
 /// A hook that misbehaves.
 struct Fault {

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::command::world::World;
+use crate::world::World;
 
 /// What a verdict may take beyond the timeout of what it waits for.
 const SLACK: Duration = Duration::from_millis(100);

@@ -1,9 +1,9 @@
 //! DependencyChecker on manifests, lock files and issues.
 
 use super::project::Project;
-use super::project::has;
 use super::project::only;
 use super::project::refused;
+use crate::world::is_here;
 
 fn reason(project: &Project, config: &str) -> String {
     only(&project.judge("DependencyChecker", config))
@@ -81,7 +81,7 @@ fn python_and_go_and_rust_are_asked_in_their_own_way() {
     ])
     .in_git();
     assert!(reason(&rust, "").contains("the lock file of `Cargo.toml` is missing"));
-    if has("cargo") {
+    if is_here("cargo") {
         rust.write(
             "Cargo.lock",
             "version = 4\n\n[[package]]\nname = \"a\"\nversion = \"0.0.0\"\n",

@@ -4,11 +4,11 @@ use ahp::signal::Intensity;
 use ahp::signal::Payload;
 
 use super::project::Project;
-use super::project::has;
 use super::project::only;
 use super::project::refused;
 use super::project::script;
 use super::project::submission;
+use crate::world::is_here;
 
 /// A project with a ruff of its own, which finds tabs and turns them into blanks.
 fn project() -> Project {
@@ -102,7 +102,7 @@ fn a_linter_that_is_missing_is_told_and_one_that_fails_is_an_error() {
 
 #[test]
 fn rustfmt_is_really_asked() {
-    if !has("rustfmt") {
+    if !is_here("rustfmt") {
         return;
     }
     let project = Project::new(&[

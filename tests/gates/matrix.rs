@@ -21,7 +21,7 @@ use super::project::refused;
 use super::project::script;
 use super::project::submission;
 use super::project::tool;
-use crate::command::world::World;
+use crate::world::World;
 
 /// What a key takes that is a text, a list of texts or a map; what takes numbers and choices is told by its type.
 const SAMPLES: &[(&str, &str, &str)] = &[

@@ -1,9 +1,7 @@
 //! A small real project in a folder of its own, and one oracle that judges it.
 
 use std::fs;
-use std::path::Path;
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 use std::time::Instant;
@@ -29,69 +27,56 @@ use ahp::signal_log::EmptyHistory;
 use ahp::trust::Trust;
 use ahp::workspace::DiskWorkspace;
 
+use crate::world::World;
+use crate::world::executable;
+
 /// A project.
-pub(super) struct Project {
-    dir: tempfile::TempDir,
-}
+pub(super) struct Project(World);
 
 impl Project {
     pub(super) fn new(files: &[(&str, &str)]) -> Self {
-        let project = Self {
-            dir: tempfile::tempdir().unwrap(),
-        };
+        let world = World::new("");
         for (path, content) in files {
-            project.write(path, content);
+            world.write(path, content);
         }
-        project
+        Self(world)
     }
 
     /// Makes a repository of it, with everything committed on `main`, and goes to a branch.
     pub(super) fn in_git(self) -> Self {
-        self.git(&["init", "-q", "-b", "main"]);
-        self.git(&["config", "user.name", "T"]);
-        self.git(&["config", "user.email", "t@example.invalid"]);
-        self.git(&["add", "-A"]);
-        self.git(&["commit", "-q", "--allow-empty", "-m", "begin"]);
+        self.0.git_init();
         self.git(&["checkout", "-q", "-b", "work"]);
         self
     }
 
     pub(super) fn root(&self) -> PathBuf {
-        self.dir.path().canonicalize().unwrap()
+        self.0.root().canonicalize().unwrap()
     }
 
     pub(super) fn write(&self, path: &str, content: impl AsRef<[u8]>) {
-        let path = self.dir.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, content).unwrap();
+        self.0.write(path, content);
     }
 
     pub(super) fn read(&self, path: &str) -> String {
-        fs::read_to_string(self.dir.path().join(path)).unwrap()
+        self.0.read(path)
+    }
+
+    pub(super) fn git(&self, arguments: &[&str]) {
+        self.0.git(arguments);
     }
 
     pub(super) fn exists(&self, path: &str) -> bool {
-        self.dir.path().join(path).exists()
+        self.0.path(path).exists()
     }
 
     /// Makes a file older by some seconds.
     pub(super) fn age(&self, path: &str, seconds: u64) {
         let file = fs::File::options()
             .write(true)
-            .open(self.dir.path().join(path))
+            .open(self.0.path(path))
             .unwrap();
         let time = file.metadata().unwrap().modified().unwrap() - Duration::from_secs(seconds);
         file.set_modified(time).unwrap();
-    }
-
-    #[expect(clippy::disallowed_methods, reason = "a test starts real processes")]
-    pub(super) fn git(&self, arguments: &[&str]) {
-        let done = Command::new("git")
-            .args(arguments)
-            .current_dir(self.dir.path())
-            .output()
-            .unwrap();
-        assert!(done.status.success(), "{arguments:?}: {done:?}");
     }
 
     fn node(config: &str) -> Node {
@@ -192,15 +177,6 @@ pub(super) fn steps(signal: &Signal) -> &[String] {
     }
 }
 
-/// Whether a program is installed; a test that needs it says loudly that it was skipped where it is not.
-pub(super) fn has(program: &str) -> bool {
-    let found = ahp::process::installed(program).is_some();
-    if !found {
-        eprintln!("SKIPPED: `{program}` is not installed");
-    }
-    found
-}
-
 /// The machine's `PATH` with this project's folder before it.
 pub(super) fn path_before(project: &Project) -> std::ffi::OsString {
     let machine = std::env::var_os("PATH").unwrap();
@@ -217,10 +193,7 @@ pub(super) fn refused(error: Result<Arc<dyn Oracle>, ConfigError>) -> String {
     }
 }
 
-/// The path of a program of this test's own, put into the project.
+/// Puts a program of this test's own into the project.
 pub(super) fn script(project: &Project, path: &str, body: &str) {
-    use std::os::unix::fs::PermissionsExt as _;
-    project.write(path, format!("#!/bin/sh\n{body}\n"));
-    let path: &Path = &project.root().join(path);
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    executable(&project.root().join(path), &format!("#!/bin/sh\n{body}\n"));
 }

@@ -9,13 +9,13 @@ use std::time::Instant;
 use ahp::signal::Intensity;
 
 use super::project::Project;
-use super::project::has;
 use super::project::only;
 use super::project::path_before;
 use super::project::refused;
 use super::project::script;
 use super::project::steps;
-use crate::command::world::World;
+use crate::world::World;
+use crate::world::is_here;
 
 fn project() -> Project {
     let project = Project::new(&[(
@@ -110,7 +110,7 @@ fn a_command_gets_the_document_and_its_failure_is_told() {
 
 #[test]
 fn a_webhook_is_posted_to_again_where_it_fails_and_its_address_is_kept() {
-    if !has("curl") {
+    if !is_here("curl") {
         return;
     }
     let project = project();
@@ -237,7 +237,7 @@ fn a_pull_request_is_opened_with_the_forges_own_program() {
 
 #[test]
 fn a_webhook_that_never_answers_is_given_up() {
-    if !has("curl") {
+    if !is_here("curl") {
         return;
     }
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -266,7 +266,7 @@ fn a_webhook_that_never_answers_is_given_up() {
 
 #[test]
 fn the_address_of_a_webhook_is_in_no_log() {
-    if !has("curl") {
+    if !is_here("curl") {
         return;
     }
     let (address, served) = server(&["200 OK"]);

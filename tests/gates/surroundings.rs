@@ -12,8 +12,8 @@ use ahp::fact::FactSource;
 use ahp::oracle::Definition;
 use ahp::oracle::builtin::BUILTINS;
 
-use super::project::has;
-use crate::command::world::World;
+use crate::world::World;
+use crate::world::is_here;
 
 const ISSUE: &str = "---\nid: FEAT-0001\nsolution: done\nchecklist:\n  - {id: c1, item: It holds, checked: true, verification: \"lint_clean: a.py\"}\n---\n";
 const WRITE: &str = r#"{"file_path": "a.txt", "content": "x\n"}"#;
@@ -214,7 +214,7 @@ fn can_trace(world: &World) -> bool {
             .arg(program)
             .status()
     };
-    let can = has("strace") && traced(Path::new("true")).is_ok_and(|status| status.success());
+    let can = is_here("strace") && traced(Path::new("true")).is_ok_and(|status| status.success());
     if !can {
         eprintln!("SKIPPED: nothing can be traced here");
     }

@@ -6,12 +6,12 @@ use ahp::oracle::OracleError;
 use ahp::signal::Intensity;
 
 use super::project::Project;
-use super::project::has;
 use super::project::only;
 use super::project::refused;
 use super::project::script;
 use super::project::steps;
 use super::project::submission;
+use crate::world::is_here;
 
 const REPORT: &str = r#"<testsuites><testsuite name="s" tests="2"><testcase classname="tests.test_a" name="test_ok"/>
 <testcase classname="tests.test_a" name="test_bad" file="tests/test_a.py" line="3"><failure message="assert 1 == 2"/></testcase></testsuite></testsuites>"#;
@@ -206,14 +206,14 @@ fn a_command_must_write_the_report_that_it_is_said_to_write() {
 #[test]
 fn the_projects_own_runner_is_found() {
     let python = Project::new(&[("tests/test_a.py", "import unittest\nclass A(unittest.TestCase):\n    def test_a(self):\n        self.fail('no')\n")]).in_git();
-    if !has("pytest") {
+    if !is_here("pytest") {
         assert!(
             only(&python.judge("TestGate", ""))
                 .2
                 .contains("tests/test_a.py:4")
         );
     }
-    if has("npm") && has("node") {
+    if is_here("npm") && is_here("node") {
         let node = Project::new(&[
             ("package.json", r#"{"name":"a","scripts":{"test":"node --test"}}"#),
             ("a.test.js", "const test = require('node:test');\ntest('fails', () => { throw new Error('x') });\n"),
@@ -231,7 +231,7 @@ fn the_projects_own_runner_is_found() {
         );
         assert!(node.judge("TestGate", "").is_empty());
     }
-    if has("cargo") {
+    if is_here("cargo") {
         let rust = Project::new(&[
             (
                 "Cargo.toml",
@@ -255,7 +255,7 @@ fn the_projects_own_runner_is_found() {
             only(&signals).2
         );
     }
-    if has("make") {
+    if is_here("make") {
         let make = Project::new(&[(
             "Makefile",
             "test:\n\t@echo 'Ran 0 tests in 0.0s'; echo; echo OK\n",

@@ -18,46 +18,46 @@ fn names(world: &World, yaml: &str) -> Vec<String> {
 
 #[test]
 fn higher_priority_first_then_user_before_project_then_by_name() {
-    let world = World::new();
-    let (user, project) = (world.user(), world.project_hooks());
-    World::write(&project, "b", "trigger: Stop\npriority: 999", "");
-    World::write(&project, "a", "trigger: before_stop", "");
-    World::write(&user, "z", "trigger: pre-agent-turn-stop", "");
-    World::write(&user, "y", "trigger: Stop\npriority: 1000\nasync: true", "");
-    World::write(&user, "x", "trigger: Stop\npriority: 5", "");
-    World::write(&user, "other", "trigger: pre-session", "");
+    let world = World::new("");
+    let (user, project) = (world.user_hooks(), world.project_hooks());
+    World::write_hook(&project, "b", "trigger: Stop\npriority: 999", "");
+    World::write_hook(&project, "a", "trigger: before_stop", "");
+    World::write_hook(&user, "z", "trigger: pre-agent-turn-stop", "");
+    World::write_hook(&user, "y", "trigger: Stop\npriority: 1000\nasync: true", "");
+    World::write_hook(&user, "x", "trigger: Stop\npriority: 5", "");
+    World::write_hook(&user, "other", "trigger: pre-session", "");
     assert_eq!(names(&world, "{trigger: Stop}"), ["b", "z", "a", "x", "y"]);
 }
 
 #[test]
 fn matchers_meet_every_hosts_names_and_every_text_of_the_input() {
-    let world = World::new();
-    let user = world.user();
-    World::write(
+    let world = World::new("");
+    let user = world.user_hooks();
+    World::write_hook(
         &user,
         "shell",
         "trigger: pre-tool-call\nmatcher: {tool: Shell}",
         "",
     );
-    World::write(
+    World::write_hook(
         &user,
         "bash",
         "trigger: pre-tool-call\nmatcher: {tool: ^Bash$}",
         "",
     );
-    World::write(
+    World::write_hook(
         &user,
         "deep",
         "trigger: pre-tool-call\nmatcher: {pattern: '\\.py$'}",
         "",
     );
-    World::write(
+    World::write_hook(
         &user,
         "both",
         "trigger: pre-tool-call\nmatcher: {tool: WriteFile, pattern: secret}",
         "",
     );
-    World::write(
+    World::write_hook(
         &user,
         "json",
         "trigger: pre-tool-call\nmatcher: {pattern: '\"force\": true'}",
@@ -82,9 +82,9 @@ fn matchers_meet_every_hosts_names_and_every_text_of_the_input() {
 
 #[test]
 fn a_projects_hook_replaces_a_users_with_a_notice() {
-    let world = World::new();
-    World::write(&world.user(), "guard", "trigger: Stop", "");
-    World::write(&world.project_hooks(), "guard", "trigger: Stop", "");
+    let world = World::new("");
+    World::write_hook(&world.user_hooks(), "guard", "trigger: Stop", "");
+    World::write_hook(&world.project_hooks(), "guard", "trigger: Stop", "");
     let hooks = world.hooks();
     let hook = hooks.find("guard").unwrap();
     assert_eq!(hook.origin, Origin::Project);
@@ -103,14 +103,14 @@ fn a_projects_hook_replaces_a_users_with_a_notice() {
 
 #[test]
 fn a_locked_hook_is_not_replaced() {
-    let world = World::new();
-    World::write(
-        &world.user(),
+    let world = World::new("");
+    World::write_hook(
+        &world.user_hooks(),
         "guard",
         "trigger: Stop\nmetadata: {locked: \"true\"}",
         "",
     );
-    World::write(&world.project_hooks(), "guard", "trigger: Stop", "");
+    World::write_hook(&world.project_hooks(), "guard", "trigger: Stop", "");
     let hooks = world.hooks();
     assert_eq!(hooks.find("guard").unwrap().origin, Origin::User);
     let signals = hooks.invalid("Stop".parse().unwrap());
@@ -120,9 +120,9 @@ fn a_locked_hook_is_not_replaced() {
 
 #[test]
 fn a_broken_hook_says_so_at_its_trigger_and_replaces_nothing() {
-    let world = World::new();
-    World::write(&world.user(), "guard", "trigger: Stop", "");
-    World::write(
+    let world = World::new("");
+    World::write_hook(&world.user_hooks(), "guard", "trigger: Stop", "");
+    World::write_hook(
         &world.project_hooks(),
         "guard",
         "trigger: Stop\npriority: high",
@@ -136,16 +136,16 @@ fn a_broken_hook_says_so_at_its_trigger_and_replaces_nothing() {
 
 #[test]
 fn lower_case_files_links_and_further_places_are_found_and_other_things_are_not() {
-    let world = World::new();
-    let user = world.user();
-    World::write(&user, "small", "trigger: Stop", "");
+    let world = World::new("");
+    let user = world.user_hooks();
+    World::write_hook(&user, "small", "trigger: Stop", "");
     fs::rename(user.join("small/HOOK.md"), user.join("small/hook.md")).unwrap();
     fs::write(user.join("README.md"), "x").unwrap();
     fs::create_dir(user.join("empty")).unwrap();
     let further = world.dir.path().join("further");
-    World::write(&further, "more", "trigger: Stop", "");
+    World::write_hook(&further, "more", "trigger: Stop", "");
     std::os::unix::fs::symlink(further.join("more"), user.join("linked")).unwrap();
-    let places = world.places().further(further, true);
+    let places = world.hook_places().further(further, true);
     let hooks = ahp::hook_md::discover(&places);
     let found: Vec<_> = hooks.all().iter().map(|h| h.name()).collect();
     assert_eq!(found, ["small", "more"]);
@@ -155,18 +155,18 @@ fn lower_case_files_links_and_further_places_are_found_and_other_things_are_not(
 
 #[test]
 fn the_cache_never_outlives_a_change() {
-    let world = World::new();
-    let user = world.user();
+    let world = World::new("");
+    let user = world.user_hooks();
     let places = world
-        .places()
+        .hook_places()
         .cached_in(Some(world.dir.path().join("cache")));
     let priority = || ahp::hook_md::discover(&places).all()[0].front.priority;
-    World::write(&user, "a", "trigger: Stop\npriority: 1", "");
+    World::write_hook(&user, "a", "trigger: Stop\npriority: 1", "");
     assert_eq!(priority(), 1);
     assert_eq!(priority(), 1);
     for n in 2..9 {
         // The same length, within one tick of a coarse clock.
-        World::write(&user, "a", &format!("trigger: Stop\npriority: {n}"), "");
+        World::write_hook(&user, "a", &format!("trigger: Stop\npriority: {n}"), "");
         assert_eq!(priority(), n);
     }
     let cache = fs::read_dir(world.dir.path().join("cache"))

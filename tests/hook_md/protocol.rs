@@ -17,10 +17,10 @@ const BASH: &str = "{trigger: pre-tool-use, host: claude-code, session_id: s1, w
 
 /// Runs a script as the hook of an event.
 fn answer(fields: &str, script: &str, event: &Event) -> Result<Vec<Signal>, OracleError> {
-    let world = World::new();
-    World::write(&world.user(), "h", fields, script);
+    let world = World::new("");
+    World::write_hook(&world.user_hooks(), "h", fields, script);
     let hook: Arc<Hook> = world.hooks().find("h").unwrap().clone();
-    world.run(&hook, event)
+    world.run_hook(&hook, event)
 }
 
 fn bash(script: &str) -> Result<Vec<Signal>, OracleError> {
@@ -29,16 +29,16 @@ fn bash(script: &str) -> Result<Vec<Signal>, OracleError> {
 
 /// Returns what a hook reads.
 fn told(fields: &str, yaml: &str) -> String {
-    let world = World::new();
+    let world = World::new("");
     let file = world.dir.path().join("told");
-    World::write(
-        &world.user(),
+    World::write_hook(
+        &world.user_hooks(),
         "h",
         fields,
         &format!("cat > {}", file.display()),
     );
     let hook = world.hooks().find("h").unwrap().clone();
-    world.run(&hook, &event(yaml)).unwrap();
+    world.run_hook(&hook, &event(yaml)).unwrap();
     fs::read_to_string(file).unwrap()
 }
 
@@ -128,22 +128,22 @@ fn each_kind_of_event_has_its_fields() {
 
 #[test]
 fn the_environment_names_project_trigger_and_folder() {
-    let world = World::new();
+    let world = World::new("");
     let script = "echo \"$AHP_TRIGGER $AHP_PROJECT_DIR $AHP_HOOK_DIR $PWD\" >&2; exit 2";
-    World::write(&world.user(), "h", "trigger: Stop", script);
+    World::write_hook(&world.user_hooks(), "h", "trigger: Stop", script);
     let hook = world.hooks().find("h").unwrap().clone();
     let stop = event(&format!(
         "{{trigger: Stop, work_dir: {}}}",
-        world.user().display()
+        world.user_hooks().display()
     ));
-    let signals = world.run(&hook, &stop).unwrap();
+    let signals = world.run_hook(&hook, &stop).unwrap();
     assert_eq!(
         signals[0].payload.text(),
         format!(
             "pre-agent-turn-stop {} {} {}",
-            world.project().display(),
+            world.root().display(),
             hook.dir.display(),
-            world.user().canonicalize().unwrap().display()
+            world.user_hooks().canonicalize().unwrap().display()
         )
     );
 }

@@ -53,8 +53,8 @@ fn printed_hooks_work_as_printed() {
 }
 
 fn run(name: &str, dir: &Path, example: &Example) {
-    let world = World::new();
-    copy(dir, &world.user());
+    let world = World::new("");
+    copy(dir, &world.user_hooks());
     let hooks = world.hooks();
     if !example.invalid.is_empty() {
         let broken = &hooks.broken()[0];
@@ -69,7 +69,7 @@ fn run(name: &str, dir: &Path, example: &Example) {
     for (n, case) in example.cases.iter().enumerate() {
         let at = format!("{name}, case {n}");
         for (file, text) in &case.files {
-            fs::write(world.project().join(file), text).unwrap();
+            fs::write(world.root().join(file), text).unwrap();
         }
         let due = hooks.for_event(&case.event, &|_| true);
         if case.gives == "unmet" {
@@ -81,7 +81,7 @@ fn run(name: &str, dir: &Path, example: &Example) {
             continue;
         }
         let signals = world
-            .run(&due[0], &case.event)
+            .run_hook(&due[0], &case.event)
             .unwrap_or_else(|e| panic!("{at}: {e}"));
         let gives = signals.first().map_or("none", |s| s.intensity().name());
         assert_eq!(gives, case.gives, "{at}: {signals:?}");

@@ -7,17 +7,17 @@ use crate::world::event;
 
 #[test]
 fn a_thousand_hooks_are_found_quickly() {
-    let world = World::new();
-    let user = world.user();
+    let world = World::new("");
+    let user = world.user_hooks();
     for n in 0..1000 {
         let tool = if n % 500 == 0 { "Shell" } else { "WriteFile" };
         let fields = format!(
             "trigger: before_tool\nmatcher:\n  tool: {tool}\n  pattern: 'a{n}|ls'\npriority: {n}"
         );
-        World::write(&user, &format!("hook-{n}"), &fields, "");
+        World::write_hook(&user, &format!("hook-{n}"), &fields, "");
     }
     let places = world
-        .places()
+        .hook_places()
         .cached_in(Some(world.dir.path().join("cache")));
     let bash = event("{trigger: pre-tool-use, tool: {name: Bash, input: {command: ls}}}");
     // The files must have come to rest before a cache holds for them.

@@ -32,7 +32,7 @@ pub(crate) fn evaluate(
         .unwrap()
         .build(&OracleConfig {
             node: &node,
-            root: &world.project(),
+            root: &world.root(),
         })?;
     let event = Event {
         tool: Some(ToolCall {
@@ -41,7 +41,7 @@ pub(crate) fn evaluate(
             ..ToolCall::default()
         }),
         session_id: Some("s".to_owned()),
-        work_dir: Some(world.project()),
+        work_dir: Some(world.root()),
         ..Event::new(Trigger::PreToolUse)
     };
     let context = world.context(&event, Duration::from_secs(5));
@@ -49,7 +49,7 @@ pub(crate) fn evaluate(
 }
 
 fn check(config: &str, command: &str) -> Vec<Signal> {
-    let world = World::new();
+    let world = World::new("");
     evaluate(
         &world,
         "PermissionChecker",
@@ -162,7 +162,7 @@ fn presets_choose_the_rules() {
         1
     );
     assert!(check("{preset: standard}", "git commit --no-verify -m x").is_empty());
-    let world = World::new();
+    let world = World::new("");
     let wrong = evaluate(
         &world,
         "PermissionChecker",
@@ -196,7 +196,7 @@ fn presets_choose_the_rules() {
 
 #[test]
 fn protected_paths_hold_for_commands_and_edit_tools() {
-    let world = World::new();
+    let world = World::new("");
     let config = "{protected_paths: ['migrations/**', '*.lock', ~/.ssh]}";
     let touches = |tool: &str, input: serde_json::Value| {
         !evaluate(&world, "PermissionChecker", config, tool, input)
@@ -230,7 +230,7 @@ fn protected_paths_hold_for_commands_and_edit_tools() {
 
 #[test]
 fn statements_of_database_tools_are_judged() {
-    let world = World::new();
+    let world = World::new("");
     let signals = evaluate(
         &world,
         "PermissionChecker",

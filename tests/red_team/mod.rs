@@ -13,36 +13,31 @@ use serde_json::json;
 
 use crate::permission_checker::oracle::evaluate;
 use crate::world::World;
+use crate::world::write;
 
 /// A project with a policy, a script that disarms, links and a patch.
 fn project() -> World {
-    let world = World::new();
-    let root = world.project();
-    let write = |path: &str, text: &str| {
-        let path = root.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    };
-    write(".ahp/hooks.yaml", "version: 1\n");
-    write(".ahp/signals.jsonl", "");
-    write(".agents/hooks/guard/HOOK.md", "---\n---\n");
-    write(".claude/settings.json", "{}");
-    write(".git/hooks/pre-commit", "#!/bin/sh\nexec ahp hook\n");
-    write(".git/index", "DIRC");
-    write("disarm.sh", "#!/bin/sh\nrm -rf .ahp\n");
-    write("disarm.py", "import shutil\nshutil.rmtree('.ahp')\n");
-    write("disarm.pl", "unlink('.ahp/hooks.yaml');\n");
-    write("kit/.ahp/hooks.yaml", "version: 1\n");
-    write("harmless.sh", "#!/bin/sh\necho .ahp\ncat .ahp/hooks.yaml\n");
-    write(
+    let world = World::new("");
+    world.write(".ahp/hooks.yaml", "version: 1\n");
+    world.write(".ahp/signals.jsonl", "");
+    world.write(".agents/hooks/guard/HOOK.md", "---\n---\n");
+    world.write(".claude/settings.json", "{}");
+    world.write(".git/hooks/pre-commit", "#!/bin/sh\nexec ahp hook\n");
+    world.write(".git/index", "DIRC");
+    world.write("disarm.sh", "#!/bin/sh\nrm -rf .ahp\n");
+    world.write("disarm.py", "import shutil\nshutil.rmtree('.ahp')\n");
+    world.write("disarm.pl", "unlink('.ahp/hooks.yaml');\n");
+    world.write("kit/.ahp/hooks.yaml", "version: 1\n");
+    world.write("harmless.sh", "#!/bin/sh\necho .ahp\ncat .ahp/hooks.yaml\n");
+    world.write(
         "evil.patch",
         "--- a/.ahp/hooks.yaml\n+++ b/.ahp/hooks.yaml\n@@ -1 +0,0 @@\n-version: 1\n",
     );
-    write("src/main.rs", "fn main() {}\n");
+    world.write("src/main.rs", "fn main() {}\n");
+    let root = world.root();
     symlink(root.join(".ahp"), root.join("link")).unwrap();
     symlink(root.join(".ahp/hooks.yaml"), root.join("notes.txt")).unwrap();
-    fs::create_dir_all(world.user().join(".ahp")).unwrap();
-    fs::write(world.user().join(".ahp/hooks.yaml"), "version: 1\n").unwrap();
+    write(&world.home().join(".ahp/hooks.yaml"), "version: 1\n");
     world
 }
 
@@ -62,7 +57,7 @@ fn every_way_is_blocked_or_out_of_reach_for_a_reason() {
         };
         let command = input
             .replace("\\n", "\n")
-            .replace("@PROJECT", &world.project().to_string_lossy());
+            .replace("@PROJECT", &world.root().to_string_lossy());
         let found = evaluate(
             &world,
             "SelfProtection",
@@ -100,7 +95,7 @@ fn every_way_is_blocked_or_out_of_reach_for_a_reason() {
 #[test]
 fn what_a_guarded_name_leads_to_is_guarded() {
     let world = project();
-    let root = world.project();
+    let root = world.root();
     for dir in ["dotfiles", "shared", ".gemini", ".github"] {
         fs::create_dir_all(root.join(dir)).unwrap();
     }
@@ -160,7 +155,7 @@ fn edit_tools_of_every_host_are_stopped() {
         ),
         (
             "Write",
-            json!({"file_path": world.project().join(".ahp/hooks.local.yaml"), "content": ""}),
+            json!({"file_path": world.root().join(".ahp/hooks.local.yaml"), "content": ""}),
         ),
         (
             "Write",
@@ -208,7 +203,7 @@ fn edit_tools_of_every_host_are_stopped() {
         ),
         (
             "Write",
-            json!({"file_path": world.user().join(".ahp/hooks.yaml"), "content": ""}),
+            json!({"file_path": world.home().join(".ahp/hooks.yaml"), "content": ""}),
         ),
         (
             "Write",
@@ -261,8 +256,8 @@ fn the_engine_binds_it_by_itself() {
     let decision = |policy: &str, command: &str| {
         let engine = Engine::builder()
             .policy_text(policy)
-            .root(world.project())
-            .home(world.user())
+            .root(world.root())
+            .home(world.home())
             .without_log()
             .build()
             .unwrap();

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use crate::command::world::World;
+use crate::world::World;
 
 #[test]
 fn a_new_oracle_is_tested_bound_listed_and_run() {

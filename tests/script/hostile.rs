@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use ahp::oracle::rhai::Script;
 
-use crate::command::world::World;
+use crate::world::World;
 
 use super::scripts::run;
 use super::scripts::try_run;

@@ -9,7 +9,7 @@ use ahp::signal_log::verify;
 use serde_json::Value;
 use serde_json::json;
 
-use crate::command::world::World;
+use crate::world::World;
 
 /// A way in which a system refuses.
 struct Refusal {

@@ -1,7 +1,6 @@
 //! Trust and the engine: what changed since is seen, also by an engine that lives long, and while a command runs.
 
 use std::fs;
-use std::path::Path;
 
 use ahp::config::Environment;
 use ahp::config::Locations;
@@ -15,35 +14,30 @@ use ahp::verdict::Decision;
 use ahp::verdict::Outcome;
 use ahp::verdict::Verdict;
 
+use crate::world::World;
+use crate::world::write;
+
 /// A project, its user, and one engine that outlives every change to either.
 struct Living {
-    dir: tempfile::TempDir,
+    world: World,
     engine: Engine,
 }
 
 impl Living {
     fn new(policy: &str, files: &[(&str, &str)]) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir.path().join("project");
-        write(&root, ".ahp/hooks.yaml", policy);
+        let world = World::new(policy);
         for (file, text) in files {
-            write(&root, file, text);
+            world.write(file, text);
         }
-        let home = dir.path().join("home");
-        fs::create_dir_all(&home).unwrap();
-        let shown = home.display().to_string();
-        let environment = Environment::of(&root, [("HOME", shown.as_str())]);
+        let shown = world.home().display().to_string();
+        let environment = Environment::of(&world.root(), [("HOME", shown.as_str())]);
         let locations = Locations::find(&environment, None);
         let engine = Engine::builder()
             .locations(locations)
             .without_log()
             .build()
             .unwrap();
-        Self { dir, engine }
-    }
-
-    fn root(&self) -> std::path::PathBuf {
-        self.dir.path().join("project")
+        Self { world, engine }
     }
 
     /// Grants trust as another process does.
@@ -56,8 +50,8 @@ impl Living {
     }
 
     fn trust(&self) -> Trust {
-        let state = self.dir.path().join("home/.local/state/ahp");
-        Trust::of(&self.root(), Some(&state))
+        let state = self.world.home().join(".local/state/ahp");
+        Trust::of(&self.world.root(), Some(&state))
     }
 
     fn judge(&self, trigger: Trigger) -> Verdict {
@@ -67,17 +61,11 @@ impl Living {
                 input: serde_json::json!({"command": "true"}),
                 ..ToolCall::default()
             }),
-            work_dir: Some(self.root()),
+            work_dir: Some(self.world.root()),
             ..Event::new(trigger)
         };
         block_on(self.engine.evaluate(event))
     }
-}
-
-fn write(root: &Path, file: &str, text: &str) {
-    let path = root.join(file);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
 }
 
 const HOOK: &str = "---\nname: guard\ndescription: It guards\ntrigger: before_tool\n---\n";
@@ -108,18 +96,17 @@ fn a_living_engine_sees_trust_that_is_granted_and_taken_back() {
 fn a_living_engine_sees_hooks_that_come_change_and_go() {
     let living = Living::new("version: 1\n", &[]);
     assert_eq!(living.judge(Trigger::PreToolUse).decision, Decision::None);
-    let home = living.dir.path().join("home/.config/agents/hooks/guard");
-    write(&home, "HOOK.md", HOOK);
-    write(&home, "scripts/run.sh", "echo no >&2; exit 2");
+    let home = living.world.home().join(".config/agents/hooks/guard");
+    write(&home.join("HOOK.md"), HOOK);
+    write(&home.join("scripts/run.sh"), "echo no >&2; exit 2");
     assert_eq!(living.judge(Trigger::PreToolUse).decision, Decision::Block);
     // The same length, another trigger.
     write(
-        &home,
-        "HOOK.md",
+        &home.join("HOOK.md"),
         &HOOK.replace("before_tool", "after_agent"),
     );
     assert_eq!(living.judge(Trigger::PreToolUse).decision, Decision::None);
-    write(&home, "HOOK.md", HOOK);
+    write(&home.join("HOOK.md"), HOOK);
     assert_eq!(living.judge(Trigger::PreToolUse).decision, Decision::Block);
     fs::remove_dir_all(&home).unwrap();
     assert_eq!(living.judge(Trigger::PreToolUse).decision, Decision::None);
@@ -134,7 +121,7 @@ fn a_living_engine_sees_scripts_that_change() {
     );
     assert_eq!(living.judge(Trigger::PreAgentTurn).decision, Decision::None);
     let blocks = script(r#"block("no", ["stop"])"#);
-    write(&living.root(), ".ahp/oracles/own.rhai", &blocks);
+    living.world.write(".ahp/oracles/own.rhai", &blocks);
     assert_eq!(
         living.judge(Trigger::PreAgentTurn).decision,
         Decision::Block
@@ -202,7 +189,7 @@ fn a_command_that_is_not_waited_for_needs_trust_as_well() {
     assert!(says(&verdict).contains("ahp trust"), "{}", says(&verdict));
     // Nor does it run where it is started by its name.
     let event = Event {
-        work_dir: Some(living.root()),
+        work_dir: Some(living.world.root()),
         ..Event::new(Trigger::PreIssueSubmit)
     };
     block_on(
@@ -210,10 +197,10 @@ fn a_command_that_is_not_waited_for_needs_trust_as_well() {
             .engine
             .evaluate_in_background(event.clone(), "test-gate"),
     );
-    assert!(!living.root().join("ran").exists());
+    assert!(!living.world.path("ran").exists());
     living.grant();
     block_on(living.engine.evaluate_in_background(event, "test-gate"));
-    assert!(living.root().join("ran").exists());
+    assert!(living.world.path("ran").exists());
 }
 
 #[test]
@@ -226,11 +213,11 @@ fn a_command_of_an_issue_runs_only_as_it_was_looked_at() {
     // Bound by the user, so that the binding itself needs no trust: the command is the clone's all the same.
     let living = Living::new("version: 1\n", &[("Issues/FEAT-1.md", &issue("touch ran"))]);
     let policy = "hooks: {pre-issue-close: [{oracle: CompletionVerifier, config: {require_tests: false}}]}\n";
-    write(&living.dir.path().join("home"), ".ahp/hooks.yaml", policy);
+    write(&living.world.home().join(".ahp/hooks.yaml"), policy);
     let judge = || {
         let event = Event {
             issue_id: Some("FEAT-1".to_owned()),
-            work_dir: Some(living.root()),
+            work_dir: Some(living.world.root()),
             ..Event::new(Trigger::PreIssueClose)
         };
         block_on(living.engine.evaluate(event))
@@ -242,7 +229,7 @@ fn a_command_of_an_issue_runs_only_as_it_was_looked_at() {
         "{}",
         says(&verdict)
     );
-    assert!(!living.root().join("ran").exists());
+    assert!(!living.world.path("ran").exists());
     let look = living.trust().look().unwrap();
     let commands = look
         .changes()
@@ -255,17 +242,17 @@ fn a_command_of_an_issue_runs_only_as_it_was_looked_at() {
     );
     living.grant();
     judge();
-    assert!(living.root().join("ran").exists());
+    assert!(living.world.path("ran").exists());
     // Whatever else is written into the issue, the command stays the one that was looked at.
-    fs::remove_file(living.root().join("ran")).unwrap();
-    write(
-        &living.root(),
-        "Issues/FEAT-1.md",
-        &(issue("touch ran") + "More.\n"),
-    );
+    fs::remove_file(living.world.path("ran")).unwrap();
+    living
+        .world
+        .write("Issues/FEAT-1.md", &(issue("touch ran") + "More.\n"));
     judge();
-    assert!(living.root().join("ran").exists());
-    write(&living.root(), "Issues/FEAT-1.md", &issue("touch other"));
+    assert!(living.world.path("ran").exists());
+    living
+        .world
+        .write("Issues/FEAT-1.md", &issue("touch other"));
     let verdict = judge();
     assert_eq!(
         verdict.signals[0].header.kind,
@@ -273,5 +260,5 @@ fn a_command_of_an_issue_runs_only_as_it_was_looked_at() {
         "{}",
         says(&verdict)
     );
-    assert!(!living.root().join("other").exists());
+    assert!(!living.world.path("other").exists());
 }

@@ -16,8 +16,8 @@ use crate::world::event;
 
 /// A project with a hook that blocks with what its script says.
 fn world() -> World {
-    let mut world = World::new();
-    World::write(
+    let mut world = World::new("");
+    World::write_hook(
         &world.project_hooks(),
         "h",
         "trigger: Stop",
@@ -33,7 +33,7 @@ fn world() -> World {
 }
 
 fn trust(world: &World) -> Trust {
-    Trust::of(&world.project(), Some(&world.dir.path().join("state")))
+    Trust::of(&world.root(), Some(&world.dir.path().join("state")))
 }
 
 fn grant(world: &mut World) {
@@ -48,7 +48,7 @@ fn grant(world: &mut World) {
 
 fn run(world: &World) -> Result<String, OracleError> {
     let hook = world.hooks().find("h").unwrap().clone();
-    let signals = world.run(&hook, &event("{trigger: Stop}"))?;
+    let signals = world.run_hook(&hook, &event("{trigger: Stop}"))?;
     Ok(signals[0].payload.text().to_owned())
 }
 
@@ -115,7 +115,7 @@ fn any_change_asks_again_and_shows_the_difference() {
 fn what_runs_is_the_copy_that_was_trusted() {
     let mut world = world();
     let script = "echo $0 $AHP_HOOK_DIR >&2; exit 2";
-    World::write(&world.project_hooks(), "h", "trigger: Stop", script);
+    World::write_hook(&world.project_hooks(), "h", "trigger: Stop", script);
     grant(&mut world);
     let said = run(&world).unwrap();
     let state = world.dir.path().join("state").display().to_string();
@@ -146,24 +146,24 @@ fn a_link_out_of_the_project_is_trusted_by_what_it_leads_to() {
 #[test]
 fn a_users_own_hook_needs_no_trust_and_a_neighbours_gets_none() {
     let world = world();
-    World::write(
-        &world.user(),
+    World::write_hook(
+        &world.user_hooks(),
         "mine",
         "trigger: Stop",
         "echo mine >&2; exit 2",
     );
     let hook = world.hooks().find("mine").unwrap().clone();
     assert_eq!(
-        world.run(&hook, &event("{trigger: Stop}")).unwrap()[0]
+        world.run_hook(&hook, &event("{trigger: Stop}")).unwrap()[0]
             .payload
             .text(),
         "mine"
     );
     let neighbour = world.dir.path().join("neighbour");
-    World::write(&neighbour, "theirs", "trigger: Stop", "exit 2");
-    let hooks = ahp::hook_md::discover(&world.places().further(neighbour, true));
+    World::write_hook(&neighbour, "theirs", "trigger: Stop", "exit 2");
+    let hooks = ahp::hook_md::discover(&world.hook_places().further(neighbour, true));
     let hook = hooks.find("theirs").unwrap().clone();
-    match world.run(&hook, &event("{trigger: Stop}")) {
+    match world.run_hook(&hook, &event("{trigger: Stop}")) {
         Err(OracleError::Untrusted(why)) => assert!(why.contains("lies outside"), "{why}"),
         other => panic!("{other:?}"),
     }
@@ -172,7 +172,7 @@ fn a_users_own_hook_needs_no_trust_and_a_neighbours_gets_none() {
 #[test]
 fn bindings_are_trusted_with_their_layers_and_the_scripts_they_name() {
     let mut world = world();
-    let project = world.project();
+    let project = world.root();
     fs::create_dir_all(project.join(".ahp/packs")).unwrap();
     fs::create_dir_all(project.join("scripts")).unwrap();
     fs::write(project.join("scripts/check.sh"), ". ./scripts/lib.sh").unwrap();
@@ -229,7 +229,7 @@ fn bindings_are_trusted_with_their_layers_and_the_scripts_they_name() {
 #[test]
 fn command_lines_run_the_trusted_copies_of_scripts() {
     let mut world = world();
-    let project = world.project();
+    let project = world.root();
     fs::create_dir_all(project.join(".github/hooks")).unwrap();
     fs::create_dir_all(project.join("scripts")).unwrap();
     fs::write(project.join("scripts/a.sh"), "exit 2").unwrap();

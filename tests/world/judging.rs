@@ -1,11 +1,11 @@
-//! A user, a project and its hooks in a folder of their own.
+//! Hooks and oracles of a world, each judging an event without a policy around it.
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use std::time::Instant;
 
 use ahp::event::Event;
@@ -21,10 +21,8 @@ use ahp::oracle::HookContext;
 use ahp::oracle::Oracle as _;
 use ahp::oracle::OracleError;
 use ahp::oracle::external::HookOracle;
-use ahp::process::find_program;
 use ahp::signal::Signal;
 use ahp::signal_log::EmptyHistory;
-use ahp::trust::Trust;
 use ahp::workspace::ChangeScope;
 use ahp::workspace::Changes;
 use ahp::workspace::GitError;
@@ -32,6 +30,10 @@ use ahp::workspace::GitState;
 use ahp::workspace::Issue;
 use ahp::workspace::IssueError;
 use ahp::workspace::Workspace;
+
+use super::World;
+use super::executable;
+use super::write;
 
 /// A project without git and issues.
 #[derive(Debug)]
@@ -67,63 +69,39 @@ impl Workspace for Bare {
     }
 }
 
-/// A user and a project.
-pub(crate) struct World {
-    pub(crate) dir: tempfile::TempDir,
-    pub(crate) trust: Trust,
-}
-
 impl World {
-    pub(crate) fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        for sub in ["user", "project/.agents/hooks", "cache"] {
-            fs::create_dir_all(dir.path().join(sub)).unwrap();
-        }
-        Self {
-            dir,
-            trust: Trust::everything(),
-        }
-    }
-
-    pub(crate) fn user(&self) -> PathBuf {
-        self.dir.path().join("user")
-    }
-
-    pub(crate) fn project(&self) -> PathBuf {
-        self.dir.path().join("project")
+    pub(crate) fn user_hooks(&self) -> PathBuf {
+        self.home().join("hooks")
     }
 
     pub(crate) fn project_hooks(&self) -> PathBuf {
-        self.project().join(".agents/hooks")
+        self.path(".agents/hooks")
     }
 
-    pub(crate) fn places(&self) -> Places {
-        Places::new(Some(&self.user()), &self.project())
+    pub(crate) fn hook_places(&self) -> Places {
+        Places::new(Some(&self.user_hooks()), &self.root())
     }
 
     pub(crate) fn hooks(&self) -> Hooks {
-        discover(&self.places())
+        discover(&self.hook_places())
     }
 
     /// Writes a hook with a shell script.
-    pub(crate) fn write(dir: &Path, name: &str, fields: &str, script: &str) {
+    pub(crate) fn write_hook(dir: &Path, name: &str, fields: &str, script: &str) {
         let hook = dir.join(name);
-        fs::create_dir_all(hook.join("scripts")).unwrap();
         let text = format!("---\nname: {name}\ndescription: A test\n{fields}\n---\n# Words\n");
-        fs::write(hook.join("HOOK.md"), text).unwrap();
-        let run = hook.join("scripts/run");
-        fs::write(&run, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&run, fs::Permissions::from_mode(0o755)).unwrap();
+        write(&hook.join("HOOK.md"), text);
+        executable(&hook.join("scripts/run"), &format!("#!/bin/sh\n{script}\n"));
     }
 
-    pub(crate) fn context(&self, event: &Event, timeout: std::time::Duration) -> HookContext {
+    pub(crate) fn context(&self, event: &Event, timeout: Duration) -> HookContext {
         let facts = Facts::new(FactsSeed {
             event: Arc::new(event.clone()),
-            workspace: Arc::new(Bare(self.project())),
+            workspace: Arc::new(Bare(self.root())),
             history: Arc::new(EmptyHistory),
             environment: "development".to_owned(),
             time: "2026-01-15T10:30:00Z".parse().unwrap(),
-            home: Some(self.user()),
+            home: Some(self.home()),
         });
         HookContext {
             facts: Arc::new(facts),
@@ -135,35 +113,14 @@ impl World {
     }
 
     /// Runs one hook for an event.
-    pub(crate) fn run(&self, hook: &Arc<Hook>, event: &Event) -> Result<Vec<Signal>, OracleError> {
+    pub(crate) fn run_hook(
+        &self,
+        hook: &Arc<Hook>,
+        event: &Event,
+    ) -> Result<Vec<Signal>, OracleError> {
         let context = self.context(event, hook.front.timeout);
         block_on(HookOracle::new(hook.clone()).evaluate(&context))
     }
-}
-
-/// Copies a folder with all that is in it.
-pub(crate) fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let to = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &to);
-        } else {
-            fs::write(&to, fs::read(entry.path()).unwrap()).unwrap();
-            let mode = entry.metadata().unwrap().permissions().mode();
-            fs::set_permissions(&to, fs::Permissions::from_mode(mode)).unwrap();
-        }
-    }
-}
-
-/// Whether a program is here; says so where it is not.
-pub(crate) fn is_here(program: &str) -> bool {
-    let found = find_program(program, std::env::var_os("PATH").as_deref()).is_some();
-    if !found {
-        eprintln!("skipped: there is no `{program}` here");
-    }
-    found
 }
 
 /// Waits for a future that never waits.

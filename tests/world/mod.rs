@@ -1,18 +1,31 @@
-//! A project in a folder of its own, with a home of its own, and `ahp` run in it.
+//! A person and a project in a folder of their own, and programs that run there.
+
+mod judging;
+
+pub(crate) use self::judging::block_on;
+pub(crate) use self::judging::event;
 
 use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::path::PathBuf;
 use std::process::Command;
 use std::process::Output;
 use std::process::Stdio;
 
+use ahp::process::find_program;
+use ahp::trust::Trust;
+
 /// A throw-away project with a throw-away home.
 pub(crate) struct World {
-    dir: tempfile::TempDir,
+    pub(crate) dir: tempfile::TempDir,
+    /// What an oracle is told that may run here; programs look for themselves.
+    pub(crate) trust: Trust,
 }
 
-/// What a run of `ahp` came to.
+/// What a run of a program came to.
+#[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: i32,
     pub(crate) stdout: String,
@@ -42,6 +55,7 @@ impl World {
     pub(crate) fn new(policy: &str) -> Self {
         let world = Self {
             dir: tempfile::tempdir().unwrap(),
+            trust: Trust::everything(),
         };
         fs::create_dir_all(world.path(".ahp")).unwrap();
         fs::create_dir_all(world.home()).unwrap();
@@ -64,9 +78,7 @@ impl World {
     }
 
     pub(crate) fn write(&self, path: &str, content: impl AsRef<[u8]>) {
-        let path = self.path(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, content).unwrap();
+        write(&self.path(path), content);
     }
 
     pub(crate) fn read(&self, path: &str) -> String {
@@ -91,20 +103,15 @@ impl World {
         assert!(done.status.success(), "{arguments:?}: {done:?}");
     }
 
-    /// A program that runs in the project, with nothing of this machine's own settings.
+    /// A program that runs in the project, with nothing of this machine's own settings but where programs lie.
     #[expect(clippy::disallowed_methods, reason = "a test starts real processes")]
     pub(crate) fn command(&self, program: impl AsRef<Path>) -> Command {
         let mut command = Command::new(program.as_ref());
         command
             .current_dir(self.root())
+            .env_clear()
             .env("HOME", self.home())
-            .env_remove("AHP_HOME")
-            .env_remove("AHP_ENV")
-            .env_remove("AHP_TRUST")
-            .env_remove("XDG_CONFIG_HOME")
-            .env_remove("XDG_STATE_HOME")
-            .env_remove("XDG_CACHE_HOME")
-            .env_remove("CLICOLOR_FORCE")
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .stdin(Stdio::null());
         command
     }
@@ -120,22 +127,7 @@ impl World {
 
     /// Runs `ahp` with text on its stdin.
     pub(crate) fn ahp_fed(&self, arguments: &[&str], input: &[u8]) -> Ran {
-        use std::io::Write as _;
-        let mut child = self
-            .ahp_command()
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        let input = input.to_vec();
-        // A program that answers before it has read all may close its end.
-        let feeder = std::thread::spawn(move || stdin.write_all(&input).ok());
-        let output = child.wait_with_output().unwrap();
-        feeder.join().unwrap();
-        Ran::of(&output)
+        fed(self.ahp_command().args(arguments), input)
     }
 
     /// The records of the signal log.
@@ -145,4 +137,58 @@ impl World {
             .map(|line| serde_json::from_str(line).unwrap())
             .collect()
     }
+}
+
+/// Runs a program with text on its stdin.
+pub(crate) fn fed(command: &mut Command, input: &[u8]) -> Ran {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    // A program that answers before it has read all may close its end.
+    let feeder = std::thread::spawn(move || stdin.write_all(&input).ok());
+    let output = child.wait_with_output().unwrap();
+    feeder.join().unwrap();
+    Ran::of(&output)
+}
+
+/// Writes a file, and the folders on the way to it.
+pub(crate) fn write(path: &Path, content: impl AsRef<[u8]>) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, content).unwrap();
+}
+
+/// Writes a program.
+pub(crate) fn executable(path: &Path, text: &str) {
+    write(path, text);
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// Copies a folder with all that is in it.
+pub(crate) fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            fs::write(&to, fs::read(entry.path()).unwrap()).unwrap();
+            let mode = entry.metadata().unwrap().permissions().mode();
+            fs::set_permissions(&to, fs::Permissions::from_mode(mode)).unwrap();
+        }
+    }
+}
+
+/// Whether a program is here; says so where it is not.
+pub(crate) fn is_here(program: &str) -> bool {
+    let found = find_program(program, std::env::var_os("PATH").as_deref()).is_some();
+    if !found {
+        eprintln!("SKIPPED: there is no `{program}` here");
+    }
+    found
 }
