@@ -85,11 +85,7 @@ pub(super) static HOST: Host = Host {
 };
 
 fn speaks(payload: &Payload) -> Certainty {
-    if payload.has("event_type") && payload.has("work_dir") {
-        Certainty::Certain
-    } else {
-        Certainty::No
-    }
+    Certainty::certain_if(payload.has("event_type") && payload.has("work_dir"))
 }
 
 fn encode(speech: &Speech<'_>) -> Reply {

@@ -155,15 +155,7 @@ impl Host {
     ) -> Plan<'a> {
         let limit = self.text_limit;
         let mut plan = Plan {
-            speech: Speech {
-                moment,
-                event,
-                objection: None,
-                input: None,
-                context: None,
-                notice: None,
-                verdict,
-            },
+            speech: Speech::nothing(moment, event, verdict),
             queue: None,
             delivers: false,
         };

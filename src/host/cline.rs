@@ -61,11 +61,9 @@ pub(super) static HOST: Host = Host {
 };
 
 fn speaks(payload: &Payload) -> Certainty {
-    if payload.has("clineVersion") || (payload.has("taskId") && payload.has("hookName")) {
-        Certainty::Certain
-    } else {
-        Certainty::No
-    }
+    Certainty::certain_if(
+        payload.has("clineVersion") || (payload.has("taskId") && payload.has("hookName")),
+    )
 }
 
 /// Lifts what lies in an object of the event's own name to where the common reader looks.

@@ -61,11 +61,7 @@ fn speaks(payload: &Payload) -> Certainty {
     let transcript = payload
         .str("transcript_path")
         .is_some_and(|p| p.contains("/.codex/"));
-    if transcript || (payload.has("turn_id") && payload.has("model")) {
-        Certainty::Certain
-    } else {
-        Certainty::No
-    }
+    Certainty::certain_if(transcript || (payload.has("turn_id") && payload.has("model")))
 }
 
 fn encode(speech: &Speech<'_>) -> Reply {

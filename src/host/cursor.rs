@@ -76,11 +76,7 @@ pub(super) static HOST: Host = Host {
 };
 
 fn speaks(payload: &Payload) -> Certainty {
-    if payload.has("conversation_id") && payload.has("generation_id") {
-        Certainty::Certain
-    } else {
-        Certainty::No
-    }
+    Certainty::certain_if(payload.has("conversation_id") && payload.has("generation_id"))
 }
 
 fn adjust(event: &str, payload: &mut Payload, _: &mut Trigger) -> bool {

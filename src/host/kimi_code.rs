@@ -60,14 +60,11 @@ pub(super) static HOST: Host = Host {
 };
 
 fn speaks(payload: &Payload) -> Certainty {
-    if payload
-        .str("client_type")
-        .is_some_and(|client| client.starts_with("kimi"))
-    {
-        Certainty::Certain
-    } else {
-        Certainty::No
-    }
+    Certainty::certain_if(
+        payload
+            .str("client_type")
+            .is_some_and(|client| client.starts_with("kimi")),
+    )
 }
 
 fn encode(speech: &Speech<'_>) -> Reply {

@@ -65,6 +65,12 @@ enum Certainty {
     Certain,
 }
 
+impl Certainty {
+    const fn certain_if(sign: bool) -> Self {
+        if sign { Self::Certain } else { Self::No }
+    }
+}
+
 /// A program that runs agents (or issues, or commits) and calls hooks.
 ///
 /// An adapter decides nothing: it translates. What it cannot say, [`Host::plan`] has taken out before.
@@ -189,15 +195,7 @@ impl Host {
         static ANY: Moment = Moment::ignored(&[]);
         let moment = self.moment(event).unwrap_or(&ANY);
         let verdict = Verdict::none(moment.trigger.unwrap_or(Trigger::PostSession));
-        self.encode(&Speech {
-            moment,
-            event,
-            objection: None,
-            input: None,
-            context: None,
-            notice: None,
-            verdict: &verdict,
-        })
+        self.encode(&Speech::nothing(moment, event, &verdict))
     }
 }
 

@@ -67,11 +67,7 @@ pub(super) static HOST: Host = Host {
 };
 
 fn speaks(payload: &Payload) -> Certainty {
-    if payload.has("event") && payload.has("trigger_source") {
-        Certainty::Certain
-    } else {
-        Certainty::No
-    }
+    Certainty::certain_if(payload.has("event") && payload.has("trigger_source"))
 }
 
 fn encode(speech: &Speech<'_>) -> Reply {

@@ -59,11 +59,7 @@ fn speaks(payload: &Payload) -> Certainty {
     let typed = payload
         .str("type")
         .is_some_and(|t| t.starts_with("session."));
-    if payload.has("sessionID") || (typed && payload.has("properties")) {
-        Certainty::Certain
-    } else {
-        Certainty::No
-    }
+    Certainty::certain_if(payload.has("sessionID") || (typed && payload.has("properties")))
 }
 
 fn adjust(_: &str, payload: &mut Payload, _: &mut Trigger) -> bool {

@@ -50,14 +50,11 @@ pub(super) static HOST: Host = Host {
 };
 
 fn speaks(payload: &Payload) -> Certainty {
-    if payload
-        .str("transcript_path")
-        .is_some_and(|p| p.contains("/.qwen/"))
-    {
-        Certainty::Certain
-    } else {
-        Certainty::No
-    }
+    Certainty::certain_if(
+        payload
+            .str("transcript_path")
+            .is_some_and(|p| p.contains("/.qwen/")),
+    )
 }
 
 /// After each tool result it calls the prompt's hook again with no words: no new turn, but a chance to speak.

@@ -37,6 +37,21 @@ pub struct Speech<'a> {
     pub verdict: &'a Verdict,
 }
 
+impl<'a> Speech<'a> {
+    /// Starts a speech that says nothing yet.
+    pub(super) const fn nothing(moment: &'a Moment, event: &'a str, verdict: &'a Verdict) -> Self {
+        Self {
+            moment,
+            event,
+            objection: None,
+            input: None,
+            context: None,
+            notice: None,
+            verdict,
+        }
+    }
+}
+
 impl Speech<'_> {
     /// Whether there is nothing to say.
     pub fn is_empty(&self) -> bool {

@@ -63,11 +63,7 @@ pub(super) static HOST: Host = Host {
 };
 
 fn speaks(payload: &Payload) -> Certainty {
-    if payload.has("hookEventName") && payload.has("sessionId") {
-        Certainty::Certain
-    } else {
-        Certainty::No
-    }
+    Certainty::certain_if(payload.has("hookEventName") && payload.has("sessionId"))
 }
 
 fn encode(speech: &Speech<'_>) -> Reply {

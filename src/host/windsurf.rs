@@ -48,11 +48,7 @@ pub(super) static HOST: Host = Host {
 };
 
 fn speaks(payload: &Payload) -> Certainty {
-    if payload.has("agent_action_name") {
-        Certainty::Certain
-    } else {
-        Certainty::No
-    }
+    Certainty::certain_if(payload.has("agent_action_name"))
 }
 
 fn adjust(event: &str, payload: &mut Payload, _: &mut Trigger) -> bool {
