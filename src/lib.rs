@@ -10,10 +10,13 @@
 //! - [`workspace`], [`fact`]: what the project looks like, asked lazily;
 //! - [`config`], [`diagnostic`]: the layers that users write, and what is wrong in them;
 //! - [`hook_md`], [`trust`]: the programs of users and projects that judge too, and which of them may run;
+//! - [`condition`], [`policy`]: what was written, ready to be asked;
 //! - [`oracle`]: the checks;
 //! - [`signal`], [`verdict`]: what they say, and what it adds up to;
-//! - [`signal_log`]: what is remembered;
-//! - [`message`], [`host`]: how it is said, and in whose form.
+//! - [`engine`]: what brings all of them together;
+//! - [`signal_log`], [`analysis`]: what is remembered, and what it teaches;
+//! - [`message`], [`host`]: how it is said, and in whose form;
+//! - [`policy_test`]: tests of all this as data.
 
 pub mod analysis;
 pub mod condition;
