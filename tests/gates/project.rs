@@ -4,7 +4,6 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use std::time::Instant;
 
 use ahp::config::Node;
 use ahp::config::parse_yaml;
@@ -16,19 +15,17 @@ use ahp::fact::Facts;
 use ahp::fact::FactsSeed;
 use ahp::oracle::Catalog;
 use ahp::oracle::ConfigError;
-use ahp::oracle::HookContext;
 use ahp::oracle::Oracle;
 use ahp::oracle::OracleConfig;
 use ahp::oracle::OracleError;
 use ahp::signal::Intensity;
-use ahp::signal::Payload;
 use ahp::signal::Signal;
-use ahp::signal_log::EmptyHistory;
-use ahp::trust::Trust;
 use ahp::workspace::DiskWorkspace;
 
 use crate::world::World;
+use crate::world::context;
 use crate::world::executable;
+use crate::world::seed;
 
 /// A project.
 pub(super) struct Project(World);
@@ -107,24 +104,16 @@ impl Project {
         timeout: f64,
     ) -> Result<Vec<Signal>, OracleError> {
         let oracle = self.oracle(name, config).unwrap();
-        let facts = Facts::new(FactsSeed {
-            event: Arc::new(event),
-            workspace: Arc::new(DiskWorkspace::new(self.root(), PathBuf::from("Issues"))),
-            history: Arc::new(EmptyHistory),
-            environment: "development".to_owned(),
+        let workspace = DiskWorkspace::new(self.root(), PathBuf::from("Issues"));
+        let seed = FactsSeed {
             time: std::time::UNIX_EPOCH
                 .elapsed()
                 .map(|d| chrono::DateTime::UNIX_EPOCH + d)
                 .unwrap(),
-            home: None,
-        });
-        let context = HookContext {
-            facts: Arc::new(facts),
-            binding: "test".into(),
-            deadline: Instant::now().checked_add(Duration::from_secs_f64(timeout)),
-            state_dir: self.root().join(".ahp"),
-            trust: Trust::everything(),
+            ..seed(event, Arc::new(workspace))
         };
+        let timeout = Duration::from_secs_f64(timeout);
+        let context = context(Arc::new(Facts::new(seed)), timeout);
         tokio::runtime::Builder::new_current_thread()
             .build()
             .unwrap()
@@ -166,14 +155,6 @@ pub(super) fn only(signals: &[Signal]) -> (&str, Intensity, &str) {
             signal.payload.text(),
         ),
         other => panic!("expected one signal: {other:#?}"),
-    }
-}
-
-/// Returns the steps of a signal.
-pub(super) fn steps(signal: &Signal) -> &[String] {
-    match &signal.payload {
-        Payload::Control(_) => &[],
-        other => other.steps(),
     }
 }
 

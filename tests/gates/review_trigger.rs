@@ -13,9 +13,9 @@ use super::project::only;
 use super::project::path_before;
 use super::project::refused;
 use super::project::script;
-use super::project::steps;
 use crate::world::World;
 use crate::world::is_here;
+use crate::world::steps;
 
 fn project() -> Project {
     let project = Project::new(&[(

@@ -9,9 +9,9 @@ use super::project::Project;
 use super::project::only;
 use super::project::refused;
 use super::project::script;
-use super::project::steps;
 use super::project::submission;
 use crate::world::is_here;
+use crate::world::steps;
 
 const REPORT: &str = r#"<testsuites><testsuite name="s" tests="2"><testcase classname="tests.test_a" name="test_ok"/>
 <testcase classname="tests.test_a" name="test_bad" file="tests/test_a.py" line="3"><failure message="assert 1 == 2"/></testcase></testsuite></testsuites>"#;

@@ -1,9 +1,7 @@
 //! A bench on which one oracle judges one event.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use std::time::Instant;
 
 use ahp::config::parse_yaml;
 use ahp::diagnostic::Diagnostic;
@@ -15,19 +13,19 @@ use ahp::fact::Facts;
 use ahp::fact::FactsSeed;
 use ahp::oracle::Catalog;
 use ahp::oracle::ConfigError;
-use ahp::oracle::HookContext;
 use ahp::oracle::Oracle;
 use ahp::oracle::OracleConfig;
 use ahp::oracle::OracleError;
-use ahp::signal::Payload;
 use ahp::signal::Signal;
 use ahp::signal_log::EmptyHistory;
 use ahp::signal_log::History;
-use ahp::trust::Trust;
 use ahp::workspace::Change;
 use ahp::workspace::ChangedFile;
 use ahp::workspace::Changes;
 use ahp::workspace::Workspace;
+
+use crate::world::context;
+use crate::world::seed;
 
 /// An event in a project.
 #[derive(Clone, Debug)]
@@ -35,19 +33,15 @@ pub(crate) struct Bench {
     workspace: Arc<dyn Workspace>,
     event: Event,
     history: Arc<dyn History>,
-    state_dir: PathBuf,
-    time: &'static str,
 }
 
 impl Bench {
     /// Makes an event of `trigger` in a project.
     pub(crate) fn new(trigger: Trigger, workspace: impl Workspace + 'static) -> Self {
         Self {
-            state_dir: workspace.root().join(".ahp"),
             workspace: Arc::new(workspace),
             event: Event::new(trigger),
             history: Arc::new(EmptyHistory),
-            time: "2026-02-09T10:00:00Z",
         }
     }
 
@@ -77,20 +71,11 @@ impl Bench {
 
     pub(crate) fn try_judge(&self, oracle: &str, config: &str) -> Result<Vec<Signal>, OracleError> {
         let oracle = build(oracle, config).unwrap_or_else(|e| panic!("{config}: {e:?}"));
-        let context = HookContext {
-            facts: Arc::new(Facts::new(FactsSeed {
-                event: Arc::new(self.event.clone()),
-                workspace: self.workspace.clone(),
-                history: self.history.clone(),
-                environment: "development".to_owned(),
-                time: self.time.parse().unwrap(),
-                home: None,
-            })),
-            binding: "test".into(),
-            deadline: Some(Instant::now() + Duration::from_secs(30)),
-            state_dir: self.state_dir.clone(),
-            trust: Trust::everything(),
-        };
+        let facts = Facts::new(FactsSeed {
+            history: self.history.clone(),
+            ..seed(self.event.clone(), self.workspace.clone())
+        });
+        let context = context(Arc::new(facts), Duration::from_secs(30));
         tokio::runtime::Builder::new_current_thread()
             .build()
             .unwrap()
@@ -122,16 +107,6 @@ pub(crate) fn config_error(oracle: &str, config: &str) -> String {
         format!("{place} {}", diagnostic.message)
     };
     diagnostics.iter().map(shown).collect::<Vec<_>>().join("\n")
-}
-
-/// Returns the steps of a signal.
-pub(crate) fn steps(signal: &Signal) -> &[String] {
-    match &signal.payload {
-        Payload::Block(block) => &block.resolution_path,
-        Payload::Prompt(prompt) => &prompt.suggestions,
-        Payload::Aid(aid) => &aid.follow_ups,
-        Payload::Control(_) => &[],
-    }
 }
 
 /// Makes a change of some files, one line each.

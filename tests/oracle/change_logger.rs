@@ -9,8 +9,8 @@ use sha2::Digest as _;
 
 use super::bench::Bench;
 use super::bench::config_error;
-use super::bench::steps;
 use crate::workspace::repository::Repository;
+use crate::world::steps;
 
 const NAME: &str = "ChangeLogger";
 

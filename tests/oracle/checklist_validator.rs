@@ -7,7 +7,7 @@ use ahp::workspace::MemoryWorkspace;
 
 use super::bench::Bench;
 use super::bench::config_error;
-use super::bench::steps;
+use crate::world::steps;
 
 const NAME: &str = "ChecklistValidator";
 

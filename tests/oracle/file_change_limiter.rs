@@ -19,7 +19,7 @@ use ahp::workspace::MemoryWorkspace;
 use super::bench::Bench;
 use super::bench::changes;
 use super::bench::config_error;
-use super::bench::steps;
+use crate::world::steps;
 
 const NAME: &str = "FileChangeLimiter";
 

@@ -12,8 +12,8 @@ use serde_json::json;
 
 use super::bench::Bench;
 use super::bench::config_error;
-use super::bench::steps;
 use crate::workspace::repository::Repository;
+use crate::world::steps;
 
 const NAME: &str = "RetrospectiveGenerator";
 

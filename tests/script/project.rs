@@ -3,19 +3,13 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
-use std::time::Instant;
 
 use ahp::event::Event;
 use ahp::event::Trigger;
 use ahp::fact::Fact;
 use ahp::fact::FactValue;
 use ahp::fact::Facts;
-use ahp::fact::FactsSeed;
-use ahp::oracle::HookContext;
-use ahp::signal_log::EmptyHistory;
 use ahp::workspace::Change;
 use ahp::workspace::ChangeScope;
 use ahp::workspace::ChangedFile;
@@ -26,6 +20,8 @@ use ahp::workspace::Issue;
 use ahp::workspace::IssueError;
 use ahp::workspace::KnownGit;
 use ahp::workspace::Workspace;
+
+use crate::world::seed;
 
 #[derive(Debug, Default)]
 pub(super) struct Project {
@@ -56,30 +52,13 @@ pub(super) fn example() -> Project {
 }
 
 pub(super) fn facts(project: Project, event: Event) -> Arc<Facts> {
-    Arc::new(Facts::new(FactsSeed {
-        event: Arc::new(event),
-        workspace: Arc::new(project),
-        history: Arc::new(EmptyHistory),
-        environment: "development".to_owned(),
-        time: "2026-02-09T10:00:00Z".parse().unwrap(),
-        home: None,
-    }))
+    Arc::new(Facts::new(seed(event, Arc::new(project))))
 }
 
 pub(super) fn submit() -> Event {
     Event {
         issue_id: Some("FEAT-0123".to_owned()),
         ..Event::new(Trigger::PreIssueSubmit)
-    }
-}
-
-pub(super) fn context(facts: Arc<Facts>, timeout: Duration) -> HookContext {
-    HookContext {
-        facts,
-        binding: "test".into(),
-        deadline: Some(Instant::now() + timeout),
-        state_dir: PathBuf::from("/project/.ahp"),
-        trust: ahp::trust::Trust::everything(),
     }
 }
 

@@ -16,6 +16,7 @@ use ahp::signal::Intensity;
 use ahp::signal::Signal;
 
 use super::project;
+use crate::world::context;
 
 pub(super) fn config(entries: &[(&str, Value)]) -> Node {
     let span = Span::default();
@@ -36,7 +37,7 @@ pub(super) fn run(source: &str, timeout: Duration) -> Run {
 pub(super) fn try_run(source: &str, timeout: Duration) -> Result<Run, OracleError> {
     let script = Arc::new(Script::compile("made-up", "made-up.rhai", source).unwrap());
     let oracle = script.oracle(&config(&[])).unwrap();
-    let context = project::context(
+    let context = context(
         project::facts(project::example(), project::submit()),
         timeout,
     );
@@ -199,7 +200,7 @@ fn defaults_are_completed_and_unknown_or_wrong_keys_refused() {
            const CHOICES = #{action: ["block", "prompt"]};
            fn evaluate(ctx) { prompt(`${ctx.config.max} ${ctx.config.names[0]} ${ctx.config.rate}`) }"#,
     ).unwrap());
-    let context = project::context(
+    let context = context(
         project::facts(project::example(), project::submit()),
         Duration::from_secs(10),
     );
@@ -272,7 +273,7 @@ fn scripts_run_at_the_same_time() {
     std::thread::scope(|scope| {
         for _ in 0..16 {
             scope.spawn(|| {
-                let context = project::context(facts.clone(), Duration::from_secs(10));
+                let context = context(facts.clone(), Duration::from_secs(10));
                 let run = block_on(oracle.run(&context)).unwrap();
                 assert_eq!(run.result.unwrap()[0].payload.text(), "3");
             });

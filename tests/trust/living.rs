@@ -30,7 +30,7 @@ impl Living {
             world.write(file, text);
         }
         let shown = world.home().display().to_string();
-        let environment = Environment::of(&world.root(), [("HOME", shown.as_str())]);
+        let environment = Environment::of(world.root(), [("HOME", shown.as_str())]);
         let locations = Locations::find(&environment, None);
         let engine = Engine::builder()
             .locations(locations)
@@ -103,7 +103,7 @@ fn a_living_engine_sees_hooks_that_come_change_and_go() {
     // The same length, another trigger.
     write(
         &home.join("HOOK.md"),
-        &HOOK.replace("before_tool", "after_agent"),
+        HOOK.replace("before_tool", "after_agent"),
     );
     assert_eq!(living.judge(Trigger::PreToolUse).decision, Decision::None);
     write(&home.join("HOOK.md"), HOOK);
@@ -250,9 +250,7 @@ fn a_command_of_an_issue_runs_only_as_it_was_looked_at() {
         .write("Issues/FEAT-1.md", &(issue("touch ran") + "More.\n"));
     judge();
     assert!(living.world.path("ran").exists());
-    living
-        .world
-        .write("Issues/FEAT-1.md", &issue("touch other"));
+    living.world.write("Issues/FEAT-1.md", issue("touch other"));
     let verdict = judge();
     assert_eq!(
         verdict.signals[0].header.kind,

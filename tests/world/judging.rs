@@ -1,7 +1,5 @@
 //! Hooks and oracles of a world, each judging an event without a policy around it.
 
-use std::fs;
-use std::io;
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,8 +7,6 @@ use std::time::Duration;
 use std::time::Instant;
 
 use ahp::event::Event;
-use ahp::fact::Fact;
-use ahp::fact::FactValue;
 use ahp::fact::Facts;
 use ahp::fact::FactsSeed;
 use ahp::hook_md::Hook;
@@ -21,53 +17,16 @@ use ahp::oracle::HookContext;
 use ahp::oracle::Oracle as _;
 use ahp::oracle::OracleError;
 use ahp::oracle::external::HookOracle;
+use ahp::signal::Payload;
 use ahp::signal::Signal;
 use ahp::signal_log::EmptyHistory;
-use ahp::workspace::ChangeScope;
-use ahp::workspace::Changes;
-use ahp::workspace::GitError;
-use ahp::workspace::GitState;
-use ahp::workspace::Issue;
-use ahp::workspace::IssueError;
+use ahp::trust::Trust;
+use ahp::workspace::DiskWorkspace;
 use ahp::workspace::Workspace;
 
 use super::World;
 use super::executable;
 use super::write;
-
-/// A project without git and issues.
-#[derive(Debug)]
-struct Bare(PathBuf);
-
-impl Workspace for Bare {
-    fn root(&self) -> &Path {
-        &self.0
-    }
-    fn read(&self, path: &str) -> io::Result<Arc<[u8]>> {
-        fs::read(self.0.join(path)).map(Into::into)
-    }
-    fn exists(&self, path: &str) -> bool {
-        self.0.join(path).exists()
-    }
-    fn list(&self, _: &str) -> Vec<String> {
-        Vec::new()
-    }
-    fn issue(&self, _: &str) -> Result<Option<Arc<Issue>>, IssueError> {
-        Ok(None)
-    }
-    fn changes(&self, _: ChangeScope) -> Result<Arc<Changes>, GitError> {
-        Err(GitError::NoRepository("here".to_owned()))
-    }
-    fn git(&self) -> Result<Arc<GitState>, GitError> {
-        Err(GitError::NoRepository("here".to_owned()))
-    }
-    fn test_figure(&self, _: Fact) -> FactValue<'_> {
-        FactValue::Absent
-    }
-    fn is_on_disk(&self) -> bool {
-        true
-    }
-}
 
 impl World {
     pub(crate) fn user_hooks(&self) -> PathBuf {
@@ -95,20 +54,16 @@ impl World {
     }
 
     pub(crate) fn context(&self, event: &Event, timeout: Duration) -> HookContext {
-        let facts = Facts::new(FactsSeed {
-            event: Arc::new(event.clone()),
-            workspace: Arc::new(Bare(self.root())),
-            history: Arc::new(EmptyHistory),
-            environment: "development".to_owned(),
+        let workspace = DiskWorkspace::new(self.root(), self.path("Issues"));
+        let seed = FactsSeed {
             time: "2026-01-15T10:30:00Z".parse().unwrap(),
             home: Some(self.home()),
-        });
+            ..seed(event.clone(), Arc::new(workspace))
+        };
         HookContext {
-            facts: Arc::new(facts),
-            binding: "test".into(),
-            deadline: Instant::now().checked_add(timeout),
             state_dir: self.dir.path().join("state"),
             trust: self.trust.clone(),
+            ..context(Arc::new(Facts::new(seed)), timeout)
         }
     }
 
@@ -120,6 +75,29 @@ impl World {
     ) -> Result<Vec<Signal>, OracleError> {
         let context = self.context(event, hook.front.timeout);
         block_on(HookOracle::new(hook.clone()).evaluate(&context))
+    }
+}
+
+/// What the facts of an event are made of, where nothing is remembered.
+pub(crate) fn seed(event: Event, workspace: Arc<dyn Workspace>) -> FactsSeed {
+    FactsSeed {
+        event: Arc::new(event),
+        workspace,
+        history: Arc::new(EmptyHistory),
+        environment: "development".to_owned(),
+        time: "2026-02-09T10:00:00Z".parse().unwrap(),
+        home: None,
+    }
+}
+
+/// What an oracle is given, with some time to judge.
+pub(crate) fn context(facts: Arc<Facts>, timeout: Duration) -> HookContext {
+    HookContext {
+        binding: "test".into(),
+        deadline: Instant::now().checked_add(timeout),
+        state_dir: facts.project_root().join(".ahp"),
+        trust: Trust::everything(),
+        facts,
     }
 }
 
@@ -135,4 +113,12 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
 /// Reads an event from YAML.
 pub(crate) fn event(yaml: &str) -> Event {
     serde_yaml::from_str(yaml).unwrap()
+}
+
+/// Returns the steps of a signal.
+pub(crate) fn steps(signal: &Signal) -> &[String] {
+    match &signal.payload {
+        Payload::Control(_) => &[],
+        other => other.steps(),
+    }
 }

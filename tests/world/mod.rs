@@ -3,7 +3,10 @@
 mod judging;
 
 pub(crate) use self::judging::block_on;
+pub(crate) use self::judging::context;
 pub(crate) use self::judging::event;
+pub(crate) use self::judging::seed;
+pub(crate) use self::judging::steps;
 
 use std::fs;
 use std::io::Write as _;
