@@ -322,6 +322,23 @@ fn git_hooks_that_were_there_run_after_ours_and_come_back() {
 }
 
 #[test]
+fn a_git_hook_that_is_no_text_is_put_aside_and_comes_back() {
+    let world = world();
+    let hook = git_hooks(&world).join("pre-push");
+    let program = b"\x7fELF\xff\xfe";
+    fs::write(&hook, program).unwrap();
+    let git = Installer::find("git").unwrap();
+    install(&world, git, Scope::Project, &Needs::All);
+    assert!(
+        fs::read_to_string(&hook)
+            .unwrap()
+            .contains(" hook --host git ")
+    );
+    uninstall(&world, git, Scope::Project);
+    assert_eq!(fs::read(&hook).unwrap(), program);
+}
+
+#[test]
 fn somebody_elses_executable_is_not_overwritten() {
     let world = world();
     let cline = Installer::find("cline").unwrap();

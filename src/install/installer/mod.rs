@@ -5,6 +5,7 @@ mod own_files;
 mod settings;
 
 use std::fs;
+use std::io;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::path::PathBuf;
@@ -232,14 +233,22 @@ impl Installer {
 
 /// Returns a settings file's text; none is an empty one.
 fn read(path: &Path) -> Result<String, InstallError> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(text),
+    String::from_utf8(bytes(path)?).map_err(|error| unreadable(path, io::Error::other(error)))
+}
+
+/// Returns what a file holds; none is an empty one.
+fn bytes(path: &Path) -> Result<Vec<u8>, InstallError> {
+    match fs::read(path) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            Ok(String::new())
+            Ok(Vec::new())
         }
-        Err(source) => Err(InstallError::Read {
-            path: path.to_owned(),
-            source,
-        }),
+        read => read.map_err(|error| unreadable(path, error)),
+    }
+}
+
+fn unreadable(path: &Path, source: io::Error) -> InstallError {
+    InstallError::Read {
+        path: path.to_owned(),
+        source,
     }
 }

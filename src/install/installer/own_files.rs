@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::path::PathBuf;
 
-use super::read;
+use super::bytes;
 use crate::install::Change;
 use crate::install::InstallError;
 use crate::install::backup_of;
@@ -47,11 +47,16 @@ pub(super) fn take_and_restore(path: PathBuf) -> Result<Option<Change>, InstallE
 }
 
 fn is_ours(path: &Path) -> Result<bool, InstallError> {
-    Ok(scripts::is_ours(&read(path)?))
+    Ok(scripts::is_ours(&text(path)?))
 }
 
 /// Whether there is something of somebody else's; an empty file is nobody's.
 fn is_foreign(path: &Path) -> Result<bool, InstallError> {
-    let text = read(path)?;
+    let text = text(path)?;
     Ok(!text.is_empty() && !scripts::is_ours(&text))
+}
+
+/// Returns what can be read of a file: somebody else's may be a program that is no text at all.
+fn text(path: &Path) -> Result<String, InstallError> {
+    Ok(String::from_utf8_lossy(&bytes(path)?).into_owned())
 }
