@@ -5,10 +5,12 @@ use serde::Serialize;
 use super::Figures;
 use super::Stats;
 use crate::config::BindingSpec;
+use crate::config::Ceiling;
 use crate::config::Config;
 use crate::config::LayerSource;
 use crate::diagnostic::SourceMap;
 use crate::event::Trigger;
+use crate::signal::Intensity;
 
 /// One rule: what it looks for, and what it proposes.
 #[derive(Clone, Copy, Debug)]
@@ -158,7 +160,12 @@ pub fn advise(stats: &Stats, config: &Config, sources: &SourceMap) -> Vec<Propos
                 trigger,
                 timeout_s: Some(spec.timeout.unwrap_or(config.settings.timeout).as_secs()),
             };
-            if let Some(found) = (rule.judge)(&case) {
+            if let Some(found) = (rule.judge)(&case)
+                && !found
+                    .change
+                    .as_ref()
+                    .is_some_and(|change| is_made(change, spec, config))
+            {
                 proposals.push(Proposal {
                     rule: rule.name,
                     binding: spec.id.clone(),
@@ -182,6 +189,32 @@ pub fn advise(stats: &Stats, config: &Config, sources: &SourceMap) -> Vec<Propos
             .then_with(|| b.confidence.total_cmp(&a.confidence))
     });
     proposals
+}
+
+/// Whether a policy has a change already: its figures are of the time before, and stay in the log.
+fn is_made(change: &Change, spec: &BindingSpec, config: &Config) -> bool {
+    match change {
+        Change::Set {
+            key: "intensity",
+            value,
+        } => match &spec.intensity {
+            Some(Ceiling::Fixed(ceiling)) => {
+                Intensity::find(value).is_some_and(|wanted| *ceiling <= wanted)
+            }
+            _ => false,
+        },
+        Change::Set { key: "async", .. } => spec.is_async,
+        Change::Set { .. } => false,
+        Change::Teach { trigger } => config
+            .bindings
+            .get(trigger)
+            .is_some_and(|there| there.iter().any(|b| b.id == up_front_id(spec))),
+    }
+}
+
+/// Returns the id of what says up front what a binding will ask for.
+pub(super) fn up_front_id(spec: &BindingSpec) -> String {
+    format!("{}-up-front", spec.id)
 }
 
 fn oracle_name(spec: &BindingSpec) -> String {

@@ -2,6 +2,7 @@
 
 use super::advise::Change;
 use super::advise::Proposal;
+use super::advise::up_front_id;
 use crate::config::BindingSpec;
 use crate::config::Config;
 use crate::config::LayerSource;
@@ -87,7 +88,7 @@ pub fn edit(
             };
             let mut item = vec![
                 format!("oracle: {}", proposal.oracle),
-                format!("id: {}-up-front", spec.id),
+                format!("id: {}", up_front_id(spec)),
                 "intensity: aid".to_owned(),
             ];
             if !spec.config.entries().is_empty() {

@@ -161,6 +161,23 @@ fn what_never_runs_is_stale_and_what_is_overridden_is_weakened() {
 }
 
 #[test]
+fn what_is_in_force_already_is_not_proposed_again() {
+    let noisy = |life: &mut Life| dismissed(life, 25);
+    let slow = |life: &mut Life| {
+        for i in 0..12 {
+            life.give(i * 10_000, "checklist", Intensity::Block, 10);
+            life.accept(i * 10_000 + 4000, "checklist", 10);
+        }
+    };
+    let (found, texts) = proposals(POLICY, noisy);
+    assert_eq!(found.len(), 1);
+    assert_eq!(proposals(&texts[0], noisy).0.len(), 0);
+    let (found, texts) = proposals(POLICY, slow);
+    assert_eq!(found.len(), 1);
+    assert_eq!(proposals(&texts[0], slow).0.len(), 0);
+}
+
+#[test]
 fn a_locked_binding_is_left_alone() {
     let locked = POLICY.replace("id: size}", "id: size, locked: true}");
     let (found, texts) = proposals(&locked, |life| dismissed(life, 25));
