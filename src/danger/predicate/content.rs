@@ -83,9 +83,12 @@ pub(super) fn was_moved_there(digest: &Digest<'_>, words: &[&Word]) -> bool {
 
 /// Whether a script for `sed` deletes every line.
 pub(super) fn deletes_every_line(words: &[&Word]) -> bool {
-    words
-        .first()
-        .is_some_and(|script| matches!(script.text.as_str(), "d" | "1,$d" | "1,$ d" | "$!d;d"))
+    words.first().is_some_and(|script| {
+        matches!(
+            script.text.as_str(),
+            "d" | "1,$d" | "1,$ d" | "$!d;d" | "s/.*//" | "s/.*//g"
+        )
+    })
 }
 
 /// Whether code for a framework empties tables, with all rows at once.

@@ -54,7 +54,7 @@ macro_rules! predicates {
 }
 
 predicates! {
-    "recursive" |d, _| d.has_option("-r") || d.has_option("-R") || d.has_option("--recursive") || naming::has_cmdlet_option(d, "recurse", 3);
+    "recursive" |d, _| d.has_option("-r") || d.has_option("-R") || d.has_option("--recursive") || naming::has_cmdlet_option(d.invocation, "recurse", 3);
     "critical" |d, w| any_place(d, w, is_critical);
     "system" |d, w| any_place(d, w, is_system);
     "personal" |d, w| any_place(d, w, |p| p == Place::Personal);
@@ -103,8 +103,9 @@ predicates! {
     "open-to-all" |d, _| naming::is_open_to_all(d);
     "store-url" |d, _| d.invocation.arguments.iter().any(|w| naming::is_store_url(&w.text));
     "given-drop" |d, _| naming::is_given_drop(d);
-    "powershell-recurse" |d, _| naming::has_cmdlet_option(d, "recurse", 3);
-    "powershell-force" |d, _| naming::has_cmdlet_option(d, "force", 2);
+    "powershell-recurse" |d, _| naming::has_cmdlet_option(d.invocation, "recurse", 3);
+    "fed-by-recursion" |d, _| d.feeders().iter().any(|i| matches!(i.program.as_str(), "get-childitem" | "gci" | "dir" | "ls") && naming::has_cmdlet_option(i, "recurse", 3));
+    "powershell-force" |d, _| naming::has_cmdlet_option(d.invocation, "force", 2);
     "redirects-remote" |_, w| naming::redirects_remote(w);
     "names-itself" |d, _| makers(d).any(|i| matches!(i.program.as_str(), "whoami" | "hostname" | "id"));
     "secret-object" |_, w| w.iter().any(|x| secret::is_secret_path(x.text.rsplit_once(':').map_or(&x.text, |(_, path)| path)));

@@ -2,6 +2,7 @@
 
 use super::reading::READERS;
 use crate::danger::digest::Digest;
+use crate::shell::Invocation;
 use crate::shell::Stdin;
 use crate::shell::Word;
 
@@ -316,8 +317,8 @@ pub(super) fn is_given_drop(digest: &Digest<'_>) -> bool {
 }
 
 /// Whether an option of a cmdlet is given, in any case and abbreviated to no less than `least` letters.
-pub(super) fn has_cmdlet_option(digest: &Digest<'_>, name: &str, least: usize) -> bool {
-    digest.invocation.arguments.iter().any(|w| {
+pub(super) fn has_cmdlet_option(invocation: &Invocation, name: &str, least: usize) -> bool {
+    invocation.arguments.iter().any(|w| {
         let given = w.text.to_ascii_lowercase();
         given
             .strip_prefix('-')
