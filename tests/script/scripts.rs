@@ -383,6 +383,22 @@ fn a_mistake_is_told_in_the_words_of_the_manual() {
             "const DEFAULTS = #{a: \"x\" + \"y\"};\nfn evaluate(ctx) { accept() }",
             "made-up.rhai:1:1: `const DEFAULTS` is computed: write its values out",
         ),
+        (
+            "const DESCRIPTION = 3;\nfn evaluate(ctx) { accept() }",
+            "`const DESCRIPTION` is a text",
+        ),
+        (
+            "const TRIGGERS = [#{}];\nfn evaluate(ctx) { accept() }",
+            "`const TRIGGERS` is a list of triggers",
+        ),
+        (
+            "const CHOICES = #{level: [1]};\nfn evaluate(ctx) { accept() }",
+            "`const CHOICES` names `level`, which `DEFAULTS` does not have",
+        ),
+        (
+            "const DEFAULTS = #{level: 1};\nconst CHOICES = #{level: #{}};\nfn evaluate(ctx) { accept() }",
+            "`const CHOICES` is a map of lists",
+        ),
     ] {
         let told = compile_fault(source);
         assert!(told.contains(expected), "{source}: {told}");

@@ -15,6 +15,7 @@ use rhai::Stmt;
 use super::Script;
 use crate::config::kebab_case;
 use crate::event::Trigger;
+use crate::event::UnknownTriggerError;
 use crate::oracle::rhai::coverage;
 use crate::oracle::rhai::error::ScriptError;
 use crate::oracle::rhai::list;
@@ -60,51 +61,14 @@ impl Script {
             }
         };
         let mut survey = Survey::of_script(&ast, context);
-        let mut constants: HashMap<&str, Dynamic> = ast
-            .iter_literal_variables(true, false)
-            .map(|(name, _, value)| (name, value))
-            .collect();
-        if let Some((name, position)) = computed_constant(&ast, &constants) {
-            return Err(ScriptError::at(
-                file,
-                source,
-                position,
-                format!("`const {name}` is computed: write its values out"),
-            ));
-        }
-        let page = header(source);
-        let summary = match constants.remove("DESCRIPTION") {
-            Some(text) if text.is_string() => text.to_string(),
-            _ => page
-                .lines()
-                .next()
-                .unwrap_or_default()
-                .trim_start_matches(['#', ' '])
-                .to_owned(),
-        };
-        let mut map = |name: &str| match constants.remove(name) {
-            None => Ok(Map::new()),
-            Some(value) => value.try_cast::<Map>().ok_or_else(|| {
-                ScriptError::of_file(
-                    file,
-                    format!("`const {name}` is a map of constants: `#{{max_files: 20}}`"),
-                )
-            }),
-        };
-        let (defaults, choices) = (map("DEFAULTS")?, map("CHOICES")?);
-        let keys: Vec<_> = defaults.keys().map(|key| &**key).collect();
+        let declared = Declared::of(&ast, file, source)?;
+        let keys: Vec<_> = declared.defaults.keys().map(|key| &**key).collect();
         survey.check_config(&keys);
-        let triggers = match constants.remove("TRIGGERS") {
-            None => Vec::new(),
-            Some(value) => list::texts(&value)
-                .unwrap_or_default()
-                .iter()
-                .map(|name| {
-                    name.parse::<Trigger>()
-                        .map_err(|e| ScriptError::of_file(file, e.to_string()))
-                })
-                .collect::<Result<_, _>>()?,
-        };
+        let page = header(source);
+        let heading = || page.lines().next().unwrap_or_default();
+        let summary = declared
+            .description
+            .unwrap_or_else(|| heading().trim_start_matches(['#', ' ']).to_owned());
         if coverage::is_recording() {
             let noting = coverage::noting(source, &ast);
             coverage::begin(file, &noting);
@@ -116,13 +80,77 @@ impl Script {
             source: source.into(),
             summary,
             page,
-            defaults,
-            choices,
-            triggers,
+            defaults: declared.defaults,
+            choices: declared.choices,
+            triggers: declared.triggers,
             intensities: survey.intensities.into_iter().rev().collect(),
             needs: survey.needs.into_iter().collect(),
             misspelt: survey.misspelt,
             ast,
+        })
+    }
+}
+
+/// What a script says of itself by its constants.
+struct Declared {
+    description: Option<String>,
+    defaults: Map,
+    choices: Map,
+    triggers: Vec<Trigger>,
+}
+
+impl Declared {
+    fn of(ast: &AST, file: &str, source: &str) -> Result<Self, ScriptError> {
+        let mut constants: HashMap<&str, Dynamic> = ast
+            .iter_literal_variables(true, false)
+            .map(|(name, _, value)| (name, value))
+            .collect();
+        if let Some((name, position)) = computed_constant(ast, &constants) {
+            return Err(ScriptError::at(
+                file,
+                source,
+                position,
+                format!("`const {name}` is computed: write its values out"),
+            ));
+        }
+        let wrong = |name: &str, wanted: &str| {
+            ScriptError::of_file(file, format!("`const {name}` is {wanted}"))
+        };
+        let mut map = |name: &str| match constants.remove(name) {
+            None => Ok(Map::new()),
+            Some(value) => value
+                .try_cast::<Map>()
+                .ok_or_else(|| wrong(name, "a map of constants: `#{max_files: 20}`")),
+        };
+        let (defaults, choices) = (map("DEFAULTS")?, map("CHOICES")?);
+        for (key, offered) in &choices {
+            if !defaults.contains_key(key) {
+                let told = format!("`const CHOICES` names `{key}`, which `DEFAULTS` does not have");
+                return Err(ScriptError::of_file(file, told));
+            }
+            list::texts(offered).map_err(|_| {
+                wrong(
+                    "CHOICES",
+                    "a map of lists: `#{intensity: [\"block\", \"prompt\"]}`",
+                )
+            })?;
+        }
+        let description = constants.remove("DESCRIPTION").map(Dynamic::into_string);
+        let description = description
+            .transpose()
+            .map_err(|_| wrong("DESCRIPTION", "a text"))?;
+        let triggers = constants.remove("TRIGGERS").unwrap_or(Dynamic::UNIT);
+        let triggers = list::texts(&triggers)
+            .map_err(|_| wrong("TRIGGERS", "a list of triggers: `[\"pre-tool-use\"]`"))?
+            .iter()
+            .map(|name| name.parse())
+            .collect::<Result<_, UnknownTriggerError>>()
+            .map_err(|e| ScriptError::of_file(file, e.to_string()))?;
+        Ok(Self {
+            description,
+            defaults,
+            choices,
+            triggers,
         })
     }
 }
