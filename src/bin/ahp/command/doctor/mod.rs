@@ -1,41 +1,31 @@
 //! ahp doctor: what is wired here, and whether it would hold: a canary is sent through each host's own command line.
 
-use std::path::Path;
-use std::time::Duration;
-use std::time::Instant;
+mod canary;
+mod show;
 
 use ahp::config::Environment;
 use ahp::config::Locations;
 use ahp::engine::Engine;
 use ahp::engine::log_path;
 use ahp::host;
-use ahp::host::CANARY;
 use ahp::host::Host;
-use ahp::host::Input;
 use ahp::host::Journal;
 use ahp::host::Note;
-use ahp::host::Reply;
 use ahp::host::Way;
 use ahp::host::Wish;
 use ahp::install::Installer;
 use ahp::install::Needs;
 use ahp::install::Places;
 use ahp::install::Scope;
-use ahp::install::Wire;
-use ahp::process::Exit as ProgramExit;
-use ahp::process::Program;
 use ahp::signal_log;
 use ahp::trust::Trust;
 
+use self::canary::Canary;
 use crate::command::install;
 use crate::exit_code::Exit;
 use crate::output;
 use crate::output::Format;
 use crate::project;
-use crate::view::count;
-
-/// How long a wired command may take to answer the canary.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// How many odd calls of hosts are shown.
 const NOTES: usize = 5;
@@ -108,15 +98,6 @@ struct Wired {
     trusted: bool,
 }
 
-/// What came back for the known-bad event.
-#[derive(Debug, serde::Serialize)]
-#[serde(rename_all = "kebab-case", tag = "result", content = "detail")]
-enum Canary {
-    Blocked,
-    NotBlocked(String),
-    NotSent(String),
-}
-
 pub(crate) fn run(args: &Args) -> Exit {
     examine(args).unwrap_or_else(output::failure)
 }
@@ -168,7 +149,7 @@ fn examine(args: &Args) -> Result<Exit, String> {
     findings.problems = problems(&findings);
     match args.format {
         Format::Json => output::json(&findings),
-        Format::Human => show(&findings),
+        Format::Human => show::show(&findings),
     }
     Ok(if findings.problems.is_empty() {
         Exit::Success
@@ -283,7 +264,7 @@ fn of_host(
         }
         let events: Vec<String> = wires.iter().map(|w| w.event.clone()).collect();
         let there = |name: &str| events.iter().any(|e| e.eq_ignore_ascii_case(name));
-        let canary_wire = wire_for_canary(host, &wires, &places.project);
+        let canary_wire = canary::wire_for(host, &wires, &places.project);
         wired.push(Wired {
             scope: scope.name(),
             file: git.unwrap_or(file).display().to_string(),
@@ -298,8 +279,8 @@ fn of_host(
                     .collect()
             },
             canary: match (installer.is_shim(), canary_wire) {
-                (true, _) => try_shim(places, scope, installer, environment),
-                (false, Some(wire)) => send(host, wire, &places.project),
+                (true, _) => canary::try_shim(places, scope, installer, environment),
+                (false, Some(wire)) => canary::send(host, wire, &places.project),
                 (false, None) => Canary::NotSent("no event before a tool is wired".to_owned()),
             },
             command: canary_wire.map(|w| w.command.clone()),
@@ -315,97 +296,6 @@ fn of_host(
         degraded: degraded(host, needs),
         blind_spots: host.blind_spots,
     }))
-}
-
-fn canary_bytes(host: &Host, project: &Path) -> String {
-    let dir = serde_json::Value::from(project.to_string_lossy()).to_string();
-    host.sample
-        .replace("$DIR", dir.trim_matches('"'))
-        .replace("$SESSION", CANARY)
-}
-
-/// Finds the wire that the host would run for the canary's event.
-fn wire_for_canary<'a>(host: &'static Host, wires: &'a [Wire], project: &Path) -> Option<&'a Wire> {
-    let bytes = canary_bytes(host, project);
-    let event = if bytes.is_empty() {
-        host.moments.first()?.name().to_owned()
-    } else {
-        let told = host::decode(&Input {
-            bytes: bytes.as_bytes(),
-            host: Some(host),
-            event: None,
-            arguments: &[],
-            work_dir: project,
-        });
-        told.ok()?.moment?.name().to_owned()
-    };
-    wires.iter().find(|w| w.event.eq_ignore_ascii_case(&event))
-}
-
-/// Runs a wired command as the host would, with a known-bad event.
-fn send(host: &Host, wire: &Wire, project: &Path) -> Canary {
-    let bytes = canary_bytes(host, project);
-    let command = if bytes.is_empty() {
-        format!("{} -- {CANARY}", wire.command)
-    } else {
-        wire.command.clone()
-    };
-    let finished = Program::shell(&command)
-        .dir(project)
-        .stdin(bytes.into_bytes())
-        .deadline(Some(Instant::now() + PATIENCE))
-        .run();
-    let finished = match finished {
-        Ok(finished) => finished,
-        Err(error) => return Canary::NotBlocked(format!("the command does not start: {error}")),
-    };
-    let reply = Reply {
-        stdout: finished.stdout_text(),
-        stderr: finished.stderr_text(),
-        blocks: finished.exit == ProgramExit::Code(2),
-    };
-    let told = format!("{}{}", reply.stdout, reply.stderr);
-    match finished.exit {
-        ProgramExit::Code(0 | 2) if host.obeys(&reply) && told.contains("canary") => {
-            Canary::Blocked
-        }
-        ProgramExit::Code(0 | 2) => {
-            Canary::NotBlocked(format!("it answered: {}", ahp::message::cut(&told, 200)))
-        }
-        ProgramExit::Code(code) => Canary::NotBlocked(format!(
-            "the command ended with {code}: {}",
-            ahp::message::cut(told.trim(), 200)
-        )),
-        ProgramExit::Signal(signal) => {
-            Canary::NotBlocked(format!("the command died of signal {signal}"))
-        }
-        ProgramExit::TimedOut => {
-            Canary::NotBlocked(format!("no answer within {} s", PATIENCE.as_secs()))
-        }
-    }
-}
-
-/// Looks whether the search path leads to the shim before it leads to the real program.
-fn try_shim(
-    places: &Places,
-    scope: Scope,
-    installer: &Installer,
-    environment: &Environment,
-) -> Canary {
-    let first = environment
-        .get("PATH")
-        .and_then(|path| ahp::process::find_program("monoco", Some(path.as_ref())));
-    let shim = installer.file(places, scope).ok();
-    match (first, shim) {
-        (Some(first), Some(shim)) if first.canonicalize().ok() == shim.canonicalize().ok() => {
-            Canary::NotSent("the shim is first in the search path".to_owned())
-        }
-        (_, Some(shim)) => Canary::NotBlocked(format!(
-            "the shim is not first in the search path: export PATH=\"{}:$PATH\"",
-            shim.parent().unwrap_or(&shim).display()
-        )),
-        _ => Canary::NotSent("there is no shim".to_owned()),
-    }
 }
 
 /// Lists the answers that the host cannot carry at the moments that the policy needs.
@@ -465,93 +355,4 @@ fn problems(findings: &Findings) -> Vec<String> {
         }
     }
     found
-}
-
-fn show(findings: &Findings) {
-    let policy = &findings.policy;
-    output::line(format!(
-        "ahp      {} ({})",
-        findings.version, findings.program
-    ));
-    output::line(format!("project  {}", findings.project));
-    output::line(if policy.layers.is_empty() {
-        "policy   none: everything is accepted; `ahp init` writes one".to_owned()
-    } else {
-        format!(
-            "policy   {}: {}, {}, {}",
-            policy.layers.join(", "),
-            count(policy.bindings, "binding"),
-            count(policy.faults.len(), "fault"),
-            count(policy.warnings.len(), "warning")
-        )
-    });
-    let log = &findings.log;
-    let state = match (&log.fault, log.records) {
-        (Some(fault), _) => fault.clone(),
-        (None, Some(records)) => format!("{}, sound", count(records, "record")),
-        (None, None) => "not there yet".to_owned(),
-    };
-    let room = match (&log.refusal, log.free_bytes) {
-        (Some(refusal), _) => refusal.clone(),
-        (None, Some(free)) => format!("can be written, {} free", megabytes(free)),
-        (None, None) => String::new(),
-    };
-    output::line(format!("log      {}: {state}; {room}", log.path));
-    output::line(format!("trust    {}", findings.trust));
-    for host in &findings.hosts {
-        output::line("");
-        let here = if host.installed {
-            ""
-        } else {
-            ", not in the search path"
-        };
-        output::line(format!("{} ({}{here})", host.title, host.host));
-        if host.wired.is_empty() {
-            output::line(format!("  not wired: `ahp install {}`", host.host));
-            continue;
-        }
-        for wired in &host.wired {
-            output::line(format!("  wired ({}): {}", wired.scope, wired.file));
-            if !wired.events.is_empty() {
-                output::line(format!("    events   {}", wired.events.join(", ")));
-            }
-            output::line(format!(
-                "    canary   {}",
-                match &wired.canary {
-                    Canary::Blocked => "blocked, in this host's own form".to_owned(),
-                    Canary::NotBlocked(why) => format!("NOT BLOCKED: {why}"),
-                    Canary::NotSent(why) => why.clone(),
-                }
-            ));
-            if !wired.trusted {
-                output::line("    trust    NOT TRUSTED: the host skips these hooks");
-            }
-        }
-        list("what it cannot carry", &host.degraded);
-        list("blind spots and limits", host.blind_spots);
-    }
-    if !findings.odd_calls.is_empty() {
-        output::line("\nodd calls of hosts");
-        for note in &findings.odd_calls {
-            let host = note.host.as_deref().unwrap_or("?");
-            output::line(format!("  {} {host}: {}", note.time, note.note));
-        }
-    }
-    if findings.problems.is_empty() {
-        output::line("\nno problem was found");
-    } else {
-        output::line(format!("\n{}", count(findings.problems.len(), "problem")));
-        for problem in &findings.problems {
-            output::line(format!("  {problem}"));
-        }
-    }
-}
-
-fn list(title: &str, lines: &[impl AsRef<str>]) {
-    if !lines.is_empty() {
-        output::line(format!("  {title}"));
-        for line in lines {
-            output::line(format!("    {}", line.as_ref()));
-        }
-    }
 }
