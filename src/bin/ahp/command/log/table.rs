@@ -95,7 +95,7 @@ pub(super) fn print(table: &Table) {
 /// Makes the table of signals.
 pub(super) fn entries(entries: &[Entry]) -> Table {
     let mut table = table(&[
-        "TIME",
+        "TIME (UTC)",
         "HOOK",
         "INTENSITY",
         "BINDING",
