@@ -163,6 +163,13 @@ mod tests {
         let (node, diagnostics) = read("a: 1\na: 2\nb: {c: 1, c: 2}\n");
         assert_eq!(diagnostics.len(), 2);
         assert!(node.is_some());
+        // Few keys are compared one by one, many are looked up.
+        let many: Vec<_> = (0..40).map(|n| format!("k{}: {n}\n", n % 20)).collect();
+        let (node, diagnostics) = read(&many.concat());
+        assert_eq!(node.unwrap().entries().len(), 20);
+        let first = |d: &Diagnostic| d.related.first().map(|label| label.span.line);
+        let firsts: Vec<_> = diagnostics.iter().filter_map(first).collect();
+        assert_eq!(firsts, (1..=20).collect::<Vec<_>>());
     }
 
     #[test]

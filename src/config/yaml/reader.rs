@@ -22,6 +22,9 @@ const MAX_DEPTH: usize = 48;
 /// How many values a file may have, those of aliases counted each time that they are used.
 const MAX_NODES: usize = 100_000;
 
+/// Up to how many keys a map is searched through, and not indexed.
+const FEW_KEYS: usize = 16;
+
 pub(super) struct Reader<'a> {
     file: FileId,
     /// The bytes of the byte order mark, which the parser does not see.
@@ -47,6 +50,7 @@ enum Content {
     Seq(Vec<Node>),
     Map {
         entries: Vec<(Key, Node)>,
+        /// The places of the first keys, once there are many.
         places: HashMap<String, Span>,
         pending: Pending,
     },
@@ -216,7 +220,7 @@ impl<'a> Reader<'a> {
             } => match std::mem::replace(pending, Pending::Key) {
                 Pending::Value(key) => entries.push((key, node)),
                 Pending::Dropped => {}
-                Pending::Key => match key_of(node, places) {
+                Pending::Key => match key_of(node, |name| place_of(name, entries, places)) {
                     Ok(key) => *pending = Pending::Value(key),
                     Err(diagnostic) => {
                         self.diagnostics.push(*diagnostic);
@@ -304,7 +308,7 @@ fn headed(start: Span, end: Span, head: Span) -> Span {
     start
 }
 
-fn key_of(node: Node, places: &mut HashMap<String, Span>) -> Result<Key, Box<Diagnostic>> {
+fn key_of(node: Node, place_of: impl FnOnce(&str) -> Option<Span>) -> Result<Key, Box<Diagnostic>> {
     let span = node.span;
     let name = match node.value {
         Value::Str(text) => text,
@@ -330,7 +334,7 @@ fn key_of(node: Node, places: &mut HashMap<String, Span>) -> Result<Key, Box<Dia
                 .help("write the keys out, or use a whole value again by `*name`"),
         ));
     }
-    if let Some(&first) = places.get(&name) {
+    if let Some(first) = place_of(&name) {
         return Err(Box::new(
             Diagnostic::error(
                 Code::DuplicateKey,
@@ -342,8 +346,22 @@ fn key_of(node: Node, places: &mut HashMap<String, Span>) -> Result<Key, Box<Dia
             .help("keep one of them"),
         ));
     }
-    places.insert(name.clone(), span);
     Ok(Key { name, span })
+}
+
+/// Returns the place of a key that a map has already.
+fn place_of(
+    name: &str,
+    entries: &[(Key, Node)],
+    places: &mut HashMap<String, Span>,
+) -> Option<Span> {
+    if entries.len() <= FEW_KEYS {
+        let mut keys = entries.iter().map(|(key, _)| key);
+        return keys.find(|key| key.name == name).map(|key| key.span);
+    }
+    let new = entries.get(places.len()..).unwrap_or_default();
+    places.extend(new.iter().map(|(key, _)| (key.name.clone(), key.span)));
+    places.get(name).copied()
 }
 
 fn narrow(number: usize) -> u32 {
