@@ -208,6 +208,12 @@ pub trait Lookup {
 
 /// Returns a name without case and punctuation, by which names are compared.
 pub fn folded_name(name: &str) -> String {
+    if name.is_ascii() {
+        let letters = name.bytes().filter(u8::is_ascii_alphanumeric);
+        return letters
+            .map(|b| char::from(b.to_ascii_lowercase()))
+            .collect();
+    }
     name.chars()
         .filter(|c| c.is_alphanumeric())
         .flat_map(char::to_lowercase)

@@ -16,6 +16,7 @@ pub use self::slot::OracleSlot;
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -24,6 +25,7 @@ use crate::config::BindingSpec;
 use crate::config::Config;
 use crate::config::Provenance;
 use crate::config::Settings;
+use crate::config::Target;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::SourceMap;
 use crate::event::Trigger;
@@ -125,14 +127,30 @@ impl Policy {
             .collect()
     }
 
-    /// Compiles the bindings of a policy that was checked as it is written, and returns the faults of what lies outside
-    /// of it: scripts and hooks that have changed since, or are gone.
+    /// Returns the faults of what lies outside of a policy that was checked as it is written: scripts and hooks that have
+    /// changed since, or are gone. A trigger that names none of them is compiled when it is asked for.
     pub fn check_changed(&self, lookup: &dyn Lookup) -> Vec<Diagnostic> {
         let mut faults = Vec::new();
-        for policy in self
-            .triggers()
-            .filter_map(|trigger| self.trigger(trigger, lookup))
-        {
+        let mut built_in: HashSet<&str> = HashSet::new();
+        for (trigger, specs) in &self.specs {
+            let all_come_along = specs.iter().all(|spec| match &spec.target {
+                Target::Oracle(name) if built_in.contains(name.as_str()) => true,
+                Target::Oracle(name) => {
+                    let found = lookup.oracle(name, spec.layer, spec.span);
+                    let is_built_in = found.is_ok_and(|factory| factory.kind() == Kind::BuiltIn);
+                    if is_built_in {
+                        built_in.insert(name);
+                    }
+                    is_built_in
+                }
+                Target::Hook(_) => false,
+            });
+            if all_come_along {
+                continue;
+            }
+            let Some(policy) = self.trigger(*trigger, lookup) else {
+                continue;
+            };
             faults.extend(policy.faults.iter().cloned());
             let bindings = policy.bindings.iter();
             for binding in bindings.filter(|b| b.enabled && b.oracle.kind() != Kind::BuiltIn) {
