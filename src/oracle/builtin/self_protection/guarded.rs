@@ -281,15 +281,19 @@ impl Place {
         if !common.all(|(name, wanted)| fits(name, wanted, asked.inexact)) {
             return None;
         }
-        let first = asked.names.get(dir.len());
-        self.guarded.iter().find_map(|name| {
-            let mut below = name.split('/').filter(|name| !name.is_empty()).peekable();
-            // Most are told apart by the first name below the directory.
-            if let (Some(first), Some(wanted)) = (first, below.peek())
-                && !fits(first, wanted, asked.inexact)
-            {
-                return None;
-            }
+        // Most are told apart by how the first name below the directory begins.
+        let first = asked.names.get(dir.len()).filter(|_| !asked.inexact);
+        let may_meet = |name: &str| {
+            let name = name.trim_start_matches('/');
+            let begins = |first: &String| {
+                let top = name.as_bytes().get(..first.len());
+                top.is_some_and(|top| top.eq_ignore_ascii_case(first.as_bytes()))
+            };
+            name.is_empty() || first.is_none_or(begins)
+        };
+        let mut guarded = self.guarded.iter().filter(|name| may_meet(name));
+        guarded.find_map(|name| {
+            let below = name.split('/').filter(|name| !name.is_empty());
             let wanted = dir.iter().map(String::as_str).chain(below);
             asked.meets(wanted, || self.path_of(name))
         })
