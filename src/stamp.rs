@@ -32,6 +32,11 @@ impl Stamp {
         }
     }
 
+    /// Returns how long the content is, in bytes.
+    pub(crate) const fn size(self) -> u64 {
+        self.size
+    }
+
     /// Returns when the content was last written, in nanoseconds.
     pub(crate) const fn modified(self) -> i64 {
         self.modified

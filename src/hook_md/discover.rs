@@ -199,7 +199,9 @@ fn find(dir: &Path, folder: &std::ffi::OsStr) -> Option<Found> {
 }
 
 fn read(found: &Found) -> Reading {
-    let mut bytes = Vec::new();
+    // With room for all of it and one more byte, the end is found by the second read.
+    let size = found.stamp.size().min(MAX_FRONT_MATTER);
+    let mut bytes = Vec::with_capacity(usize::try_from(size).map_or(0, |size| size + 1));
     let read = fs::File::open(&found.file)
         .and_then(|file| file.take(MAX_FRONT_MATTER).read_to_end(&mut bytes));
     let shown = found.file.display().to_string();
