@@ -43,11 +43,9 @@ fn main() {
         ..LogSettings::default()
     };
     let log = SignalLog::open(dir.path().join("signals.jsonl"), &settings).unwrap();
-    println!("{MEASURED} single appends at each size, without fsync; microseconds");
-    println!(
-        "{:>10} {:>8} {:>8} {:>8} {:>8}",
-        "records", "MB", "median", "p95", "p99"
-    );
+    println!("{MEASURED} single appends at each size, without fsync; microseconds\n");
+    println!("| records | MB | median | p95 | p99 |");
+    println!("|---|---|---|---|---|");
     let mut records = 0;
     for size in [10, 10_000, 1_000_000, 10_000_000] {
         while records < size.min(most) {
@@ -72,7 +70,7 @@ fn main() {
             time.unwrap_or_default().as_secs_f64() * 1e6
         };
         println!(
-            "{size:>10} {megabytes:>8} {:>8.1} {:>8.1} {:>8.1}",
+            "| {size} | {megabytes} | {:.1} | {:.1} | {:.1} |",
             at(50),
             at(95),
             at(99)

@@ -66,14 +66,14 @@ fn main() {
         base: Vec::with_capacity(runs),
     };
     let mut subjects = vec![
-        subject("/bin/true", "/bin/true", &[]),
+        subject("`/bin/true`", "/bin/true", &[]),
         subject(
-            "ahp hook (3 layers, packs, log)",
+            "`ahp hook`: three layers, packs `baseline` and `safe-shell`, log",
             ahp,
             &["hook", "--host", "claude-code"],
         ),
         subject(
-            "ahp run (50 bindings)",
+            "`ahp run`: fifty bindings, log",
             ahp,
             &[
                 "run",
@@ -84,7 +84,7 @@ fn main() {
             ],
         ),
         subject(
-            "ahp run (no oracle of its own)",
+            "`ahp run`: no oracle of its own",
             ahp,
             &[
                 "run",
@@ -95,7 +95,7 @@ fn main() {
             ],
         ),
         subject(
-            "ahp run (a script of 20 lines)",
+            "`ahp run`: a script of twenty lines",
             ahp,
             &[
                 "run",
@@ -114,13 +114,21 @@ fn main() {
     set_up_script(&world.path().join("script"), "twenty");
     if found("jq") {
         let hook = script("jq-hook", JQ_HOOK);
-        subjects.push(subject("bash + jq hook", &hook, &[]));
+        subjects.push(subject(
+            "a `bash` and `jq` hook with one regular expression",
+            &hook,
+            &[],
+        ));
     } else {
         eprintln!("SKIPPED: bash + jq hook: there is no jq here");
     }
     if found("python3") {
         let hook = script("python-hook", PYTHON_HOOK);
-        subjects.push(subject("python hook", &hook, &[]));
+        subjects.push(subject(
+            "a Python hook with one regular expression",
+            &hook,
+            &[],
+        ));
     } else {
         eprintln!("SKIPPED: python hook: there is no python3 here");
     }
@@ -130,9 +138,9 @@ fn main() {
     );
     // A child inherits the directory: one that is to change it first could not be started by `posix_spawn`.
     std::env::set_current_dir(&project).unwrap();
-    let base = subject("/bin/true", "/bin/true", &[]);
+    let base = subject("`/bin/true`", "/bin/true", &[]);
     for subject in &mut subjects {
-        let input = if subject.name.starts_with("ahp run") {
+        let input = if subject.name.starts_with("`ahp run`") {
             &own_event
         } else {
             &event
@@ -237,11 +245,9 @@ fn print_table(subjects: &mut [Subject], runs: usize) {
         let n = (last as f64 * part).round() as usize;
         times.get(n).copied().unwrap_or_default().as_secs_f64() * 1e3
     };
-    println!("{runs} runs each, in turn with /bin/true; milliseconds");
-    println!(
-        "{:<34} {:>7} {:>7} {:>7} {:>10} {:>8}",
-        "process", "median", "p95", "p99", "x median", "x p99"
-    );
+    println!("{runs} runs each, in turn with /bin/true\n");
+    println!("| process | median ms | p95 | p99 | × `/bin/true` | p99 × |");
+    println!("|---|---|---|---|---|---|");
     for subject in subjects {
         let (median, p95, p99) = (
             at(&subject.times, 0.5),
@@ -249,7 +255,7 @@ fn print_table(subjects: &mut [Subject], runs: usize) {
             at(&subject.times, 0.99),
         );
         println!(
-            "{:<34} {median:>7.2} {p95:>7.2} {p99:>7.2} {:>10.2} {:>8.2}",
+            "| {} | {median:.2} | {p95:.2} | {p99:.2} | {:.2} | {:.2} |",
             subject.name,
             median / at(&subject.base, 0.5),
             p99 / at(&subject.base, 0.99)

@@ -26,4 +26,7 @@ for _ in 1 2 3 4 5; do
 done | tee "$dir/times" | awk '{ printf "duckdb %5.2f s; ahp %5.2f s, %d KiB at most; %.1f times as fast\n", $1, $2, $3, $1 / $2 }'
 median() { cut -d ' ' -f "$1" "$dir/times" | sort -n | sed -n 3p; }
 most=$(cut -d ' ' -f 3 "$dir/times" | sort -n | tail -n 1)
+echo "$(median 1) $(median 2) $most $megabytes" | awk '
+  BEGIN { print "\n| log | DuckDB | `ahp log stats` | memory | times as fast |\n|---|---|---|---|---|" }
+  { printf "| %d MB | %.2f s | %.2f s | %d MiB | %.1f |\n", $4, $1, $2, $3 / 1024, $1 / $2 }'
 echo "$(median 1) $(median 2) $most" | awk '{ printf "median: %.1f times as fast\n", $1 / $2; exit $1 / $2 < 3 || $3 > 100 * 1024 }'
