@@ -162,6 +162,9 @@ impl Walker<'_> {
         }
         let mut codes: Vec<String> = given.into_iter().map(|word| word.text).collect();
         let operand = invocation.arguments.iter().find(|w| !w.is_option());
+        if let Some(made) = operand.filter(|w| codes.is_empty() && w.text.starts_with("<(")) {
+            self.fed_by_words(index, made);
+        }
         if language.takes_code_operand() && codes.is_empty() {
             codes.extend(operand.map(|w| w.text.clone()));
         } else if codes.is_empty() {
