@@ -98,10 +98,25 @@ fn sustained_with_the_log(bencher: divan::Bencher) {
         });
 }
 
-/// A command line of 200 characters.
+/// A command line of 200 characters that writes a file, in a project and a home on the disk.
 #[divan::bench]
 fn two_hundred_characters(bencher: divan::Bencher) {
-    let engine = engine("hooks: {pre-tool-use: [{oracle: PermissionChecker}]}".to_owned());
+    let dir = tempfile::tempdir().unwrap();
+    for name in [
+        "project/.git",
+        "project/.ahp",
+        "project/crates/core",
+        "home/.config",
+    ] {
+        std::fs::create_dir_all(dir.path().join(name)).unwrap();
+    }
+    let engine = Engine::builder()
+        .policy_text("hooks: {pre-tool-use: [{oracle: PermissionChecker}]}")
+        .root(dir.path().join("project"))
+        .home(dir.path().join("home"))
+        .without_log()
+        .build()
+        .unwrap();
     let command = "cd crates/core && RUST_BACKTRACE=1 cargo test --workspace --all-features -- --nocapture 2>&1 \
                    | tee target/test.log | grep -v '^test .* ok$' | head -500 && git diff --stat HEAD~1 -- src tests README.md";
     assert_eq!(command.len(), 200);

@@ -250,6 +250,71 @@ fn edit_tools_of_every_host_are_stopped() {
     }
 }
 
+/// Judges a command again and again by one engine, as a host program does that lives long.
+fn living(world: &World) -> impl Fn(&str) -> Decision {
+    let engine = Engine::builder()
+        .policy_text("hooks: {pre-issue-submit: [{oracle: ChecklistValidator}]}")
+        .root(world.root())
+        .home(world.home())
+        .without_log()
+        .build()
+        .unwrap();
+    move |command| {
+        let event = Event {
+            tool: Some(ToolCall {
+                name: "Bash".to_owned(),
+                input: json!({"command": command}),
+                ..ToolCall::default()
+            }),
+            ..Event::new(Trigger::PreToolUse)
+        };
+        block_on(engine.evaluate(event)).decision
+    }
+}
+
+#[test]
+fn what_a_guarded_name_leads_to_is_guarded_by_its_own_name() {
+    let world = project();
+    let root = world.root();
+    fs::create_dir_all(root.join("dotfiles/cursor")).unwrap();
+    fs::write(root.join("dotfiles/cursor/hooks.json"), "{}").unwrap();
+    fs::write(root.join("dotfiles/gemini.json"), "{}").unwrap();
+    fs::create_dir_all(root.join(".gemini")).unwrap();
+    let decision = living(&world);
+    let by_folder = "echo {} > dotfiles/cursor/hooks.json";
+    let by_file = "echo {} > dotfiles/gemini.json";
+    for command in [by_folder, by_file] {
+        assert_eq!(decision(command), Decision::None, "{command}");
+    }
+    // A person lays links; the engine that has already looked sees them.
+    symlink("dotfiles/cursor", root.join(".cursor")).unwrap();
+    symlink(
+        root.join("dotfiles/gemini.json"),
+        root.join(".gemini/settings.json"),
+    )
+    .unwrap();
+    for command in [by_folder, by_file] {
+        assert_eq!(decision(command), Decision::Block, "{command}");
+    }
+    fs::remove_file(root.join(".cursor")).unwrap();
+    fs::remove_file(root.join(".gemini/settings.json")).unwrap();
+    for command in [by_folder, by_file] {
+        assert_eq!(decision(command), Decision::None, "{command}");
+    }
+}
+
+#[test]
+fn a_link_that_comes_between_two_events_is_followed() {
+    let world = project();
+    let decision = living(&world);
+    assert_eq!(decision("echo x > a/b/hooks.json"), Decision::None);
+    fs::create_dir_all(world.root().join("a")).unwrap();
+    symlink(world.root().join(".cursor"), world.root().join("a/b")).unwrap();
+    assert_eq!(decision("echo x > a/b/hooks.json"), Decision::Block);
+    fs::remove_file(world.root().join("a/b")).unwrap();
+    assert_eq!(decision("echo x > a/b/hooks.json"), Decision::None);
+}
+
 #[test]
 fn the_engine_binds_it_by_itself() {
     let world = project();

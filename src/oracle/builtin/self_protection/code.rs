@@ -75,7 +75,7 @@ pub(super) fn changes_named(text: &str) -> Option<&'static str> {
 
 /// Finds code that names what is guarded together with anything that changes files.
 pub(super) fn find(
-    guarded: &Guarded,
+    guarded: &Guarded<'_>,
     analysis: &Analysis,
     invocation: &Invocation,
 ) -> Option<Found> {
@@ -112,7 +112,7 @@ pub(super) fn find(
         })?;
     Some((
         format!("run code that may change `{named}`"),
-        Some(guarded.root.join(named)),
+        Some(guarded.root().join(named)),
     ))
 }
 

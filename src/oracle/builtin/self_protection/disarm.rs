@@ -22,7 +22,7 @@ const DISARMING: &[&str] = &[
 
 /// Commands that disarm without touching a file that they name.
 pub(super) fn find(
-    guarded: &Guarded,
+    guarded: &Guarded<'_>,
     analysis: &Analysis,
     invocation: &Invocation,
 ) -> Option<Found> {
@@ -191,10 +191,18 @@ const BY_CONTENT: &[(&[&str], &str)] = &[
     (&[".vscode/settings.json"], "chat.hook"),
 ];
 
-/// Returns what a text would do when it is written into a file that others take their settings from.
-pub(super) fn in_content(path: &Path, text: &str) -> Option<&'static str> {
-    let lower = text.to_lowercase();
-    let names = |word: &str| {
+/// Returns what one of some texts would do when it is written into a file that others take their settings from.
+pub(super) fn in_content<'a>(
+    path: &Path,
+    mut texts: impl Iterator<Item = &'a str>,
+) -> Option<&'static str> {
+    let words: Vec<&str> = BY_CONTENT
+        .iter()
+        .filter(|(files, _)| files.iter().any(|file| path.ends_with(file)))
+        .map(|(_, word)| *word)
+        .collect();
+    let names = |text: &str, word: &str| {
+        let lower = text.to_lowercase();
         lower.match_indices(word).any(|(at, _)| {
             let is_letter = |c: char| c.is_alphanumeric();
             let before = lower.get(..at).and_then(|t| t.chars().next_back());
@@ -202,8 +210,6 @@ pub(super) fn in_content(path: &Path, text: &str) -> Option<&'static str> {
             !before.is_some_and(is_letter) && (word.contains('.') || !after.is_some_and(is_letter))
         })
     };
-    BY_CONTENT
-        .iter()
-        .find(|(files, word)| files.iter().any(|file| path.ends_with(file)) && names(word))
-        .map(|_| "set what disarms the policy from the next start on")
+    let disarms = !words.is_empty() && texts.any(|text| words.iter().any(|w| names(text, w)));
+    disarms.then_some("set what disarms the policy from the next start on")
 }

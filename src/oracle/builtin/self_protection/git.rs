@@ -10,7 +10,11 @@ use super::script;
 use crate::shell::Invocation;
 
 /// Judges a git command.
-pub(super) fn find(guarded: &Guarded, invocation: &Invocation, operands: &[&str]) -> Option<Found> {
+pub(super) fn find(
+    guarded: &Guarded<'_>,
+    invocation: &Invocation,
+    operands: &[&str],
+) -> Option<Found> {
     let has = |text: &str| invocation.arguments.iter().any(|w| w.text == text);
     let sets_hooks = invocation.arguments.iter().any(|w| {
         let lower = w.text.to_lowercase();
@@ -38,7 +42,7 @@ pub(super) fn find(guarded: &Guarded, invocation: &Invocation, operands: &[&str]
         let ours = ["pre-commit", "pre-push", "commit-msg", "pre-merge-commit"]
             .iter()
             .any(|name| {
-                script::read(&guarded.root.join(".git/hooks").join(name))
+                script::read(&guarded.root().join(".git/hooks").join(name))
                     .is_some_and(|t| t.contains("ahp"))
             });
         if ours {
@@ -52,17 +56,17 @@ pub(super) fn find(guarded: &Guarded, invocation: &Invocation, operands: &[&str]
     {
         let everything = has("-a") || has("--all");
         let untracked = has("-u") || has("--include-untracked");
-        let policy = guarded.root.join(".ahp");
+        let policy = guarded.root().join(".ahp");
         // What git does not track would go away until the stash is taken back.
         let tracked = || {
-            fs::read(guarded.root.join(".git/index"))
+            fs::read(guarded.root().join(".git/index"))
                 .is_ok_and(|index| memchr::memmem::find(&index, b".ahp/hooks.yaml").is_some())
         };
         if policy.exists() && (everything || (untracked && !tracked())) {
             return Some(("put the policy aside".to_owned(), Some(policy)));
         }
     }
-    if operands.starts_with(&["sparse-checkout", "set"]) && guarded.root.join(".ahp").exists() {
+    if operands.starts_with(&["sparse-checkout", "set"]) && guarded.root().join(".ahp").exists() {
         return Some(act("take the policy out of the working tree"));
     }
     // What these are given is run, now or later.

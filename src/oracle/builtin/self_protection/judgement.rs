@@ -32,7 +32,7 @@ const CHANGING: &[&str] = &[
 ];
 
 /// Judges a tool that says which files it changes.
-pub(super) fn by_tool(guarded: &Guarded, facts: &Facts, tool: &ToolView) -> Option<Attempt> {
+pub(super) fn by_tool(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> Option<Attempt> {
     let name = facts.event().tool.as_ref().map_or("", |t| t.name.as_str());
     let lower = name.to_lowercase();
     let changes = match tool.kind {
@@ -46,12 +46,8 @@ pub(super) fn by_tool(guarded: &Guarded, facts: &Facts, tool: &ToolView) -> Opti
         return None;
     }
     tool.paths.iter().find_map(|path| {
-        let path = lexical(path, &guarded.root, guarded.home.as_deref());
-        if let Some(what) = tool
-            .content
-            .as_deref()
-            .and_then(|text| disarm::in_content(&path, text))
-        {
+        let path = lexical(path, guarded.root(), guarded.home());
+        if let Some(what) = disarm::in_content(&path, tool.content.as_deref().into_iter()) {
             return Some(Attempt {
                 by: name.to_owned(),
                 what: what.to_owned(),
@@ -68,12 +64,14 @@ pub(super) fn by_tool(guarded: &Guarded, facts: &Facts, tool: &ToolView) -> Opti
 }
 
 /// Judges what a command line would run.
-pub(super) fn by_shell(guarded: &Guarded, analysis: &Analysis, depth: usize) -> Option<Attempt> {
+pub(super) fn by_shell(
+    guarded: &Guarded<'_>,
+    analysis: &Analysis,
+    depth: usize,
+) -> Option<Attempt> {
     for effect in analysis.writes() {
         if effect.effect == Effect::Write
-            && let Some(what) = analysis
-                .texts()
-                .find_map(|text| disarm::in_content(&effect.path, text))
+            && let Some(what) = disarm::in_content(&effect.path, analysis.texts())
         {
             return Some(Attempt {
                 by: effect.program.clone(),

@@ -5,8 +5,10 @@ mod disarm;
 mod git;
 mod guarded;
 mod judgement;
+mod look;
 mod names;
 mod naming;
+mod places;
 mod readers;
 mod script;
 
@@ -18,6 +20,7 @@ use serde::Deserialize;
 
 use self::guarded::Guarded;
 use self::judgement::Attempt;
+use self::look::LastLook;
 use crate::event::Trigger;
 use crate::fact::FactSource;
 use crate::oracle::Definition;
@@ -62,11 +65,14 @@ pub(super) static DEFINITION: Definition = Definition {
 ///       config:
 ///         paths: [.github/workflows, scripts/gate.sh]
 /// ```
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct SelfProtection {
     /// Further files and directories to protect, relative to the project, absolute or below `~`.
     paths: Vec<String>,
+    #[serde(skip)]
+    #[schemars(skip)]
+    last: LastLook,
 }
 
 #[async_trait]
@@ -81,6 +87,7 @@ impl Oracle for SelfProtection {
             facts.home(),
             &context.state_dir,
             &self.paths,
+            &self.last,
         );
         let attempt = judgement::by_tool(&guarded, facts, tool).or_else(|| {
             facts

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use super::code;
 use super::git;
 use super::guarded::Guarded;
-use super::guarded::guarded_in;
 use super::judgement::Found;
 use super::judgement::act;
+use super::places::guarded_in;
 use super::readers::is_reader;
 use crate::shell::Analysis;
 use crate::shell::Effect;
@@ -34,7 +34,7 @@ const MOUNTERS: &[&str] = &["docker", "nerdctl", "podman", "docker-compose"];
 
 /// Finds what a program would do to the guarded files that it is given.
 pub(super) fn find(
-    guarded: &Guarded,
+    guarded: &Guarded<'_>,
     analysis: &Analysis,
     invocation: &Invocation,
 ) -> Option<Found> {
@@ -49,21 +49,21 @@ pub(super) fn find(
 }
 
 /// Returns what is guarded and is, or holds, the file that a word names.
-pub(super) fn covers(guarded: &Guarded, invocation: &Invocation, text: &str) -> Option<PathBuf> {
+pub(super) fn covers(
+    guarded: &Guarded<'_>,
+    invocation: &Invocation,
+    text: &str,
+) -> Option<PathBuf> {
     guarded.covers_word(&path_of(guarded, invocation, text))
 }
 
-fn path_of(guarded: &Guarded, invocation: &Invocation, text: &str) -> PathBuf {
+fn path_of(guarded: &Guarded<'_>, invocation: &Invocation, text: &str) -> PathBuf {
     let dir = invocation.work_dir.as_deref();
-    lexical(
-        text,
-        dir.unwrap_or_else(|| Path::new("")),
-        guarded.home.as_deref(),
-    )
+    lexical(text, dir.unwrap_or_else(|| Path::new("")), guarded.home())
 }
 
 /// A second name for a guarded file, or for what holds it, would be a way round.
-fn links(guarded: &Guarded, invocation: &Invocation) -> Option<Found> {
+fn links(guarded: &Guarded<'_>, invocation: &Invocation) -> Option<Found> {
     let makes_names = match invocation.program.as_str() {
         "ln" | "link" | "symlink" | "mklink" => true,
         "cp" => {
@@ -87,13 +87,13 @@ fn links(guarded: &Guarded, invocation: &Invocation) -> Option<Found> {
 }
 
 /// Returns the project where a word names it or a folder above it.
-fn holds(guarded: &Guarded, invocation: &Invocation, word: &Word) -> Option<PathBuf> {
+fn holds(guarded: &Guarded<'_>, invocation: &Invocation, word: &Word) -> Option<PathBuf> {
     let path = path_of(guarded, invocation, &word.text);
-    (path.is_absolute() && !word.glob && guarded.root.starts_with(&path)).then_some(path)
+    (path.is_absolute() && !word.glob && guarded.root().starts_with(&path)).then_some(path)
 }
 
 /// A mount over a guarded folder, or a copy of a folder that brings guarded files along.
-fn lays_over(guarded: &Guarded, invocation: &Invocation) -> Option<Found> {
+fn lays_over(guarded: &Guarded<'_>, invocation: &Invocation) -> Option<Found> {
     match invocation.program.as_str() {
         "mount" | "umount" => {
             let mut operands = invocation.operands();
@@ -107,14 +107,14 @@ fn lays_over(guarded: &Guarded, invocation: &Invocation) -> Option<Found> {
         "cp" | "rsync" | "ditto" => {
             let operands: Vec<&Word> = invocation.operands().collect();
             let (last, sources) = operands.split_last()?;
-            if path_of(guarded, invocation, &last.text) != guarded.root {
+            if path_of(guarded, invocation, &last.text) != guarded.root() {
                 return None;
             }
             let brought = sources.iter().find_map(|source| {
                 let dir = path_of(guarded, invocation, &source.text);
-                guarded_in(&dir).filter(|_| dir != guarded.root)
+                guarded_in(&dir).filter(|_| dir != guarded.root())
             })?;
-            let hit = guarded.root.join(brought);
+            let hit = guarded.root().join(brought);
             Some((format!("write `{}`", hit.display()), Some(hit)))
         }
         _ => None,
@@ -122,7 +122,7 @@ fn lays_over(guarded: &Guarded, invocation: &Invocation) -> Option<Found> {
 }
 
 /// A search whose finds, at any depth, are given to what changes them.
-fn by_search(guarded: &Guarded, analysis: &Analysis, invocation: &Invocation) -> Option<Found> {
+fn by_search(guarded: &Guarded<'_>, analysis: &Analysis, invocation: &Invocation) -> Option<Found> {
     let program = invocation.program.as_str();
     let through: &[&str] = match program {
         "find" | "gfind" => &["find", "gfind", "xargs", "gxargs", "parallel"],
@@ -182,7 +182,11 @@ fn unpacks_here(invocation: &Invocation) -> bool {
 }
 
 /// A program that changes what another finds in a guarded folder.
-fn by_finding(guarded: &Guarded, analysis: &Analysis, invocation: &Invocation) -> Option<Found> {
+fn by_finding(
+    guarded: &Guarded<'_>,
+    analysis: &Analysis,
+    invocation: &Invocation,
+) -> Option<Found> {
     let unpacks = unpacks_here(invocation);
     if !unpacks
         && (only_reads(invocation) || matches!(invocation.program.as_str(), "xargs" | "gxargs"))
@@ -212,7 +216,7 @@ fn by_finding(guarded: &Guarded, analysis: &Analysis, invocation: &Invocation) -
 }
 
 /// A program that is given a guarded file and may do anything to it.
-fn by_given(guarded: &Guarded, analysis: &Analysis, invocation: &Invocation) -> Option<Found> {
+fn by_given(guarded: &Guarded<'_>, analysis: &Analysis, invocation: &Invocation) -> Option<Found> {
     let program = invocation.program.as_str();
     let mounts = MOUNTERS.contains(&program);
     // What a wrapper runs is judged by itself.
@@ -221,13 +225,18 @@ fn by_given(guarded: &Guarded, analysis: &Analysis, invocation: &Invocation) -> 
     if is_judged || (!mounts && analysis.invocations.iter().any(wraps)) {
         return None;
     }
-    let mut words = invocation.arguments.iter();
-    let hit = words.find_map(|word| {
+    let options = invocation.before_dashes().count();
+    let mut words = invocation.arguments.iter().enumerate();
+    let hit = words.find_map(|(nth, word)| {
         let text = word.text.as_str();
         if text.contains(char::is_whitespace) || (mounts && text.ends_with(":ro")) {
             return None;
         }
-        let whole = covers(guarded, invocation, text);
+        // An option is no path, but may hold one.
+        let is_option = nth <= options && text.starts_with('-');
+        let whole = (!is_option)
+            .then(|| covers(guarded, invocation, text))
+            .flatten();
         whole.or_else(|| {
             let mut parts = text.split(['=', ':', ',']).filter(|part| *part != text);
             parts.find_map(|part| covers(guarded, invocation, part))

@@ -24,7 +24,7 @@ const MAX_FILE: u64 = 512 * 1024;
 
 /// A script or a patch that lies on the disk, read and judged.
 pub(super) fn find(
-    guarded: &Guarded,
+    guarded: &Guarded<'_>,
     analysis: &Analysis,
     invocation: &Invocation,
     depth: usize,
@@ -149,7 +149,7 @@ fn in_patch(patch: &str) -> Option<&'static str> {
 
 /// The files that a command may take its instructions from.
 struct Files<'a> {
-    guarded: &'a Guarded,
+    guarded: &'a Guarded<'a>,
     analysis: &'a Analysis,
     dir: &'a Path,
 }
@@ -157,7 +157,7 @@ struct Files<'a> {
 impl Files<'_> {
     /// Returns the text of a file, also of one that this command line is only about to copy there.
     fn text(&self, name: &str) -> Option<String> {
-        let home = self.guarded.home.as_deref();
+        let home = self.guarded.home();
         let path = lexical(name, self.dir, home);
         read(&path).or_else(|| {
             let mut copies = self.analysis.invocations.iter().filter(|i| {

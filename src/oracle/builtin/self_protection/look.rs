@@ -1,0 +1,205 @@
+//! Look: what the file system says of the guarded places, kept from event to event for as long as it holds.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::PoisonError;
+
+use super::places::Place;
+use super::places::Places;
+use crate::shell::real;
+use crate::stamp::Stamp;
+
+/// What was last seen.
+#[derive(Debug, Default)]
+pub(super) struct LastLook {
+    look: Mutex<Option<Arc<Look>>>,
+    links: Mutex<Option<Arc<Links>>>,
+}
+
+/// Where guarded places are looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Grounds {
+    pub(super) root: PathBuf,
+    pub(super) home: Option<PathBuf>,
+    pub(super) further: Vec<PathBuf>,
+}
+
+/// The guarded places, and where the project and the home really lie.
+#[derive(Debug)]
+pub(super) struct Look {
+    grounds: Grounds,
+    pub(super) places: Places,
+    /// The root and the home directory, each with where it really lies.
+    dirs: Vec<(PathBuf, PathBuf)>,
+    watched: Watched,
+}
+
+/// What guarded places lead to through links.
+#[derive(Debug)]
+pub(super) struct Links {
+    grounds: Grounds,
+    pub(super) targets: Places,
+    /// The places that were reached through links, each with where that was.
+    linked: Vec<(PathBuf, PathBuf)>,
+    /// The directories in which a link could come, go or change.
+    watched: Watched,
+}
+
+/// Directories as they were.
+#[derive(Debug, Default)]
+struct Watched(Vec<(PathBuf, Option<Stamp>)>);
+
+impl LastLook {
+    /// Returns the places as they were last seen, or anew where something has changed since.
+    pub(super) fn look(&self, grounds: &Grounds) -> Arc<Look> {
+        let mut last = self.look.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*last {
+            Some(look) if look.grounds == *grounds && look.watched.holds() => look.clone(),
+            _ => last.insert(Arc::new(Look::new(grounds))).clone(),
+        }
+    }
+
+    /// Returns what they lead to as it was last seen, or anew where something has changed since.
+    pub(super) fn links(&self, look: &Look) -> Arc<Links> {
+        let mut last = self.links.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*last {
+            Some(links) if links.grounds == look.grounds && links.hold() => links.clone(),
+            _ => last.insert(Arc::new(Links::new(look))).clone(),
+        }
+    }
+}
+
+impl Look {
+    fn new(grounds: &Grounds) -> Self {
+        let dirs: Vec<(PathBuf, PathBuf)> = std::iter::once(&grounds.root)
+            .chain(&grounds.home)
+            .map(|dir| (dir.clone(), real(dir)))
+            .collect();
+        let mut watched = Watched::default();
+        for (dir, _) in &dirs {
+            watched.add(dir);
+        }
+        let (root, home) = dirs.split_at(1);
+        Self {
+            places: Places::new(
+                grounds.further.iter().map(PathBuf::as_path),
+                root.iter().flat_map(both),
+                home.iter().flat_map(both),
+            ),
+            grounds: grounds.clone(),
+            dirs,
+            watched,
+        }
+    }
+
+    /// Returns the deepest directory above a path of which it is known where it really lies.
+    pub(super) fn above(&self, path: &Path) -> Option<(&Path, &Path)> {
+        self.dirs
+            .iter()
+            .filter(|(dir, _)| path.starts_with(dir) && path.is_absolute() == dir.is_absolute())
+            .max_by_key(|(dir, _)| dir.as_os_str().len())
+            .map(|(dir, real)| (dir.as_path(), real.as_path()))
+    }
+
+    /// Whether a path lies in the project or in the home directory, by either of their names.
+    pub(super) fn is_ours(&self, path: &Path) -> bool {
+        self.dirs.iter().any(|(dir, real)| {
+            dir.as_os_str().len() > 1 && (path.starts_with(dir) || path.starts_with(real))
+        })
+    }
+}
+
+/// A directory by its name, and by where it really lies where that is elsewhere.
+fn both((dir, real): &(PathBuf, PathBuf)) -> impl Iterator<Item = &Path> {
+    std::iter::once(dir.as_path()).chain((dir != real).then_some(real.as_path()))
+}
+
+impl Links {
+    fn new(look: &Look) -> Self {
+        let Grounds { root, further, .. } = &look.grounds;
+        let mut disk = Disk::default();
+        for path in further {
+            let above = path.ancestors().skip(1);
+            let of_project = above.clone().take_while(|dir| dir.starts_with(root));
+            above
+                .take(1)
+                .chain(of_project)
+                .for_each(|dir| disk.watched.add(dir));
+        }
+        let mut linked = Vec::new();
+        for place in look.places.iter() {
+            if disk.is_linked(place) {
+                let path = place.path();
+                let target = real(&path);
+                linked.push((path, target));
+            }
+        }
+        let mut targets = Places::default();
+        targets.add(linked.iter().map(|(_, target)| target.as_path()));
+        Self {
+            grounds: look.grounds.clone(),
+            targets,
+            linked,
+            watched: disk.watched,
+        }
+    }
+
+    fn hold(&self) -> bool {
+        self.watched.holds()
+            && self
+                .linked
+                .iter()
+                .all(|(path, target)| real(path) == *target)
+    }
+}
+
+impl Watched {
+    fn add(&mut self, dir: &Path) {
+        if !self.0.iter().any(|(watched, _)| watched == dir) {
+            self.0.push((dir.to_owned(), Stamp::at(dir)));
+        }
+    }
+
+    fn holds(&self) -> bool {
+        self.0.iter().all(|(dir, stamp)| Stamp::at(dir) == *stamp)
+    }
+}
+
+/// What was asked of the disk during one look for links.
+#[derive(Debug, Default)]
+struct Disk {
+    links: HashMap<PathBuf, Option<bool>>,
+    watched: Watched,
+}
+
+impl Disk {
+    /// Whether there is a link on the way to a place from the directory that it is known to lie below.
+    fn is_linked(&mut self, place: Place<'_>) -> bool {
+        let (dir, names) = place.way();
+        let mut path = dir.to_owned();
+        let mut is_linked = self.is_link(&path).unwrap_or(false);
+        for name in names {
+            self.watched.add(&path);
+            path.push(name);
+            match self.is_link(&path) {
+                Some(is_link) => is_linked |= is_link,
+                None => break,
+            }
+        }
+        is_linked
+    }
+
+    /// Whether a path is a link; none where nothing is there.
+    fn is_link(&mut self, path: &Path) -> Option<bool> {
+        if let Some(known) = self.links.get(path) {
+            return *known;
+        }
+        let found = fs::symlink_metadata(path).ok().map(|m| m.is_symlink());
+        self.links.insert(path.to_owned(), found);
+        found
+    }
+}
