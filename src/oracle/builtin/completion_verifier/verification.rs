@@ -1,0 +1,231 @@
+//! Verification: what the items of a checklist say that must hold.
+
+use crate::oracle::HookContext;
+use crate::oracle::OracleError;
+use crate::oracle::builtin::lint_checker;
+use crate::oracle::builtin::test_gate::output;
+use crate::oracle::builtin::test_gate::runner;
+use crate::oracle::builtin::test_gate::runner::Runner;
+use crate::oracle::builtin::test_gate::tally::shortened;
+use crate::oracle::builtin::wording::listed;
+use crate::process::Exit;
+use crate::process::Program;
+use crate::signal::Signal;
+use crate::workspace::Change;
+use crate::workspace::Issue;
+
+/// Carries out the verifications of a checklist; one block names all that failed.
+pub(super) fn carry_out(
+    context: &HookContext,
+    issue: &Issue,
+) -> Result<Option<Signal>, OracleError> {
+    let mut failed = Vec::new();
+    let mut untrusted = None;
+    for item in issue.items() {
+        let Some((kind, rest)) = item.verification() else {
+            continue;
+        };
+        let place = format!("{}:{}", issue.path, item.line);
+        match verify(context, kind, rest) {
+            Ok(None) => {}
+            Ok(Some(reason)) => failed.push((
+                item,
+                format!("`{}` ({}, {place}): {reason}", item.text, item.id),
+            )),
+            Err(OracleError::Untrusted(why)) => {
+                untrusted.get_or_insert(format!("`{kind}: {rest}` ({place}) was not run: {why}"));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    if failed.is_empty() {
+        return untrusted.map_or(Ok(None), |why| Err(OracleError::Untrusted(why)));
+    }
+    let told: Vec<&str> = failed.iter().map(|(_, told)| told.as_str()).collect();
+    let noun = if failed.len() == 1 {
+        "verification of the checklist fails"
+    } else {
+        "verifications of the checklist fail"
+    };
+    Ok(Some(
+        Signal::block(
+            "verification-failed",
+            format!("{} {noun}: {}", failed.len(), listed(&told, 20)),
+        )
+        .steps(told.iter().take(20).map(|told| format!("mend {told}")))
+        .files([issue.path.as_str()])
+        .fingerprint(failed.iter().map(|(item, _)| item.id.as_str())),
+    ))
+}
+
+/// Carries out one verification; gives the reason where it fails.
+fn verify(context: &HookContext, kind: &str, rest: &str) -> Result<Option<String>, OracleError> {
+    match kind {
+        "file_exists" => Ok(missing(context, rest)),
+        "test_pass" => tests_pass(context, rest),
+        "lint_clean" => lint_clean(context, rest),
+        "custom" => custom(context, rest),
+        other => Ok(Some(format!(
+            "`{other}` is no kind of verification; expected `test_pass`, `file_exists`, `lint_clean` or `custom`"
+        ))),
+    }
+}
+
+fn missing(context: &HookContext, paths: &str) -> Option<String> {
+    let absent: Vec<&str> = paths
+        .split(',')
+        .map(str::trim)
+        .filter(|path| {
+            let found = if path.contains(['*', '?', '{']) {
+                !context.workspace().list(path).is_empty()
+            } else {
+                !path.is_empty() && context.workspace().exists(path)
+            };
+            !found
+        })
+        .collect();
+    (!absent.is_empty()).then(|| format!("there is no {}", listed(&absent, 5)))
+}
+
+/// Narrows a runner to the tests of a name, as far as it can be narrowed.
+fn narrowed(runner: &Runner, name: &str) -> Runner {
+    let quoted = format!("'{}'", name.replace('\'', "'\\''"));
+    let command = &runner.command;
+    let is_path = name.contains('/') || name.contains("::") && name.contains(".py");
+    let narrowed = if command.starts_with("cargo ") {
+        // `tests/it.rs` is the test target `it`.
+        match name
+            .strip_prefix("tests/")
+            .and_then(|file| file.strip_suffix(".rs"))
+        {
+            Some(target) => format!("{command} --test '{}'", target.replace('\'', "")),
+            None => format!("{command} -- {quoted}"),
+        }
+    } else if command.ends_with("-m pytest") {
+        if is_path || name.strip_suffix(".py").is_some() {
+            format!("{command} {quoted}")
+        } else {
+            format!("{command} -k {quoted}")
+        }
+    } else if command.contains("-m unittest") {
+        format!("{command} -k {quoted}")
+    } else if command.starts_with("go test") {
+        format!("go test -json -run {quoted} ./...")
+    } else {
+        command.clone()
+    };
+    Runner {
+        command: narrowed,
+        reports: runner.reports.clone(),
+    }
+}
+
+fn tests_pass(context: &HookContext, name: &str) -> Result<Option<String>, OracleError> {
+    let runners = runner::find(context.workspace());
+    if runners.is_empty() {
+        return Ok(Some(
+            "no way to run the project's tests was found".to_owned(),
+        ));
+    }
+    let mut ran = 0;
+    for runner in &runners {
+        let runner = if name.is_empty() {
+            runner.clone()
+        } else {
+            narrowed(runner, name)
+        };
+        let finished = runner.run(context)?;
+        let tally = output::read(&finished.stdout).unwrap_or_default();
+        ran += tally.ran();
+        if let Some(failure) = tally.failures.first() {
+            let place = failure
+                .place()
+                .map(|p| format!(" in {p}"))
+                .unwrap_or_default();
+            return Ok(Some(format!("the test `{}` fails{place}", failure.name)));
+        }
+        let found_none = tally.ran() == 0 && runners.len() > 1;
+        if !finished.exit.is_success() && !found_none {
+            return Ok(Some(format!("`{}` fails", runner.command)));
+        }
+    }
+    Ok((ran == 0).then(|| {
+        if name.is_empty() {
+            "no test ran".to_owned()
+        } else {
+            format!("no test of the name `{name}` ran")
+        }
+    }))
+}
+
+fn lint_clean(context: &HookContext, path: &str) -> Result<Option<String>, OracleError> {
+    let files = if path.is_empty() {
+        let changes = context
+            .facts
+            .changes()
+            .map_err(|e| OracleError::failed(e.to_string()))?;
+        changes
+            .files
+            .iter()
+            .filter(|f| f.change != Change::Deleted)
+            .map(|f| f.path.clone())
+            .collect()
+    } else if path.contains(['*', '?', '{']) {
+        context.workspace().list(path)
+    } else if context.root().join(path).is_dir() {
+        context
+            .workspace()
+            .list(&format!("{}/**/*", path.trim_end_matches('/')))
+    } else {
+        vec![path.to_owned()]
+    };
+    let checked = lint_checker::check(context, &files, &[])?;
+    if let Some(first) = checked.faults.first() {
+        return Ok(Some(format!(
+            "{} ({} in all)",
+            first.told(),
+            checked.faults.len()
+        )));
+    }
+    Ok(match (checked.missing.first(), checked.ran) {
+        (Some(missing), _) => Some(format!("the linter `{missing}` is not installed")),
+        (None, 0) => Some("no linter is configured for it".to_owned()),
+        (None, _) => None,
+    })
+}
+
+fn custom(context: &HookContext, command: &str) -> Result<Option<String>, OracleError> {
+    if command.is_empty() {
+        return Ok(Some("no command is named".to_owned()));
+    }
+    // An issue is the project's, whoever has bound this oracle; and any agent may write one.
+    context
+        .trust
+        .permits_issue_command(command)
+        .map_err(|reason| OracleError::Untrusted(reason.to_string()))?;
+    let finished = Program::shell(&format!("exec 2>&1\n{command}"))
+        .dir(context.root())
+        .deadline(runner::in_time(context))
+        .run()
+        .map_err(|e| OracleError::failed(e.to_string()))?;
+    Ok(match finished.exit {
+        Exit::Code(0) => None,
+        Exit::TimedOut => {
+            return Err(OracleError::TimedOut(format!(
+                "`{command}` did not end in time"
+            )));
+        }
+        _ => {
+            let said = finished.stdout_text();
+            let said = said
+                .lines()
+                .rev()
+                .find(|l| !l.trim().is_empty())
+                .unwrap_or("it said nothing");
+            Some(format!(
+                "`{command}` fails: {}",
+                shortened(said.trim(), 160)
+            ))
+        }
+    })
+}
