@@ -310,7 +310,7 @@ const OWN_READS: &[(&str, &str)] = &[
         "what is installed, which git ignores",
     ),
     (
-        "lint_checker/mod.rs",
+        "lint_checker/fix.rs",
         "files before and after a fixer has changed them",
     ),
     (

@@ -23,6 +23,7 @@ RUST = "pub fn add(a: i32, b: i32) -> i32 {\n    a + b\n}\n\n#[test]\nfn adds() 
 JEST = {"name": "p", "version": "1.0.0", "private": True, "scripts": {"test": "jest"}}
 VITEST = JEST | {"type": "module", "scripts": {"test": "vitest run"}}
 ESLINT = "export default [{ rules: { 'no-unused-vars': 'error', 'no-undef': 'error' } }];\n"
+TSCONFIG = '{"compilerOptions": {"strict": true, "target": "es2022", "module": "nodenext", "types": []}}\n'
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <groupId>g</groupId><artifactId>p</artifactId><version>1</version></project>\n"""
 
@@ -87,6 +88,18 @@ CASES = {
     "eslint-finds": (["eslint"], {"eslint.config.mjs": ESLINT, "a.js": "const a = 1;\n"}, "LintChecker", "config: {action: block}", "block",
                      ["a.js:1", "no-unused-vars"]),
     "eslint-is-missing": (["npm"], {"eslint.config.mjs": ESLINT, "a.js": "const a = 1;\n"}, "LintChecker", "", "allow", ["eslint", "not installed"]),
+    "mypy-finds-nothing": (["mypy"], {"mypy.ini": "[mypy]\n", "a.py": "x: int = 1\n"}, "LintChecker", "", "none", []),
+    "mypy-finds": (["mypy"], {"mypy.ini": "[mypy]\n", "a.py": "import b\n\nx: int = b.name()\n", "b.py": "def name() -> str:\n    return 'b'\n"}, "LintChecker",
+                   "config: {action: block}", "block", ["a.py:3", "Incompatible types", "mend a.py:3"]),
+    "mypy-cannot-parse": (["mypy"], {"mypy.ini": "[mypy]\n", "a.py": "def f(:\n"}, "LintChecker", "config: {action: block}", "block", ["a.py:1", "Invalid syntax"]),
+    "tsc-finds-nothing": (["tsc"], {"tsconfig.json": TSCONFIG, "a.ts": "export const a: number = 1;\n"}, "LintChecker", "", "none", []),
+    "tsc-finds": (["tsc"], {"tsconfig.json": TSCONFIG, "src/a.ts": "export const a = 1;\nexport const b: string = a;\n"}, "LintChecker", "config: {action: block}", "block",
+                  ["src/a.ts:2", "TS2322"]),
+    "tsc-cannot-read": (["tsc"], {"tsconfig.json": '{"compilerOptions": {"target": "no-such"}}', "a.ts": "export {};\n"}, "LintChecker", "", "allow",
+                        ["tsconfig.json:1", "TS6046"]),
+    "tsc-is-missing": (["npm"], {"tsconfig.json": TSCONFIG, "a.ts": "export {};\n"}, "LintChecker", "", "allow", ["tsc", "not installed"]),
+    "refuted-by-tsc": (["tsc"], {"tsconfig.json": TSCONFIG, "a.ts": "export const b: string = 1;\n", "Issues/FEAT-0001.md": issue("lint_clean: a.ts")},
+                       "CompletionVerifier", "", "block", ["TS2322", "It holds"]),
     "prettier-finds": (["prettier"], {".prettierrc": "{}", "a.js": "const a   = 1\n"}, "LintChecker", "config: {action: block}", "block", ["a.js"]),
     # Dependencies.
     "cargo-locked": (["cargo"], {"Cargo.toml": CARGO, "Cargo.lock": cargo_lock(), "src/lib.rs": ""}, "DependencyChecker", "", "none", []),
@@ -116,8 +129,8 @@ class Tools:
     def __init__(self, root):
         self.python = root / "python" / "bin"
         self.node = root / "node" / "node_modules"
-        self.found = {tool for tool in ("ruff", "pytest") if (self.python / tool).exists()}
-        self.found |= {tool for tool in ("jest", "vitest", "eslint", "prettier") if (self.node / ".bin" / tool).exists()}
+        self.found = {tool for tool in ("mypy", "pytest", "ruff") if (self.python / tool).exists()}
+        self.found |= {tool for tool in ("eslint", "jest", "prettier", "tsc", "vitest") if (self.node / ".bin" / tool).exists()}
         self.found |= {tool for tool in ("cargo", "npm", "mvn") if shutil.which(tool)}
         if "pytest" in self.found and self.runs([self.python / "python", "-c", "import pytest_cov"]):
             self.found.add("pytest-cov")
@@ -133,7 +146,7 @@ def judge(ahp, tools, case, root):
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    ignored = ["target/", "node_modules", "__pycache__/", ".pytest_cache/", ".ruff_cache/", ".ahp/"]
+    ignored = ["target/", "node_modules", "__pycache__/", ".pytest_cache/", ".ruff_cache/", ".mypy_cache/", ".ahp/"]
     (root / ".gitignore").write_text("\n".join(ignored) + "\n")
     if any((tools.node / ".bin" / tool).exists() for tool in needs):
         (root / "node_modules").symlink_to(tools.node)

@@ -1,9 +1,8 @@
 //! LintChecker: the project's linters find nothing in the changed files, or what they find is mended.
 
+mod fix;
 mod tool;
 
-use std::collections::BTreeMap;
-use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -11,9 +10,6 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::Serialize;
-use serde_json::json;
-use sha2::Digest as _;
-use sha2::Sha256;
 
 pub(super) use self::tool::Fault;
 use self::tool::TOOLS;
@@ -37,10 +33,8 @@ use crate::process::Finished;
 use crate::process::Program;
 use crate::process::installed;
 use crate::signal::Intensity;
-use crate::signal::Modification;
 use crate::signal::Severity;
 use crate::signal::Signal;
-use crate::signal::hex;
 use crate::workspace::Change;
 
 pub(super) static DEFINITION: Definition = Definition {
@@ -77,8 +71,9 @@ enum Action {
 
 /// Runs the project's linters on the changed files.
 ///
-/// What it does: a linter is used where the project has its configuration: clippy and rustfmt (`Cargo.toml`), ruff, eslint,
-/// prettier, biome, golangci-lint, gofmt (`go.mod`), shellcheck (`.shellcheckrc`). Only findings in changed files count.
+/// What it does: a linter is used where the project has its configuration: clippy and rustfmt (`Cargo.toml`), ruff, mypy,
+/// eslint, tsc (`tsconfig.json`), prettier, biome, golangci-lint, gofmt (`go.mod`), shellcheck (`.shellcheckrc`). Only
+/// findings in changed files count.
 /// They prompt, or block with `action: block`. A linter that the project uses and that is not installed is told in a
 /// prompt.
 ///
@@ -136,7 +131,7 @@ impl Oracle for LintChecker {
             .collect();
         let mut signals = Vec::new();
         if self.auto_fix {
-            signals.extend(fix(context, &files, &self.linters)?);
+            signals.extend(fix::fix(context, &files, &self.linters)?);
         }
         let checked = check(context, &files, &self.linters)?;
         if !checked.faults.is_empty() {
@@ -304,114 +299,13 @@ pub(super) fn check(
                     shortened(said.trim(), 200)
                 )));
             }
+            // A fault of its own configuration is one of everything that it looks at.
             checked.faults.extend(found.into_iter().filter(|fault| {
-                own.binary_search(&fault.file).is_ok() || own.contains(&fault.file)
+                own.contains(&fault.file) || tool.files.contains(&fault.file.as_str())
             }));
         }
     }
     checked.faults.sort();
     checked.faults.dedup();
     Ok(checked)
-}
-
-/// Lets the fixers mend files; gives a control that names those that were changed.
-fn fix(
-    context: &HookContext,
-    files: &[String],
-    named: &[String],
-) -> Result<Option<Signal>, OracleError> {
-    let root = context.root();
-    // Files are read here and not through the workspace, which would remember what they were.
-    let before: BTreeMap<&String, Vec<u8>> = files
-        .iter()
-        .filter(|file| {
-            TOOLS
-                .iter()
-                .any(|tool| tool.fix.is_some() && tool.looks_at(file))
-        })
-        .filter_map(|file| Some((file, fs::read(root.join(file)).ok()?)))
-        .collect();
-    let mut fixers = Vec::new();
-    for tool in wanted(context, named) {
-        let own: Vec<String> = before
-            .keys()
-            .filter(|file| tool.looks_at(file))
-            .map(|&file| file.clone())
-            .collect();
-        if let (Some(arguments), Some(program), false) =
-            (tool.fix, program(context, tool), own.is_empty())
-        {
-            for batch in own.chunks(FILES_A_CALL) {
-                // What it cannot mend, and its code for that, the check afterwards tells.
-                call(context, tool, &program, arguments, batch)?;
-            }
-            fixers.push(tool.name);
-        }
-    }
-    let mut patch = String::new();
-    let mut modifications = Vec::new();
-    for (file, old) in &before {
-        let new = fs::read(root.join(file)).unwrap_or_default();
-        if new == *old {
-            continue;
-        }
-        let (old_text, new_text) = (String::from_utf8_lossy(old), String::from_utf8_lossy(&new));
-        let body = diffy::create_patch(&old_text, &new_text).to_string();
-        let hunks = body.split_once("\n@@").map_or("", |(_, hunks)| hunks);
-        patch.push_str(&format!("--- a/{file}\n+++ b/{file}\n@@{hunks}"));
-        modifications.push(Modification {
-            target: format!("file:{file}"),
-            original: json!(digest(old)),
-            updated: json!(digest(&new)),
-            reason: format!("mended by {}", fixers.join(", ")),
-        });
-    }
-    if modifications.is_empty() {
-        return Ok(None);
-    }
-    let name = format!(
-        "fixes/{}.patch",
-        digest(patch.as_bytes()).trim_start_matches("sha256:")
-    );
-    let path = context.state_dir.join(&name);
-    let kept = path
-        .parent()
-        .map_or(Ok(()), fs::create_dir_all)
-        .and_then(|()| fs::write(&path, &patch));
-    if let Err(error) = kept {
-        // Without the patch the change could not be taken back: it is taken back now.
-        for (file, old) in &before {
-            fs::write(root.join(file), old).ok();
-        }
-        return Err(OracleError::failed(format!(
-            "the patch cannot be kept in {}: {error}",
-            path.display()
-        )));
-    }
-    let changed: Vec<String> = modifications
-        .iter()
-        .map(|m| m.target.trim_start_matches("file:").to_owned())
-        .collect();
-    let shown = path
-        .strip_prefix(root)
-        .unwrap_or(&path)
-        .display()
-        .to_string();
-    Ok(Some(
-        Signal::control("lint-fixed", modifications)
-            .reason(format!(
-                "{} mended {}: {}; `git apply -R {shown}` takes it back",
-                fixers.join(", "),
-                counted(changed.len(), "file"),
-                listed(&changed, NAMED)
-            ))
-            .files(changed.clone())
-            .fingerprint(&changed),
-    ))
-}
-
-fn digest(bytes: &[u8]) -> String {
-    let mut digits = hex(&Sha256::digest(bytes));
-    digits.truncate(16);
-    format!("sha256:{digits}")
 }

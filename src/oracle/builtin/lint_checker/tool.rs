@@ -33,6 +33,8 @@ pub(super) struct Tool {
 pub(super) enum Form {
     /// `path:line:column: message`.
     Places,
+    /// `path(line,column): message`.
+    Brackets,
     /// One file a line, which is not formatted.
     Files,
     /// ESLint's JSON.
@@ -109,6 +111,33 @@ pub(super) static TOOLS: &[Tool] = &[
         fix: Some(&["check", "--fix", "--quiet", "--force-exclude"]),
         takes_files: true,
         form: Form::Places,
+    },
+    Tool {
+        name: "mypy",
+        files: &["mypy.ini", ".mypy.ini"],
+        section: Some(("pyproject.toml", "[tool.mypy")),
+        extensions: &["py", "pyi"],
+        program: "mypy",
+        check: &[
+            "--no-pretty",
+            "--no-color-output",
+            "--no-error-summary",
+            "--hide-error-context",
+        ],
+        fix: None,
+        takes_files: true,
+        form: Form::Places,
+    },
+    Tool {
+        name: "tsc",
+        files: &["tsconfig.json"],
+        section: None,
+        extensions: &["ts", "tsx", "mts", "cts"],
+        program: "tsc",
+        check: &["--noEmit", "--pretty", "false"],
+        fix: None,
+        takes_files: false,
+        form: Form::Brackets,
     },
     Tool {
         name: "eslint",
@@ -283,7 +312,18 @@ impl Tool {
                         Ok(_) => parts.next()?.to_owned(),
                         Err(_) => format!("{next}:{}", parts.next().unwrap_or_default()),
                     };
-                    Some(fault(file, Some(number), &message))
+                    // A note explains the finding before it.
+                    let is_note = message.trim_start().starts_with("note:");
+                    (!is_note).then(|| fault(file, Some(number), &message))
+                })
+                .collect(),
+            Form::Brackets => output
+                .lines()
+                .filter_map(|line| {
+                    let (place, message) = line.split_once("): ")?;
+                    let (file, numbers) = place.rsplit_once('(')?;
+                    let number = numbers.split(',').next()?.parse().ok()?;
+                    Some(fault(file, Some(number), message))
                 })
                 .collect(),
             Form::Eslint => {

@@ -1,0 +1,124 @@
+//! Fix: what linters can mend themselves, mended so that it can be taken back.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use serde_json::json;
+use sha2::Digest as _;
+use sha2::Sha256;
+
+use super::FILES_A_CALL;
+use super::NAMED;
+use super::call;
+use super::program;
+use super::tool::TOOLS;
+use super::wanted;
+use crate::oracle::HookContext;
+use crate::oracle::OracleError;
+use crate::oracle::builtin::wording::counted;
+use crate::oracle::builtin::wording::listed;
+use crate::signal::Modification;
+use crate::signal::Signal;
+use crate::signal::hex;
+
+/// Lets the fixers mend files; gives a control that names those that were changed.
+pub(super) fn fix(
+    context: &HookContext,
+    files: &[String],
+    named: &[String],
+) -> Result<Option<Signal>, OracleError> {
+    let root = context.root();
+    // Files are read here and not through the workspace, which would remember what they were.
+    let before: BTreeMap<&String, Vec<u8>> = files
+        .iter()
+        .filter(|file| {
+            TOOLS
+                .iter()
+                .any(|tool| tool.fix.is_some() && tool.looks_at(file))
+        })
+        .filter_map(|file| Some((file, fs::read(root.join(file)).ok()?)))
+        .collect();
+    let mut fixers = Vec::new();
+    for tool in wanted(context, named) {
+        let own: Vec<String> = before
+            .keys()
+            .filter(|file| tool.looks_at(file))
+            .map(|&file| file.clone())
+            .collect();
+        if let (Some(arguments), Some(program), false) =
+            (tool.fix, program(context, tool), own.is_empty())
+        {
+            for batch in own.chunks(FILES_A_CALL) {
+                // What it cannot mend, and its code for that, the check afterwards tells.
+                call(context, tool, &program, arguments, batch)?;
+            }
+            fixers.push(tool.name);
+        }
+    }
+    let mut patch = String::new();
+    let mut modifications = Vec::new();
+    for (file, old) in &before {
+        let new = fs::read(root.join(file)).unwrap_or_default();
+        if new == *old {
+            continue;
+        }
+        let (old_text, new_text) = (String::from_utf8_lossy(old), String::from_utf8_lossy(&new));
+        let body = diffy::create_patch(&old_text, &new_text).to_string();
+        let hunks = body.split_once("\n@@").map_or("", |(_, hunks)| hunks);
+        patch.push_str(&format!("--- a/{file}\n+++ b/{file}\n@@{hunks}"));
+        modifications.push(Modification {
+            target: format!("file:{file}"),
+            original: json!(digest(old)),
+            updated: json!(digest(&new)),
+            reason: format!("mended by {}", fixers.join(", ")),
+        });
+    }
+    if modifications.is_empty() {
+        return Ok(None);
+    }
+    let name = format!(
+        "fixes/{}.patch",
+        digest(patch.as_bytes()).trim_start_matches("sha256:")
+    );
+    let path = context.state_dir.join(&name);
+    let kept = path
+        .parent()
+        .map_or(Ok(()), fs::create_dir_all)
+        .and_then(|()| fs::write(&path, &patch));
+    if let Err(error) = kept {
+        // Without the patch the change could not be taken back: it is taken back now.
+        for (file, old) in &before {
+            fs::write(root.join(file), old).ok();
+        }
+        return Err(OracleError::failed(format!(
+            "the patch cannot be kept in {}: {error}",
+            path.display()
+        )));
+    }
+    let changed: Vec<String> = modifications
+        .iter()
+        .map(|m| m.target.trim_start_matches("file:").to_owned())
+        .collect();
+    let shown = path
+        .strip_prefix(root)
+        .unwrap_or(&path)
+        .display()
+        .to_string();
+    Ok(Some(
+        Signal::control("lint-fixed", modifications)
+            .reason(format!(
+                "{} mended {}: {}; `git apply -R {shown}` takes it back",
+                fixers.join(", "),
+                counted(changed.len(), "file"),
+                listed(&changed, NAMED)
+            ))
+            .files(changed.clone())
+            .fingerprint(&changed),
+    ))
+}
+
+fn digest(bytes: &[u8]) -> String {
+    let mut digits = hex(&Sha256::digest(bytes));
+    digits.truncate(16);
+    format!("sha256:{digits}")
+}
