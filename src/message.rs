@@ -6,6 +6,7 @@ use crate::signal::Action;
 use crate::signal::Intensity;
 use crate::signal::Payload;
 use crate::signal::Signal;
+use crate::signal::uncut_len;
 use crate::verdict::Verdict;
 
 /// How much of a person's line is kept, in characters.
@@ -147,11 +148,12 @@ fn one(signal: &Signal, most: usize) -> String {
             text.push_str(&format!("\n- {step}"));
         }
     }
-    if steps.len() > most {
-        text.push_str(&format!(
-            "\n… and {} more; `ahp log show --json` has all",
-            steps.len() - most
-        ));
+    let all = uncut_len(&steps);
+    if all > most {
+        text.push_str(&format!("\n… and {} more", all - most));
+        if all == steps.len() {
+            text.push_str("; `ahp log show --json` has all");
+        }
     }
     if let Some(how) = how_to_respond(signal) {
         text.push('\n');

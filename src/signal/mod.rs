@@ -316,6 +316,7 @@ impl<'de> Deserialize<'de> for Signal {
         })
     }
 }
+
 /// Keeps the first entries of a list, and says how many more there are.
 fn cut(mut entries: Vec<String>, most: usize) -> Vec<String> {
     let more = entries.len().saturating_sub(most);
@@ -324,4 +325,11 @@ fn cut(mut entries: Vec<String>, most: usize) -> Vec<String> {
         entries.push(format!("… and {more} more"));
     }
     entries
+}
+
+/// Returns how many entries a list had before it was cut.
+pub(crate) fn uncut_len(entries: &[String]) -> usize {
+    let last = entries.last().and_then(|last| last.strip_prefix("… and "));
+    let more = last.and_then(|last| last.strip_suffix(" more")?.parse::<usize>().ok());
+    more.map_or(entries.len(), |more| entries.len() - 1 + more)
 }
