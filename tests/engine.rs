@@ -264,6 +264,16 @@ hooks:
 }
 
 #[test]
+fn what_only_computes_needs_no_clock_of_a_runtime() {
+    let engine = engine("hooks: {pre-tool-use: [{oracle: PermissionChecker}]}", &[]);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let verdict = runtime.block_on(engine.evaluate(shell("rm -rf /")));
+    assert_eq!(verdict.decision, Decision::Block);
+}
+
+#[test]
 fn panics_and_errors_are_caught_and_harm_nobody_else() {
     let engine = engine(
         "hooks: {pre-tool-use: [{oracle: A}, {oracle: B}, {oracle: C}, {oracle: D, on_error: allow}]}",

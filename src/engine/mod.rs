@@ -93,7 +93,8 @@ impl Engine {
     /// driven by [`block_on`].
     ///
     /// # Panics
-    /// Inside a tokio runtime that was built without its clock (`enable_time`): without one no timeout can be kept.
+    /// Inside a tokio runtime that was built without its clock (`enable_time`), where an oracle must be waited for: without
+    /// one no timeout can be kept.
     pub async fn evaluate(&self, event: Event) -> Verdict {
         self.evaluate_until(event, None).await
     }
