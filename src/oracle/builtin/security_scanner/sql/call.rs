@@ -253,35 +253,6 @@ fn argument(node: Node<'_>) -> Node<'_> {
     }
 }
 
-/// Whether a source holds any word of SQL, so that it is worth parsing.
-pub(super) fn mentions_sql(source: &str) -> bool {
-    static WORDS: OnceLock<Option<aho_corasick::AhoCorasick>> = OnceLock::new();
-    WORDS
-        .get_or_init(|| {
-            aho_corasick::AhoCorasick::builder()
-                .ascii_case_insensitive(true)
-                .build([
-                    "select ",
-                    "insert into",
-                    "insert ignore",
-                    "replace into",
-                    "update ",
-                    "delete from",
-                    "drop ",
-                    "create ",
-                    "alter table",
-                    "truncate ",
-                    "where ",
-                    "order by",
-                    "merge into",
-                    "union ",
-                ])
-                .ok()
-        })
-        .as_ref()
-        .is_none_or(|words| words.is_match(source))
-}
-
 /// Whether a text is SQL, or a part of it.
 pub(super) fn is_sql(text: &str) -> bool {
     static SQL: OnceLock<Option<Regex>> = OnceLock::new();

@@ -1,0 +1,133 @@
+//! Filter: whether a source can hold SQL that is put together, seen from its words alone, for parsing takes a hundred times as
+//! long. What [`super::call::is_sql`] would call SQL is let through wherever it may stand in a string.
+
+use std::sync::OnceLock;
+
+use aho_corasick::AhoCorasick;
+use regex::Regex;
+
+/// Words with which SQL begins or goes on, and how functions that take parts of it end.
+const WORDS: &[&str] = &[
+    "select ", "select\n", "select\t", "select\r", "select\\", "insert", "replace", "update",
+    "delete", "drop", "create", "alter", "truncate", "merge", "with", "call", "exec", "grant",
+    "use", "explain", "union", "where", "from", "order", "raw",
+];
+
+/// What a text may begin with; between two words there may be the end of one string and the start of the next.
+const BEGINS: &str = r"(?is)^(?:select(?:\s|\\)|(?:insert|replace|merge)\b.*?\binto\b|update\b.*?\bset\b|delete\b.*?\bfrom\b|(?:drop|create|alter|truncate)\b.*?\b(?:table|database|index|view|user|role|schema|trigger|procedure|function)|with\b.*?\bas\b.*?\(|call\b.*?\(|exec(?:ute)?\s|grant\b.*?\bto\b|use\s+[^\s'`\x22]*['`\x22]|explain\b.*?select)";
+
+/// How far what belongs together may lie apart, in bytes.
+const WINDOW: usize = 2000;
+
+/// What may stand anywhere in a text.
+const GOES_ON: &str = r"(?is)^(?:union\b.*?\bselect\b|insert\s+into\s|delete\s+from\s|where\s+\S+\s*(?:=|<|>|!=|\blike\b|\bin\b|\bis\b|\bbetween\b)|where\s*['`\x22]|from\s+\S+\s+where\s|order\s+by\s|raw\s*\()";
+
+struct Filter {
+    words: AhoCorasick,
+    begins: Regex,
+    goes_on: Regex,
+}
+
+/// Whether a source may hold SQL in a string.
+pub(super) fn may_hold_sql(source: &str) -> bool {
+    static FILTER: OnceLock<Option<Filter>> = OnceLock::new();
+    let filter = FILTER.get_or_init(|| {
+        Some(Filter {
+            words: AhoCorasick::builder()
+                .ascii_case_insensitive(true)
+                .build(WORDS)
+                .ok()?,
+            begins: Regex::new(BEGINS).ok()?,
+            goes_on: Regex::new(GOES_ON).ok()?,
+        })
+    });
+    filter
+        .as_ref()
+        .is_none_or(|filter| filter.lets_through(source))
+}
+
+impl Filter {
+    fn lets_through(&self, source: &str) -> bool {
+        self.words.find_iter(source).any(|word| {
+            let end = source.floor_char_boundary(word.start() + WINDOW);
+            let (Some(before), Some(from_here)) =
+                (source.get(..word.start()), source.get(word.start()..end))
+            else {
+                return true;
+            };
+            (begins_text(before.as_bytes()) && self.begins.is_match(from_here))
+                || (!is_comment(before) && self.goes_on.is_match(from_here))
+        })
+    }
+}
+
+/// Whether nothing but signs, escapes and what is put in stands between here and the start of a string.
+fn begins_text(before: &[u8]) -> bool {
+    let mut rest = before;
+    loop {
+        rest = match rest {
+            [] | [.., b'"' | b'\'' | b'`'] => return true,
+            [head @ .., b'\\', b'n' | b'r' | b't'] => head,
+            // `{table}` and `${table}`: what is put in.
+            [head @ .., b'}'] => match memchr::memrchr(b'{', head) {
+                Some(open) => head.get(..open).unwrap_or_default(),
+                None => head,
+            },
+            [head @ .., last] if !last.is_ascii_alphanumeric() && *last != b'_' => head,
+            _ => return opens_heredoc(rest),
+        };
+    }
+}
+
+/// Whether a text ends with the line that opens a heredoc of PHP: `<<<SQL`.
+fn opens_heredoc(text: &[u8]) -> bool {
+    let is_sign = |byte: &u8| !byte.is_ascii_alphanumeric() && *byte != b'_';
+    let name = text.iter().rposition(is_sign).map_or(0, |at| at + 1);
+    text.get(..name).is_some_and(|text| text.ends_with(b"<<<"))
+}
+
+/// Whether the line that ends here is a comment, as far as its beginning tells.
+fn is_comment(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or_default().trim_start();
+    line.starts_with("//") || line.starts_with("* ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::may_hold_sql;
+
+    #[test]
+    fn what_can_be_sql_in_a_string_is_let_through() {
+        for source in [
+            r#"db.query("SELECT " + columns + " FROM t")"#,
+            r#"x = f"{prefix} select 1""#,
+            r#"x = "\n\tselect 1 from t""#,
+            "const sql = `\n  SELECT *\n  FROM t`;",
+            r#"sql = "UPDATE " + table + " SET a = 1""#,
+            r#"sql = base + " where id = " + id"#,
+            r#"sql = base + " where " + condition"#,
+            r#"sql = f"{base} ORDER BY {column}""#,
+            "$sql = <<<SQL\nDELETE FROM t WHERE a = $a\nSQL;",
+            r#"q = "/* all */ insert into t values (" + v + ")""#,
+            "q.orderByRaw(`${column} desc`)",
+            "   union select password from users where a = \" + a",
+            r#"sql = "use " + database"#,
+            r#"sql = "with " + name + " as (select 1)""#,
+        ] {
+            assert!(may_hold_sql(source), "held back: {source}");
+        }
+    }
+
+    #[test]
+    fn prose_and_names_are_not() {
+        for source in [
+            "mod a;\n// Creates a table where x = 1 is the first row, and drop it.",
+            "mod a;\n/// Select the update that is used with the call.",
+            "mod a;\nfn update(&mut self) { self.create(); self.drop(\"drop it\") }",
+            "mod a;\nuse std::fmt;\nlet from = call(where_from);",
+            "assert_eq!(text, \"selected\");",
+        ] {
+            assert!(!may_hold_sql(source), "let through: {source}");
+        }
+    }
+}
