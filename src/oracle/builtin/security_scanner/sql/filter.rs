@@ -4,27 +4,60 @@
 use std::sync::OnceLock;
 
 use aho_corasick::AhoCorasick;
+use aho_corasick::MatchKind;
 use regex::Regex;
 
-/// Words with which SQL begins or goes on, and how functions that take parts of it end.
+/// Words with which SQL begins or goes on, and how functions end that take a part of it.
 const WORDS: &[&str] = &[
-    "select ", "select\n", "select\t", "select\r", "select\\", "insert", "replace", "update",
-    "delete", "drop", "create", "alter", "truncate", "merge", "with", "call", "exec", "grant",
-    "use", "explain", "union", "where", "from", "order", "raw",
+    "select ",
+    "select\n",
+    "select\t",
+    "select\r",
+    "select\\",
+    "insert",
+    "replace",
+    "update",
+    "delete",
+    "drop",
+    "create",
+    "alter",
+    "truncate",
+    "merge",
+    "with",
+    "call",
+    "exec",
+    "grant",
+    "use",
+    "explain",
+    "union",
+    "where",
+    "from",
+    "order",
+    "byraw",
+    "fromraw",
+    "havingraw",
+    "joinraw",
+    "selectraw",
+    "whereraw",
 ];
 
 /// What a text may begin with; between two words there may be the end of one string and the start of the next.
-const BEGINS: &str = r"(?is)^(?:select(?:\s|\\)|(?:insert|replace|merge)\b.*?\binto\b|update\b.*?\bset\b|delete\b.*?\bfrom\b|(?:drop|create|alter|truncate)\b.*?\b(?:table|database|index|view|user|role|schema|trigger|procedure|function)|with\b.*?\bas\b.*?\(|call\b.*?\(|exec(?:ute)?\s|grant\b.*?\bto\b|use\s+[^\s'`\x22]*['`\x22]|explain\b.*?select)";
+const BEGINS: &str = r#"(?is)^(?:select|(?:insert|replace|merge)\s.*?\binto\b|delete\s.*?\bfrom\b|(?:drop|create|alter|truncate)\s.*?\b(?:table|database|index|view|user|role|schema|trigger|procedure|function)|with\s.*?\bas\s*\(|call\s.*?\(|exec(?:ute)?\s|use\s+(?:["']|`\s*[+.,)]|[^\s'"`]+['"`])|explain\s.*?select)"#;
 
-/// How far what belongs together may lie apart, in bytes.
-const WINDOW: usize = 2000;
+/// The same, where more may stand between two words.
+const BEGINS_FAR: &str = r"(?is)^(?:update\s.*?\bset\b|grant\s.*?\bto\b)";
 
 /// What may stand anywhere in a text.
-const GOES_ON: &str = r"(?is)^(?:union\b.*?\bselect\b|insert\s+into\s|delete\s+from\s|where\s+\S+\s*(?:=|<|>|!=|\blike\b|\bin\b|\bis\b|\bbetween\b)|where\s*['`\x22]|from\s+\S+\s+where\s|order\s+by\s|raw\s*\()";
+const GOES_ON: &str = r#"(?is)^(?:union\s.*?\bselect\b|insert\s+into\s|delete\s+from\s|where\s+\S+\s*(?:=|<|>|!=|\blike\b|\bin\b|\bis\b|\bbetween\b)|where\s*['"`]|from\s+\S+\s+where\s|order\s+by\s|(?:by|from|having|join|select|where)raw\s*[(<])"#;
+
+/// How far what belongs together may lie apart, in bytes.
+const NEAR: usize = 160;
+const FAR: usize = 600;
 
 struct Filter {
     words: AhoCorasick,
     begins: Regex,
+    begins_far: Regex,
     goes_on: Regex,
 }
 
@@ -35,9 +68,11 @@ pub(super) fn may_hold_sql(source: &str) -> bool {
         Some(Filter {
             words: AhoCorasick::builder()
                 .ascii_case_insensitive(true)
+                .match_kind(MatchKind::LeftmostLongest)
                 .build(WORDS)
                 .ok()?,
             begins: Regex::new(BEGINS).ok()?,
+            begins_far: Regex::new(BEGINS_FAR).ok()?,
             goes_on: Regex::new(GOES_ON).ok()?,
         })
     });
@@ -49,14 +84,17 @@ pub(super) fn may_hold_sql(source: &str) -> bool {
 impl Filter {
     fn lets_through(&self, source: &str) -> bool {
         self.words.find_iter(source).any(|word| {
-            let end = source.floor_char_boundary(word.start() + WINDOW);
-            let (Some(before), Some(from_here)) =
-                (source.get(..word.start()), source.get(word.start()..end))
-            else {
-                return true;
+            let from_here = |length| {
+                let end = source.floor_char_boundary(word.start() + length);
+                source.get(word.start()..end).unwrap_or_default()
             };
-            (begins_text(before.as_bytes()) && self.begins.is_match(from_here))
-                || (!is_comment(before) && self.goes_on.is_match(from_here))
+            let before = source.get(..word.start()).unwrap_or_default();
+            let begins = || {
+                begins_text(before.as_bytes())
+                    && (self.begins.is_match(from_here(NEAR))
+                        || self.begins_far.is_match(from_here(FAR)))
+            };
+            (begins() || self.goes_on.is_match(from_here(FAR))) && !is_comment(before)
         })
     }
 }
@@ -112,6 +150,9 @@ mod tests {
             "q.orderByRaw(`${column} desc`)",
             "   union select password from users where a = \" + a",
             r#"sql = "use " + database"#,
+            "sql := `use ` + database",
+            r#"sql = "call " + name + "(1)""#,
+            r#"sql = "delete" + " from t where a = " + a"#,
             r#"sql = "with " + name + " as (select 1)""#,
         ] {
             assert!(may_hold_sql(source), "held back: {source}");
@@ -126,6 +167,9 @@ mod tests {
             "mod a;\nfn update(&mut self) { self.create(); self.drop(\"drop it\") }",
             "mod a;\nuse std::fmt;\nlet from = call(where_from);",
             "assert_eq!(text, \"selected\");",
+            "list.remove(ListEntry::as_raw(&entry));",
+            "#[deprecated(note = \"use `other` in its place\")]",
+            "let text = text.replace(\"~1\", \"into\");",
         ] {
             assert!(!may_hold_sql(source), "let through: {source}");
         }
