@@ -7,17 +7,15 @@ use aho_corasick::AhoCorasick;
 use aho_corasick::MatchKind;
 use regex::Regex;
 
-/// Words with which SQL begins or goes on, and how functions end that take a part of it.
+/// Words with which SQL begins; those with which it goes on; and how functions end that take a part of it.
 const WORDS: &[&str] = &[
     "select ",
     "select\n",
     "select\t",
     "select\r",
     "select\\",
-    "insert",
     "replace",
     "update",
-    "delete",
     "drop",
     "create",
     "alter",
@@ -29,6 +27,8 @@ const WORDS: &[&str] = &[
     "grant",
     "use",
     "explain",
+    "insert",
+    "delete",
     "union",
     "where",
     "from",
@@ -40,6 +40,8 @@ const WORDS: &[&str] = &[
     "selectraw",
     "whereraw",
 ];
+const FIRST_THAT_GOES_ON: usize = 18;
+const FIRST_THAT_ONLY_GOES_ON: usize = 20;
 
 /// What a text may begin with; between two words there may be the end of one string and the start of the next.
 const BEGINS: &str = r#"(?is)^(?:select|(?:insert|replace|merge)\s.*?\binto\b|delete\s.*?\bfrom\b|(?:drop|create|alter|truncate)\s.*?\b(?:table|database|index|view|user|role|schema|trigger|procedure|function)|with\s.*?\bas\s*\(|call\s.*?\(|exec(?:ute)?\s|use\s+(?:["']|`\s*[+.,)]|[^\s'"`]+['"`])|explain\s.*?select)"#;
@@ -89,12 +91,15 @@ impl Filter {
                 source.get(word.start()..end).unwrap_or_default()
             };
             let before = source.get(..word.start()).unwrap_or_default();
+            let number = word.pattern().as_usize();
             let begins = || {
-                begins_text(before.as_bytes())
+                number < FIRST_THAT_ONLY_GOES_ON
+                    && begins_text(before.as_bytes())
                     && (self.begins.is_match(from_here(NEAR))
                         || self.begins_far.is_match(from_here(FAR)))
             };
-            (begins() || self.goes_on.is_match(from_here(FAR))) && !is_comment(before)
+            let goes_on = || number >= FIRST_THAT_GOES_ON && self.goes_on.is_match(from_here(FAR));
+            (begins() || goes_on()) && !is_comment(before)
         })
     }
 }
@@ -132,6 +137,9 @@ fn is_comment(before: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::FIRST_THAT_GOES_ON;
+    use super::FIRST_THAT_ONLY_GOES_ON;
+    use super::WORDS;
     use super::may_hold_sql;
 
     #[test]
@@ -157,6 +165,12 @@ mod tests {
         ] {
             assert!(may_hold_sql(source), "held back: {source}");
         }
+    }
+
+    #[test]
+    fn words_are_in_the_order_that_their_numbers_tell() {
+        assert_eq!(WORDS[FIRST_THAT_GOES_ON], "insert");
+        assert_eq!(WORDS[FIRST_THAT_ONLY_GOES_ON], "union");
     }
 
     #[test]
