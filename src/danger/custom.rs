@@ -5,7 +5,6 @@ use super::pattern::glob;
 use super::sql;
 use crate::shell::Analysis;
 use crate::shell::Invocation;
-use crate::shell::Stdin;
 
 /// A command of a policy: a program with options and words, or the words of a statement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -109,10 +108,7 @@ pub(super) fn meets(
         && pattern.options.is_empty()
         && pattern.statement.len() > 1
     {
-        let stdin = match &invocation.stdin {
-            Stdin::Text(text) => Some(text.as_str()),
-            _ => None,
-        };
+        let stdin = invocation.stdin.text();
         if invocation
             .arguments
             .iter()

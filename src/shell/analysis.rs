@@ -4,7 +4,6 @@ use super::Effect;
 use super::Invocation;
 use super::IssueCommand;
 use super::PathEffect;
-use super::Stdin;
 use super::Surroundings;
 use super::effect;
 use super::invocation::distinct;
@@ -68,10 +67,7 @@ impl Analysis {
     /// Returns every text that stands in the command line: arguments, and what programs are given to read.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.invocations.iter().flat_map(|i| {
-            let stdin = match &i.stdin {
-                Stdin::Text(text) => Some(text.as_str()),
-                _ => None,
-            };
+            let stdin = i.stdin.text();
             i.arguments
                 .iter()
                 .map(|word| word.text.as_str())

@@ -152,10 +152,7 @@ impl Walker<'_> {
     }
 
     fn read(&mut self, arguments: &[Word], input: &Input) {
-        let text = match &input.stdin {
-            Stdin::Text(text) => Some(text.clone()),
-            _ => None,
-        };
+        let text = input.stdin.text().map(str::to_owned);
         let names: Vec<&Word> = arguments.iter().filter(|w| !w.is_option()).collect();
         for (i, name) in names.iter().enumerate() {
             let value = match &text {

@@ -73,6 +73,16 @@ pub enum Stdin {
     File(Word),
 }
 
+impl Stdin {
+    /// Returns the text, where it is known.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
 /// One program that would run.
 #[derive(Clone, Debug, Default)]
 pub struct Invocation {

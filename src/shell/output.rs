@@ -1,7 +1,6 @@
 //! The output of small programs, where it can be told without running them.
 
 use super::Invocation;
-use super::Stdin;
 use super::Surroundings;
 use super::Word;
 use super::text;
@@ -9,10 +8,7 @@ use super::text;
 /// Returns what a program would print; none where that is known only when it runs.
 pub(super) fn of(invocation: &Invocation, surroundings: &Surroundings) -> Option<String> {
     let arguments = &invocation.arguments;
-    let stdin = match &invocation.stdin {
-        Stdin::Text(text) => Some(text.as_str()),
-        _ => None,
-    };
+    let stdin = invocation.stdin.text();
     if arguments.iter().any(|w| w.dynamic || w.glob)
         && !matches!(invocation.program.as_str(), "echo" | "printf")
     {

@@ -1,7 +1,6 @@
 //! Recipes: what `make` would run of a makefile that the command line itself gives.
 
 use super::Invocation;
-use super::Stdin;
 use super::Word;
 use super::walk::Input;
 use super::walk::Walker;
@@ -13,10 +12,9 @@ impl Walker<'_> {
     /// Runs the recipes of a makefile from the input, or one that this line has written.
     pub(super) fn run_make(&mut self, invocation: &Invocation, input: &Input) {
         let text = match invocation.value_of(&["-f", "--file", "--makefile"]) {
-            Some(file) if matches!(file.text.as_str(), "-" | "/dev/stdin") => match &input.stdin {
-                Stdin::Text(text) => Some(text.clone()),
-                _ => None,
-            },
+            Some(file) if matches!(file.text.as_str(), "-" | "/dev/stdin") => {
+                input.stdin.text().map(str::to_owned)
+            }
             Some(file) => self.written_text(&file),
             None => MAKEFILES
                 .iter()

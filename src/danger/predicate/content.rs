@@ -118,10 +118,7 @@ pub(super) fn empties_tables(digest: &Digest<'_>) -> bool {
         "flushdb(",
         "purge_database",
     ];
-    let stdin = match &digest.invocation.stdin {
-        Stdin::Text(text) => Some(text.as_str()),
-        _ => None,
-    };
+    let stdin = digest.invocation.stdin.text();
     let takes_code = ["-c", "-e", "-p", "-r", "--eval", "--execute", "--command"]
         .iter()
         .any(|option| digest.has_option(option))
@@ -228,10 +225,7 @@ pub(super) fn is_named_for_loss(digest: &Digest<'_>) -> bool {
 
 /// Returns what a client is given as text: its arguments and its input.
 pub(super) fn given_texts<'a>(digest: &Digest<'a>) -> impl Iterator<Item = &'a str> {
-    let stdin = match &digest.invocation.stdin {
-        Stdin::Text(text) => Some(text.as_str()),
-        _ => None,
-    };
+    let stdin = digest.invocation.stdin.text();
     digest
         .invocation
         .arguments

@@ -6,7 +6,6 @@ use crate::danger::place::Place;
 use crate::danger::place::place;
 use crate::danger::secret;
 use crate::shell::Invocation;
-use crate::shell::Stdin;
 use crate::shell::Word;
 
 /// Whether a word names so much at once that secrets and other people's things are among it.
@@ -86,10 +85,7 @@ pub(super) fn is_fed_by_tree(digest: &Digest<'_>) -> bool {
 
 /// Whether the commands that a client for file transfer is given send secrets or a whole tree.
 pub(super) fn sends_by_commands(digest: &Digest<'_>) -> bool {
-    let stdin = match &digest.invocation.stdin {
-        Stdin::Text(text) => Some(text.as_str()),
-        _ => None,
-    };
+    let stdin = digest.invocation.stdin.text();
     digest
         .invocation
         .arguments
