@@ -1,0 +1,179 @@
+//! What is answered where an event comes to no verdicts: it cannot be judged, time is up, or `ahp` itself fails.
+
+use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
+
+use ahp::config::OnError;
+use ahp::engine::Clock as _;
+use ahp::engine::SystemClock;
+use ahp::event::Trigger;
+use ahp::host::Decoded;
+use ahp::host::Host;
+use ahp::host::Journal;
+use ahp::host::Moment;
+use ahp::host::Reply;
+use ahp::signal::Signal;
+use ahp::verdict::Decision;
+use ahp::verdict::Verdict;
+
+use super::Args;
+
+/// What is known so far, for an answer that has to be given before the work is done.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    pub(super) decoded: Option<Decoded>,
+    pub(super) on_error: Option<OnError>,
+    pub(super) state_dir: Option<PathBuf>,
+}
+
+/// Why an event has no verdicts.
+pub(super) enum Trouble {
+    /// It cannot be judged.
+    Event(String),
+    /// `ahp` did not come to an end with it.
+    Own(String),
+}
+
+/// Returns what the work comes to; where it fails or panics, what stands in for it.
+pub(super) fn answer(
+    args: &Args,
+    host: Option<&'static Host>,
+    work: impl FnOnce(&mut Progress) -> Result<Reply, Trouble>,
+) -> Reply {
+    let mut progress = Progress::default();
+    let work = AssertUnwindSafe(|| work(&mut progress));
+    let trouble = match std::panic::catch_unwind(work) {
+        Ok(Ok(reply)) => return reply,
+        Ok(Err(trouble)) => trouble,
+        Err(_) => Trouble::Own("ahp itself failed; please report it with the event".to_owned()),
+    };
+    or_block(|| match &trouble {
+        Trouble::Event(why) => refuse(args, host, &progress, why),
+        Trouble::Own(why) => {
+            note(&progress, host, args, why);
+            fallback(args, host, &progress, why)
+        }
+    })
+}
+
+/// Blocks in place of a stand-in that panics too, as it may for the same reason: the exit code is 0 or 2 even then.
+fn or_block(stand_in: impl FnOnce() -> Reply) -> Reply {
+    std::panic::catch_unwind(AssertUnwindSafe(stand_in))
+        .unwrap_or_else(|_| Reply::block("ahp itself failed; please report it with the event"))
+}
+
+/// Answers input that tells no event that can be judged: what cannot be seen through does not pass.
+fn refuse(args: &Args, host: Option<&'static Host>, progress: &Progress, why: &str) -> Reply {
+    note(progress, host, args, why);
+    let decoded = stand_in(args, host, progress);
+    let trigger = decoded.moment.and_then(|m| m.trigger);
+    if !trigger.unwrap_or(Trigger::PreToolUse).is_pre() {
+        return decoded.host.no_opinion(&decoded.event);
+    }
+    let signal = Signal::block("bad-event", format!("ahp cannot judge this: {why}")).steps([
+        "check the hook's command line in the host's settings: `ahp doctor` does",
+        "or take it out with `ahp uninstall`",
+    ]);
+    say(&decoded, signal)
+}
+
+/// Answers in place of an evaluation that has not ended, as `on_error` says.
+fn fallback(args: &Args, host: Option<&'static Host>, progress: &Progress, why: &str) -> Reply {
+    let decoded = stand_in(args, host, progress);
+    match progress.on_error.unwrap_or(OnError::Prompt) {
+        OnError::Allow => decoded.host.no_opinion(&decoded.event),
+        OnError::Prompt => say(&decoded, Signal::prompt("oracle-error", why)),
+        OnError::Block => say(
+            &decoded,
+            Signal::block("oracle-error", why).steps(["try again", "look at `ahp doctor`"]),
+        ),
+    }
+}
+
+/// Returns what was decoded, or else what the command line alone tells: at worst, that it is about a tool.
+fn stand_in(args: &Args, host: Option<&'static Host>, progress: &Progress) -> Decoded {
+    if let Some(decoded) = &progress.decoded {
+        return decoded.clone();
+    }
+    let host = host.unwrap_or_else(Host::unknown);
+    let named = args.event.as_deref().and_then(|e| host.moment(e));
+    let moment = named.or_else(|| host.moments_of(Trigger::PreToolUse).next());
+    Decoded {
+        host,
+        event: moment.map(Moment::name).unwrap_or_default().to_owned(),
+        moment,
+        session_id: None,
+        events: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+fn say(decoded: &Decoded, signal: Signal) -> Reply {
+    let trigger = decoded.moment.and_then(|m| m.trigger);
+    let signals = vec![signal];
+    let verdict = Verdict {
+        decision: Decision::of(&signals),
+        signals,
+        ..Verdict::none(trigger.unwrap_or(Trigger::PreToolUse))
+    };
+    decoded.host.answer(decoded, vec![verdict], None)
+}
+
+/// Writes down what was odd, for `ahp doctor`.
+pub(super) fn note(progress: &Progress, host: Option<&Host>, args: &Args, text: &str) {
+    if let Some(dir) = &progress.state_dir {
+        let host = progress
+            .decoded
+            .as_ref()
+            .map(|d| d.host.name)
+            .or(host.map(|h| h.name));
+        let event = progress
+            .decoded
+            .as_ref()
+            .map(|d| d.event.as_str())
+            .or(args.event.as_deref());
+        Journal::new(dir).add(SystemClock.now(), host, event, text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn panicking(on_error: OnError, event: &str) -> Reply {
+        let args = Args {
+            event: Some(event.to_owned()),
+            ..Args::default()
+        };
+        answer(&args, Host::find("claude-code"), |progress| {
+            progress.on_error = Some(on_error);
+            panic!("out of order")
+        })
+    }
+
+    #[test]
+    fn a_panic_is_answered_as_on_error_says() {
+        let of = |on_error| panicking(on_error, "PreToolUse");
+        assert_eq!(of(OnError::Allow), Reply::nothing());
+        let prompt = of(OnError::Prompt);
+        assert!(
+            !prompt.blocks && prompt.stdout.contains("ahp itself failed"),
+            "{prompt:?}"
+        );
+        let block = of(OnError::Block);
+        let host = Host::find("claude-code").unwrap();
+        assert!(host.obeys(&block), "{block:?}");
+        // After the deed there is nothing to stop.
+        assert_eq!(panicking(OnError::Allow, "PostToolUse").exit_code(), 0);
+    }
+
+    #[test]
+    fn a_stand_in_that_panics_blocks() {
+        let reply = or_block(|| panic!("again"));
+        assert_eq!(reply.exit_code(), 2);
+        assert!(
+            !reply.stderr.is_empty(),
+            "some hosts ignore a block without words"
+        );
+    }
+}
