@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Component;
 use std::path::Path;
 use std::path::PathBuf;
 
 use super::LayerSource;
+use crate::shell::without_dots;
 
 /// Where an organisation's layer lies.
 const SYSTEM_LAYER: &str = "/etc/ahp/hooks.yaml";
@@ -220,21 +220,6 @@ fn same_dir(one: &Path, other: &Path) -> bool {
             (one.metadata(), other.metadata()),
             (Ok(one), Ok(other)) if (one.dev(), one.ino()) == (other.dev(), other.ino())
         )
-}
-
-/// Returns an absolute path without `.` and `..`, by its words alone: the directory may be gone already.
-fn without_dots(path: &Path) -> PathBuf {
-    let mut clean = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                clean.pop();
-            }
-            other => clean.push(other),
-        }
-    }
-    clean
 }
 
 #[cfg(test)]

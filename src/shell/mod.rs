@@ -38,6 +38,7 @@ pub use self::invocation::Word;
 pub use self::issue_command::IssueCommand;
 pub use self::path::lexical;
 pub use self::path::real;
+pub(crate) use self::path::without_dots;
 
 use std::path::PathBuf;
 

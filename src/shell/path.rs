@@ -26,7 +26,8 @@ pub fn lexical(path: &str, work_dir: &Path, home: Option<&Path>) -> PathBuf {
     without_dots(&joined)
 }
 
-fn without_dots(path: &Path) -> PathBuf {
+/// Returns an absolute path without `.` and `..`, by its words alone: what it names may be gone already.
+pub(crate) fn without_dots(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for component in path.components() {
         match component {
