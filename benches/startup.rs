@@ -2,8 +2,11 @@
 //!
 //! `cargo bench --bench startup` prints a table with ratios to `/bin/true`. Each program runs in turn with `/bin/true`, so that
 //! a slow moment of the machine hits both alike, and the caches that a heavier neighbour empties are not counted against
-//! either. Programs are started by `posix_spawn`, without a shell. `STARTUP_RUNS` sets the number of runs (default 300), `AHP`
-//! another `ahp` than the one that was built for the measurement.
+//! either. Programs are started by `posix_spawn`, without a shell.
+//!
+//! `ahp` is measured as `cargo build --release` makes it and, where this is Linux on x86_64 with glibc's `libc.a`, as
+//! `cargo static` makes it, which takes some minutes the first time. `AHP` names another `ahp` to measure in their place,
+//! `STARTUP_RUNS` the number of runs (default 300).
 
 #![expect(
     clippy::unwrap_used,
@@ -30,9 +33,16 @@ const JQ_HOOK: &str = "#!/bin/bash\ncommand=$(jq -r '.tool_input.command')\nif e
 
 const PYTHON_HOOK: &str = "#!/usr/bin/env python3\nimport json, re, sys\nevent = json.load(sys.stdin)\nif re.search(r'rm -rf|DROP TABLE', event['tool_input']['command']):\n    print('dangerous command', file=sys.stderr)\n    sys.exit(2)\n";
 
-/// One program to measure.
+/// An `ahp` to measure, and how it was built.
+struct Build {
+    name: &'static str,
+    path: String,
+}
+
+/// One process to measure.
 struct Subject {
     name: &'static str,
+    build: &'static str,
     program: String,
     arguments: Vec<String>,
     times: Vec<Duration>,
@@ -56,56 +66,33 @@ fn main() {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         path.to_string_lossy().into_owned()
     };
-    let ahp = std::env::var("AHP").unwrap_or_else(|_| env!("CARGO_BIN_EXE_ahp").to_owned());
-    let ahp = ahp.as_str();
-    let subject = |name, program: &str, arguments: &[&str]| Subject {
+    let builds = builds(world.path());
+    let subject = |name, build, program: &str, arguments: &[&str]| Subject {
         name,
+        build,
         program: program.to_owned(),
         arguments: arguments.iter().map(|a| (*a).to_owned()).collect(),
         times: Vec::with_capacity(runs),
         base: Vec::with_capacity(runs),
     };
-    let mut subjects = vec![
-        subject("`/bin/true`", "/bin/true", &[]),
-        subject(
+    let mut subjects = vec![subject("`/bin/true`", "", "/bin/true", &[])];
+    for build in &builds {
+        subjects.push(subject(
             "`ahp hook`: three layers, packs `baseline` and `safe-shell`, log",
-            ahp,
+            build.name,
+            &build.path,
             &["hook", "--host", "claude-code"],
-        ),
-        subject(
-            "`ahp run`: fifty bindings, log",
-            ahp,
-            &[
-                "run",
-                "--event",
-                "-",
-                "--work-dir",
-                world.path().join("fifty").to_str().unwrap(),
-            ],
-        ),
-        subject(
-            "`ahp run`: no oracle of its own",
-            ahp,
-            &[
-                "run",
-                "--event",
-                "-",
-                "--work-dir",
-                world.path().join("plain").to_str().unwrap(),
-            ],
-        ),
-        subject(
-            "`ahp run`: a script of twenty lines",
-            ahp,
-            &[
-                "run",
-                "--event",
-                "-",
-                "--work-dir",
-                world.path().join("script").to_str().unwrap(),
-            ],
-        ),
-    ];
+        ));
+        for (name, dir) in [
+            ("`ahp run`: fifty bindings, log", "fifty"),
+            ("`ahp run`: no oracle of its own", "plain"),
+            ("`ahp run`: a script of twenty lines", "script"),
+        ] {
+            let dir = world.path().join(dir);
+            let arguments = ["run", "--event", "-", "--work-dir", dir.to_str().unwrap()];
+            subjects.push(subject(name, build.name, &build.path, &arguments));
+        }
+    }
     set_up_fifty(&world.path().join("fifty"));
     set_up_script(
         &world.path().join("plain"),
@@ -116,6 +103,7 @@ fn main() {
         let hook = script("jq-hook", JQ_HOOK);
         subjects.push(subject(
             "a `bash` and `jq` hook with one regular expression",
+            "",
             &hook,
             &[],
         ));
@@ -126,6 +114,7 @@ fn main() {
         let hook = script("python-hook", PYTHON_HOOK);
         subjects.push(subject(
             "a Python hook with one regular expression",
+            "",
             &hook,
             &[],
         ));
@@ -138,7 +127,7 @@ fn main() {
     );
     // A child inherits the directory: one that is to change it first could not be started by `posix_spawn`.
     std::env::set_current_dir(&project).unwrap();
-    let base = subject("`/bin/true`", "/bin/true", &[]);
+    let base = subject("`/bin/true`", "", "/bin/true", &[]);
     for subject in &mut subjects {
         let input = if subject.name.starts_with("`ahp run`") {
             &own_event
@@ -156,7 +145,48 @@ fn main() {
         }
     }
     print_table(&mut subjects, runs);
-    print_memory(ahp, &home, &event);
+    print_memory(&builds, &home, &event);
+}
+
+/// The programs to measure. They are copied, because both are built to one path.
+fn builds(world: &Path) -> Vec<Build> {
+    if let Ok(path) = std::env::var("AHP") {
+        return vec![Build {
+            name: "`AHP`",
+            path,
+        }];
+    }
+    let built = Path::new(env!("CARGO_BIN_EXE_ahp"));
+    let copy = |name, to: &str| {
+        let path = world.join(to);
+        fs::copy(built, &path).unwrap();
+        Build {
+            name,
+            path: path.to_string_lossy().into_owned(),
+        }
+    };
+    let with_loader = copy("`cargo build`", "with-loader");
+    if !has_static_libc() {
+        eprintln!("SKIPPED: cargo static: this is not Linux on x86_64, or there is no libc.a");
+        return vec![with_loader];
+    }
+    eprintln!("building the program without a loader (cargo static)");
+    let built = Command::new(env!("CARGO"))
+        .arg("static")
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .status()
+        .unwrap();
+    assert!(built.success(), "cargo static ended with {built}");
+    vec![copy("`cargo static`", "without-loader"), with_loader]
+}
+
+fn has_static_libc() -> bool {
+    cfg!(all(target_os = "linux", target_arch = "x86_64"))
+        && Command::new("cc")
+            .arg("-print-file-name=libc.a")
+            .output()
+            // A compiler that knows of no such file repeats the name.
+            .is_ok_and(|output| output.stdout.starts_with(b"/"))
 }
 
 /// Three layers with the packs that most people will use.
@@ -246,8 +276,8 @@ fn print_table(subjects: &mut [Subject], runs: usize) {
         times.get(n).copied().unwrap_or_default().as_secs_f64() * 1e3
     };
     println!("{runs} runs each, in turn with /bin/true\n");
-    println!("| process | median ms | p95 | p99 | × `/bin/true` | p99 × |");
-    println!("|---|---|---|---|---|---|");
+    println!("| process | built by | median ms | p95 | p99 | × `/bin/true` | p99 × |");
+    println!("|---|---|---|---|---|---|---|");
     for subject in subjects {
         let (median, p95, p99) = (
             at(&subject.times, 0.5),
@@ -255,36 +285,43 @@ fn print_table(subjects: &mut [Subject], runs: usize) {
             at(&subject.times, 0.99),
         );
         println!(
-            "| {} | {median:.2} | {p95:.2} | {p99:.2} | {:.2} | {:.2} |",
+            "| {} | {} | {median:.2} | {p95:.2} | {p99:.2} | {:.2} | {:.2} |",
             subject.name,
+            subject.build,
             median / at(&subject.base, 0.5),
             p99 / at(&subject.base, 0.99)
         );
     }
 }
 
-/// Prints the peak memory of one `ahp hook`, as the operating system accounts it.
-fn print_memory(ahp: &str, home: &Path, event: &str) {
-    let probe = "import resource,subprocess,sys; subprocess.run(sys.argv[1:], stdin=sys.stdin, stdout=subprocess.DEVNULL); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)";
+/// Prints the peak memory of `ahp hook`, as the operating system accounts it. What a process is said to have used is never
+/// less than what the one that started it had, which is why that of `/bin/true` is told beside it.
+fn print_memory(builds: &[Build], home: &Path, event: &str) {
+    let probe = "import os, sys\nquiet = [(os.POSIX_SPAWN_DUP2, os.open(os.devnull, os.O_WRONLY), 1)]\nchild = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=quiet)\nprint(os.wait4(child, 0)[2].ru_maxrss)";
     if !found("python3") {
         eprintln!("SKIPPED: peak memory: there is no python3 here to ask the operating system");
         return;
     }
-    let mut child = command("python3", home)
-        .args(["-c", probe, ahp, "hook", "--host", "claude-code"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(event.as_bytes())
-        .unwrap();
-    let output = child.wait_with_output().unwrap();
-    let kib: f64 = String::from_utf8_lossy(&output.stdout)
-        .trim()
-        .parse()
-        .unwrap_or(0.0);
-    println!("peak memory of ahp hook: {:.1} MiB", kib / 1024.0);
+    let peak = |program: &str, arguments: &[&str]| {
+        let mut child = command("python3", home)
+            .args(["-I", "-S", "-c", probe, program])
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // A program that does not read its stdin closes it.
+        child.stdin.take().unwrap().write_all(event.as_bytes()).ok();
+        let output = child.wait_with_output().unwrap();
+        let kib: f64 = String::from_utf8_lossy(&output.stdout)
+            .trim()
+            .parse()
+            .unwrap();
+        kib / 1024.0
+    };
+    let floor = peak("/bin/true", &[]);
+    println!("\npeak memory, where the probe cannot see less than {floor:.1} MiB:");
+    for build in builds {
+        let mib = peak(&build.path, &["hook", "--host", "claude-code"]);
+        println!("ahp hook by {}: {mib:.1} MiB", build.name);
+    }
 }
