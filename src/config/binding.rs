@@ -69,10 +69,8 @@ pub struct BindingSpec {
     /// `config:`, a map.
     pub config: Node,
     /// `when:` of the trigger's map form, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub group_when: Option<Node>,
     /// `when:` of the binding itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<Node>,
     /// The stage: lower numbers run first.
     pub priority: i64,
@@ -81,16 +79,12 @@ pub struct BindingSpec {
     /// Whether its result is not waited for.
     pub is_async: bool,
     /// How long its oracle may take; else `settings.timeout`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Duration>,
     /// What its failure gives; else `settings.on_error`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub on_error: Option<OnError>,
     /// The ceiling of what it gives.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub intensity: Option<Ceiling>,
     /// How repeated violations grow stronger.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub escalate: Option<Escalation>,
     /// Whether `proceed_with_risk` may lift its block.
     pub overridable: bool,

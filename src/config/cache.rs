@@ -33,7 +33,7 @@ use crate::event::Trigger;
 use crate::signal::hex;
 
 /// Raised with every change to what is stored or to what it means.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// How many entries are kept; a project has one for each state of its layers.
 const MAX_ENTRIES: usize = 64;
@@ -52,7 +52,7 @@ pub(super) struct Inputs {
     pub(super) packs: Vec<(String, [u8; 32])>,
 }
 
-/// The first line of an entry; the triggers' bindings follow it, one after the other.
+/// The head of an entry; the triggers' bindings follow it, one after the other, so that those of one can be read alone.
 #[derive(Serialize, Deserialize)]
 struct Header {
     extended: Vec<(PathBuf, [u8; 32])>,
@@ -60,7 +60,7 @@ struct Header {
     sources: Vec<String>,
     settings: Settings,
     setting_provenance: Vec<Provenance>,
-    /// Each trigger with the start and the end of its bindings, counted from the end of the first line.
+    /// Each trigger with the start and the end of its bindings, counted from the end of the head.
     triggers: Vec<(Trigger, usize, usize)>,
 }
 
@@ -86,8 +86,7 @@ pub(super) fn read(locations: &Locations, triggers: &[Trigger]) -> Option<Loaded
         layers.push((path, content));
     }
     let entry = read_own(&dir.join(key(locations, &layers)?)).ok()?;
-    let line_end = memchr::memchr(b'\n', &entry)?;
-    let header: Header = serde_json::from_slice(entry.get(..line_end)?).ok()?;
+    let (header, body): (Header, &[u8]) = postcard::take_from_bytes(&entry).ok()?;
     for (path, expected) in &header.extended {
         if digest(&file::read_bytes(path).ok()?) != *expected {
             return None;
@@ -98,7 +97,6 @@ pub(super) fn read(locations: &Locations, triggers: &[Trigger]) -> Option<Loaded
             return None;
         }
     }
-    let body = entry.get(line_end + 1..)?;
     let mut config = Config {
         settings: header.settings,
         setting_provenance: header.setting_provenance,
@@ -106,7 +104,7 @@ pub(super) fn read(locations: &Locations, triggers: &[Trigger]) -> Option<Loaded
     };
     for (trigger, start, end) in header.triggers {
         if triggers.contains(&trigger) {
-            let bindings = serde_json::from_slice(body.get(start..end)?).ok()?;
+            let bindings = postcard::from_bytes(body.get(start..end)?).ok()?;
             config.bindings.insert(trigger, bindings);
         }
     }
@@ -188,13 +186,13 @@ fn key(locations: &Locations, layers: &[(PathBuf, Option<[u8; 32]>)]) -> Option<
     any.then(|| hex(&hash.finalize()))
 }
 
-fn encode(loaded: &Loaded) -> serde_json::Result<Vec<u8>> {
+fn encode(loaded: &Loaded) -> postcard::Result<Vec<u8>> {
     let mut body = Vec::new();
     let mut triggers = Vec::new();
     for (trigger, bindings) in &loaded.config.bindings {
         let start = body.len();
         let bindings: Vec<_> = bindings.iter().map(without_places).collect();
-        serde_json::to_writer::<_, Vec<BindingSpec>>(&mut body, &bindings)?;
+        body = postcard::to_extend(&bindings, body)?;
         triggers.push((*trigger, start, body.len()));
     }
     let header = Header {
@@ -210,8 +208,7 @@ fn encode(loaded: &Loaded) -> serde_json::Result<Vec<u8>> {
         setting_provenance: loaded.config.setting_provenance.clone(),
         triggers,
     };
-    let mut entry = serde_json::to_vec(&header)?;
-    entry.push(b'\n');
+    let mut entry = postcard::to_allocvec(&header)?;
     entry.append(&mut body);
     Ok(entry)
 }

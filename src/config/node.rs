@@ -1,14 +1,12 @@
 //! Node: a YAML value that remembers its file, line and column.
 
 use serde::Deserialize;
-use serde::Deserializer;
 use serde::Serialize;
-use serde::Serializer;
 
 use crate::diagnostic::Span;
 
 /// A YAML value with its place.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Node {
     /// The value.
     pub value: Value,
@@ -36,40 +34,12 @@ pub enum Value {
 }
 
 /// A key of a map, with its place.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Key {
     /// The key.
     pub name: String,
     /// Where it stands.
     pub span: Span,
-}
-
-// Values and keys are stored as pairs: a stored policy has thousands of them.
-
-impl Serialize for Node {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        (&self.value, self.span).serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Node {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (value, span) = Deserialize::deserialize(deserializer)?;
-        Ok(Self { value, span })
-    }
-}
-
-impl Serialize for Key {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        (&self.name, self.span).serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Key {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (name, span) = Deserialize::deserialize(deserializer)?;
-        Ok(Self { name, span })
-    }
 }
 
 impl Node {

@@ -29,7 +29,6 @@ pub enum Severity {
 
 /// A place in a file: line and column count from 1, in characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(from = "SpanNumbers", into = "SpanNumbers")]
 pub struct Span {
     /// The file, by its number in the [`SourceMap`].
     pub file: FileId,
@@ -41,27 +40,6 @@ pub struct Span {
     pub line: u32,
     /// The column, from 1.
     pub column: u32,
-}
-
-/// A place as it is stored: five numbers in a row, because a stored policy has thousands of them.
-type SpanNumbers = (FileId, u32, u32, u32, u32);
-
-impl From<SpanNumbers> for Span {
-    fn from((file, start, end, line, column): SpanNumbers) -> Self {
-        Self {
-            file,
-            start,
-            end,
-            line,
-            column,
-        }
-    }
-}
-
-impl From<Span> for SpanNumbers {
-    fn from(span: Span) -> Self {
-        (span.file, span.start, span.end, span.line, span.column)
-    }
 }
 
 /// A place with what is to be said about it.
