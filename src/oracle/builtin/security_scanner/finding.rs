@@ -3,8 +3,13 @@
 use sha2::Digest as _;
 use sha2::Sha256;
 
+use crate::signal::Intensity;
 use crate::signal::Severity;
+use crate::signal::Signal;
 use crate::signal::hex;
+
+/// How many findings are named one by one.
+const NAMED: usize = 20;
 
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,4 +60,53 @@ impl Finding {
                 entry == format!("{file}:{}:{line}", self.rule)
             })
     }
+}
+
+/// Says what was found.
+pub(super) fn signal(findings: &[Finding], intensity: Intensity) -> Signal {
+    let named: Vec<String> = findings
+        .iter()
+        .take(NAMED)
+        .map(|f| {
+            format!(
+                "{} in {} ({}, {})",
+                f.what,
+                f.place(),
+                f.rule,
+                f.fingerprint
+            )
+        })
+        .collect();
+    let mut reason = match findings.len() {
+        1 => "1 security finding: ".to_owned(),
+        n => format!("{n} security findings: "),
+    };
+    reason.push_str(&named.join("; "));
+    if findings.len() > NAMED {
+        reason.push_str(&format!("; and {} more", findings.len() - NAMED));
+    }
+    let mut steps: Vec<String> = findings
+        .iter()
+        .take(NAMED)
+        .map(|f| format!("{}: {}", f.place(), f.remedy))
+        .collect();
+    steps.dedup();
+    steps
+        .push("what is no finding, a person can allow by its fingerprint under `allow`".to_owned());
+    let mut files: Vec<String> = findings.iter().filter_map(|f| f.file.clone()).collect();
+    files.sort_unstable();
+    files.dedup();
+    let mut fingerprints: Vec<&str> = findings.iter().map(|f| f.fingerprint.as_str()).collect();
+    fingerprints.sort_unstable();
+    fingerprints.dedup();
+    let severity = findings
+        .iter()
+        .map(|f| f.severity)
+        .max()
+        .unwrap_or_default();
+    Signal::with(intensity, "security-finding", reason)
+        .severity(severity)
+        .steps(steps)
+        .files(files)
+        .fingerprint(fingerprints)
 }

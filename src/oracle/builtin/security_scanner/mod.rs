@@ -2,8 +2,10 @@
 
 pub(in crate::oracle) mod added;
 mod finding;
+mod keywords;
 mod rule_file;
 mod sarif;
+mod search;
 mod secrets;
 mod sql;
 
@@ -21,9 +23,9 @@ use serde::de;
 
 use self::added::Added;
 use self::finding::Finding;
-use self::finding::fingerprint;
+use self::finding::signal;
+use self::search::Search;
 use self::secrets::Rule;
-use self::secrets::Scanner;
 use super::values::Texts;
 use crate::diagnostic::Code;
 use crate::diagnostic::nearest;
@@ -59,8 +61,6 @@ pub(super) static DEFINITION: Definition = Definition {
 
 /// The rules that need no file.
 const OWN_RULES: &[&str] = &["no-secrets", "no-sql-injection"];
-/// How many findings are named one by one.
-const NAMED: usize = 20;
 
 /// Stops secrets and injectable SQL before they are written, committed or submitted.
 ///
@@ -114,7 +114,7 @@ struct Allow {
 #[derive(Clone, Default)]
 struct Engine {
     own: Arc<OnceLock<Vec<Rule>>>,
-    scanner: Arc<OnceLock<Result<Scanner, String>>>,
+    search: Arc<OnceLock<Result<Search, String>>>,
 }
 
 impl fmt::Debug for Engine {
@@ -273,12 +273,13 @@ impl SecurityScanner {
         self.rules.iter().any(|rule| rule == name)
     }
 
-    fn scanner(&self) -> Result<&Scanner, OracleError> {
+    fn search(&self) -> Result<&Search, OracleError> {
         self.engine
-            .scanner
+            .search
             .get_or_init(|| {
-                Scanner::new(
+                Search::new(
                     self.has_rule("no-secrets"),
+                    self.has_rule("no-sql-injection"),
                     self.engine.own.get().map(Vec::as_slice).unwrap_or_default(),
                 )
             })
@@ -291,24 +292,21 @@ impl SecurityScanner {
         if added.is_empty() {
             return Ok(Vec::new());
         }
-        let scanner = self.scanner()?;
-        let sql = self.has_rule("no-sql-injection");
+        let search = self.search()?;
         let is_left_out = |path: &str| {
             self.allow
                 .paths
                 .iter()
                 .any(|glob| fast_glob::glob_match(glob, path))
         };
+        let read = |path: &str| {
+            let bytes = context.workspace().read(path).ok()?;
+            Some(String::from_utf8_lossy(&bytes).into_owned())
+        };
         Ok(added
             .par_iter()
             .filter(|text| !text.path.as_deref().is_some_and(is_left_out))
-            .flat_map_iter(|text| {
-                let mut found = secrets_in(scanner, text);
-                if sql {
-                    found.extend(injections_in(text, context));
-                }
-                found
-            })
+            .flat_map_iter(|text| search.scan(text, read))
             .collect())
     }
 
@@ -334,134 +332,4 @@ fn is_added(found: &sarif::Found, added: &[Added]) -> bool {
         (Some(_), None) => true,
         (None, _) => false,
     }
-}
-
-fn secrets_in(scanner: &Scanner, text: &Added) -> Vec<Finding> {
-    let path = text.path.as_deref();
-    scanner
-        .scan(&text.text, path)
-        .into_iter()
-        .filter_map(|hit| {
-            let secret = text.text.get(hit.range.clone())?;
-            let rule = hit.rule.and_then(|n| scanner.rule(n));
-            let id = rule.map_or("random-value", |rule| rule.id.as_str());
-            let severity = rule.map_or_else(
-                // Made-up passwords are common in tests.
-                || if path.is_some_and(is_test) { Severity::Low } else { Severity::Medium },
-                |rule| rule.severity,
-            );
-            Some(Finding {
-                rule: id.to_owned(),
-                what: rule.map_or_else(|| "a random-looking value of a password, token or secret".to_owned(), |rule| rule.description.clone()),
-                severity,
-                file: text.path.clone(),
-                line: path.map(|_| text.line_at(hit.range.start)),
-                fingerprint: fingerprint(id, secret),
-                remedy: "take it out and read it from the environment or a secret store; if it was ever committed or sent, revoke it",
-            })
-        })
-        .collect()
-}
-
-fn injections_in(text: &Added, context: &HookContext) -> Vec<Finding> {
-    let Some(path) = text.path.as_deref().filter(|path| sql::knows(path)) else {
-        return Vec::new();
-    };
-    // The tree needs the whole file, of which only the added lines count.
-    let whole = (!text.lines.is_empty())
-        .then(|| context.workspace().read(path).ok())
-        .flatten()
-        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    let source = whole.as_deref().unwrap_or(&text.text);
-    sql::scan(path, source)
-        .into_iter()
-        .filter(|found| {
-            text.touches(found.line, found.last_line) || text.touches(found.built, found.built)
-        })
-        .map(|found| {
-            let nth = usize::try_from(found.line).unwrap_or(1).saturating_sub(1);
-            let code = source.lines().nth(nth).unwrap_or_default().trim();
-            Finding {
-                rule: "no-sql-injection".to_owned(),
-                what: "a query that is put together from values".to_owned(),
-                severity: Severity::High,
-                file: Some(path.to_owned()),
-                line: Some(found.line),
-                fingerprint: fingerprint("no-sql-injection", &format!("{path}\0{code}")),
-                remedy: "write placeholders in the query and pass the values as parameters",
-            }
-        })
-        .collect()
-}
-
-/// Whether a file is a test, or data of one.
-fn is_test(path: &str) -> bool {
-    let lower = path.to_ascii_lowercase();
-    lower.split(['/', '.', '_', '-']).any(|part| {
-        matches!(
-            part,
-            "test"
-                | "tests"
-                | "spec"
-                | "specs"
-                | "fixture"
-                | "fixtures"
-                | "testdata"
-                | "mock"
-                | "mocks"
-                | "example"
-                | "examples"
-                | "bench"
-                | "benches"
-        )
-    })
-}
-
-/// Says what was found.
-fn signal(findings: &[Finding], intensity: Intensity) -> Signal {
-    let named: Vec<String> = findings
-        .iter()
-        .take(NAMED)
-        .map(|f| {
-            format!(
-                "{} in {} ({}, {})",
-                f.what,
-                f.place(),
-                f.rule,
-                f.fingerprint
-            )
-        })
-        .collect();
-    let mut reason = match findings.len() {
-        1 => "1 security finding: ".to_owned(),
-        n => format!("{n} security findings: "),
-    };
-    reason.push_str(&named.join("; "));
-    if findings.len() > NAMED {
-        reason.push_str(&format!("; and {} more", findings.len() - NAMED));
-    }
-    let mut steps: Vec<String> = findings
-        .iter()
-        .take(NAMED)
-        .map(|f| format!("{}: {}", f.place(), f.remedy))
-        .collect();
-    steps.dedup();
-    steps
-        .push("what is no finding, a person can allow by its fingerprint under `allow`".to_owned());
-    let mut files: Vec<String> = findings.iter().filter_map(|f| f.file.clone()).collect();
-    files.sort_unstable();
-    files.dedup();
-    let mut fingerprints: Vec<&str> = findings.iter().map(|f| f.fingerprint.as_str()).collect();
-    fingerprints.sort_unstable();
-    fingerprints.dedup();
-    let severity = findings
-        .iter()
-        .map(|f| f.severity)
-        .max()
-        .unwrap_or_default();
-    Signal::with(intensity, "security-finding", reason)
-        .severity(severity)
-        .steps(steps)
-        .files(files)
-        .fingerprint(fingerprints)
 }

@@ -8,11 +8,8 @@ pub(super) use self::rule::Rule;
 
 use std::ops::Range;
 
-use aho_corasick::AhoCorasick;
-use aho_corasick::AhoCorasickKind;
-use aho_corasick::MatchKind;
-
 use self::rule::Keyword;
+use super::keywords::Found;
 use crate::signal::Severity;
 
 /// How many bytes around a keyword a match may take.
@@ -31,7 +28,7 @@ pub(super) struct Hit {
 #[derive(Debug)]
 pub(super) struct Scanner {
     rules: Vec<Rule>,
-    words: AhoCorasick,
+    words: Vec<String>,
     /// For each word, the rules that it belongs to; none stands for assignments.
     owners: Vec<Vec<Option<usize>>>,
     /// Rules without any keyword.
@@ -40,10 +37,7 @@ pub(super) struct Scanner {
 
 impl Scanner {
     /// Makes a scanner of the known formats, where they are wanted, and a user's own rules.
-    ///
-    /// # Errors
-    /// The rules have more keywords than can be searched for.
-    pub(super) fn new(known: bool, own: &[Rule]) -> Result<Self, String> {
+    pub(super) fn new(known: bool, own: &[Rule]) -> Self {
         let mut rules: Vec<Rule> = Vec::new();
         if known {
             rules.extend(Rule::all_known());
@@ -78,18 +72,17 @@ impl Scanner {
             .filter(|(_, rule)| rule.keywords.is_empty())
             .map(|(n, _)| n)
             .collect();
-        let words = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(&words)
-            .map_err(|e| format!("too many keywords: {e}"))?;
-        Ok(Self {
+        Self {
             rules,
             words,
             owners,
             everywhere,
-        })
+        }
+    }
+
+    /// Returns the words for which a text is searched before it is looked into.
+    pub(super) fn words(&self) -> &[String] {
+        &self.words
     }
 
     /// Returns a rule by its number.
@@ -97,18 +90,23 @@ impl Scanner {
         self.rules.get(n)
     }
 
-    /// Finds the secrets in a text. `path` tells what kind of file it is, if it is one.
-    pub(super) fn scan(&self, text: &str, path: Option<&str>) -> Vec<Hit> {
+    /// Finds the secrets in a text; `words` are all places of its words in it. `path` tells what kind of file it is, if it is one.
+    pub(super) fn scan(
+        &self,
+        text: &str,
+        path: Option<&str>,
+        words: impl Iterator<Item = Found>,
+    ) -> Vec<Hit> {
         let mut hits = Vec::new();
         let style = assignment::Style::of(path);
-        for word in self.words.find_overlapping_iter(text) {
-            let owners = self.owners.get(word.pattern().as_usize());
+        for word in words {
+            let owners = self.owners.get(word.word);
             for owner in owners.into_iter().flatten() {
                 match owner {
-                    Some(n) => self.try_rule(*n, text, path, word.range(), &mut hits),
+                    Some(n) => self.try_rule(*n, text, path, word.range.clone(), &mut hits),
                     None => {
-                        if let Some(range) =
-                            style.and_then(|style| assignment::find(text, word.range(), style))
+                        if let Some(range) = style
+                            .and_then(|style| assignment::find(text, word.range.clone(), style))
                         {
                             hits.push(Hit { rule: None, range });
                         }

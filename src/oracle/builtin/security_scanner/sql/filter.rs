@@ -3,12 +3,13 @@
 
 use std::sync::OnceLock;
 
-use aho_corasick::AhoCorasick;
-use aho_corasick::MatchKind;
 use regex::Regex;
 
+use super::super::keywords::Found;
+use super::literals::Literals;
+
 /// Words with which SQL begins; those with which it goes on; and how functions end that take a part of it.
-const WORDS: &[&str] = &[
+pub(super) const WORDS: &[&str] = &[
     "select ",
     "select\n",
     "select\t",
@@ -42,65 +43,85 @@ const WORDS: &[&str] = &[
 ];
 const FIRST_THAT_GOES_ON: usize = 18;
 const FIRST_THAT_ONLY_GOES_ON: usize = 20;
+const FIRST_FUNCTION: usize = 24;
 
 /// What a text may begin with; between two words there may be the end of one string and the start of the next.
-const BEGINS: &str = r#"(?is)^(?:select|(?:insert|replace|merge)\s.*?\binto\b|delete\s.*?\bfrom\b|(?:drop|create|alter|truncate)\s.*?\b(?:table|database|index|view|user|role|schema|trigger|procedure|function)|with\s.*?\bas\s*\(|call\s.*?\(|exec(?:ute)?\s|use\s+(?:["']|`\s*[+.,)]|[^\s'"`]+['"`])|explain\s.*?select)"#;
+const BEGINS: &str = r#"(?is)^(?:select|(?:insert|replace|merge)[\s\\].*?\binto\b|delete[\s\\].*?\bfrom\b|(?:drop|create|alter|truncate)[\s\\].*?\b(?:table|database|index|view|user|role|schema|trigger|procedure|function)|with[\s\\].*?\bas\s*\(|call(?:\\|\s+\S*["'`{$%\\]|\s+\S+\s*[("'`{$%\\])|exec(?:ute)?[\s\\]|use\s+(?:["']|`\s*[+.,)]|[^\s'"`]+['"`])|explain[\s\\].*?select)"#;
 
 /// The same, where more may stand between two words.
-const BEGINS_FAR: &str = r"(?is)^(?:update\s.*?\bset\b|grant\s.*?\bto\b)";
+const BEGINS_FAR: &str = r"(?is)^(?:update[\s\\].*?\bset\b|grant[\s\\].*?\bto\b)";
 
 /// What may stand anywhere in a text.
-const GOES_ON: &str = r#"(?is)^(?:union\s.*?\bselect\b|insert\s+into\s|delete\s+from\s|where\s+\S+\s*(?:=|<|>|!=|\blike\b|\bin\b|\bis\b|\bbetween\b)|where\s*['"`]|from\s+\S+\s+where\s|order\s+by\s|(?:by|from|having|join|select|where)raw\s*[(<])"#;
+const GOES_ON: &str = r#"(?is)^(?:union[\s\\].*?\bselect\b|insert\s+into\s|delete[\s\\]+from\s|where\s+\S+\s*(?:=|<|>|!=|\blike\b|\bin\b|\bis\b|\bbetween\b)|where\s*['"`]|from\s+\S+\s+where\s|order\s+by\s|(?:by|from|having|join|select|where)raw\s*[(<])"#;
+
+/// What the literal of Rust is that begins with `use`: a database and nothing more, or something to put one in.
+const USES: &str = r"(?is)^use(?:\s|\\.)+(?:\{[^}]*\}|[^\s\\])*$";
 
 /// How far what belongs together may lie apart, in bytes.
 const NEAR: usize = 160;
 const FAR: usize = 600;
 
 struct Filter {
-    words: AhoCorasick,
     begins: Regex,
     begins_far: Regex,
     goes_on: Regex,
+    uses: Regex,
 }
 
-/// Whether a source may hold SQL in a string.
-pub(super) fn may_hold_sql(source: &str) -> bool {
+/// Whether a source may hold SQL in a string; `words` are all places of [`WORDS`] in it.
+pub(super) fn may_hold_sql(path: &str, source: &str, words: impl Iterator<Item = Found>) -> bool {
     static FILTER: OnceLock<Option<Filter>> = OnceLock::new();
     let filter = FILTER.get_or_init(|| {
         Some(Filter {
-            words: AhoCorasick::builder()
-                .ascii_case_insensitive(true)
-                .match_kind(MatchKind::LeftmostLongest)
-                .build(WORDS)
-                .ok()?,
             begins: Regex::new(BEGINS).ok()?,
             begins_far: Regex::new(BEGINS_FAR).ok()?,
             goes_on: Regex::new(GOES_ON).ok()?,
+            uses: Regex::new(USES).ok()?,
         })
     });
     filter
         .as_ref()
-        .is_none_or(|filter| filter.lets_through(source))
+        .is_none_or(|filter| filter.lets_through(path, source, words))
 }
 
 impl Filter {
-    fn lets_through(&self, source: &str) -> bool {
-        self.words.find_iter(source).any(|word| {
-            let from_here = |length| {
-                let end = source.floor_char_boundary(word.start() + length);
-                source.get(word.start()..end).unwrap_or_default()
-            };
-            let before = source.get(..word.start()).unwrap_or_default();
-            let number = word.pattern().as_usize();
-            let begins = || {
-                number < FIRST_THAT_ONLY_GOES_ON
-                    && begins_text(before.as_bytes())
-                    && (self.begins.is_match(from_here(NEAR))
-                        || self.begins_far.is_match(from_here(FAR)))
-            };
-            let goes_on = || number >= FIRST_THAT_GOES_ON && self.goes_on.is_match(from_here(FAR));
-            (begins() || goes_on()) && !is_comment(before)
-        })
+    fn lets_through(&self, path: &str, source: &str, words: impl Iterator<Item = Found>) -> bool {
+        let mut candidates = words.filter(|word| self.may_begin_or_go_on(word, source));
+        if path
+            .rsplit_once('.')
+            .is_none_or(|(_, extension)| extension != "rs")
+        {
+            return candidates.next().is_some();
+        }
+        let mut literals = Literals::of(source);
+        let mut seen = false;
+        candidates.any(|word| {
+            seen = true;
+            literals.from(word.range.start).is_some_and(|text| {
+                WORDS.get(word.word) != Some(&"use") || self.uses.is_match(text)
+            })
+        }) || (seen && literals.are_unclear())
+    }
+
+    fn may_begin_or_go_on(&self, word: &Found, source: &str) -> bool {
+        let from_here = |length| {
+            let end = source.floor_char_boundary(word.range.start + length);
+            source.get(word.range.start..end).unwrap_or_default()
+        };
+        let before = source.get(..word.range.start).unwrap_or_default();
+        let number = word.word;
+        let begins = || {
+            number < FIRST_THAT_ONLY_GOES_ON
+                && begins_text(before.as_bytes())
+                && (self.begins.is_match(from_here(NEAR))
+                    || self.begins_far.is_match(from_here(FAR)))
+        };
+        let goes_on = || {
+            number >= FIRST_THAT_GOES_ON
+                && (number >= FIRST_FUNCTION || begins_word(before.as_bytes()))
+                && self.goes_on.is_match(from_here(FAR))
+        };
+        (begins() || goes_on()) && !is_comment(before)
     }
 }
 
@@ -122,6 +143,17 @@ fn begins_text(before: &[u8]) -> bool {
     }
 }
 
+/// Whether a word begins here, or may begin because what stands before it is an escape or what is put in.
+fn begins_word(before: &[u8]) -> bool {
+    let tail = before
+        .len()
+        .checked_sub(6)
+        .and_then(|at| before.get(at..))
+        .unwrap_or(before);
+    let is_sign = |byte: &u8| !byte.is_ascii_alphanumeric() && *byte != b'_';
+    before.last().is_none_or(is_sign) || tail.iter().any(|byte| matches!(byte, b'\\' | b'%'))
+}
+
 /// Whether a text ends with the line that opens a heredoc of PHP: `<<<SQL`.
 fn opens_heredoc(text: &[u8]) -> bool {
     let is_sign = |byte: &u8| !byte.is_ascii_alphanumeric() && *byte != b'_';
@@ -137,10 +169,17 @@ fn is_comment(before: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::keywords::Keywords;
+    use super::FIRST_FUNCTION;
     use super::FIRST_THAT_GOES_ON;
     use super::FIRST_THAT_ONLY_GOES_ON;
     use super::WORDS;
     use super::may_hold_sql;
+
+    fn lets_through(source: &str) -> bool {
+        let words = Keywords::new(WORDS).unwrap().find(source);
+        may_hold_sql("a.go", source, words.into_iter())
+    }
 
     #[test]
     fn what_can_be_sql_in_a_string_is_let_through() {
@@ -163,7 +202,7 @@ mod tests {
             r#"sql = "delete" + " from t where a = " + a"#,
             r#"sql = "with " + name + " as (select 1)""#,
         ] {
-            assert!(may_hold_sql(source), "held back: {source}");
+            assert!(lets_through(source), "held back: {source}");
         }
     }
 
@@ -171,6 +210,7 @@ mod tests {
     fn words_are_in_the_order_that_their_numbers_tell() {
         assert_eq!(WORDS[FIRST_THAT_GOES_ON], "insert");
         assert_eq!(WORDS[FIRST_THAT_ONLY_GOES_ON], "union");
+        assert_eq!(WORDS[FIRST_FUNCTION], "byraw");
     }
 
     #[test]
@@ -185,7 +225,7 @@ mod tests {
             "#[deprecated(note = \"use `other` in its place\")]",
             "let text = text.replace(\"~1\", \"into\");",
         ] {
-            assert!(!may_hold_sql(source), "let through: {source}");
+            assert!(!lets_through(source), "let through: {source}");
         }
     }
 }

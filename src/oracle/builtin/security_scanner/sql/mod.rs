@@ -2,6 +2,7 @@
 
 mod call;
 mod filter;
+mod literals;
 mod value;
 
 use tree_sitter::Language;
@@ -10,6 +11,7 @@ use tree_sitter::Parser;
 
 use self::call::Call;
 use self::value::Value;
+use super::keywords::Found;
 
 /// The largest file that is parsed; larger ones are generated.
 const MAX_SOURCE: usize = 2 << 20;
@@ -49,10 +51,13 @@ pub(super) fn knows(path: &str) -> bool {
     grammar(path).is_some()
 }
 
-/// Finds the injections in a source file, or in a part of one.
-pub(super) fn scan(path: &str, source: &str) -> Vec<Injection> {
+/// The words for which a source is searched before it is looked into.
+pub(super) const WORDS: &[&str] = filter::WORDS;
+
+/// Finds the injections in a source file, or in a part of one; `words` are all places of [`WORDS`] in it.
+pub(super) fn scan(path: &str, source: &str, words: impl Iterator<Item = Found>) -> Vec<Injection> {
     // Most files run no query at all: that is seen without parsing.
-    if source.len() > MAX_SOURCE || !filter::may_hold_sql(source) {
+    if source.len() > MAX_SOURCE || !filter::may_hold_sql(path, source, words) {
         return Vec::new();
     }
     scan_tree(path, source)
@@ -331,7 +336,13 @@ impl<'s> Walk<'s> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::keywords::Keywords;
     use super::*;
+
+    fn scan(path: &str, source: &str) -> Vec<Injection> {
+        let words = Keywords::new(WORDS).unwrap().find(source);
+        super::scan(path, source, words.into_iter())
+    }
 
     /// A line that ends with `BAD` must be found; `BAD-n` marks the end of a call that begins n lines above.
     fn marked(source: &str) -> Vec<u32> {
@@ -378,6 +389,7 @@ mod tests {
     fn the_filter_lets_every_injection_through() {
         let dir =
             std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/sql_injection");
+        let words = Keywords::new(WORDS).unwrap();
         let mut seen = 0;
         for entry in std::fs::read_dir(dir).unwrap() {
             let path = entry.unwrap().path();
@@ -388,7 +400,10 @@ mod tests {
                 let part = part.join("\n");
                 if !scan_tree(name, &part).is_empty() {
                     seen += 1;
-                    assert!(filter::may_hold_sql(&part), "{name}: {part}");
+                    assert!(
+                        filter::may_hold_sql(name, &part, words.find(&part).into_iter()),
+                        "{name}: {part}"
+                    );
                 }
             }
         }
