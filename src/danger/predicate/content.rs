@@ -95,7 +95,9 @@ pub(super) fn deletes_every_line(words: &[&Word]) -> bool {
 pub(super) fn empties_tables(digest: &Digest<'_>) -> bool {
     const CALLS: &[&str] = &[
         ".delete_all",
-        ".destroy",
+        ".destroy_all",
+        ".destroy({where:{}",
+        ".destroy({truncate",
         ".objects.all().delete(",
         "::truncate(",
         "->truncate(",
@@ -143,8 +145,11 @@ pub(super) fn empties_tables(digest: &Digest<'_>) -> bool {
                 .collect::<String>()
                 .to_ascii_lowercase();
             CALLS.iter().any(|call| text.contains(call))
+                || digest.invocation.program.ends_with("rails") && text.contains(".destroy")
         })
-        || given_texts(digest).any(crate::danger::sql::loses_data)
+        // A console of the database takes statements; what code holds in strings may be any text.
+        || digest.invocation.operands().take(2).any(|w| w.text.starts_with("db"))
+            && given_texts(digest).any(crate::danger::sql::loses_data)
 }
 
 /// Whether statements come from a client that writes them: `SELECT CONCAT('DROP TABLE …')`.

@@ -183,6 +183,23 @@ pub(super) fn is_destroying_task(words: &[&Word]) -> bool {
                 ]))
 }
 
+/// Whether a program is told to work on what is there for tests: `RAILS_ENV=test`, `--env=testing`.
+pub(super) fn is_for_tests(invocation: &Invocation) -> bool {
+    let is_test = |value: &str| matches!(value, "test" | "testing");
+    let environment = invocation.environment.iter();
+    environment
+        .filter(|(name, _)| name.ends_with("_ENV"))
+        .any(|(_, value)| is_test(&value.text))
+        || invocation.arguments.iter().any(|w| {
+            w.text
+                .split_once('=')
+                .is_some_and(|(name, value)| name.ends_with(['v', 'V']) && is_test(value))
+        })
+        || invocation
+            .value_of(&["--env", "-e"])
+            .is_some_and(|value| is_test(&value.text))
+}
+
 /// Files in which an agent is told what it may do.
 const AGENT_FILES: &[&str] = &[
     ".claude/settings.json",

@@ -176,7 +176,8 @@ fn collect(language: Language, code: &str, nesting: usize, actions: &mut Vec<Act
             let arguments = match after.trim_start().strip_prefix('(') {
                 Some(inner) => split_arguments(inner),
                 None if matches!(language, Language::Perl | Language::Ruby | Language::Expect)
-                    && !name.starts_with('.') =>
+                    && !name.starts_with('.')
+                    && !is_mentioned(before, after) =>
                 {
                     let statement = after.trim_start();
                     let end = statement.find([';', '\n', '}']).unwrap_or(statement.len());
@@ -214,6 +215,29 @@ fn collect(language: Language, code: &str, nesting: usize, actions: &mut Vec<Act
             );
         }
     }
+}
+
+/// Whether a bare word stands in a string or in a regular expression, where it calls nothing.
+fn is_mentioned(before: &str, after: &str) -> bool {
+    let in_pattern = after.starts_with(['/', '\\', '|']) && !after.starts_with("||");
+    let mut open: Option<(char, usize)> = None;
+    let mut chars = before.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match open {
+            _ if c == '\\' => {
+                chars.next();
+            }
+            Some((quote, _)) if c == quote => open = None,
+            None if matches!(c, '"' | '\'') => open = Some((c, at)),
+            _ => {}
+        }
+    }
+    let in_string = open.is_some_and(|(_, at)| {
+        let text = before.get(at..).unwrap_or_default();
+        // What is interpolated is code again.
+        !text.contains("#{")
+    });
+    in_pattern || in_string
 }
 
 /// Whether code connects a socket to a shell.
