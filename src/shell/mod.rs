@@ -20,6 +20,7 @@ mod path;
 mod recipe;
 mod scope;
 mod text;
+mod typed;
 mod unwrap;
 mod walk;
 mod wrapper;

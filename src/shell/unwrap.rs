@@ -33,6 +33,9 @@ impl Walker<'_> {
             self.run_interpreter(index, language, invocation, input);
             return printed_by(language, invocation);
         }
+        if self.run_typed(program, arguments) {
+            return None;
+        }
         match program {
             "eval" => {
                 let text = joined(arguments);
@@ -56,6 +59,11 @@ impl Walker<'_> {
                 if let Stdin::Text(text) = &input.stdin {
                     let commands = crontab_commands(text);
                     return self.inside(program, |w| w.run_text(&commands, &Input::default()));
+                }
+            }
+            "su" if invocation.value_of(&["-c", "--command"]).is_none() => {
+                if let Stdin::Text(text) = &input.stdin {
+                    return self.inside("su", |w| w.run_text(text, &Input::default()));
                 }
             }
             "tmux" => self.run_tmux(arguments),
@@ -106,8 +114,8 @@ impl Walker<'_> {
             i = arguments.iter().position(|a| a.text == *wanted)? + 1;
         }
         if wrapper.rest == Rest::AfterDashes {
-            let at = arguments.iter().position(|a| a.text == "--")?;
-            i = at + 1;
+            let at = arguments.iter().position(|a| a.text == "--");
+            i = at.map_or(arguments.len(), |at| at + 1);
         } else {
             let mut own = wrapper.own;
             while let Some(word) = arguments.get(i) {
@@ -145,7 +153,7 @@ impl Walker<'_> {
             }
         }
         let rest = arguments.get(i..).unwrap_or_default().to_vec();
-        if rest.is_empty() {
+        if rest.is_empty() && !(wrapper.opens_shell() && input.stdin.text().is_some()) {
             return None;
         }
         let image = i.checked_sub(1).and_then(|at| arguments.get(at));
@@ -159,6 +167,7 @@ impl Walker<'_> {
             self.inside(wrapper.name, |w| w.dispatch_words(words));
         }
         let output = self.inside(wrapper.name, |w| match wrapper.rest {
+            _ if rest.is_empty() => w.run_text(input.stdin.text()?, &Input::default()),
             Rest::Command | Rest::AfterDashes => w.dispatch(Call {
                 words: rest,
                 input: input.clone(),

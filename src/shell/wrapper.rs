@@ -31,6 +31,14 @@ pub(super) enum Rest {
     AfterDashes,
 }
 
+impl Wrapper {
+    /// Whether it opens a shell where it is given no command, which then reads its input.
+    pub(super) fn opens_shell(&self) -> bool {
+        let last = self.subcommand.last().unwrap_or(&self.name);
+        matches!(*last, "ssh" | "shell" | "chroot" | "sudo" | "wsl" | "lima")
+    }
+}
+
 macro_rules! wrappers {
     ($($name:literal [$($sub:literal)*] [$($value:literal)*] $own:literal $assign:ident $rest:ident $place:ident;)*) => {
         &[$(Wrapper {
@@ -73,7 +81,10 @@ pub(super) static WRAPPERS: &[Wrapper] = wrappers! {
     "concurrently" [] ["-n" "--names" "-c" "-p" "--prefix" "--max-processes" "-m"] 0 plain Texts here;
     "conda" ["run"] ["-n" "-p" "--name" "--prefix" "--cwd"] 0 plain Command here;
     "corepack" [] [] 0 plain Command here;
+    "crictl" ["exec"] ["-r" "--runtime-endpoint" "-t" "--timeout"] 1 plain Command away;
     "cross-env" [] [] 0 assign Command here;
+    "ctr" ["tasks" "exec"] ["--exec-id" "--cwd" "--user" "-n" "--namespace" "-a" "--address"] 1 plain Command away;
+    "ctr" ["task" "exec"] ["--exec-id" "--cwd" "--user" "-n" "--namespace" "-a" "--address"] 1 plain Command away;
     "dbus-run-session" [] ["--config-file" "--dbus-daemon"] 0 plain Command here;
     "devbox" ["run"] ["-c" "--config" "-e" "--env"] 0 plain Text here;
     "direnv" ["exec"] [] 1 plain Command here;
@@ -85,6 +96,8 @@ pub(super) static WRAPPERS: &[Wrapper] = wrappers! {
     "docker" ["exec"] ["-e" "--env" "--env-file" "-u" "--user" "-w" "--workdir" "--detach-keys"] 1 plain Command away;
     "docker" ["run"] ["-e" "--env" "--env-file" "-u" "--user" "-w" "--workdir" "-v" "--volume" "--mount" "--name" "-p" "--publish" "--network" "--net" "--entrypoint" "-h" "--hostname" "-m" "--memory" "--cpus" "--platform" "--pull" "-l" "--label" "--add-host" "--device" "--cap-add" "--cap-drop" "--security-opt" "--ulimit" "--gpus" "--restart" "--tmpfs" "--shm-size" "--ipc" "--pid" "--userns" "--log-driver" "--log-opt" "--dns" "--link" "--volumes-from" "--cidfile"] 1 plain Command away;
     "docker-machine" ["ssh"] [] 1 plain Text away;
+    "dokku" ["enter"] [] 2 plain Command away;
+    "dokku" ["run"] [] 1 plain Text away;
     "docker-compose" ["exec"] ["-e" "--env" "-u" "--user" "-w" "--workdir" "--index"] 1 plain Command away;
     "docker-compose" ["run"] ["-e" "--env" "-u" "--user" "-w" "--workdir" "-v" "--volume" "--name" "-p" "--publish" "--entrypoint"] 1 plain Command away;
     "dotenv" ["run"] ["-f" "--file"] 0 plain Command here;
@@ -108,11 +121,12 @@ pub(super) static WRAPPERS: &[Wrapper] = wrappers! {
     "gosu" [] [] 1 plain Command here;
     "gtimeout" [] ["-k" "-s" "--kill-after" "--signal"] 1 plain Command here;
     "hatch" ["run"] [] 0 plain Command here;
-    "heroku" ["run"] ["-a" "--app" "-s" "--size" "-r" "--remote"] 0 plain Command away;
+    "heroku" ["run"] ["-a" "--app" "-s" "--size" "-r" "--remote"] 0 plain Text away;
     "hyperfine" [] ["-w" "-r" "-m" "-M" "-p" "-c" "-s" "-S" "-L" "-P" "-n" "--warmup" "--runs" "--shell" "--export-json" "--export-markdown" "--parameter-list" "--command-name"] 0 plain Texts here;
     "incus" ["exec"] [] 1 plain AfterDashes away;
     "infisical" ["run"] ["--env" "--path"] 0 plain AfterDashes here;
     "ionice" [] ["-c" "-n" "-p" "-P" "-u" "--class" "--classdata"] 0 plain Command here;
+    "kamal" ["app" "exec"] ["-v" "-p" "-h" "-r" "-d" "--hosts" "--roles" "--destination" "--version"] 0 plain Text away;
     "knife" ["ssh"] ["-x" "-i" "-a"] 1 plain Text away;
     "kubectl" ["exec"] ["-n" "--namespace" "-c" "--container" "--context" "--kubeconfig" "-f" "--filename"] 1 plain Command away;
     "kubectl" ["run"] [] 1 plain AfterDashes away;
@@ -147,6 +161,7 @@ pub(super) static WRAPPERS: &[Wrapper] = wrappers! {
     "nsenter" [] ["-t" "--target" "-S" "-G" "--setuid" "--setgid"] 0 plain Command away;
     "numactl" [] ["-C" "-N" "-m" "-i" "-l" "-p"] 0 plain Command here;
     "oc" ["exec"] ["-n" "--namespace" "-c" "--container" "--context" "--kubeconfig"] 1 plain Command away;
+    "oc" ["rsh"] ["-n" "--namespace" "-c" "--container" "--context" "--shell"] 1 plain Command away;
     "op" ["run"] ["--env-file"] 0 plain AfterDashes here;
     "parallel-ssh" [] ["-h" "-H" "-l" "-p" "-t" "-o" "-e" "-O"] 0 plain Text away;
     "pdm" ["run"] ["-p" "--project"] 0 plain Command here;
@@ -166,6 +181,9 @@ pub(super) static WRAPPERS: &[Wrapper] = wrappers! {
     "proxychains" [] ["-f"] 0 plain Command here;
     "proxychains4" [] ["-f"] 0 plain Command here;
     "pssh" [] ["-h" "-H" "-l" "-p" "-t" "-o" "-e" "-O"] 0 plain Text away;
+    "railway" ["run"] ["-s" "--service" "-e" "--environment" "-p"] 0 plain Command here;
+    "railway" ["ssh"] ["-s" "--service" "-e" "--environment" "-p"] 0 plain Text away;
+    "render" ["ssh"] [] 0 plain AfterDashes away;
     "ruby-env" ["exec"] [] 0 plain Command here;
     "rbenv" ["exec"] [] 0 plain Command here;
     "runuser" [] ["-u" "-g" "-G" "--user" "--group"] 0 plain Command here;
@@ -173,6 +191,7 @@ pub(super) static WRAPPERS: &[Wrapper] = wrappers! {
     "s6-setuidgid" [] [] 1 plain Command here;
     "salt" ["cmd.run"] [] 0 plain Text away;
     "salt-call" ["cmd.run"] [] 0 plain Text away;
+    "scalingo" ["run"] ["-a" "--app" "-r" "--remote" "--region" "-s" "--size"] 0 plain Text away;
     "screen" [] ["-S" "-t" "-c" "-s" "-T" "-h" "-p"] 0 plain Command here;
     "setarch" [] [] 1 plain Command here;
     "setpriv" [] ["--reuid" "--regid" "--groups"] 0 plain Command here;
@@ -213,7 +232,11 @@ pub(super) static WRAPPERS: &[Wrapper] = wrappers! {
 /// Options whose value is a text for a shell.
 pub(super) static SHELL_OPTIONS: &[(&str, &[&str])] = &[
     ("ansible", &["-a", "--args"]),
+    ("aws", &["--command"]),
+    ("az", &["--scripts"]),
     ("cargo", &["-s", "--shell"]),
+    ("cf", &["-c", "--command"]),
+    ("eb", &["-c", "--command"]),
     ("flock", &["-c", "--command"]),
     ("fly", &["-C", "--command"]),
     ("flyctl", &["-C", "--command"]),
@@ -242,7 +265,6 @@ pub(super) static SHELL_OPTIONS: &[(&str, &[&str])] = &[
     ("rsync", &["-e", "--rsh", "--rsync-path"]),
     ("repo", &["-c"]),
     ("runuser", &["-c", "--command", "--session-command"]),
-    ("screen", &["-X"]),
     ("script", &["-c", "--command"]),
     ("sg", &["-c"]),
     ("su", &["-c", "--command", "--session-command"]),
