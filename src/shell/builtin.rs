@@ -180,6 +180,7 @@ impl Walker<'_> {
                     },
                     dynamic: true,
                     glob: false,
+                    each: true,
                     made_by: input.fed_by.clone(),
                 },
             };

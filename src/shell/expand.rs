@@ -29,6 +29,8 @@ pub(super) struct Fields {
     done: Vec<Word>,
     open: Word,
     present: bool,
+    /// What ends a word of an expansion, where `IFS` was set.
+    separators: Option<String>,
 }
 
 impl Fields {
@@ -77,6 +79,7 @@ impl Fields {
     /// Adds what an expansion gave.
     pub(super) fn add(&mut self, value: &Word, quoting: Quoting) {
         self.open.dynamic |= value.dynamic;
+        self.open.each |= value.each;
         if !value.made_by.is_empty() {
             self.open.made_by = value.made_by.clone();
         }
@@ -86,7 +89,11 @@ impl Fields {
             return;
         }
         for c in value.text.chars() {
-            if matches!(c, ' ' | '\t' | '\n') {
+            let separates = match &self.separators {
+                Some(set) => set.contains(c),
+                None => matches!(c, ' ' | '\t' | '\n'),
+            };
+            if separates {
                 self.end();
             } else {
                 self.open.glob |= matches!(c, '*' | '?' | '[');
@@ -116,12 +123,21 @@ impl Walker<'_> {
         }
         let mut words = Vec::new();
         for one in brace::expand(raw) {
-            let mut fields = Fields::default();
+            let mut fields = Fields {
+                separators: self.separators(),
+                ..Fields::default()
+            };
             self.expand_into(&one, Quoting::Bare, &mut fields);
             words.extend(fields.finish());
         }
         words.truncate(MAX_FIELDS);
         words
+    }
+
+    /// Returns what the shell splits expansions at, where this line has changed it.
+    fn separators(&self) -> Option<String> {
+        let value = self.scope.variables.get("IFS")?.values.first()?.first()?;
+        (!value.dynamic).then(|| value.text.clone())
     }
 
     /// Expands a raw word that stays one word: the value of an assignment, the target of a redirection.

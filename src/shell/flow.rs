@@ -7,6 +7,7 @@ use rable::Node;
 use rable::NodeKind;
 
 use super::Stdin;
+use super::Word;
 use super::scope::Variable;
 use super::walk::Input;
 use super::walk::Walker;
@@ -195,6 +196,10 @@ impl Walker<'_> {
             Some(words) => words
                 .iter()
                 .flat_map(|w| self.expand_node_fields(w))
+                .map(|word| Word {
+                    each: word.each || word.glob,
+                    ..word
+                })
                 .collect(),
             None => self.scope.positional.clone().unwrap_or_default(),
         };

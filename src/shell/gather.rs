@@ -163,6 +163,7 @@ impl Walker<'_> {
             text: "{}".to_owned(),
             dynamic: true,
             glob: true,
+            each: true,
             made_by: invocation.fed_by.clone(),
         }]
     }
@@ -215,15 +216,44 @@ impl Walker<'_> {
             .iter()
             .position(|w| matches!(w.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch"))?;
         let mut words = invocation.arguments.get(at + 1..)?.to_vec();
-        let pattern = invocation
-            .arguments
-            .get(..at)?
-            .iter()
-            .find(|w| !w.is_option())
-            .map_or("*", |w| w.text.as_str());
+        const VALUES: &[&str] = &[
+            "-e",
+            "-t",
+            "-d",
+            "-E",
+            "-j",
+            "-S",
+            "-o",
+            "--extension",
+            "--type",
+            "--max-depth",
+            "--exclude",
+            "--size",
+            "--changed-within",
+            "--changed-before",
+            "--owner",
+        ];
+        let itself = self.analysis.invocations.len();
+        let mut own = Vec::new();
+        let mut options = invocation.arguments.get(..at)?.iter();
+        while let Some(word) = options.next() {
+            if !word.is_option() {
+                own.push(word.text.as_str());
+            } else if takes_next(&word.text, VALUES) {
+                options.next();
+            }
+        }
+        let extension = invocation
+            .value_of(&["-e", "--extension"])
+            .map(|w| format!("*.{}", w.text));
+        let pattern = own.first().filter(|p| !matches!(**p, "" | "."));
+        let root = own.get(1).map_or(".", |r| r.trim_end_matches('/'));
+        let name = extension.unwrap_or_else(|| pattern.map_or("*", |p| *p).to_owned());
         let item = Word {
-            text: format!("./{pattern}"),
+            text: format!("{root}/{name}"),
             glob: true,
+            each: true,
+            made_by: itself.saturating_sub(1)..itself,
             ..Word::default()
         };
         if let Some(slot) = words.iter_mut().find(|w| w.text == "{}") {
@@ -282,6 +312,7 @@ pub(crate) fn found_by_find(find: &Invocation) -> Vec<Word> {
                 text: format!("{}/{pattern}", root.text.trim_end_matches('/')),
                 dynamic: root.dynamic,
                 glob: true,
+                each: true,
                 made_by: 0..0,
             })
         })

@@ -13,6 +13,8 @@ pub struct Word {
     pub dynamic: bool,
     /// Whether the shell would match it against file names.
     pub glob: bool,
+    /// Whether it stands for each of several files in turn: the variable of a loop, what a search finds.
+    pub each: bool,
     /// Which invocations make its text, by index: those of a command or process substitution.
     pub made_by: Range<usize>,
 }

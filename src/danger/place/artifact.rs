@@ -233,7 +233,15 @@ pub(super) fn is_artifact(components: &[&str]) -> bool {
     let among_sources = components
         .iter()
         .any(|c| matches!(*c, "src" | "lib" | "app" | "internal" | "cmd"));
+    // A table among reports or output is what somebody made, not what a build makes again.
+    let is_data = components
+        .last()
+        .and_then(|name| name.rsplit_once('.'))
+        .is_some_and(|(_, end)| {
+            matches!(end, "csv" | "tsv" | "xlsx" | "parquet" | "db" | "sqlite")
+        });
     !among_sources
+        && !is_data
         && [components.first(), components.last()]
             .into_iter()
             .flatten()

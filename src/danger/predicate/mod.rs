@@ -3,6 +3,7 @@
 mod content;
 mod naming;
 mod network;
+mod overwrite;
 mod reading;
 mod rights;
 mod transfer;
@@ -73,6 +74,11 @@ predicates! {
     "overwrites" |d, _| d.invocation.redirects.iter().any(|r| r.writes() && !r.operator.starts_with(">>") && r.operator != "&>>");
     "nothing-printed" |d, _| content::prints_nothing(d.invocation);
     "nothing-read" |d, _| content::reads_nothing(d);
+    "empties-own-input" |d, _| overwrite::empties_own_input(d);
+    "tees-own-input" |d, _| overwrite::tees_own_input(d);
+    "gathers-in-one" overwrite::gathers_in_one;
+    "replaces-store" overwrite::replaces_store;
+    "archives-over-source" |d, _| overwrite::archives_over_source(d);
     "named-empty" |d, _| d.invocation.redirects.iter().any(|r| is_empty_by_name(&r.target.text));
     "data-store" content::has_data_store;
     "found" content::is_found;

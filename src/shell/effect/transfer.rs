@@ -43,7 +43,7 @@ impl Collector<'_> {
                     ),
                     dynamic: last.dynamic || source.dynamic,
                     glob: source.glob,
-                    made_by: 0..0,
+                    ..Word::default()
                 };
                 self.add(&inside, Effect::Write, true);
             }

@@ -39,6 +39,9 @@ pub(super) fn listed(code: &str) -> Option<(Word, bool)> {
         };
         return Some((word, false));
     }
+    if let Some(found) = walked(code) {
+        return Some((found, true));
+    }
     CALLS.iter().find_map(|(name, is_pattern, goes_down)| {
         code.match_indices(name).find_map(|(at, _)| {
             let before = code.get(..at)?;
@@ -74,6 +77,35 @@ pub(super) fn listed(code: &str) -> Option<(Word, bool)> {
             };
             Some((word, goes_down))
         })
+    })
+}
+
+/// Returns what Perl's `find(sub { … }, "dir")` goes through, narrowed to an ending that the code asks for.
+fn walked(code: &str) -> Option<Word> {
+    let (_, call) = code
+        .split_once("finddepth")
+        .or_else(|| code.split_once("find"))?;
+    let call = call.trim_start().trim_start_matches('(').trim_start();
+    let takes_code = call.starts_with("sub")
+        || call.starts_with("\\&")
+        || call.starts_with('{') && call.contains("wanted");
+    if !takes_code {
+        return None;
+    }
+    let (_, roots) = call.rsplit_once('}')?;
+    let root = roots
+        .find(['"', '\''])
+        .and_then(|at| literal(roots.get(at..)?));
+    let root = root.map_or_else(|| ".".to_owned(), |(text, _)| text);
+    let ending = call.split_once("\\.").and_then(|(_, rest)| {
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric())?;
+        rest.get(end..)?.starts_with('$').then(|| rest.get(..end))?
+    });
+    let name = ending.map_or_else(|| "*".to_owned(), |ending| format!("*.{ending}"));
+    Some(Word {
+        text: format!("{}/{name}", root.trim_end_matches('/')),
+        glob: true,
+        ..Word::default()
     })
 }
 

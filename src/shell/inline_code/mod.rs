@@ -7,6 +7,7 @@ mod act;
 mod calls;
 mod expression;
 mod listing;
+mod names;
 mod printed;
 mod secrecy;
 
@@ -16,6 +17,7 @@ use self::calls::calls;
 use self::expression::literal;
 use self::expression::split_arguments;
 use self::listing::listed;
+use self::names::plain_names;
 pub(super) use self::printed::printed;
 use self::secrecy::printed_secret;
 use super::Word;
@@ -91,7 +93,7 @@ impl Language {
 pub(super) fn actions(language: Language, code: &str) -> Vec<Action> {
     let mut actions = Vec::new();
     if code.len() <= MAX_LENGTH {
-        collect(language, code, 0, &mut actions);
+        collect(language, &plain_names(language, code), 0, &mut actions);
     }
     actions
 }

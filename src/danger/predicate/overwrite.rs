@@ -1,0 +1,122 @@
+//! Files that a command loses by writing: its own input, many in one, a store of data under another's name.
+
+use super::is_file_name;
+use super::place_of;
+use super::reading::READERS;
+use super::transfer::is_data_store;
+use crate::danger::digest::Digest;
+use crate::danger::place::Place;
+use crate::shell::Invocation;
+use crate::shell::Stdin;
+use crate::shell::Word;
+
+/// Programs whose operands are texts, names or tasks, not files that they read.
+const READ_NOTHING: &[&str] = &[
+    "basename", "dirname", "echo", "gmake", "just", "make", "mktemp", "ninja", "npm", "pnpm",
+    "printf", "task", "touch", "which", "yarn",
+];
+
+/// Programs whose first operand is a pattern or a script.
+const PATTERN_FIRST: &[&str] = &[
+    "ag", "awk", "egrep", "fgrep", "gawk", "grep", "gsed", "jq", "mawk", "perl", "rg", "sed", "yq",
+];
+
+/// Whether a program reads a file by its operands or as its input.
+fn reads(invocation: &Invocation, file: &str) -> bool {
+    let program = invocation.program.as_str();
+    let is_same = |word: &Word| word.text.trim_start_matches("./") == file;
+    if matches!(&invocation.stdin, Stdin::File(word) if is_same(word)) {
+        return true;
+    }
+    let has_script = ["-e", "-f", "--expression", "--file", "--regexp"]
+        .iter()
+        .any(|option| invocation.arguments.iter().any(|w| w.text == *option));
+    let skip = usize::from(PATTERN_FIRST.contains(&program) && !has_script);
+    let reads_any = READERS.contains(&program);
+    !READ_NOTHING.contains(&program)
+        && invocation
+            .operands()
+            .skip(skip)
+            .any(|w| is_same(w) && (reads_any || is_file_name(&w.text)))
+}
+
+/// Whether one of these files is read by the command that writes it, or by what feeds that: it is empty by then.
+fn is_own_input<'a>(digest: &Digest<'a>, mut files: impl Iterator<Item = &'a Word>) -> bool {
+    files.any(|file| {
+        let name = file.text.trim_start_matches("./");
+        !name.is_empty()
+            && super::content::is_precious(place_of(digest, file))
+            && (digest.invocation.program != "tee" && reads(digest.invocation, name)
+                || digest.feeders().iter().any(|feeder| reads(feeder, name)))
+    })
+}
+
+/// Whether a redirection empties a file before the command has read it: `sort names > names`.
+pub(super) fn empties_own_input(digest: &Digest<'_>) -> bool {
+    let empties = |operator: &str| matches!(operator, ">" | ">|" | "&>");
+    let redirects = digest.invocation.redirects.iter();
+    is_own_input(
+        digest,
+        redirects
+            .filter(|r| empties(&r.operator))
+            .map(|r| &r.target),
+    )
+}
+
+/// Whether `tee` writes the very file that feeds it.
+pub(super) fn tees_own_input(digest: &Digest<'_>) -> bool {
+    !digest.feeders().is_empty() && is_own_input(digest, digest.invocation.operands())
+}
+
+/// Whether each of several files in turn is moved to one and the same name.
+pub(super) fn gathers_in_one(_: &Digest<'_>, words: &[&Word]) -> bool {
+    let Some((target, sources)) = words.split_last() else {
+        return false;
+    };
+    let is_one = !target.dynamic && !target.each && !target.text.contains(['*', '?']);
+    is_one && is_file_name(&target.text) && sources.iter().any(|w| w.each)
+}
+
+/// Whether a store of data that is in use is overwritten with another one.
+pub(super) fn replaces_store(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    let Some((target, [.., source])) = words.split_last() else {
+        return false;
+    };
+    let is_live = |path: &str| {
+        let lower = path.to_ascii_lowercase();
+        ["prod", "live"].iter().any(|word| lower.contains(word))
+    };
+    let is_copy = [
+        "backup", "bak", "copy", "old", "snapshot", "archive", "dump",
+    ]
+    .iter()
+    .any(|word| target.text.to_ascii_lowercase().contains(word));
+    let place = place_of(digest, target);
+    is_data_store(&target.text)
+        && !is_copy
+        && super::content::is_precious(place)
+        && (matches!(place, Place::Personal | Place::System)
+            || is_live(&target.text) && !is_live(&source.text))
+}
+
+/// Whether `tar` is given a file where the archive belongs that it makes: `tar -cf *.sql backup.tar`.
+pub(super) fn archives_over_source(digest: &Digest<'_>) -> bool {
+    const ARCHIVES: &[&str] = &[
+        ".tar", ".tgz", ".tbz", ".txz", ".tzst", ".gz", ".xz", ".bz2", ".zst", ".lz4", ".zip",
+    ];
+    let is_archive = |word: &Word| ARCHIVES.iter().any(|end| word.text.contains(end));
+    let arguments = &digest.invocation.arguments;
+    let makes = |text: &str| !text.starts_with("--") && text.contains('c') && text.ends_with('f');
+    let archive = match arguments.iter().position(|w| makes(&w.text)) {
+        Some(at) if at == 0 || arguments.get(at).is_some_and(Word::is_option) => {
+            arguments.get(at + 1)
+        }
+        _ => None,
+    };
+    archive.is_some_and(|archive| {
+        archive.glob
+            || is_file_name(&archive.text)
+                && !is_archive(archive)
+                && digest.operands.last().is_some_and(|last| is_archive(last))
+    })
+}

@@ -1,0 +1,195 @@
+//! Names that code makes of strings: `getattr(os, 'sys' + 'tem')` is `os.system`.
+
+use std::borrow::Cow;
+
+use super::Language;
+use super::expression::literal;
+use super::expression::split_arguments;
+
+/// How often code is looked through for one more name.
+const MAX_NAMES: usize = 32;
+
+/// Returns code in which names that strings make stand as names.
+pub(super) fn plain_names(language: Language, code: &str) -> Cow<'_, str> {
+    let marks: &[&str] = match language {
+        Language::Python => &["getattr(", "__import__(", "import_module("],
+        Language::JavaScript => &["['", "[\"", "[`"],
+        Language::Ruby => &["send("],
+        Language::Php => &["call_user_func("],
+        _ => return Cow::Borrowed(code),
+    };
+    if !marks.iter().any(|mark| code.contains(mark)) {
+        return Cow::Borrowed(code);
+    }
+    let joins = if language == Language::Php { '.' } else { '+' };
+    let mut plain = joined_literals(code, joins);
+    for _ in 0..MAX_NAMES {
+        let Some(next) = replaced(language, &plain) else {
+            break;
+        };
+        plain = next;
+    }
+    Cow::Owned(plain)
+}
+
+/// Joins literals that are added: `'sys' + 'tem'`.
+fn joined_literals(code: &str, joins: char) -> String {
+    let mut out = code.to_owned();
+    for quote in ['\'', '"'] {
+        let mut joined = String::with_capacity(out.len());
+        let mut rest = out.as_str();
+        while let Some((before, after)) = rest.split_once(quote) {
+            let next = after
+                .trim_start()
+                .strip_prefix(joins)
+                .and_then(|t| t.trim_start().strip_prefix(quote));
+            joined.push_str(before);
+            match next {
+                Some(next) => rest = next,
+                None => {
+                    joined.push(quote);
+                    rest = after;
+                }
+            }
+        }
+        joined.push_str(rest);
+        out = joined;
+    }
+    out
+}
+
+/// Replaces the first name that a string makes.
+fn replaced(language: Language, code: &str) -> Option<String> {
+    match language {
+        Language::Python => call(code, "getattr(", |arguments| match arguments {
+            [object, name, ..] => Some(format!("{object}.{}", identifier(name)?)),
+            _ => None,
+        })
+        .or_else(|| call(code, "importlib.import_module(", module))
+        .or_else(|| call(code, "import_module(", module))
+        .or_else(|| call(code, "__import__(", module)),
+        Language::JavaScript => ["['", "[\"", "[`"].iter().find_map(|mark| {
+            code.match_indices(mark).find_map(|(at, _)| {
+                let before = code.get(..at)?;
+                let is_member =
+                    before.ends_with(|c: char| c.is_alphanumeric() || "_)]$".contains(c));
+                let (name, after) = literal(code.get(at + 1..)?)?;
+                let after = after
+                    .strip_prefix(']')
+                    .filter(|_| is_member && is_name(&name))?;
+                Some(format!("{before}.{name}{after}"))
+            })
+        }),
+        Language::Ruby => ["public_send(", "__send__(", "send("]
+            .iter()
+            .find_map(|mark| handed(code, mark, '.')),
+        Language::Php => handed(code, "call_user_func(", ' '),
+        _ => None,
+    }
+}
+
+fn module(arguments: &[String]) -> Option<String> {
+    arguments.first().and_then(|name| identifier(name))
+}
+
+/// Replaces a call by what its arguments tell.
+fn call(code: &str, name: &str, told: impl Fn(&[String]) -> Option<String>) -> Option<String> {
+    code.match_indices(name).find_map(|(at, _)| {
+        let inner = code.get(at + name.len()..)?;
+        let end = closing(inner)?;
+        let told = told(&split_arguments(inner.get(..end)?))?;
+        Some(format!(
+            "{}{told}{}",
+            code.get(..at)?,
+            inner.get(end + 1..)?
+        ))
+    })
+}
+
+/// Replaces a call that hands the name of another over: `Kernel.send(:system, 'x')`.
+fn handed(code: &str, name: &str, before_name: char) -> Option<String> {
+    code.match_indices(name).find_map(|(at, _)| {
+        let inner = code.get(at + name.len()..)?;
+        let (first, rest) = inner.split_once(',')?;
+        let called = match first.trim().strip_prefix(':') {
+            Some(symbol) => symbol.to_owned(),
+            None => identifier(first.trim())?,
+        };
+        let before = code.get(..at)?.trim_end_matches(before_name);
+        is_name(&called).then(|| format!("{before}{before_name}{called}({}", rest.trim_start()))
+    })
+}
+
+/// Returns what a literal names.
+fn identifier(expression: &str) -> Option<String> {
+    let (text, after) = literal(expression)?;
+    let is_path = text.split('.').all(is_name);
+    (after.trim().is_empty() && is_path).then_some(text)
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
+/// Returns where the parenthesis closes that opens before a text.
+fn closing(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    let mut quote: Option<char> = None;
+    for (i, c) in text.char_indices() {
+        match (quote, c) {
+            (Some(open), c) if c == open => quote = None,
+            (Some(_), _) => {}
+            (None, '\'' | '"') => quote = Some(c),
+            (None, '(' | '[' | '{') => depth += 1,
+            (None, ')') if depth == 0 => return Some(i),
+            (None, ')' | ']' | '}') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Language;
+    use super::plain_names;
+
+    #[test]
+    fn names_made_of_strings_are_plain() {
+        for (language, code, plain) in [
+            (
+                Language::Python,
+                "getattr(__import__('o'+'s'), 'sys' + 'tem')('ls')",
+                "os.system('ls')",
+            ),
+            (
+                Language::Python,
+                "import importlib; importlib.import_module('shutil').rmtree('x')",
+                "import importlib; shutil.rmtree('x')",
+            ),
+            (
+                Language::JavaScript,
+                "require('child_process')['exec' + 'Sync']('ls')",
+                "require('child_process').execSync('ls')",
+            ),
+            (
+                Language::Ruby,
+                "Kernel.send(:system, 'ls')",
+                "Kernel.system('ls')",
+            ),
+            (
+                Language::Php,
+                "call_user_func('sys'.'tem', 'ls');",
+                " system('ls');",
+            ),
+            (Language::Python, "getattr(x, name)", "getattr(x, name)"),
+            (
+                Language::JavaScript,
+                "const a = ['x', 'y']",
+                "const a = ['x', 'y']",
+            ),
+        ] {
+            assert_eq!(plain_names(language, code), plain);
+        }
+    }
+}
