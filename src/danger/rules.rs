@@ -32,7 +32,7 @@ presets! {
     "cloud" ["cloud" "clusters" "platforms"]
     "database" ["database" "migrations"]
     "exfiltration" ["exfiltration"]
-    "filesystem" ["filesystem" "windows"]
+    "filesystem" ["filesystem" "devices" "windows"]
     "git" ["git"]
     "secrets" ["secrets"]
     "supply-chain" ["supply-chain"]

@@ -146,9 +146,14 @@ impl Facts {
         self.0
             .shell
             .get_or_init(|| {
-                let command = self.tool()?.command.as_deref()?;
-                Some(Arc::new(shell::analyse(
-                    command,
+                let name = self.0.seed.event.tool.as_ref()?.name.to_ascii_lowercase();
+                let analyse = if matches!(name.as_str(), "powershell" | "pwsh") {
+                    shell::analyse_powershell
+                } else {
+                    shell::analyse
+                };
+                Some(Arc::new(analyse(
+                    self.tool()?.command.as_deref()?,
                     &shell::Surroundings {
                         work_dir: self.0.work_dir.clone(),
                         home: self.0.seed.home.clone(),

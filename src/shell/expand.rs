@@ -1,117 +1,11 @@
 //! Expansion of raw words: quotes, escapes, `~`, parameters, substitutions, splitting.
 
-use std::ops::Range;
-
 use super::Word;
 use super::brace;
+use super::fields::Fields;
+use super::fields::Quoting;
 use super::text;
 use super::walk::Walker;
-
-/// The longest word that is followed, in bytes: `x=$x$x` doubles it each time.
-const MAX_TEXT: usize = 32 * 1024;
-/// The most words that one word is followed into: `set -- "$@" "$@"` doubles them each time.
-const MAX_FIELDS: usize = 256;
-
-/// How a part of a word stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Quoting {
-    /// Bare: results are split into words and matched against file names.
-    Bare,
-    /// Bare, but one word whatever is in it: assignments and targets of redirections.
-    Whole,
-    /// In double quotes or in a here-document.
-    Double,
-}
-
-/// The words that a raw word becomes, the last still open.
-#[derive(Debug, Default)]
-pub(super) struct Fields {
-    done: Vec<Word>,
-    open: Word,
-    present: bool,
-    /// What ends a word of an expansion, where `IFS` was set.
-    separators: Option<String>,
-}
-
-impl Fields {
-    pub(super) fn push(&mut self, c: char) {
-        self.present = true;
-        if self.open.text.len() < MAX_TEXT {
-            self.open.text.push(c);
-        } else {
-            self.open.dynamic = true;
-        }
-    }
-
-    pub(super) fn push_str(&mut self, text: &str) {
-        self.present = true;
-        if self.open.text.len() + text.len() <= MAX_TEXT {
-            self.open.text.push_str(text);
-        } else {
-            self.open.dynamic = true;
-        }
-    }
-
-    /// Notes that quotes were there: an empty word is a word then.
-    fn quoted(&mut self) {
-        self.present = true;
-    }
-
-    fn end(&mut self) {
-        if self.present {
-            let word = std::mem::take(&mut self.open);
-            if self.done.len() < MAX_FIELDS {
-                self.done.push(word);
-            }
-        }
-        self.present = false;
-    }
-
-    /// Adds a text that is known only when it runs, as it was written.
-    pub(super) fn unknown(&mut self, written: &str, made_by: Range<usize>) {
-        self.push_str(written);
-        self.open.dynamic = true;
-        if !made_by.is_empty() {
-            self.open.made_by = made_by;
-        }
-    }
-
-    /// Adds what an expansion gave.
-    pub(super) fn add(&mut self, value: &Word, quoting: Quoting) {
-        self.open.dynamic |= value.dynamic;
-        self.open.each |= value.each;
-        if !value.made_by.is_empty() {
-            self.open.made_by = value.made_by.clone();
-        }
-        if quoting != Quoting::Bare || value.dynamic {
-            self.push_str(&value.text);
-            self.open.glob |= value.glob && quoting == Quoting::Bare;
-            return;
-        }
-        for c in value.text.chars() {
-            let separates = match &self.separators {
-                Some(set) => set.contains(c),
-                None => matches!(c, ' ' | '\t' | '\n'),
-            };
-            if separates {
-                self.end();
-            } else {
-                self.open.glob |= matches!(c, '*' | '?' | '[');
-                self.push(c);
-            }
-        }
-    }
-
-    /// Starts the next word of several, as `"$@"` does.
-    pub(super) fn next(&mut self) {
-        self.end();
-    }
-
-    fn finish(mut self) -> Vec<Word> {
-        self.end();
-        self.done
-    }
-}
 
 impl Walker<'_> {
     /// Expands a raw word into the words it becomes.
@@ -123,14 +17,11 @@ impl Walker<'_> {
         }
         let mut words = Vec::new();
         for one in brace::expand(raw) {
-            let mut fields = Fields {
-                separators: self.separators(),
-                ..Fields::default()
-            };
+            let mut fields = Fields::split_at(self.separators());
             self.expand_into(&one, Quoting::Bare, &mut fields);
             words.extend(fields.finish());
         }
-        words.truncate(MAX_FIELDS);
+        words.truncate(super::fields::MAX_FIELDS);
         words
     }
 
@@ -208,7 +99,7 @@ impl Walker<'_> {
                 }
                 '*' | '?' | '[' if quoting == Quoting::Bare => {
                     fields.push(c);
-                    fields.open.glob = true;
+                    fields.matches_files();
                 }
                 _ => fields.push(c),
             }

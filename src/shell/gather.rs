@@ -211,11 +211,6 @@ impl Walker<'_> {
     }
 
     pub(super) fn run_fd(&mut self, invocation: &Invocation) -> Option<String> {
-        let at = invocation
-            .arguments
-            .iter()
-            .position(|w| matches!(w.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch"))?;
-        let mut words = invocation.arguments.get(at + 1..)?.to_vec();
         const VALUES: &[&str] = &[
             "-e",
             "-t",
@@ -233,6 +228,11 @@ impl Walker<'_> {
             "--changed-before",
             "--owner",
         ];
+        let at = invocation
+            .arguments
+            .iter()
+            .position(|w| matches!(w.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch"))?;
+        let mut words = invocation.arguments.get(at + 1..)?.to_vec();
         let itself = self.analysis.invocations.len();
         let mut own = Vec::new();
         let mut options = invocation.arguments.get(..at)?.iter();

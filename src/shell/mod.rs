@@ -6,6 +6,7 @@ mod builtin;
 mod command;
 mod effect;
 mod expand;
+mod fields;
 mod flow;
 mod gather;
 mod guard;
@@ -17,6 +18,7 @@ mod issue_command;
 mod output;
 mod parameter;
 mod path;
+mod powershell;
 mod recipe;
 mod scope;
 mod text;
@@ -52,6 +54,11 @@ pub struct Surroundings {
     pub home: Option<PathBuf>,
     /// The root of the project.
     pub project_root: PathBuf,
+}
+
+/// Finds out what a line of PowerShell would run.
+pub fn analyse_powershell(command: &str, surroundings: &Surroundings) -> Analysis {
+    analyse(&powershell::as_posix(command), surroundings)
 }
 
 /// Finds out what a command line would run.

@@ -1,8 +1,8 @@
 //! Parameter expansion: `$NAME`, `${NAME:-default}`, `${NAME%suffix}`, `${NAME:0:1}`, `$@`.
 
 use super::Word;
-use super::expand::Fields;
-use super::expand::Quoting;
+use super::fields::Fields;
+use super::fields::Quoting;
 use super::scope::Scope;
 use super::walk::Walker;
 

@@ -241,3 +241,34 @@ fn statements_of_database_tools_are_judged() {
     .unwrap();
     assert_eq!(signals[0].intensity(), Intensity::Block);
 }
+
+#[test]
+fn powershell_keeps_its_backslashes() {
+    let stops = |tool: &str, command: &str| {
+        let signals = evaluate(
+            &World::new(""),
+            "PermissionChecker",
+            "{}",
+            tool,
+            json!({"command": command}),
+        );
+        !signals.unwrap().is_empty()
+    };
+    for command in [
+        "Remove-Item -Recurse -Force .\\src",
+        "Remove-Item C:\\Users\\me\\Documents -Recurse -Force",
+        "del src\\app.py -Force `\n -Recurse",
+        "reg delete HKLM\\Software\\Vendor /f",
+    ] {
+        assert!(stops("PowerShell", command), "{command}");
+    }
+    for command in [
+        "Remove-Item -Recurse -Force .\\node_modules",
+        "Remove-Item -Recurse -Force .\\build\\tmp",
+        "Get-ChildItem .\\src -Recurse",
+        "Select-String -Path .\\logs\\*.txt -Pattern 'rm -rf'",
+        "dotnet build .\\src\\App.sln",
+    ] {
+        assert!(!stops("PowerShell", command), "{command}");
+    }
+}

@@ -87,6 +87,13 @@ pub fn place(word: &Word, invocation: &Invocation, surroundings: &Surroundings) 
             _ => Place::Outside,
         };
     }
+    if text.contains('\\') {
+        let posix = Word {
+            text: text.replace('\\', "/"),
+            ..word.clone()
+        };
+        return place(&posix, invocation, surroundings);
+    }
     if word.dynamic && !text.starts_with(['/', '.', '~']) || text.starts_with("{}") {
         return unknown(text);
     }

@@ -208,6 +208,7 @@ pub(super) fn is_named_for_loss(digest: &Digest<'_>) -> bool {
             "delete-all",
             "purge",
             "nuke",
+            "teardown",
         ]
         .iter()
         .any(|word| name.contains(word))

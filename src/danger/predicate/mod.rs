@@ -103,6 +103,7 @@ predicates! {
     "kills-server" |d, _| content::kills_server(d);
     "unknown-client" |d, _| naming::is_client(d) && !rules::know(&d.invocation.program);
     "client" |d, _| naming::is_client(d);
+    "named-for-tests" |d, _| naming::is_named_for_tests(d.invocation);
     "for-tests" |d, _| naming::is_for_tests(d.invocation);
     "destroying-task" |_, w| naming::is_destroying_task(w);
     "agent-settings" |_, w| w.iter().any(|x| naming::is_agent_settings(&x.text));

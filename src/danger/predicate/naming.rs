@@ -138,6 +138,7 @@ const OTHERS: &[&str] = &[
     "whatis",
     "which",
     "xargs",
+    "xcrun",
     "xdg-open",
     "yarn",
 ];
@@ -198,6 +199,15 @@ pub(super) fn is_for_tests(invocation: &Invocation) -> bool {
         || invocation
             .value_of(&["--env", "-e"])
             .is_some_and(|value| is_test(&value.text))
+}
+
+/// Whether what is named last is there for tests, by its name: `app_test`, `tmp-3`.
+pub(super) fn is_named_for_tests(invocation: &Invocation) -> bool {
+    invocation.operands().last().is_some_and(|word| {
+        word.text
+            .split(|c: char| !c.is_ascii_alphabetic())
+            .any(|part| matches!(part, "test" | "tests" | "testing" | "tmp" | "scratch"))
+    })
 }
 
 /// Files in which an agent is told what it may do.
@@ -299,8 +309,8 @@ pub(super) fn is_open_to_all(digest: &Digest<'_>) -> bool {
 
 /// Ports at which stores of data answer over HTTP.
 const STORE_PORTS: &[&str] = &[
-    "2379", "5984", "6333", "7700", "8081", "8083", "8086", "8091", "8108", "8200", "8500", "8529",
-    "9200", "9201", "15672",
+    "2379", "5984", "6333", "7700", "8081", "8083", "8086", "8091", "8108", "8123", "8200", "8500",
+    "8529", "9200", "9201", "15672",
 ];
 
 /// Whether an argument is the address of a store of data, on this machine too.

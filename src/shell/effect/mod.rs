@@ -178,8 +178,9 @@ impl Collector<'_> {
         let home = self.surroundings.home.as_deref();
         let unknown = Path::new("");
         let dir = self.invocation.work_dir.as_deref().unwrap_or(unknown);
+        let posix = word.text.replace('\\', "/");
         self.out.push(PathEffect {
-            path: path::lexical(&word.text, dir, home),
+            path: path::lexical(&posix, dir, home),
             effect,
             program: self.invocation.program.clone(),
             recursive,

@@ -102,6 +102,14 @@ pub(super) fn act(
         Meaning::Paths(program, options) => {
             let mut words: Vec<Word> = options.iter().map(|o| Word::plain(*o)).collect();
             let mut given = paths();
+            let is_empty = |text: &String| matches!(text.trim(), "''" | "\"\"" | "``");
+            if program == "tee" && arguments.get(1).is_some_and(is_empty) {
+                given.truncate(1);
+                words.push(Word::plain("-s0"));
+                words.extend(given);
+                actions.push(Action::Does("truncate", words));
+                return;
+            }
             if matches!(program, "tee" | "cat" | "rm") && options != ["-f"] {
                 given.truncate(1);
             }
@@ -157,8 +165,16 @@ pub(super) fn act(
                 && mode.len() < 24
                 && (mode.contains(['\'', '"']));
             let path = value(path, code);
+            let empties = writes
+                && !mode.contains(['a', '+', 'x'])
+                && !mode.contains(">>")
+                && writes_nothing(code);
             if !path.text.is_empty() {
-                actions.push(Action::Does(if writes { "tee" } else { "cat" }, vec![path]));
+                actions.push(match writes {
+                    true if empties => Action::Does("truncate", vec![Word::plain("-s0"), path]),
+                    true => Action::Does("tee", vec![path]),
+                    false => Action::Does("cat", vec![path]),
+                });
             }
         }
         Meaning::Sql => {
@@ -199,6 +215,16 @@ pub(super) fn act(
             actions.push(Action::Does("curl", words));
         }
     }
+}
+
+/// Whether code that opens a file to write it puts nothing into it.
+fn writes_nothing(code: &str) -> bool {
+    ![
+        "write", "dump", "print", "puts", "<<", "save", "copy", "to_", "put", "file=", "stdout",
+        "extract", "send", "as ", "= open", "=open",
+    ]
+    .iter()
+    .any(|word| code.contains(word))
 }
 
 /// Whether an argument is `name=value` or `name: value`, not a value of its own.

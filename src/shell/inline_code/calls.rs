@@ -233,7 +233,49 @@ const LUA: Calls = &[
 
 const AWK: Calls = &[("system", Shell)];
 
-const EXPECT: Calls = &[("spawn", Shell), ("exec", Shell), ("system", Shell)];
+const EXPECT: Calls = &[
+    ("spawn", Shell),
+    ("exec", Shell),
+    ("system", Shell),
+    ("file delete -force", RM_TREE),
+    ("file delete", RM),
+];
+
+const JULIA: Calls = &[
+    ("rm", RM_TREE),
+    ("mv", MV),
+    ("cp", CP),
+    ("write", WRITE),
+    ("download", Send),
+];
+
+/// Elixir, Emacs Lisp, Erlang, Groovy, Haskell, Java, R, Scala.
+const OTHER: Calls = &[
+    ("File.rm_rf", RM_TREE),
+    ("File.rm_rf!", RM_TREE),
+    ("File.rm", RM),
+    ("File.rm!", RM),
+    ("System.cmd", Program),
+    (":os.cmd", Shell),
+    ("os:cmd", Shell),
+    ("file:del_dir_r", RM_TREE),
+    ("file:delete", RM),
+    ("delete-directory", RM_TREE),
+    ("delete-file", RM),
+    ("shell-command", Shell),
+    (".deleteDir", Receiver("rm", &["-rf"])),
+    (".delete", Receiver("rm", &["-f"])),
+    ("removeDirectoryRecursive", RM_TREE),
+    ("removePathForcibly", RM_TREE),
+    ("removeFile", RM),
+    ("unlink", RM_TREE),
+    ("file.remove", RM),
+    ("system", Shell),
+    ("system2", Shell),
+    ("sh/sh", Shell),
+    ("Files.delete", RM),
+    ("FileUtils.deleteDirectory", RM_TREE),
+];
 
 pub(super) fn calls(language: Language) -> Calls {
     match language {
@@ -245,6 +287,8 @@ pub(super) fn calls(language: Language) -> Calls {
         Language::Lua => LUA,
         Language::Awk => AWK,
         Language::Expect => EXPECT,
+        Language::Julia => JULIA,
+        Language::Other => OTHER,
         Language::AppleScript | Language::PowerShell => &[],
     }
 }

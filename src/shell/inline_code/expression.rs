@@ -232,6 +232,7 @@ pub(super) fn receiver(before: &str, code: &str) -> Option<Word> {
                             });
                         }
                         let is_path = head.ends_with("Path")
+                            || head.ends_with("File")
                             || head.is_empty()
                             || head.ends_with([' ', ';', '(', '=']);
                         return is_path.then(|| value(inner, code));

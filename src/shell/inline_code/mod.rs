@@ -38,6 +38,9 @@ pub(super) enum Language {
     AppleScript,
     PowerShell,
     Expect,
+    Julia,
+    /// One of those of which only the calls that delete or run something are known.
+    Other,
 }
 
 /// What a call in inline code does.
@@ -65,6 +68,10 @@ pub(super) fn language(program: &str) -> Option<Language> {
         "osascript" => Language::AppleScript,
         "pwsh" | "powershell" | "cmd" => Language::PowerShell,
         "expect" | "tclsh" | "wish" => Language::Expect,
+        "julia" => Language::Julia,
+        "Rscript" | "R" | "littler" | "groovy" | "elixir" | "iex" | "erl" | "ghc" | "runghc"
+        | "scala" | "kotlin" | "clojure" | "clj" | "bb" | "emacs" | "swift" | "crystal"
+        | "jshell" => Language::Other,
         _ => return None,
     })
 }
@@ -77,6 +84,7 @@ impl Language {
             Self::JavaScript => &["-e", "-p", "--eval", "--print", "eval"],
             Self::Perl => &["-e", "-E"],
             Self::Ruby | Self::Lua | Self::AppleScript => &["-e"],
+            Self::Julia | Self::Other => &["-e", "--eval", "-eval"],
             Self::Php => &["-r", "-R", "-B", "-E"],
             Self::Awk => &[],
             Self::PowerShell => &["-c", "-C", "-Command", "-command", "/c", "/C"],
@@ -101,7 +109,7 @@ pub(super) fn actions(language: Language, code: &str) -> Vec<Action> {
 fn collect(language: Language, code: &str, nesting: usize, actions: &mut Vec<Action>) {
     match language {
         Language::PowerShell => {
-            actions.push(Action::Shell(code.to_owned()));
+            actions.push(Action::Shell(super::powershell::as_posix(code)));
             return;
         }
         Language::AppleScript => {
@@ -177,8 +185,10 @@ fn collect(language: Language, code: &str, nesting: usize, actions: &mut Vec<Act
             }
             let arguments = match after.trim_start().strip_prefix('(') {
                 Some(inner) => split_arguments(inner),
-                None if matches!(language, Language::Perl | Language::Ruby | Language::Expect)
-                    && !name.starts_with('.')
+                None if matches!(
+                    language,
+                    Language::Perl | Language::Ruby | Language::Expect | Language::Other
+                ) && !name.starts_with('.')
                     && !is_mentioned(before, after) =>
                 {
                     let statement = after.trim_start();

@@ -44,13 +44,10 @@ fn joined_literals(code: &str, joins: char) -> String {
                 .strip_prefix(joins)
                 .and_then(|t| t.trim_start().strip_prefix(quote));
             joined.push_str(before);
-            match next {
-                Some(next) => rest = next,
-                None => {
-                    joined.push(quote);
-                    rest = after;
-                }
+            if next.is_none() {
+                joined.push(quote);
             }
+            rest = next.unwrap_or(after);
         }
         joined.push_str(rest);
         out = joined;
