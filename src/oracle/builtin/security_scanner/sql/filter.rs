@@ -54,7 +54,7 @@ const BEGINS_FAR: &str = r"(?is)^(?:update[\s\\].*?\bset\b|grant[\s\\].*?\bto\b)
 /// What may stand anywhere in a text.
 const GOES_ON: &str = r#"(?is)^(?:union[\s\\].*?\bselect\b|insert\s+into\s|delete[\s\\]+from\s|where\s+\S+\s*(?:=|<|>|!=|\blike\b|\bin\b|\bis\b|\bbetween\b)|where\s*['"`]|from\s+\S+\s+where\s|order\s+by\s|(?:by|from|having|join|select|where)raw\s*[(<])"#;
 
-/// What the literal of Rust is that begins with `use`: a database and nothing more, or something to put one in.
+/// What a literal of Rust or Python is that begins with `use`: a database and nothing more, or something to put one in.
 const USES: &str = r"(?is)^use(?:\s|\\.)+(?:\{[^}]*\}|[^\s\\])*$";
 
 /// How far what belongs together may lie apart, in bytes.
@@ -87,13 +87,9 @@ pub(super) fn may_hold_sql(path: &str, source: &str, words: impl Iterator<Item =
 impl Filter {
     fn lets_through(&self, path: &str, source: &str, words: impl Iterator<Item = Found>) -> bool {
         let mut candidates = words.filter(|word| self.may_begin_or_go_on(word, source));
-        if path
-            .rsplit_once('.')
-            .is_none_or(|(_, extension)| extension != "rs")
-        {
+        let Some(mut literals) = Literals::of(path, source) else {
             return candidates.next().is_some();
-        }
-        let mut literals = Literals::of(source);
+        };
         let mut seen = false;
         candidates.any(|word| {
             seen = true;
@@ -121,8 +117,19 @@ impl Filter {
                 && (number >= FIRST_FUNCTION || begins_word(before.as_bytes()))
                 && self.goes_on.is_match(from_here(FAR))
         };
-        (begins() || goes_on()) && !is_comment(before)
+        let candidate = (begins() && !is_directive(from_here(NEAR))) || goes_on();
+        candidate && !is_comment(before)
     }
+}
+
+/// Whether a text is a directive of JavaScript, such as `use strict`, and nothing is put behind it.
+fn is_directive(text: &str) -> bool {
+    let directive = text.strip_prefix("use ").unwrap_or_default();
+    ["strict", "client", "server", "asm"].iter().any(|name| {
+        let after = directive.strip_prefix(name).unwrap_or_default();
+        let after = after.strip_prefix(['"', '\'']).map(str::trim_start);
+        after.is_some_and(|after| !after.starts_with(['+', '.', ',', ')']))
+    })
 }
 
 /// Whether nothing but signs, escapes and what is put in stands between here and the start of a string.
@@ -197,6 +204,7 @@ mod tests {
             "q.orderByRaw(`${column} desc`)",
             "   union select password from users where a = \" + a",
             r#"sql = "use " + database"#,
+            r#"sql = "use strict" + database"#,
             "sql := `use ` + database",
             r#"sql = "call " + name + "(1)""#,
             r#"sql = "delete" + " from t where a = " + a"#,
@@ -221,6 +229,9 @@ mod tests {
             "mod a;\nfn update(&mut self) { self.create(); self.drop(\"drop it\") }",
             "mod a;\nuse std::fmt;\nlet from = call(where_from);",
             "assert_eq!(text, \"selected\");",
+            "'use strict'\n\nconst a = 1",
+            "\"use strict\";var a",
+            "throw new Error('somewhere'); elsewhere 'a'",
             "list.remove(ListEntry::as_raw(&entry));",
             "#[deprecated(note = \"use `other` in its place\")]",
             "let text = text.replace(\"~1\", \"into\");",

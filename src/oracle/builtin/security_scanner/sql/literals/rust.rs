@@ -1,73 +1,28 @@
-//! Where the string literals of a Rust source lie, found without parsing: `where` and `use` are words of Rust as well as of SQL.
+//! The string literals of Rust.
 
-use std::ops::Range;
+use super::Lexer;
+use super::Literal;
 
-/// The string literals of a source, in its order.
-pub(super) struct Literals<'s> {
+/// Takes a source of Rust apart.
+pub(super) struct Rust<'s> {
     source: &'s str,
     /// Up to where the source was looked at.
     at: usize,
-    /// The last literal that was found.
-    last: Range<usize>,
-    /// Where the code begins that lies before it.
+    /// Where the code begins that was not looked at yet for attributes.
     code: usize,
-    /// Whether an attribute is open there, whose literals nothing runs.
+    /// Whether one is open there.
     in_attribute: bool,
-    /// Whether a literal or a comment has no end.
     unclosed: bool,
 }
 
-impl<'s> Literals<'s> {
-    pub(super) fn of(source: &'s str) -> Self {
+impl<'s> Rust<'s> {
+    pub(super) fn new(source: &'s str) -> Self {
         Self {
             source,
             at: 0,
-            last: 0..0,
             code: 0,
             in_attribute: false,
             unclosed: false,
-        }
-    }
-
-    /// Returns what a literal holds from an offset on, if the offset lies in one that is no part of an attribute.
-    ///
-    /// Offsets must be asked for in rising order.
-    pub(super) fn from(&mut self, offset: usize) -> Option<&'s str> {
-        while self.last.end <= offset {
-            self.last = self.advance()?;
-        }
-        (self.last.start <= offset && !self.in_attribute)
-            .then(|| self.source.get(offset..self.last.end))
-            .flatten()
-    }
-
-    /// Whether a literal or a comment has no end: then the source is a part of one, and who knows where its literals lie.
-    pub(super) fn are_unclear(&mut self) -> bool {
-        while self.advance().is_some() {}
-        self.unclosed
-    }
-
-    fn advance(&mut self) -> Option<Range<usize>> {
-        loop {
-            let found = memchr::memchr3(b'"', b'\'', b'/', self.rest())?;
-            let sign = self.at + found;
-            self.at = sign + 1;
-            match (self.byte(sign), self.rest()) {
-                (b'"', _) => {
-                    self.follow_code(sign);
-                    let start = self.at;
-                    self.skip_string(sign);
-                    self.code = self.at;
-                    return Some(start..self.at);
-                }
-                (b'/', [b'/' | b'*', ..]) => {
-                    self.follow_code(sign);
-                    self.skip_comment();
-                    self.code = self.at;
-                }
-                (b'\'', _) => self.skip_character(),
-                _ => {}
-            }
         }
     }
 
@@ -155,6 +110,43 @@ impl<'s> Literals<'s> {
     }
 }
 
+impl<'s> Lexer<'s> for Rust<'s> {
+    fn source(&self) -> &'s str {
+        self.source
+    }
+
+    fn advance(&mut self) -> Option<Literal> {
+        loop {
+            let found = memchr::memchr3(b'"', b'\'', b'/', self.rest())?;
+            let sign = self.at + found;
+            self.at = sign + 1;
+            match (self.byte(sign), self.rest()) {
+                (b'"', _) => {
+                    self.follow_code(sign);
+                    let start = self.at;
+                    self.skip_string(sign);
+                    self.code = self.at;
+                    return Some(Literal {
+                        range: start..self.at,
+                        idle: self.in_attribute,
+                    });
+                }
+                (b'/', [b'/' | b'*', ..]) => {
+                    self.follow_code(sign);
+                    self.skip_comment();
+                    self.code = self.at;
+                }
+                (b'\'', _) => self.skip_character(),
+                _ => {}
+            }
+        }
+    }
+
+    fn is_unclosed(&self) -> bool {
+        self.unclosed
+    }
+}
+
 /// How many hashes end the raw string whose quote follows; none where it is not raw.
 fn hashes_of_raw(before: &[u8]) -> Option<usize> {
     let hashes = before.iter().rev().take_while(|b| **b == b'#').count();
@@ -176,59 +168,22 @@ fn hashes_of_raw(before: &[u8]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::Literals;
-
-    fn literals(source: &str) -> Vec<&str> {
-        let mut literals = Literals::of(source);
-        std::iter::from_fn(|| literals.advance())
-            .filter_map(|range| source.get(range))
-            .collect()
-    }
+    use super::super::all;
+    use super::Rust;
 
     #[test]
     fn strings_are_found_and_nothing_else() {
         assert_eq!(
-            literals(
+            all(Rust::new(
                 r##"f::<'a>("one", '"', '\'', b"two\" \\", r"\", br#"a"b"#, 'ä', "three"); // "no"#?"##
-            ),
+            )),
             [r#"one""#, r#"two\" \\""#, r#"\""#, r#"a"b""#, r#"three""#]
         );
         assert_eq!(
-            literals("/* \" /* ' */ \" */ 'b: loop { \"x\ny\" } '\u{22}' for\"z\" // \"\n'c'"),
+            all(Rust::new(
+                "/* \" /* ' */ \" */ 'b: loop { \"x\ny\" } '\u{22}' for\"z\" // \"\n'c'"
+            )),
             ["x\ny\"", "z\""]
         );
-    }
-
-    #[test]
-    fn an_offset_is_in_a_literal_or_is_not() {
-        let source = r#"where a: "where" + where"#;
-        let mut literals = Literals::of(source);
-        let held = source
-            .match_indices("where")
-            .map(|(at, _)| literals.from(at).is_some());
-        assert_eq!(held.collect::<Vec<_>>(), [false, true, false]);
-        assert!(!literals.are_unclear());
-    }
-
-    #[test]
-    fn what_stands_in_an_attribute_is_passed_over() {
-        let source =
-            r#"#[a(b = "use", c = "use")] "use" /* #[ */ "use" #![d = "use"] "use" [0] "use""#;
-        let mut literals = Literals::of(source);
-        let run = source
-            .match_indices("use")
-            .map(|(at, _)| literals.from(at).is_some());
-        assert_eq!(
-            run.collect::<Vec<_>>(),
-            [false, false, true, true, false, true, true]
-        );
-    }
-
-    #[test]
-    fn what_has_no_end_is_unclear() {
-        for source in [r#"where a = " + a"#, "r#\"x\"", "/* where /* */"] {
-            assert!(Literals::of(source).are_unclear(), "{source}");
-        }
-        assert!(!Literals::of("fn f<'a>() where 'a: 'static { '\"'; }").are_unclear());
     }
 }
