@@ -49,6 +49,8 @@ const WORTH_THREADS: usize = 64;
 #[derive(Debug)]
 pub struct DiskWorkspace {
     root: PathBuf,
+    /// Where the root really lies; asked once, for every file that is read asks for it.
+    real_root: OnceLock<Result<PathBuf, ReadError>>,
     issues_dir: PathBuf,
     /// The folder of the issues relative to the root; none where it is the root itself or lies elsewhere.
     issues_folder: Option<String>,
@@ -83,6 +85,12 @@ impl From<io::Error> for ReadError {
     }
 }
 
+impl ReadError {
+    fn to_error(&self) -> io::Error {
+        io::Error::new(self.kind, self.message.clone())
+    }
+}
+
 impl DiskWorkspace {
     /// Makes the workspace of the project at `root`, whose issues lie below `issues_dir`.
     ///
@@ -96,6 +104,7 @@ impl DiskWorkspace {
             .filter(|folder| !folder.is_empty() && folder != ".");
         Self {
             root,
+            real_root: OnceLock::new(),
             issues_dir,
             issues_folder,
             contents: Cache::default(),
@@ -108,6 +117,16 @@ impl DiskWorkspace {
             tree_changes: OnceLock::new(),
             evidence: OnceLock::new(),
         }
+    }
+
+    /// Returns the real path of something inside the project.
+    fn resolve(&self, path: &str) -> io::Result<PathBuf> {
+        let real_root = self
+            .real_root
+            .get_or_init(|| self.root.canonicalize().map_err(ReadError::from))
+            .as_ref()
+            .map_err(ReadError::to_error)?;
+        contained::resolve_in(&self.root, real_root, path)
     }
 
     fn repository(&self) -> Result<&Arc<Repository>, GitError> {
@@ -165,7 +184,7 @@ impl DiskWorkspace {
 
     /// Counts the lines of a file as git does; none where it is binary or no plain file.
     fn lines(&self, path: &str) -> Option<u32> {
-        let real = contained::resolve(&self.root, path).ok()?;
+        let real = self.resolve(path).ok()?;
         let size = real
             .metadata()
             .ok()
@@ -196,7 +215,7 @@ impl DiskWorkspace {
     }
 
     fn read_new(&self, path: &str) -> io::Result<Arc<[u8]>> {
-        let real = contained::resolve(&self.root, path).or_else(|error| {
+        let real = self.resolve(path).or_else(|error| {
             // The issues may lie elsewhere, by the settings.
             if self.issues_folder.is_none() && Path::new(path).is_absolute() {
                 contained::resolve(&self.issues_dir, path)
@@ -224,11 +243,11 @@ impl Workspace for DiskWorkspace {
         place
             .get_or_init(|| self.read_new(path).map_err(ReadError::from))
             .clone()
-            .map_err(|error| io::Error::new(error.kind, error.message))
+            .map_err(|error| error.to_error())
     }
 
     fn exists(&self, path: &str) -> bool {
-        contained::resolve(&self.root, path).is_ok()
+        self.resolve(path).is_ok()
     }
 
     fn list(&self, glob: &str) -> Vec<String> {

@@ -1,5 +1,10 @@
 //! The lines that a change adds, and the content that a tool is about to write.
 
+use rayon::iter::IntoParallelIterator as _;
+use rayon::iter::IntoParallelRefIterator as _;
+use rayon::iter::ParallelExtend as _;
+use rayon::iter::ParallelIterator as _;
+
 use crate::event::ToolKind;
 use crate::oracle::HookContext;
 use crate::oracle::OracleError;
@@ -102,7 +107,7 @@ pub(in crate::oracle) fn by_change(context: &HookContext) -> Result<Vec<Added>, 
         Err(GitError::NoRepository(_)) => {
             let files = context.workspace().list("**/*");
             return Ok(files
-                .iter()
+                .par_iter()
                 .filter_map(|path| whole_file(context, path))
                 .collect());
         }
@@ -122,12 +127,19 @@ pub(in crate::oracle) fn by_change(context: &HookContext) -> Result<Vec<Added>, 
     });
     // What git does not track yet is in no diff, and new as a whole.
     let in_diff: Vec<String> = added.iter().filter_map(|file| file.path.clone()).collect();
-    for file in &changes.files {
-        let is_new = matches!(file.change, Change::Added) || changes.base.is_none();
-        if is_new && file.change != Change::Deleted && in_diff.binary_search(&file.path).is_err() {
-            added.extend(whole_file(context, &file.path));
-        }
-    }
+    let untracked: Vec<&String> = changes
+        .files
+        .iter()
+        .filter(|file| matches!(file.change, Change::Added) || changes.base.is_none())
+        .filter(|file| file.change != Change::Deleted)
+        .map(|file| &file.path)
+        .filter(|path| in_diff.binary_search(path).is_err())
+        .collect();
+    added.par_extend(
+        untracked
+            .into_par_iter()
+            .filter_map(|path| whole_file(context, path)),
+    );
     Ok(added)
 }
 
@@ -140,9 +152,18 @@ fn whole_file(context: &HookContext, path: &str) -> Option<Added> {
     }
     Some(Added {
         path: Some(path.to_owned()),
-        text: String::from_utf8_lossy(&bytes).into_owned(),
+        text: text_of(&bytes),
         lines: Vec::new(),
     })
+}
+
+/// Returns bytes as text; what is no text in them is replaced.
+pub(super) fn text_of(bytes: &[u8]) -> String {
+    // To check all at once is much faster than to look for what must be replaced.
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => String::from_utf8_lossy(bytes).into_owned(),
+    }
 }
 
 /// Asks git for the added lines of everything that it tracks, sorted by path.
@@ -194,7 +215,7 @@ fn diff(context: &HookContext, base: &str) -> Result<Vec<Added>, OracleError> {
 
 /// Reads a diff without context lines.
 fn parse(diff: &[u8]) -> Vec<Added> {
-    let text = String::from_utf8_lossy(diff);
+    let text = text_of(diff);
     let mut files = Vec::<Added>::new();
     let (mut next, mut left) = (0_u32, 0_u32);
     let mut removed = 0_u32;

@@ -301,7 +301,7 @@ impl SecurityScanner {
         };
         let read = |path: &str| {
             let bytes = context.workspace().read(path).ok()?;
-            Some(String::from_utf8_lossy(&bytes).into_owned())
+            Some(added::text_of(&bytes))
         };
         Ok(added
             .par_iter()
