@@ -198,7 +198,7 @@ fn the_message_about_to_be_committed_is_read_from_the_command() {
 #[test]
 fn many_bad_commits_are_counted() {
     let commits = (0..1000).map(|n| Commit {
-        id: format!("{n:040}"),
+        id: format!("{n:04}{:036}", 0),
         message: format!("bad {n}"),
         ..Commit::default()
     });
@@ -209,6 +209,16 @@ fn many_bad_commits_are_counted() {
     assert_eq!(
         signals[20].payload.text(),
         "980 more commit messages of this branch are not as they should be either"
+    );
+    // The newest come first, and one rebase from the oldest on reaches all of them.
+    let steps = signals[20].payload.steps().join("\n");
+    let oldest = Commit {
+        id: format!("0999{:036}", 0),
+        ..Commit::default()
+    };
+    assert!(
+        steps.contains(&format!("git rebase -i {}~1", oldest.short_id())),
+        "{steps}"
     );
 }
 

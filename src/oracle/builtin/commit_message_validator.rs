@@ -7,7 +7,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::values::Texts;
-use super::wording::counted;
 use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
@@ -20,6 +19,7 @@ use crate::oracle::OracleError;
 use crate::pattern::Pattern;
 use crate::signal::Intensity;
 use crate::signal::Signal;
+use crate::workspace::Commit;
 use crate::workspace::CommitsOf;
 
 pub(super) static DEFINITION: Definition = Definition {
@@ -173,27 +173,40 @@ impl Validator {
         let issue = issue_id(context);
         let git = context.facts.git().ok();
         let head = git.and_then(|git| git.head());
-        let mut signals: Vec<Signal> = commits
+        let bad: Vec<(&Commit, Vec<String>)> = commits
             .iter()
-            .filter_map(|commit| {
-                let faults = self.faults(&commit.message, issue.as_deref());
+            .map(|commit| (commit, self.faults(&commit.message, issue.as_deref())))
+            .filter(|(_, faults)| !faults.is_empty())
+            .collect();
+        let mut signals: Vec<Signal> = bad
+            .iter()
+            .take(MOST_SIGNALS)
+            .filter_map(|(commit, faults)| {
                 let name = format!("commit {}", commit.short_id());
                 let step = if head == Some(commit.id.as_str()) {
                     "Reword it: `git commit --amend`".to_owned()
                 } else {
                     format!("Reword it: `git rebase -i {}~1`", commit.short_id())
                 };
-                signal(&name, &commit.message, &faults, &step)
+                signal(&name, &commit.message, faults, &step)
             })
             .collect();
-        let more = signals.len().saturating_sub(MOST_SIGNALS);
-        if more > 0 {
-            signals.truncate(MOST_SIGNALS);
-            let text = format!(
-                "{} of this branch are not as they should be either",
-                counted(more, "more commit message")
-            );
-            signals.push(Signal::prompt("commit-message", text));
+        let more = bad.len().saturating_sub(MOST_SIGNALS);
+        if let (1.., Some((oldest, _))) = (more, bad.last()) {
+            let text = match more {
+                1 => {
+                    "1 more commit message of this branch is not as it should be either".to_owned()
+                }
+                _ => format!(
+                    "{more} more commit messages of this branch are not as they should be either"
+                ),
+            };
+            // The newest come first: from the oldest on, all of them are reworded at once.
+            let id = oldest.short_id();
+            signals.push(Signal::prompt("commit-message", text).steps([
+                format!("Look through them: `git log --format='%h %s' {id}~1..`"),
+                format!("Reword all that need it at once: `git rebase -i {id}~1`, with `reword` for each"),
+            ]));
         }
         Ok(signals)
     }
