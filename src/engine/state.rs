@@ -30,6 +30,7 @@ use crate::policy::Policy;
 use crate::policy::lint;
 use crate::signal::Signal;
 use crate::signal_log::EmptyHistory;
+use crate::signal_log::Evaluation;
 use crate::signal_log::History;
 use crate::signal_log::LogHistory;
 use crate::signal_log::SignalLog;
@@ -338,14 +339,22 @@ impl State {
         let Some(log) = &self.log else {
             return Ok(Vec::new());
         };
-        let mut bodies = record::bodies(facts, verdict, skipped, log.events());
+        let mut further = record::signals(facts.event(), verdict);
         // Trying an issue's step or a stop again is an answer to what stopped it; the next tool call is not.
         let trigger = verdict.trigger;
         if trigger.is_issue() || trigger == Trigger::PreAgentTurnStop {
             let history = &**facts.history();
-            bodies.extend(inferred_responses(history, facts.event(), verdict, now));
+            further.extend(inferred_responses(history, facts.event(), verdict, now));
         }
-        match log.append_together(bodies, now, deadline).await {
+        let evaluation = Evaluation {
+            event: facts.event(),
+            verdict,
+            skipped,
+        };
+        match log
+            .append_evaluation(evaluation, further, now, deadline)
+            .await
+        {
             Ok(appended) => {
                 let damage = appended.notice.and_then(|notice| notice.damage());
                 let damage = damage.map(|damage| format!("the signal log was damaged: {damage}"));

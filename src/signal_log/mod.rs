@@ -6,6 +6,7 @@ mod chain;
 mod compose;
 mod cursor;
 mod error;
+mod evaluation;
 mod files;
 mod follow;
 mod frame;
@@ -30,6 +31,7 @@ mod writer;
 
 pub(crate) use self::blocks::bare_lines;
 pub use self::error::LogError;
+pub use self::evaluation::Evaluation;
 pub use self::follow::Follow;
 pub use self::history::Chain;
 pub use self::history::EmptyHistory;

@@ -1,5 +1,7 @@
 //! Redactor: cuts secrets and too much text out of what is logged, and marks what was cut.
 
+use std::borrow::Cow;
+
 use regex::Regex;
 use serde_json::Map;
 use serde_json::Value;
@@ -8,8 +10,10 @@ use super::Body;
 use super::LogError;
 use super::secret;
 use crate::config::LogEvents;
+use crate::event::Event;
 use crate::signal::Payload;
 use crate::signal::Signal;
+use crate::verdict::BindingReport;
 
 /// How long one text may be, in bytes.
 const LONGEST_TEXT: usize = 4 << 10;
@@ -36,6 +40,43 @@ impl Redactor {
             })
             .collect::<Result<_, _>>()?;
         Ok(Self { patterns })
+    }
+
+    /// Whether nothing would be cut out of what this JSON says; in doubt it says no.
+    pub(super) fn leaves(&self, json: &str) -> bool {
+        let bytes = json.as_bytes();
+        self.patterns.is_empty()
+            && json.len() <= LONGEST_TEXT
+            && memchr::memchr_iter(b',', bytes).count() < MOST_ENTRIES
+            && !secret::may_hold(bytes)
+    }
+
+    /// Returns an event as JSON, cleaned.
+    pub(super) fn event(&self, event: &Event) -> serde_json::Result<String> {
+        let mut value = serde_json::to_value(event)?;
+        self.clean_value(&mut value, &mut MOST_TEXT.clone());
+        serde_json::to_string(&value)
+    }
+
+    /// Returns the reports of bindings, cleaned.
+    pub(super) fn reports<'a>(
+        &self,
+        reports: impl Iterator<Item = &'a BindingReport>,
+    ) -> Vec<Cow<'a, BindingReport>> {
+        let mut left = MOST_TEXT;
+        reports
+            .map(|report| match &report.error {
+                None => Cow::Borrowed(report),
+                Some(error) => {
+                    let mut error = error.clone();
+                    self.clean_text(&mut error, &mut left);
+                    Cow::Owned(BindingReport {
+                        error: Some(error),
+                        ..report.clone()
+                    })
+                }
+            })
+            .collect()
     }
 
     /// Cleans one record; of the event it leaves what `events` allows.

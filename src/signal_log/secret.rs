@@ -110,6 +110,34 @@ static PREFIXES: Words<{ SHAPES.len() }> = Words::new(prefixes(), false);
 
 static LABELLED: Words<15> = Words::new(LABELS, true);
 
+/// How many traces there are: the prefixes and labels, and what is found by neither.
+const TRACE_COUNT: usize = SHAPES.len() + LABELS.len() + OTHERS.len();
+
+/// The labels in which a name may have another line between its words, and what a password in an address stands behind.
+const OTHERS: [&str; 3] = ["access-key", "private-key", "://"];
+
+static TRACES: Words<TRACE_COUNT> = Words::new(traces(), true);
+
+#[expect(
+    clippy::indexing_slicing,
+    reason = "it is made by the compiler, which would tell"
+)]
+const fn traces() -> [&'static str; TRACE_COUNT] {
+    let mut traces = [""; TRACE_COUNT];
+    let mut at = 0;
+    while at < TRACE_COUNT {
+        traces[at] = if at < SHAPES.len() {
+            SHAPES[at].prefix
+        } else if at < SHAPES.len() + LABELS.len() {
+            LABELS[at - SHAPES.len()]
+        } else {
+            OTHERS[at - SHAPES.len() - LABELS.len()]
+        };
+        at += 1;
+    }
+    traces
+}
+
 #[expect(
     clippy::indexing_slicing,
     reason = "it is made by the compiler, which would tell"
@@ -162,6 +190,11 @@ pub(crate) fn find(text: &str) -> Vec<(Range<usize>, &'static str)> {
         free
     });
     found
+}
+
+/// Whether a text, be it escaped as in JSON, holds anything by which a secret in it or the name of one is known.
+pub(crate) fn may_hold(text: &[u8]) -> bool {
+    TRACES.find_iter(text).next().is_some()
 }
 
 /// Whether the name of a field says that its value is a secret: `password`, `GITHUB_TOKEN`, `apiKey`.

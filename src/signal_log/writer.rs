@@ -20,6 +20,7 @@ use super::LogError;
 use super::Notice;
 use super::compose::Composed;
 use super::compose::compose;
+use super::evaluation::Evaluation;
 use super::files::LogFiles;
 use super::frame;
 use super::group::Group;
@@ -29,7 +30,6 @@ use super::redact::Redactor;
 use super::rotation;
 use super::tail::Tail;
 use crate::config::Fsync;
-use crate::config::LogEvents;
 use crate::config::LogSettings;
 
 /// How long a writer waits for the others.
@@ -92,11 +92,6 @@ impl SignalLog {
         &self.files.current
     }
 
-    /// Returns how much of an event is kept; with `none` the event need not be handed over.
-    pub const fn events(&self) -> LogEvents {
-        self.settings.events
-    }
-
     /// Appends records in one write; when it returns they are in the log, as durable as `fsync` says.
     ///
     /// Secrets are cut out before. After an error none of the records is in the log, but for one case: where `fsync`
@@ -122,12 +117,37 @@ impl SignalLog {
         now: DateTime<Utc>,
         until: Option<Instant>,
     ) -> Result<Appended, LogError> {
+        self.append_request(self.request(bodies, now)?, until).await
+    }
+
+    /// Appends the record of an evaluated event and then further ones, like [`Self::append_together`].
+    ///
+    /// # Errors
+    /// A [`LogError`] that says what stood in the way and how to mend it.
+    pub async fn append_evaluation(
+        &self,
+        evaluation: Evaluation<'_>,
+        further: Vec<Body>,
+        now: DateTime<Utc>,
+        until: Option<Instant>,
+    ) -> Result<Appended, LogError> {
+        let text = evaluation.text(&self.redactor, self.settings.events)?;
+        let mut request = self.request(further, now)?;
+        request.bodies.insert(0, text);
+        self.append_request(request, until).await
+    }
+
+    async fn append_request(
+        &self,
+        request: Request,
+        until: Option<Instant>,
+    ) -> Result<Appended, LogError> {
         let patience = || {
             until.map_or(PATIENCE, |until| {
                 PATIENCE.min(until.saturating_duration_since(Instant::now()))
             })
         };
-        let mut member = self.group.join(self.request(bodies, now)?);
+        let mut member = self.group.join(request);
         let outcome = loop {
             if let Some(outcome) = poll_fn(|context| member.poll(context)).await {
                 break outcome;
