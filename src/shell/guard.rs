@@ -10,6 +10,7 @@ use rable::Node;
 use super::Analysis;
 use super::DoubtKind;
 use super::Surroundings;
+use super::plain;
 use super::walk::Input;
 use super::walk::Walker;
 
@@ -113,6 +114,11 @@ impl Measure {
 
 /// Parses a text, if it is no danger to the parser.
 pub(super) fn parse(text: &str) -> Result<Vec<Node>, DoubtKind> {
+    if text.len() <= SHORT
+        && let Some(nodes) = plain::parse(text)
+    {
+        return Ok(nodes);
+    }
     if text.len() > MAX_LENGTH || !Measure::of(text).is_parseable() {
         return Err(DoubtKind::TooComplex);
     }
@@ -130,6 +136,13 @@ pub(super) fn analyse(command: &str, surroundings: &Surroundings) -> Analysis {
     } else {
         command
     };
+    if command.len() <= SHORT
+        && let Some(nodes) = plain::parse(command)
+    {
+        let mut walker = Walker::new(surroundings, Rc::from([]));
+        walker.run_parsed(&nodes);
+        return walker.analysis;
+    }
     let measure = Measure::of(command);
     if command.len() <= SHORT && measure.brackets <= SHALLOW && measure.is_parseable() {
         return walk(command, Rc::from([]), surroundings);

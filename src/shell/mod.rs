@@ -18,6 +18,7 @@ mod issue_command;
 mod output;
 mod parameter;
 mod path;
+mod plain;
 mod powershell;
 mod recipe;
 mod scope;

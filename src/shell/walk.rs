@@ -119,6 +119,13 @@ impl<'a> Walker<'a> {
         output
     }
 
+    /// Runs the whole command line, parsed.
+    pub(super) fn run_parsed(&mut self, nodes: &[Node]) {
+        self.depth += 1;
+        self.run_nodes(nodes, &Input::default());
+        self.depth -= 1;
+    }
+
     /// Judges what cannot be parsed piece by piece, marking all of it as uncertain.
     pub(super) fn salvage(&mut self, text: &str, kind: DoubtKind) {
         self.doubt(kind, text);
