@@ -23,7 +23,21 @@ pub fn lexical(path: &str, work_dir: &Path, home: Option<&Path>) -> PathBuf {
         (_, Some(home)) if path.starts_with("~/") => home.join(path.get(2..).unwrap_or_default()),
         _ => work_dir.join(path),
     };
-    without_dots(&joined)
+    if is_clean(&joined) {
+        joined
+    } else {
+        without_dots(&joined)
+    }
+}
+
+/// Whether a path surely has nothing in it that would be taken out.
+fn is_clean(path: &Path) -> bool {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let mut names = bytes
+        .strip_prefix(b"/")
+        .unwrap_or(bytes)
+        .split(|b| *b == b'/');
+    names.all(|name| !matches!(name, b"" | b"." | b".."))
 }
 
 /// Returns an absolute path without `.` and `..`, by its words alone: what it names may be gone already.
@@ -67,5 +81,33 @@ fn follow(path: &Path, links: usize) -> PathBuf {
         }
         missing.push(name.to_owned());
         existing = parent;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_clean_path_has_nothing_to_be_taken_out(path in "(/|\\.|\\.\\.|a|\\.b| |é){0,8}") {
+            let path = Path::new(&path);
+            if is_clean(path) {
+                let without = without_dots(path);
+                prop_assert_eq!(without.as_os_str(), path.as_os_str());
+            }
+        }
+    }
+
+    #[test]
+    fn most_paths_are_clean() {
+        for path in ["/", "", "/a/", "a//b", "./a", "/a/../b", "/a/."] {
+            assert!(!is_clean(Path::new(path)), "{path}");
+        }
+        for path in ["/a/.b/c..d", "a", ".a", "/..a"] {
+            assert!(is_clean(Path::new(path)), "{path}");
+        }
     }
 }

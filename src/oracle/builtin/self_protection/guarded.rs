@@ -94,42 +94,48 @@ impl<'a> Guarded<'a> {
 
     /// Returns what is guarded and would be changed by an effect.
     pub(super) fn hit(&self, effect: &PathEffect) -> Option<PathBuf> {
-        self.found(effect, true)
-    }
-
-    /// Returns what is guarded and is, or lies at or below, this path.
-    pub(super) fn covers(&self, path: &Path) -> Option<PathBuf> {
-        self.found(&writing(path), true)
-    }
-
-    /// Returns the same for a word that may name a file to its program.
-    pub(super) fn covers_word(&self, path: &Path) -> Option<PathBuf> {
-        self.found(&writing(path), false)
-    }
-
-    fn found(&self, effect: &PathEffect, is_known_to_write: bool) -> Option<PathBuf> {
         let takes_all = effect.recursive
             && matches!(
                 effect.effect,
                 Effect::Delete | Effect::Move | Effect::Rights
             );
-        let path = &effect.path;
+        self.found(&effect.path, takes_all, effect.inexact, true)
+    }
+
+    /// Returns what is guarded and is, or lies at or below, this path.
+    pub(super) fn covers(&self, path: &Path) -> Option<PathBuf> {
+        self.found(path, false, false, true)
+    }
+
+    /// Returns the same for a word that may name a file to its program.
+    pub(super) fn covers_word(&self, path: &Path) -> Option<PathBuf> {
+        self.found(path, false, false, false)
+    }
+
+    fn found(
+        &self,
+        path: &Path,
+        takes_all: bool,
+        inexact: bool,
+        is_known_to_write: bool,
+    ) -> Option<PathBuf> {
         let followed = self.followed(path);
         // Most words of a command line name nothing; such a one lies at most in a directory that a guarded name leads to,
         // and one that leads to the project itself, or above it, guards no more than its name.
-        let leads = is_known_to_write
-            || effect.inexact
-            || !matches!(self.kind(path), Kind::Nothing)
-            || path
-                .parent()
-                .is_none_or(|dir| !self.root().starts_with(dir));
+        let leads = || {
+            is_known_to_write
+                || inexact
+                || !matches!(self.kind(path), Kind::Nothing)
+                || path
+                    .parent()
+                    .is_none_or(|dir| !self.root().starts_with(dir))
+        };
         let meets = |path: &Path| {
             let names = components(path);
-            self.meets(path, &names, takes_all, effect.inexact)
-                .or_else(|| {
-                    let targets = leads.then(|| &self.links().targets)?;
-                    along(targets, &names, takes_all, effect.inexact)
-                })
+            self.meets(path, &names, takes_all, inexact).or_else(|| {
+                let targets = leads().then(|| &self.links().targets)?;
+                along(targets, &names, takes_all, inexact)
+            })
         };
         meets(path).or_else(|| meets(&followed?))
     }
@@ -137,12 +143,13 @@ impl<'a> Guarded<'a> {
     /// Returns where a path really lies, unless that is where it says.
     fn followed(&self, path: &Path) -> Option<PathBuf> {
         let followed = match self.look().above(path) {
-            Some((dir, real_dir)) => {
-                let below = path.strip_prefix(dir).ok()?;
-                if self.passes_link(dir, below) {
+            Some((dir, below)) => {
+                if self.passes_link(&dir.path, below) {
                     real(path)
+                } else if dir.is_real {
+                    return None;
                 } else {
-                    real_dir.join(below)
+                    dir.real.join(below)
                 }
             }
             None => real(path),
@@ -230,16 +237,6 @@ impl<'a> Guarded<'a> {
                 .any(|window| window.iter().zip(*names).all(|(a, b)| a == b))
         });
         names_ours && (path.is_relative() || self.look().is_ours(path))
-    }
-}
-
-fn writing(path: &Path) -> PathEffect {
-    PathEffect {
-        path: path.to_owned(),
-        effect: Effect::Write,
-        program: String::new(),
-        recursive: false,
-        inexact: false,
     }
 }
 

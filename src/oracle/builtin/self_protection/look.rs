@@ -33,9 +33,18 @@ pub(super) struct Grounds {
 pub(super) struct Look {
     grounds: Grounds,
     pub(super) places: Places,
-    /// The root and the home directory, each with where it really lies.
-    dirs: Vec<(PathBuf, PathBuf)>,
+    /// The root and the home directory.
+    dirs: Vec<Dir>,
     watched: Watched,
+}
+
+/// A directory, and where it really lies.
+#[derive(Debug)]
+pub(super) struct Dir {
+    pub(super) path: PathBuf,
+    pub(super) real: PathBuf,
+    /// Whether that is where its path says.
+    pub(super) is_real: bool,
 }
 
 /// What guarded places lead to through links.
@@ -75,20 +84,20 @@ impl LastLook {
 
 impl Look {
     fn new(grounds: &Grounds) -> Self {
-        let dirs: Vec<(PathBuf, PathBuf)> = std::iter::once(&grounds.root)
+        let dirs: Vec<Dir> = std::iter::once(&grounds.root)
             .chain(&grounds.home)
-            .map(|dir| (dir.clone(), real(dir)))
+            .map(|path| Dir::new(path))
             .collect();
         let mut watched = Watched::default();
-        for (dir, _) in &dirs {
-            watched.add(dir);
+        for dir in &dirs {
+            watched.add(&dir.path);
         }
         let (root, home) = dirs.split_at(1);
         Self {
             places: Places::new(
                 grounds.further.iter().map(PathBuf::as_path),
-                root.iter().flat_map(both),
-                home.iter().flat_map(both),
+                root.iter().flat_map(Dir::both),
+                home.iter().flat_map(Dir::both),
             ),
             grounds: grounds.clone(),
             dirs,
@@ -96,26 +105,42 @@ impl Look {
         }
     }
 
-    /// Returns the deepest directory above a path of which it is known where it really lies.
-    pub(super) fn above(&self, path: &Path) -> Option<(&Path, &Path)> {
+    /// Returns the deepest directory above a path of which it is known where it really lies, and the rest of the path.
+    pub(super) fn above<'a>(&self, path: &'a Path) -> Option<(&Dir, &'a Path)> {
         self.dirs
             .iter()
-            .filter(|(dir, _)| path.starts_with(dir) && path.is_absolute() == dir.is_absolute())
-            .max_by_key(|(dir, _)| dir.as_os_str().len())
-            .map(|(dir, real)| (dir.as_path(), real.as_path()))
+            .filter(|dir| path.is_absolute() == dir.path.is_absolute())
+            .filter_map(|dir| Some((dir, path.strip_prefix(&dir.path).ok()?)))
+            .max_by_key(|(dir, _)| dir.path.as_os_str().len())
     }
 
     /// Whether a path lies in the project or in the home directory, by either of their names.
     pub(super) fn is_ours(&self, path: &Path) -> bool {
-        self.dirs.iter().any(|(dir, real)| {
-            dir.as_os_str().len() > 1 && (path.starts_with(dir) || path.starts_with(real))
-        })
+        self.dirs.iter().any(
+            |Dir {
+                 path: dir, real, ..
+             }| {
+                dir.as_os_str().len() > 1 && (path.starts_with(dir) || path.starts_with(real))
+            },
+        )
     }
 }
 
-/// A directory by its name, and by where it really lies where that is elsewhere.
-fn both((dir, real): &(PathBuf, PathBuf)) -> impl Iterator<Item = &Path> {
-    std::iter::once(dir.as_path()).chain((dir != real).then_some(real.as_path()))
+impl Dir {
+    fn new(path: &Path) -> Self {
+        let real = real(path);
+        Self {
+            path: path.to_owned(),
+            is_real: real == path,
+            real,
+        }
+    }
+
+    /// Returns its path, and where it really lies where that is elsewhere.
+    fn both(&self) -> impl Iterator<Item = &Path> {
+        let elsewhere = (!self.is_real).then_some(self.real.as_path());
+        std::iter::once(self.path.as_path()).chain(elsewhere)
+    }
 }
 
 impl Links {

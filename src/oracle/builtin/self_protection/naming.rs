@@ -41,11 +41,12 @@ pub(super) fn find(
     if invocation.remote || invocation.emulated {
         return None;
     }
+    let reads = only_reads(invocation);
     links(guarded, invocation)
         .or_else(|| lays_over(guarded, invocation))
         .or_else(|| by_search(guarded, analysis, invocation))
-        .or_else(|| by_finding(guarded, analysis, invocation))
-        .or_else(|| by_given(guarded, analysis, invocation))
+        .or_else(|| by_finding(guarded, analysis, invocation, reads))
+        .or_else(|| by_given(guarded, analysis, invocation, reads))
 }
 
 /// Returns what is guarded and is, or holds, the file that a word names.
@@ -186,11 +187,10 @@ fn by_finding(
     guarded: &Guarded<'_>,
     analysis: &Analysis,
     invocation: &Invocation,
+    reads: bool,
 ) -> Option<Found> {
     let unpacks = unpacks_here(invocation);
-    if !unpacks
-        && (only_reads(invocation) || matches!(invocation.program.as_str(), "xargs" | "gxargs"))
-    {
+    if !unpacks && (reads || matches!(invocation.program.as_str(), "xargs" | "gxargs")) {
         return None;
     }
     let mut given: Vec<_> = invocation
@@ -216,12 +216,17 @@ fn by_finding(
 }
 
 /// A program that is given a guarded file and may do anything to it.
-fn by_given(guarded: &Guarded<'_>, analysis: &Analysis, invocation: &Invocation) -> Option<Found> {
+fn by_given(
+    guarded: &Guarded<'_>,
+    analysis: &Analysis,
+    invocation: &Invocation,
+    reads: bool,
+) -> Option<Found> {
     let program = invocation.program.as_str();
     let mounts = MOUNTERS.contains(&program);
     // What a wrapper runs is judged by itself.
     let wraps = |i: &Invocation| i.wrappers.iter().any(|w| w == program);
-    let is_judged = only_reads(invocation) || JUDGED_IN_PLACE.contains(&program);
+    let is_judged = reads || JUDGED_IN_PLACE.contains(&program);
     if is_judged || (!mounts && analysis.invocations.iter().any(wraps)) {
         return None;
     }

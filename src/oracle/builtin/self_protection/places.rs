@@ -18,6 +18,8 @@ struct Base {
     dir: PathBuf,
     parts: Vec<String>,
     names: &'static [&'static str],
+    /// With which ASCII characters the names begin, in lower case; all where a name is empty.
+    begins: u128,
 }
 
 /// One guarded place.
@@ -52,10 +54,16 @@ impl Places {
         dirs: impl Iterator<Item = &'a Path>,
         names: &'static [&'static str],
     ) {
+        let begin = |name: &&str| match name.trim_start_matches('/').as_bytes() {
+            [first, ..] if first.is_ascii() => 1 << first.to_ascii_lowercase(),
+            _ => u128::MAX,
+        };
+        let begins = names.iter().map(begin).fold(0, |all, one| all | one);
         self.0.extend(dirs.map(|dir| Base {
             dir: dir.to_owned(),
             parts: components(dir),
             names,
+            begins,
         }));
     }
 
@@ -74,6 +82,7 @@ impl Places {
         self.0
             .iter()
             .filter(move |base| parts.iter().zip(base.parts()).all(fit))
+            .filter(move |base| inexact || base.may_hold(parts))
             .flat_map(move |base| {
                 let below = parts.get(base.parts.len()..).unwrap_or_default();
                 // Most are told apart by how the first name below the directory begins.
@@ -100,6 +109,15 @@ impl Base {
 
     fn parts(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().map(String::as_str)
+    }
+
+    /// Whether a name below it can begin as the next part of a path does.
+    fn may_hold(&self, parts: &[String]) -> bool {
+        let next = parts.get(self.parts.len()).map(String::as_bytes);
+        match next {
+            Some([first, ..]) if first.is_ascii() => self.begins & (1 << first) != 0,
+            _ => true,
+        }
     }
 }
 
@@ -151,12 +169,12 @@ pub(super) fn guarded_in(dir: &Path) -> Option<&'static str> {
 
 /// Returns the names of a path in lower case: some file systems do not tell them apart.
 pub(super) fn components(path: &Path) -> Vec<String> {
-    path.components()
-        .filter_map(|component| match component {
-            Component::Normal(name) => Some(name.to_string_lossy().to_lowercase()),
-            _ => None,
-        })
-        .collect()
+    let mut names = Vec::with_capacity(8);
+    names.extend(path.components().filter_map(|component| match component {
+        Component::Normal(name) => Some(name.to_string_lossy().to_lowercase()),
+        _ => None,
+    }));
+    names
 }
 
 /// Whether a name in lower case, or the pattern that stands for it, can be the wanted one.
@@ -172,4 +190,31 @@ fn fits(part: &str, wanted: &str, inexact: bool) -> bool {
         return false;
     }
     fast_glob::glob_match(part, wanted.to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_found_in_any_case() {
+        let root = Path::new("/Project");
+        let further = Path::new("/Project/Scripts/Gate");
+        let dirs = || std::iter::once(root);
+        let places = Places::new(std::iter::once(further), dirs(), dirs());
+        let found = |path: &Path| {
+            let names = components(path);
+            places.along(&names, false).next().is_some()
+        };
+        for place in places.iter() {
+            let path = place.path().to_string_lossy().into_owned();
+            for path in [path.to_uppercase(), path.to_lowercase(), path + "/below"] {
+                assert!(found(Path::new(&path)), "{path}");
+            }
+        }
+        assert!(found(root) && found(Path::new("/PROJECT/scripts")));
+        for name in ["src", "test", "écrit", "ﬁ"] {
+            assert!(!found(&root.join(name)), "{name}");
+        }
+    }
 }
