@@ -44,10 +44,10 @@ impl Walker<'_> {
         loop {
             self.alternative = round;
             self.alternatives = 1;
-            let expanded: Vec<Word> = words
-                .iter()
-                .flat_map(|word| self.expand_node_fields(word))
-                .collect();
+            let mut expanded = Vec::with_capacity(words.len());
+            for word in words {
+                self.expand_node_onto(word, &mut expanded);
+            }
             let (redirects, stdin) = self.redirects(redirects);
             let environment = self.assignments(assignments, words.is_empty());
             let rounds = self.alternatives.min(MAX_ALTERNATIVES);
@@ -272,7 +272,7 @@ impl Walker<'_> {
 
     /// Runs a command whose words are expanded: notes it, and what it would run in turn.
     pub(super) fn dispatch(&mut self, mut call: Call) -> Option<String> {
-        let first = call.words.first()?.clone();
+        let first = call.words.first()?;
         let name = program_name(&first.text);
         if let Some(body) = self.scope.functions.get(&name).cloned() {
             let arguments = call.words.split_off(1);
@@ -291,14 +291,15 @@ impl Walker<'_> {
             || (first.dynamic && name.contains(['$', '`']))
             || first.text.starts_with("<(");
         if unknown {
-            self.doubt(DoubtKind::DynamicProgram, &first.text);
+            let text = first.text.clone();
+            self.doubt(DoubtKind::DynamicProgram, &text);
         }
-        let arguments = call.words.split_off(1);
+        let path = call.words.remove(0);
         let index = self.analysis.invocations.len();
         self.analysis.invocations.push(Invocation {
             program: if unknown { String::new() } else { name },
-            path: first,
-            arguments,
+            path,
+            arguments: call.words,
             redirects: call.redirects,
             environment: call.environment,
             wrappers: self.wrappers.clone(),

@@ -10,9 +10,7 @@ use super::walk::Walker;
 impl Walker<'_> {
     /// Expands a raw word into the words it becomes.
     pub(super) fn expand_fields(&mut self, raw: &str) -> Vec<Word> {
-        if !raw.contains([
-            '\'', '"', '\\', '$', '`', '~', '{', '*', '?', '[', '<', '>', '(',
-        ]) {
+        if is_itself(raw) {
             return vec![Word::plain(raw)];
         }
         let mut words = Vec::new();
@@ -217,6 +215,28 @@ impl Walker<'_> {
             None => fields.unknown(written, made_by),
         }
     }
+}
+
+/// Whether nothing in a raw word is expanded, quoted or matched against file names.
+pub(super) fn is_itself(raw: &str) -> bool {
+    !raw.bytes().any(|byte| {
+        matches!(
+            byte,
+            b'\''
+                | b'"'
+                | b'\\'
+                | b'$'
+                | b'`'
+                | b'~'
+                | b'{'
+                | b'*'
+                | b'?'
+                | b'['
+                | b'<'
+                | b'>'
+                | b'('
+        )
+    })
 }
 
 fn escape(chars: &[char], at: usize, quoting: Quoting, fields: &mut Fields) -> usize {

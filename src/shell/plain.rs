@@ -69,7 +69,8 @@ impl Line<'_> {
 
     fn command(&mut self) -> Option<Node> {
         let mut words = Vec::with_capacity(4);
-        while let Some(word) = self.word()? {
+        while self.is_at_word() {
+            let word = self.word()?;
             // `NAME=value` before the command is no word of it.
             if KEYWORDS.contains(&word) || (words.is_empty() && word.contains('=')) {
                 return None;
@@ -89,9 +90,14 @@ impl Line<'_> {
         })
     }
 
-    /// Reads the next word, which there may not be; none where something comes that is not plain.
-    fn word(&mut self) -> Option<Option<&str>> {
+    /// Whether neither the end nor an operator comes next.
+    fn is_at_word(&mut self) -> bool {
         self.skip_spaces();
+        !matches!(self.next_byte(), None | Some(b'|' | b'&' | b';'))
+    }
+
+    /// Reads the word that begins here; none where something comes that is not plain.
+    fn word(&mut self) -> Option<&str> {
         let start = self.at;
         loop {
             match self.next_byte() {
@@ -101,11 +107,7 @@ impl Line<'_> {
                 Some(_) => return None,
             }
         }
-        Some(
-            self.text
-                .get(start..self.at)
-                .filter(|word| !word.is_empty()),
-        )
+        self.text.get(start..self.at)
     }
 
     /// Returns where the text in quotes that begins here ends; none where something in it would be expanded.

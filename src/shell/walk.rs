@@ -16,6 +16,7 @@ use super::Redirect;
 use super::Stdin;
 use super::Surroundings;
 use super::Word;
+use super::expand::is_itself;
 use super::guard;
 use super::scope::Scope;
 
@@ -240,6 +241,15 @@ impl<'a> Walker<'a> {
         match &node.kind {
             NodeKind::Word { value, .. } => self.expand_whole(value),
             _ => Word::default(),
+        }
+    }
+
+    /// Adds the words that a node becomes to others; most are themselves.
+    pub(super) fn expand_node_onto(&mut self, node: &Node, words: &mut Vec<Word>) {
+        match &node.kind {
+            NodeKind::Word { value, .. } if is_itself(value) => words.push(Word::plain(value)),
+            NodeKind::Word { value, .. } => words.extend(self.expand_fields(value)),
+            _ => {}
         }
     }
 

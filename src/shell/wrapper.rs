@@ -57,7 +57,7 @@ macro_rules! wrappers {
     (@ away) => { true };
 }
 
-/// All wrappers, by name; of several rows that fit, the first counts.
+/// All wrappers, sorted by name; of several rows that fit, the first counts.
 pub(super) static WRAPPERS: &[Wrapper] = wrappers! {
     "adb" ["shell"] ["-s" "-t"] 0 plain Text away;
     "arch-chroot" [] ["-u"] 1 plain Command away;
@@ -65,16 +65,16 @@ pub(super) static WRAPPERS: &[Wrapper] = wrappers! {
     "aws-vault" ["exec"] ["-d" "--duration"] 1 plain Command here;
     "bolt" ["command" "run"] ["-t" "--targets" "-i" "-u"] 0 plain Text away;
     "builtin" [] [] 0 plain Command here;
+    "bun" ["x"] ["--package" "-p"] 0 plain Command here;
     "bundle" ["exec"] ["--gemfile"] 0 plain Command here;
     "bunx" [] ["--package" "-p"] 0 plain Command here;
-    "bun" ["x"] ["--package" "-p"] 0 plain Command here;
     "busybox" [] [] 0 plain Command here;
     "bwrap" [] ["--bind" "--ro-bind" "--dev-bind" "--chdir" "--uid" "--gid"] 0 plain AfterDashes here;
     "caffeinate" [] ["-t" "-w"] 0 plain Command here;
     "chpst" [] ["-u" "-U" "-b" "-n" "-l" "-L" "-e" "-d" "-o" "-p" "-f" "-c" "-m"] 0 plain Command here;
+    "chronic" [] [] 0 plain Command here;
     "chroot" [] ["--userspec" "--groups"] 1 plain Command away;
     "chrt" [] ["-T" "-P" "-D"] 1 plain Command here;
-    "chronic" [] [] 0 plain Command here;
     "clush" [] ["-w" "-g" "-x" "-l" "-f" "-o"] 0 plain Text away;
     "cmake" ["-E"] [] 0 plain Command here;
     "command" [] [] 0 plain Command here;
@@ -88,34 +88,34 @@ pub(super) static WRAPPERS: &[Wrapper] = wrappers! {
     "dbus-run-session" [] ["--config-file" "--dbus-daemon"] 0 plain Command here;
     "devbox" ["run"] ["-c" "--config" "-e" "--env"] 0 plain Text here;
     "direnv" ["exec"] [] 1 plain Command here;
-    "doas" [] ["-u" "-C"] 0 assign Command here;
     "distrobox" ["enter"] ["-n" "--name"] 0 plain AfterDashes away;
+    "doas" [] ["-u" "-C"] 0 assign Command here;
     "docker" ["compose" "exec"] ["-e" "--env" "-u" "--user" "-w" "--workdir" "--index" "-f" "-p"] 1 plain Command away;
     "docker" ["compose" "run"] ["-e" "--env" "-u" "--user" "-w" "--workdir" "-v" "--volume" "--name" "-p" "--publish" "--entrypoint" "-l"] 1 plain Command away;
     "docker" ["container" "exec"] ["-e" "--env" "--env-file" "-u" "--user" "-w" "--workdir" "--detach-keys"] 1 plain Command away;
     "docker" ["exec"] ["-e" "--env" "--env-file" "-u" "--user" "-w" "--workdir" "--detach-keys"] 1 plain Command away;
     "docker" ["run"] ["-e" "--env" "--env-file" "-u" "--user" "-w" "--workdir" "-v" "--volume" "--mount" "--name" "-p" "--publish" "--network" "--net" "--entrypoint" "-h" "--hostname" "-m" "--memory" "--cpus" "--platform" "--pull" "-l" "--label" "--add-host" "--device" "--cap-add" "--cap-drop" "--security-opt" "--ulimit" "--gpus" "--restart" "--tmpfs" "--shm-size" "--ipc" "--pid" "--userns" "--log-driver" "--log-opt" "--dns" "--link" "--volumes-from" "--cidfile"] 1 plain Command away;
+    "docker-compose" ["exec"] ["-e" "--env" "-u" "--user" "-w" "--workdir" "--index"] 1 plain Command away;
+    "docker-compose" ["run"] ["-e" "--env" "-u" "--user" "-w" "--workdir" "-v" "--volume" "--name" "-p" "--publish" "--entrypoint"] 1 plain Command away;
     "docker-machine" ["ssh"] [] 1 plain Text away;
     "dokku" ["enter"] [] 2 plain Command away;
     "dokku" ["run"] [] 1 plain Text away;
-    "docker-compose" ["exec"] ["-e" "--env" "-u" "--user" "-w" "--workdir" "--index"] 1 plain Command away;
-    "docker-compose" ["run"] ["-e" "--env" "-u" "--user" "-w" "--workdir" "-v" "--volume" "--name" "-p" "--publish" "--entrypoint"] 1 plain Command away;
+    "doppler" ["run"] ["-p" "--project" "-c" "--config"] 0 plain AfterDashes here;
     "dotenv" ["run"] ["-f" "--file"] 0 plain Command here;
     "dotenv" [] ["-f" "-e" "-c" "-v"] 0 plain AfterDashes here;
-    "doppler" ["run"] ["-p" "--project" "-c" "--config"] 0 plain AfterDashes here;
     "dsh" [] ["-g" "-m" "-f"] 0 plain Text away;
     "dumb-init" [] [] 0 plain Command here;
     "eatmydata" [] [] 0 plain Command here;
+    "entr" [] [] 0 plain Command here;
     "env" [] ["-u" "-C" "--unset" "--chdir" "-P"] 0 assign Command here;
     "envdir" [] [] 1 plain Command here;
-    "entr" [] [] 0 plain Command here;
     "exec" [] ["-a"] 0 plain Command here;
-    "faketime" [] ["-f"] 1 plain Command here;
     "fakeroot" [] ["-l" "-f" "-i" "-s" "-b"] 0 plain Command here;
+    "faketime" [] ["-f"] 1 plain Command here;
     "firejail" [] [] 0 plain Command here;
     "flock" [] ["-w" "--timeout" "-E" "--conflict-exit-code"] 1 plain Command here;
-    "gdb" ["--args"] [] 0 plain Command here;
     "gcloud" ["compute" "ssh"] [] 0 plain AfterDashes away;
+    "gdb" ["--args"] [] 0 plain Command here;
     "git" ["bisect" "run"] [] 0 plain Command here;
     "git" ["submodule" "foreach"] [] 0 plain Text here;
     "gosu" [] [] 1 plain Command here;
@@ -183,9 +183,9 @@ pub(super) static WRAPPERS: &[Wrapper] = wrappers! {
     "pssh" [] ["-h" "-H" "-l" "-p" "-t" "-o" "-e" "-O"] 0 plain Text away;
     "railway" ["run"] ["-s" "--service" "-e" "--environment" "-p"] 0 plain Command here;
     "railway" ["ssh"] ["-s" "--service" "-e" "--environment" "-p"] 0 plain Text away;
+    "rbenv" ["exec"] [] 0 plain Command here;
     "render" ["ssh"] [] 0 plain AfterDashes away;
     "ruby-env" ["exec"] [] 0 plain Command here;
-    "rbenv" ["exec"] [] 0 plain Command here;
     "runuser" [] ["-u" "-g" "-G" "--user" "--group"] 0 plain Command here;
     "rye" ["run"] [] 0 plain Command here;
     "s6-setuidgid" [] [] 1 plain Command here;
@@ -208,19 +208,19 @@ pub(super) static WRAPPERS: &[Wrapper] = wrappers! {
     "taskset" [] [] 1 plain Command here;
     "time" [] ["-f" "-o" "--format" "--output"] 0 plain Command here;
     "timeout" [] ["-k" "-s" "--kill-after" "--signal"] 1 plain Command here;
+    "toolbox" ["run"] ["-c" "--container"] 0 plain Command away;
     "torify" [] [] 0 plain Command here;
     "torsocks" [] [] 0 plain Command here;
-    "toolbox" ["run"] ["-c" "--container"] 0 plain Command away;
     "toybox" [] [] 0 plain Command here;
     "trickle" [] ["-d" "-u" "-w" "-t" "-l"] 0 plain Command here;
+    "tsh" ["ssh"] ["-l" "-p" "--proxy" "--cluster"] 1 plain Text away;
     "unbuffer" [] [] 0 plain Command here;
     "unshare" [] ["-S" "-G" "--map-user" "--map-group" "--setuid" "--setgid" "--root" "--wd"] 0 plain Command here;
-    "tsh" ["ssh"] ["-l" "-p" "--proxy" "--cluster"] 1 plain Text away;
     "uv" ["run"] ["--with" "-p" "--python" "--package" "--extra" "--group" "--project" "--directory" "--env-file" "--with-requirements" "--with-editable" "--index" "--index-url" "-C"] 0 plain Command here;
     "uv" ["tool" "run"] ["--with" "-p" "--python" "--from" "--index"] 0 plain Command here;
     "uvx" [] ["--with" "-p" "--python" "--from" "--index"] 0 plain Command here;
-    "valgrind" [] [] 0 plain Command here;
     "vagrant" ["ssh"] [] 0 plain AfterDashes away;
+    "valgrind" [] [] 0 plain Command here;
     "watch" [] ["-n" "--interval" "-q" "--equexit"] 0 plain Text here;
     "watchexec" [] ["-w" "-e" "-i" "-f" "-s" "--watch" "--exts" "--ignore" "--filter" "--signal"] 0 plain Text here;
     "wsl" [] ["-d" "-u" "--distribution" "--user" "--cd"] 0 plain Command here;
@@ -314,7 +314,9 @@ pub(super) fn client_of_image(wrapper: &Wrapper, image: &str) -> Option<&'static
 
 /// Finds how a program runs another.
 pub(super) fn find(program: &str, arguments: &[super::Word]) -> Option<&'static Wrapper> {
-    WRAPPERS.iter().filter(|w| w.name == program).find(|w| {
+    let from = WRAPPERS.partition_point(|w| w.name < program);
+    let mut named = WRAPPERS.iter().skip(from).take_while(|w| w.name == program);
+    named.find(|w| {
         let mut own = arguments.iter().filter(|a| !a.is_option());
         let mut at_once = arguments.iter();
         w.subcommand.iter().enumerate().all(|(i, wanted)| {
@@ -324,4 +326,12 @@ pub(super) fn find(program: &str, arguments: &[super::Word]) -> Option<&'static 
             exact || loose || (i == 0 && arguments.iter().take(6).any(|a| a.text == *wanted))
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn wrappers_are_sorted() {
+        assert!(super::WRAPPERS.is_sorted_by_key(|wrapper| wrapper.name));
+    }
 }
