@@ -168,7 +168,7 @@ mod tests {
         }
     }
 
-    fn check(command: &str, name: &str, value: Value) {
+    fn check(command: &str, name: &str, value: &Value) {
         let mut event = Event::new(Trigger::PreToolUse);
         event.session_id = Some("s1".to_owned());
         event.host = Some("claude-code".to_owned());
@@ -207,9 +207,9 @@ mod tests {
 
     #[test]
     fn what_is_much_is_cut() {
-        check(&"x".repeat(5000), "n", json!(1));
-        check("x", "list", json!(vec![0; 300]));
-        check("x", "texts", json!(vec!["yes"; 300]));
+        check(&"x".repeat(5000), "n", &json!(1));
+        check("x", "list", &json!(vec![0; 300]));
+        check("x", "texts", &json!(vec!["yes"; 300]));
     }
 
     proptest! {
@@ -220,7 +220,7 @@ mod tests {
             name in "(api|access|private|client|Secret|TOKEN|max|[-_])?([-_])?(key|KEY|token|tokens|secret|password|path)",
             value in "(hunter|ghp_|2|x|\n){0,6}",
         ) {
-            check(&command, &name, json!(value));
+            check(&command, &name, &json!(value));
         }
     }
 }

@@ -57,24 +57,28 @@ impl<const N: usize> Words<N> {
     pub(super) fn find_iter<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Hit> + 'a {
         let mut at = 0;
         std::iter::from_fn(move || {
-            while let Some(head) = text.get(at..at + HEAD) {
-                let possible =
-                    self.heads
-                        .iter()
-                        .zip(head)
-                        .fold(u64::MAX, |words, (table, byte)| {
-                            words & table.get(usize::from(*byte)).copied().unwrap_or(0)
-                        });
-                if possible != 0
-                    && let Some(hit) = self.longest(text, at, possible)
-                {
-                    at = hit.end;
-                    return Some(hit);
-                }
-                at += 1;
-            }
-            None
+            let rest = text.get(at..)?;
+            let hit = rest.windows(HEAD).enumerate().find_map(|(ahead, head)| {
+                let possible = self.possible(head);
+                (possible != 0)
+                    .then(|| self.longest(text, at + ahead, possible))
+                    .flatten()
+            })?;
+            at = hit.end;
+            Some(hit)
         })
+    }
+
+    /// Returns which words may begin with these bytes.
+    fn possible(&self, head: &[u8]) -> u64 {
+        let (&[first, second, third], [firsts, seconds, thirds]) = (head, &self.heads) else {
+            return 0;
+        };
+        let words = |table: &[u64; 256], byte: u8| {
+            let words = table.get(usize::from(byte));
+            words.copied().unwrap_or(0)
+        };
+        words(firsts, first) & words(seconds, second) & words(thirds, third)
     }
 
     fn longest(&self, text: &[u8], start: usize, mut possible: u64) -> Option<Hit> {
