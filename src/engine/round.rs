@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use std::time::Instant;
 
+use foldhash::fast::RandomState;
+
 use super::Engine;
 use super::State;
 use super::failure;
@@ -36,7 +38,7 @@ pub(super) struct Round<'a> {
     facts: Arc<Facts>,
     selection: &'a Selection,
     /// The place of each binding in the configuration, from 1; the engine's own signals stand at 0.
-    places: HashMap<&'a str, usize>,
+    places: HashMap<&'a str, usize, RandomState>,
     deadline: Option<Instant>,
     /// What became of each binding that ran, by its id.
     reports: Vec<BindingReport>,
@@ -46,6 +48,8 @@ pub(super) struct Round<'a> {
     blocked: bool,
 }
 
+type Names<'a> = HashSet<&'a str, RandomState>;
+
 impl<'a> Round<'a> {
     pub(super) fn new(
         engine: &'a Engine,
@@ -54,7 +58,8 @@ impl<'a> Round<'a> {
         selection: &'a Selection,
         deadline: Option<Instant>,
     ) -> Self {
-        let mut places = HashMap::with_capacity(selection.selected.len());
+        let mut places =
+            HashMap::with_capacity_and_hasher(selection.selected.len(), RandomState::default());
         for (n, binding) in selection.selected.iter().enumerate() {
             places.entry(&*binding.id).or_insert(n + 1);
         }
@@ -202,7 +207,7 @@ impl<'a> Round<'a> {
     /// Reports the bindings that an earlier block stopped, that are switched off, or whose `when` does not hold.
     fn report_unrun(&mut self) {
         let selection = self.selection;
-        let reported: HashSet<&str> = self.reports.iter().map(|r| r.id.as_str()).collect();
+        let reported: Names<'_> = self.reports.iter().map(|r| r.id.as_str()).collect();
         let not_run: Vec<_> = selection
             .selected
             .iter()
@@ -221,7 +226,7 @@ impl<'a> Round<'a> {
         if self.engine.shared.report_skipped && selection.skipped > 0 {
             let trigger = self.facts.event().trigger;
             let all = self.state.policy().trigger(trigger, self.state.lookup());
-            let reported: HashSet<&str> = self.reports.iter().map(|r| r.id.as_str()).collect();
+            let reported: Names<'_> = self.reports.iter().map(|r| r.id.as_str()).collect();
             let skipped: Vec<_> = all
                 .iter()
                 .flat_map(|policy| &policy.bindings)

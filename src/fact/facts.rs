@@ -48,8 +48,6 @@ pub struct Facts(Arc<Known>);
 struct Known {
     seed: FactsSeed,
     work_dir: PathBuf,
-    work_dir_text: String,
-    root_text: String,
     tool: OnceLock<Option<ToolView>>,
     shell: OnceLock<Option<Arc<shell::Analysis>>>,
     programs: OnceLock<Vec<String>>,
@@ -70,8 +68,6 @@ impl Facts {
             None => root.to_owned(),
         };
         Self(Arc::new(Known {
-            work_dir_text: work_dir.to_string_lossy().into_owned(),
-            root_text: root.to_string_lossy().into_owned(),
             work_dir,
             seed,
             tool: OnceLock::new(),
@@ -242,8 +238,8 @@ impl Facts {
             Fact::Host => FactValue::text(event.host.as_deref()),
             Fact::Environment => FactValue::text(Some(&self.0.seed.environment)),
             Fact::SessionId => FactValue::text(event.session_id.as_deref()),
-            Fact::WorkDir => FactValue::text(Some(&self.0.work_dir_text)),
-            Fact::ProjectRoot => FactValue::text(Some(&self.0.root_text)),
+            Fact::WorkDir => FactValue::Text(self.work_dir().to_string_lossy()),
+            Fact::ProjectRoot => FactValue::Text(self.project_root().to_string_lossy()),
             Fact::Time => FactValue::Time(self.0.seed.time),
             Fact::Prompt => FactValue::text(event.prompt.as_deref()),
             Fact::Tool | Fact::ToolName => {

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
+
 use super::Binding;
 use super::TriggerPolicy;
 use crate::condition::Condition;
@@ -16,7 +18,7 @@ use crate::fact::Facts;
 pub(super) struct Index {
     /// Bindings that must always be asked.
     always: Vec<usize>,
-    by_key: HashMap<IndexKey, Vec<usize>>,
+    by_key: HashMap<IndexKey, Vec<usize>, RandomState>,
     /// The facts that occur in the keys, beside the tool.
     facts: Vec<Fact>,
     /// Whether a key names a tool.

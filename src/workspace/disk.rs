@@ -53,7 +53,7 @@ pub struct DiskWorkspace {
     real_root: OnceLock<Result<PathBuf, ReadError>>,
     issues_dir: PathBuf,
     /// The folder of the issues relative to the root; none where it is the root itself or lies elsewhere.
-    issues_folder: Option<String>,
+    issues_folder: OnceLock<Option<String>>,
     contents: Cache<PathBuf, Result<Arc<[u8]>, ReadError>>,
     /// How many bytes were read to count lines, and kept.
     kept: AtomicU64,
@@ -96,17 +96,11 @@ impl DiskWorkspace {
     ///
     /// Both are absolute; an `issues_dir` that is not stands against `root`. Nothing is read yet.
     pub fn new(root: PathBuf, issues_dir: PathBuf) -> Self {
-        let issues_dir = root.join(issues_dir);
-        let issues_folder = issues_dir
-            .strip_prefix(&root)
-            .ok()
-            .map(|folder| folder.to_string_lossy().trim_matches('/').to_owned())
-            .filter(|folder| !folder.is_empty() && folder != ".");
         Self {
+            issues_dir: root.join(issues_dir),
             root,
             real_root: OnceLock::new(),
-            issues_dir,
-            issues_folder,
+            issues_folder: OnceLock::new(),
             contents: Cache::default(),
             kept: AtomicU64::new(0),
             files: OnceLock::new(),
@@ -127,6 +121,15 @@ impl DiskWorkspace {
             .as_ref()
             .map_err(ReadError::to_error)?;
         contained::resolve_in(&self.root, real_root, path)
+    }
+
+    fn issues_folder(&self) -> Option<&str> {
+        let find = || {
+            let folder = self.issues_dir.strip_prefix(&self.root).ok()?;
+            let folder = folder.to_string_lossy().trim_matches('/').to_owned();
+            (!folder.is_empty() && folder != ".").then_some(folder)
+        };
+        self.issues_folder.get_or_init(find).as_deref()
     }
 
     fn repository(&self) -> Result<&Arc<Repository>, GitError> {
@@ -176,8 +179,7 @@ impl DiskWorkspace {
         let of_issues = scope == ChangeScope::Branch
             && issue_files::is_markdown(path)
             && self
-                .issues_folder
-                .as_deref()
+                .issues_folder()
                 .is_some_and(|folder| is_below(path, folder));
         !is_below(path, ".ahp") && !of_issues
     }
@@ -217,7 +219,7 @@ impl DiskWorkspace {
     fn read_new(&self, path: &str) -> io::Result<Arc<[u8]>> {
         let real = self.resolve(path).or_else(|error| {
             // The issues may lie elsewhere, by the settings.
-            if self.issues_folder.is_none() && Path::new(path).is_absolute() {
+            if self.issues_folder().is_none() && Path::new(path).is_absolute() {
                 contained::resolve(&self.issues_dir, path)
             } else {
                 Err(error)

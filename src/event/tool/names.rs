@@ -138,13 +138,14 @@ static NAMES: &[(&str, ToolKind)] = &[
 
 /// Finds what a tool of this name does, in any host's spelling.
 pub(super) fn kind_of(name: &str) -> Option<ToolKind> {
-    let key: String = name
-        .chars()
-        .filter(|c| !matches!(c, '_' | '-' | ' '))
-        .map(|c| c.to_ascii_lowercase())
-        .collect();
+    let mut key = Vec::with_capacity(name.len());
+    key.extend(
+        name.bytes()
+            .filter(|byte| !matches!(byte, b'_' | b'-' | b' '))
+            .map(|byte| byte.to_ascii_lowercase()),
+    );
     let at = NAMES
-        .binary_search_by_key(&key.as_str(), |(name, _)| name)
+        .binary_search_by_key(&key.as_slice(), |(name, _)| name.as_bytes())
         .ok()?;
     NAMES.get(at).map(|(_, kind)| *kind)
 }
