@@ -10,6 +10,7 @@ use ahp::event::Event;
 use ahp::event::ToolCall;
 use ahp::event::Trigger;
 use divan::counter::ItemsCount;
+use serde_json::Value;
 use serde_json::json;
 
 fn main() {
@@ -17,11 +18,15 @@ fn main() {
 }
 
 fn shell(command: &str) -> Event {
+    event("Bash", json!({ "command": command }))
+}
+
+fn event(tool: &str, input: Value) -> Event {
     let mut event = Event::new(Trigger::PreToolUse);
     event.session_id = Some("s1".to_owned());
     event.tool = Some(ToolCall {
-        name: "Bash".to_owned(),
-        input: json!({ "command": command }),
+        name: tool.to_owned(),
+        input,
         ..ToolCall::default()
     });
     event
@@ -60,9 +65,28 @@ fn none_of(count: usize) -> String {
     format!("hooks:\n  pre-tool-use:\n{}", bindings.collect::<String>())
 }
 
-/// Events of 256 sessions at once on one thread, each logged before it is answered; a hundred bindings, none fires.
-#[divan::bench(sample_count = 20, sample_size = 1)]
-fn sustained_with_the_log(bencher: divan::Bencher) {
+/// What an agent is about to do, again and again.
+#[derive(Clone, Copy, Debug)]
+enum Doing {
+    /// A command line, which is parsed and held against what guards the agent.
+    Shell,
+    /// A look into a file, which changes nothing.
+    Read,
+}
+
+impl Doing {
+    fn event(self) -> Event {
+        match self {
+            Self::Shell => shell("cargo test"),
+            Self::Read => event("Read", json!({ "file_path": "src/main.rs" })),
+        }
+    }
+}
+
+/// Events of 256 sessions at once on one thread, each made, judged and logged before it is answered; a hundred bindings,
+/// none fires.
+#[divan::bench(args = [Doing::Shell, Doing::Read], sample_count = 20, sample_size = 1)]
+fn sustained_with_the_log(bencher: divan::Bencher, doing: Doing) {
     const SESSIONS: usize = 256;
     const EVENTS: usize = 40;
     let dir = tempfile::tempdir().unwrap();
@@ -86,7 +110,7 @@ fn sustained_with_the_log(bencher: divan::Bencher) {
                         let engine = engine.clone();
                         tokio::spawn(async move {
                             for _ in 0..EVENTS {
-                                engine.evaluate(shell("cargo test")).await;
+                                engine.evaluate(doing.event()).await;
                             }
                         })
                     })
