@@ -1,5 +1,6 @@
 //! LintChecker: the project's linters find nothing in the changed files, or what they find is mended.
 
+mod finding;
 mod fix;
 mod tool;
 
@@ -11,7 +12,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::Serialize;
 
-pub(super) use self::tool::Fault;
+pub(super) use self::finding::Fault;
+use self::finding::Form;
 use self::tool::TOOLS;
 use self::tool::Tool;
 use super::test_gate::runner::in_time;
@@ -72,7 +74,7 @@ enum Action {
 /// Runs the project's linters on the changed files.
 ///
 /// What it does: a linter is used where the project has its configuration: clippy and rustfmt (`Cargo.toml`), ruff, mypy,
-/// eslint, tsc (`tsconfig.json`), prettier, biome, golangci-lint, gofmt (`go.mod`), shellcheck (`.shellcheckrc`). Only
+/// eslint, tsc (`tsconfig.json`), prettier, biome, golangci-lint, go-vet and gofmt (`go.mod`), shellcheck (`.shellcheckrc`). Only
 /// findings in changed files count.
 /// They prompt, or block with `action: block`. A linter that the project uses and that is not installed is told in a
 /// prompt.
@@ -280,12 +282,10 @@ pub(super) fn check(
         for batch in batches {
             let finished = call(context, tool, &program, tool.check, batch)?;
             let mut found = tool.read(&finished.stdout_text(), context.root());
-            // Compilers tell what they find on the error output.
-            if found.is_empty() {
-                found = match tool.form {
-                    tool::Form::Places => tool.read(&finished.stderr_text(), context.root()),
-                    _ => found,
-                };
+            // Compilers tell there what they find also where they succeed.
+            let tells_there = matches!(tool.form, Form::Places);
+            if found.is_empty() && (tells_there || !finished.exit.is_success()) {
+                found = tool.read_errors(&finished.stderr_text(), context.root());
             }
             if found.is_empty() && !finished.exit.is_success() {
                 let said = format!("{}\n{}", finished.stderr_text(), finished.stdout_text());
@@ -301,7 +301,9 @@ pub(super) fn check(
             }
             // A fault of its own configuration is one of everything that it looks at.
             checked.faults.extend(found.into_iter().filter(|fault| {
-                own.contains(&fault.file) || tool.files.contains(&fault.file.as_str())
+                fault.hinders
+                    || own.contains(&fault.file)
+                    || tool.files.contains(&fault.file.as_str())
             }));
         }
     }

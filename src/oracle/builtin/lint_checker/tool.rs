@@ -1,8 +1,6 @@
 //! The linters: how each is found, called and read.
 
-use serde_json::Value;
-
-use crate::oracle::builtin::test_gate::runner::relative;
+use super::finding::Form;
 use crate::workspace::Workspace;
 
 /// One linter.
@@ -26,44 +24,6 @@ pub(super) struct Tool {
     pub(super) takes_files: bool,
     /// How its findings are written.
     pub(super) form: Form,
-}
-
-/// How findings are written.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Form {
-    /// `path:line:column: message`.
-    Places,
-    /// `path(line,column): message`.
-    Brackets,
-    /// One file a line, which is not formatted.
-    Files,
-    /// ESLint's JSON.
-    Eslint,
-    /// Workflow commands of GitHub: `::error file=…,line=…::message`.
-    Annotations,
-}
-
-/// One finding.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::oracle::builtin) struct Fault {
-    /// The file, relative to the project.
-    pub(in crate::oracle::builtin) file: String,
-    /// The line, from 1.
-    pub(in crate::oracle::builtin) line: Option<u32>,
-    /// What is wrong.
-    pub(in crate::oracle::builtin) message: String,
-    /// Who says so.
-    pub(in crate::oracle::builtin) linter: &'static str,
-}
-
-impl Fault {
-    /// Returns it in one line.
-    pub(in crate::oracle::builtin) fn told(&self) -> String {
-        match self.line {
-            Some(line) => format!("{}:{line}: {} ({})", self.file, self.message, self.linter),
-            None => format!("{}: {} ({})", self.file, self.message, self.linter),
-        }
-    }
 }
 
 /// Every linter that is known.
@@ -222,6 +182,17 @@ pub(super) static TOOLS: &[Tool] = &[
         form: Form::Places,
     },
     Tool {
+        name: "go-vet",
+        files: &["go.mod"],
+        section: None,
+        extensions: &["go"],
+        program: "go",
+        check: &["vet", "./..."],
+        fix: None,
+        takes_files: false,
+        form: Form::Places,
+    },
+    Tool {
         name: "gofmt",
         files: &["go.mod"],
         section: None,
@@ -284,98 +255,5 @@ impl Tool {
             "--edition".to_owned(),
             edition.unwrap_or_else(|| "2015".to_owned()),
         ]
-    }
-
-    /// Reads what it printed.
-    pub(super) fn read(&self, output: &str, root: &std::path::Path) -> Vec<Fault> {
-        let fault = |file: &str, line: Option<u32>, message: &str| Fault {
-            file: relative(root, file.trim()),
-            line,
-            message: message.trim().to_owned(),
-            linter: self.name,
-        };
-        match self.form {
-            Form::Files => output
-                .lines()
-                .filter(|line| !line.trim().is_empty())
-                .map(|line| fault(line, None, "it is not formatted"))
-                .collect(),
-            Form::Places => output
-                .lines()
-                .filter_map(|line| {
-                    let mut parts = line.splitn(4, ':');
-                    let file = parts.next()?;
-                    let number = parts.next()?.trim().parse().ok()?;
-                    let next = parts.next()?;
-                    // The column may be missing.
-                    let message = match next.trim().parse::<u32>() {
-                        Ok(_) => parts.next()?.to_owned(),
-                        Err(_) => format!("{next}:{}", parts.next().unwrap_or_default()),
-                    };
-                    // A note explains the finding before it.
-                    let is_note = message.trim_start().starts_with("note:");
-                    (!is_note).then(|| fault(file, Some(number), &message))
-                })
-                .collect(),
-            Form::Brackets => output
-                .lines()
-                .filter_map(|line| {
-                    let (place, message) = line.split_once("): ")?;
-                    let (file, numbers) = place.rsplit_once('(')?;
-                    let number = numbers.split(',').next()?.parse().ok()?;
-                    Some(fault(file, Some(number), message))
-                })
-                .collect(),
-            Form::Eslint => {
-                let files: Vec<Value> = serde_json::from_str(output.trim()).unwrap_or_default();
-                files
-                    .iter()
-                    .flat_map(|file| {
-                        let path = file
-                            .get("filePath")
-                            .and_then(Value::as_str)
-                            .unwrap_or_default();
-                        let messages = file.get("messages").and_then(Value::as_array);
-                        messages.into_iter().flatten().map(move |message| {
-                            let line = message
-                                .get("line")
-                                .and_then(Value::as_u64)
-                                .and_then(|n| n.try_into().ok());
-                            let text = message
-                                .get("message")
-                                .and_then(Value::as_str)
-                                .unwrap_or_default();
-                            let rule = message
-                                .get("ruleId")
-                                .and_then(Value::as_str)
-                                .unwrap_or("error");
-                            (path.to_owned(), line, format!("{text} [{rule}]"))
-                        })
-                    })
-                    .map(|(path, line, message)| fault(&path, line, &message))
-                    .collect()
-            }
-            Form::Annotations => output
-                .lines()
-                .filter_map(|line| {
-                    let line = line.trim();
-                    let rest = ["::error ", "::warning ", "::notice "]
-                        .iter()
-                        .find_map(|mark| line.strip_prefix(mark))?;
-                    let (properties, message) = rest.split_once("::")?;
-                    let property = |name: &str| {
-                        properties
-                            .split(',')
-                            .find_map(|p| p.strip_prefix(name)?.strip_prefix('='))
-                    };
-                    let title = property("title").unwrap_or_default();
-                    Some(fault(
-                        property("file")?,
-                        property("line").and_then(|n| n.parse().ok()),
-                        &format!("{message} [{title}]"),
-                    ))
-                })
-                .collect(),
-        }
     }
 }

@@ -1,0 +1,190 @@
+//! Findings: how linters write them, and how that is read.
+
+use serde_json::Value;
+
+use super::tool::Tool;
+use crate::oracle::builtin::test_gate::runner::relative;
+
+/// How findings are written.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Form {
+    /// `path:line:column: message`.
+    Places,
+    /// `path(line,column): message`.
+    Brackets,
+    /// One file a line, which is not formatted.
+    Files,
+    /// ESLint's JSON.
+    Eslint,
+    /// Workflow commands of GitHub: `::error file=…,line=…::message`.
+    Annotations,
+}
+
+/// One finding.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::oracle::builtin) struct Fault {
+    /// The file, relative to the project.
+    pub(in crate::oracle::builtin) file: String,
+    /// The line, from 1.
+    pub(in crate::oracle::builtin) line: Option<u32>,
+    /// What is wrong.
+    pub(in crate::oracle::builtin) message: String,
+    /// Who says so.
+    pub(in crate::oracle::builtin) linter: &'static str,
+    /// Whether it kept the linter from looking at anything, also at other files.
+    pub(in crate::oracle::builtin) hinders: bool,
+}
+
+impl Fault {
+    /// Returns it in one line.
+    pub(in crate::oracle::builtin) fn told(&self) -> String {
+        match self.line {
+            Some(line) => format!("{}:{line}: {} ({})", self.file, self.message, self.linter),
+            None => format!("{}: {} ({})", self.file, self.message, self.linter),
+        }
+    }
+}
+
+impl Tool {
+    /// Reads what it printed.
+    pub(super) fn read(&self, output: &str, root: &std::path::Path) -> Vec<Fault> {
+        self.read_as(self.form, output, root)
+    }
+
+    /// Reads what it printed on the error output: compilers tell there what they find, formatters what they cannot read.
+    pub(super) fn read_errors(&self, output: &str, root: &std::path::Path) -> Vec<Fault> {
+        match self.form {
+            Form::Places | Form::Files => self.read_as(Form::Places, output, root),
+            Form::Brackets | Form::Eslint | Form::Annotations => Vec::new(),
+        }
+    }
+
+    fn read_as(&self, form: Form, output: &str, root: &std::path::Path) -> Vec<Fault> {
+        let fault = |file: &str, line: Option<u32>, message: &str| Fault {
+            file: relative(root, file.trim()),
+            line,
+            message: message.trim().to_owned(),
+            linter: self.name,
+            hinders: false,
+        };
+        match form {
+            Form::Files => output
+                .lines()
+                .filter(|line| !line.trim().is_empty())
+                .map(|line| fault(line, None, "it is not formatted"))
+                .collect(),
+            Form::Places => output
+                .lines()
+                .filter_map(|line| {
+                    // What go could not build: of its package nothing was looked at.
+                    let unbuilt = line.strip_prefix("vet: ");
+                    let mut parts = unbuilt.unwrap_or(line).splitn(4, ':');
+                    let file = parts.next()?;
+                    let number = parts.next()?.trim().parse().ok()?;
+                    let next = parts.next()?;
+                    // The column may be missing.
+                    let message = match next.trim().parse::<u32>() {
+                        Ok(_) => parts.next()?.to_owned(),
+                        Err(_) => format!("{next}:{}", parts.next().unwrap_or_default()),
+                    };
+                    // A note explains the finding before it.
+                    let is_note = message.trim_start().starts_with("note:");
+                    (!is_note).then(|| Fault {
+                        hinders: unbuilt.is_some(),
+                        ..fault(file, Some(number), &message)
+                    })
+                })
+                .collect(),
+            Form::Brackets => output
+                .lines()
+                .filter_map(|line| {
+                    let (place, message) = line.split_once("): ")?;
+                    let (file, numbers) = place.rsplit_once('(')?;
+                    let number = numbers.split(',').next()?.parse().ok()?;
+                    Some(fault(file, Some(number), message))
+                })
+                .collect(),
+            Form::Eslint => {
+                let files: Vec<Value> = serde_json::from_str(output.trim()).unwrap_or_default();
+                files
+                    .iter()
+                    .flat_map(|file| {
+                        let path = file
+                            .get("filePath")
+                            .and_then(Value::as_str)
+                            .unwrap_or_default();
+                        let messages = file.get("messages").and_then(Value::as_array);
+                        messages.into_iter().flatten().map(move |message| {
+                            let line = message
+                                .get("line")
+                                .and_then(Value::as_u64)
+                                .and_then(|n| n.try_into().ok());
+                            let text = message
+                                .get("message")
+                                .and_then(Value::as_str)
+                                .unwrap_or_default();
+                            let rule = message
+                                .get("ruleId")
+                                .and_then(Value::as_str)
+                                .unwrap_or("error");
+                            (path.to_owned(), line, format!("{text} [{rule}]"))
+                        })
+                    })
+                    .map(|(path, line, message)| fault(&path, line, &message))
+                    .collect()
+            }
+            Form::Annotations => output
+                .lines()
+                .filter_map(|line| {
+                    let line = line.trim();
+                    let rest = ["::error ", "::warning ", "::notice "]
+                        .iter()
+                        .find_map(|mark| line.strip_prefix(mark))?;
+                    let (properties, message) = rest.split_once("::")?;
+                    let property = |name: &str| {
+                        properties
+                            .split(',')
+                            .find_map(|p| p.strip_prefix(name)?.strip_prefix('='))
+                    };
+                    let title = property("title").unwrap_or_default();
+                    Some(fault(
+                        property("file")?,
+                        property("line").and_then(|n| n.parse().ok()),
+                        &format!("{message} [{title}]"),
+                    ))
+                })
+                .collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tool::TOOLS;
+
+    #[test]
+    fn what_go_cannot_build_hinders_it_from_looking_at_anything_else() {
+        let vet = TOOLS.iter().find(|tool| tool.name == "go-vet").unwrap();
+        let printed = "# example.com/p/sub\nvet: sub/b.go:4:9: cannot use \"x\" as int value in return statement\na.go:6:14: fmt.Printf format %d has arg \"x\" of wrong type string\n";
+        let read: Vec<_> = vet
+            .read_errors(printed, std::path::Path::new("/p"))
+            .into_iter()
+            .map(|fault| (fault.told(), fault.hinders))
+            .collect();
+        assert_eq!(
+            read,
+            [
+                (
+                    "sub/b.go:4: cannot use \"x\" as int value in return statement (go-vet)"
+                        .to_owned(),
+                    true
+                ),
+                (
+                    "a.go:6: fmt.Printf format %d has arg \"x\" of wrong type string (go-vet)"
+                        .to_owned(),
+                    false
+                ),
+            ]
+        );
+    }
+}
