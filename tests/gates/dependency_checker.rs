@@ -74,6 +74,13 @@ fn python_and_go_and_rust_are_asked_in_their_own_way() {
     assert!(reason(&go, "").contains("`go.sum` of `go.mod` is missing"));
     go.write("go.sum", "example.org/b v1.2.0/go.mod h1:x=\n");
     assert!(go.judge("DependencyChecker", "").is_empty());
+    go.write("go.sum", "");
+    assert!(reason(&go, "").contains("example.org/b v1.2.0"));
+    go.write(
+        "go.mod",
+        "module a\n\nrequire example.org/b v1.2.0\n\nreplace (\n\texample.org/b => ../b\n)\n",
+    );
+    assert!(go.judge("DependencyChecker", "").is_empty());
 
     let rust = Project::new(&[
         ("Cargo.toml", "[package]\nname = \"a\"\n[workspace]\n"),

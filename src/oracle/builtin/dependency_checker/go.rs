@@ -13,26 +13,28 @@ impl Manifest<'_> {
             return vec![self.broken("it has no `module` line")];
         }
         let mut required = Vec::new();
-        let mut in_block = false;
+        let mut block = "";
         let mut replaced = Vec::new();
         for line in text.lines() {
             let line = line.split("//").next().unwrap_or_default().trim();
-            if line.starts_with("require (") {
-                in_block = true;
-            } else if line == ")" {
-                in_block = false;
-            } else if let Some(rest) = line.strip_prefix("replace ") {
-                replaced.extend(rest.split_whitespace().next());
-            } else {
-                let entry = if in_block {
-                    Some(line)
-                } else {
-                    line.strip_prefix("require ")
-                };
-                let mut words = entry.unwrap_or_default().split_whitespace();
-                if let (Some(module), Some(version)) = (words.next(), words.next()) {
-                    required.push((module, version));
+            // A block opens with its keyword: `require (`.
+            let (keyword, entry) = match line.split_once(char::is_whitespace) {
+                Some((keyword, "(")) => {
+                    block = keyword;
+                    continue;
                 }
+                _ if line == ")" => {
+                    block = "";
+                    continue;
+                }
+                Some((keyword, entry)) if block.is_empty() => (keyword, entry),
+                _ => (block, line),
+            };
+            let mut words = entry.split_whitespace();
+            match (keyword, words.next(), words.next()) {
+                ("require", Some(module), Some(version)) => required.push((module, version)),
+                ("replace", Some(module), _) => replaced.push(module),
+                _ => {}
             }
         }
         required.retain(|(module, _)| !replaced.contains(module));
