@@ -24,6 +24,9 @@ JEST = {"name": "p", "version": "1.0.0", "private": True, "scripts": {"test": "j
 VITEST = JEST | {"type": "module", "scripts": {"test": "vitest run"}}
 ESLINT = "export default [{ rules: { 'no-unused-vars': 'error', 'no-undef': 'error' } }];\n"
 TSCONFIG = '{"compilerOptions": {"strict": true, "target": "es2022", "module": "nodenext", "types": []}}\n'
+GO = {"go.mod": "module example.com/p\n\ngo 1.21\n", "sum.go": "package p\n\n// Add adds.\nfunc Add(a, b int) int {\n\treturn a + b\n}\n"}
+GO_TEST = "package p\n\nimport \"testing\"\n\nfunc TestAdds(t *testing.T) {\n\tif got := Add(1, 1); got != %d {\n\t\tt.Errorf(\"got %%d\", got)\n\t}\n}\n"
+GO_PRINT = "package p\n\nimport \"fmt\"\n\nfunc show() {\n\tfmt.Printf(\"%d\\n\", \"x\")\n}\n"
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <groupId>g</groupId><artifactId>p</artifactId><version>1</version></project>\n"""
 
@@ -73,6 +76,12 @@ CASES = {
     "maven-cannot-resolve": (["mvn"], {"pom.xml": POM}, "TestGate", "config: {command: 'mvn -B -o test'}", "block", ["mvn -B -o test"]),
     "junit-of-pytest": (["pytest"], {"pytest.ini": "[pytest]\n", "test_b.py": PY["test_bad"]}, "TestGate",
                         "config: {command: 'python -m pytest --junitxml=out.xml', report: out.xml}", "block", ["test_bad"]),
+    "go-passes": (["go"], GO | {"sum_test.go": GO_TEST % 2}, "TestGate", "", "none", []),
+    "go-fails": (["go"], GO | {"sum_test.go": GO_TEST % 3}, "TestGate", "", "block", ["TestAdds", "sum_test.go:7", "got 2"]),
+    "go-does-not-compile": (["go"], GO | {"sum_test.go": GO_TEST % 2, "b.go": "package p\n\nfunc b() int {\n\treturn \"x\"\n}\n"}, "TestGate", "", "block",
+                            ["build", "b.go:4", "cannot use"]),
+    "go-covers-too-little": (["go"], GO | {"sum_test.go": GO_TEST % 2, "b.go": "package p\n\nfunc b() int {\n\tx := 1\n\tx++\n\treturn x\n}\n"}, "TestGate",
+                             "config: {command: 'go test -json -cover ./...', coverage_threshold: 90}", "block", ["25"]),
     "output-tells-no-coverage": ([], {"a.txt": "x\n"}, "TestGate", "config: {command: 'echo all good', coverage_threshold: 50}", "block", ["coverage"]),
     # Linters.
     "clippy-finds-nothing": (["cargo"], {"Cargo.toml": CARGO, "Cargo.lock": cargo_lock(), "src/lib.rs": "pub fn f() {}\n"}, "LintChecker", "", "none", []),
@@ -101,7 +110,25 @@ CASES = {
     "refuted-by-tsc": (["tsc"], {"tsconfig.json": TSCONFIG, "a.ts": "export const b: string = 1;\n", "Issues/FEAT-0001.md": issue("lint_clean: a.ts")},
                        "CompletionVerifier", "", "block", ["TS2322", "It holds"]),
     "prettier-finds": (["prettier"], {".prettierrc": "{}", "a.js": "const a   = 1\n"}, "LintChecker", "config: {action: block}", "block", ["a.js"]),
+    "vet-and-gofmt-find-nothing": (["go"], GO, "LintChecker", "config: {linters: [go-vet, gofmt]}", "none", []),
+    "vet-finds": (["go"], GO | {"show.go": GO_PRINT}, "LintChecker", "config: {linters: [go-vet], action: block}", "block",
+                  ["show.go:6", "wrong type", "go-vet"]),
+    "vet-cannot-build": (["go"], GO | {"lib/b.go": "package lib\n\nfunc B() int {\n\treturn \"x\"\n}\n"}, "LintChecker",
+                         "config: {linters: [go-vet], action: block}", "block", ["lib/b.go:4", "cannot use"]),
+    "vet-cannot-read-go-mod": (["go"], GO | {"go.mod": "modul example.com/p\n"}, "LintChecker", "config: {linters: [go-vet], action: block}", "block",
+                               ["go.mod:1", "unknown directive"]),
+    "vet-finds-no-module": (["go"], GO | {"b.go": "package p\n\nimport _ \"example.invalid/none\"\n"}, "LintChecker",
+                            "config: {linters: [go-vet], action: block}", "block", ["b.go:3", "example.invalid/none"]),
+    "gofmt-finds": (["go"], GO | {"b.go": "package p\nfunc  b() {}\n"}, "LintChecker", "config: {linters: [gofmt], action: block}", "block",
+                    ["b.go", "not formatted"]),
+    "gofmt-mends": (["go"], GO | {"b.go": "package p\nfunc  b() {}\n"}, "LintChecker", "config: {linters: [gofmt], auto_fix: true, action: block}", "allow",
+                    ["lint-fixed", "gofmt mended 1 file: b.go"]),
+    "gofmt-cannot-parse": (["go"], GO | {"b.go": "package p\n\nfunc b( {\n"}, "LintChecker", "config: {linters: [gofmt], action: block}", "block", ["b.go:3"]),
     # Dependencies.
+    "go-sum-is-missing": ([], GO | {"go.mod": GO["go.mod"] + "\nrequire example.com/q v1.0.0\n"}, "DependencyChecker", "", "block", ["go.sum", "go mod tidy"]),
+    "go-needs-nothing": ([], GO, "DependencyChecker", "", "none", []),
+    "go-replaces-in-a-block": ([], GO | {"go.mod": GO["go.mod"] + "\nrequire example.com/q v1.0.0\n\nreplace (\n\texample.com/q => ./q\n)\n"},
+                               "DependencyChecker", "", "none", []),
     "cargo-locked": (["cargo"], {"Cargo.toml": CARGO, "Cargo.lock": cargo_lock(), "src/lib.rs": ""}, "DependencyChecker", "", "none", []),
     "cargo-lock-out-of-step": (["cargo"], {"Cargo.toml": CARGO + '[dependencies]\nno-such-crate-at-all = "1"\n', "Cargo.lock": cargo_lock(), "src/lib.rs": ""},
                                "DependencyChecker", "", "block", ["no-such-crate-at-all"]),
@@ -129,9 +156,11 @@ class Tools:
     def __init__(self, root):
         self.python = root / "python" / "bin"
         self.node = root / "node" / "node_modules"
+        self.go = next(root.glob("go/lib/python*/site-packages/go/bin"), Path())
         self.found = {tool for tool in ("mypy", "pytest", "ruff") if (self.python / tool).exists()}
         self.found |= {tool for tool in ("eslint", "jest", "prettier", "tsc", "vitest") if (self.node / ".bin" / tool).exists()}
         self.found |= {tool for tool in ("cargo", "npm", "mvn") if shutil.which(tool)}
+        self.found |= {"go"} if shutil.which("go") or (self.go / "go").exists() else set()
         if "pytest" in self.found and self.runs([self.python / "python", "-c", "import pytest_cov"]):
             self.found.add("pytest-cov")
 
@@ -160,7 +189,7 @@ def judge(ahp, tools, case, root):
     (root / ".ahp/hooks.yaml").write_text(f"hooks:\n  pre-issue-submit:\n    -{body[5:]}{extra}\n")
     home = root.parent / "home"
     home.mkdir(exist_ok=True)
-    machine = os.environ | {"AHP_TRUST": "all", "AHP_HOME": str(home), "PATH": f"{tools.python}:{os.environ['PATH']}"}
+    machine = os.environ | {"AHP_TRUST": "all", "AHP_HOME": str(home), "PATH": f"{tools.python}:{tools.go}:{os.environ['PATH']}"}
     ran = subprocess.run([ahp, "run", "pre-issue-submit", "--issue", "FEAT-0001", "--format", "json"],
                          cwd=root, env=machine, capture_output=True, text=True, timeout=150)
     try:
