@@ -44,7 +44,6 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
         "cargo static",
         "a release build; `.ci/run` runs it",
     ),
-    ("docs/performance.md", "cp target/release/ahp", "copies it"),
     ("docs/performance.md", "AHP=", "a measurement of minutes"),
     (
         "docs/performance.md",
