@@ -67,7 +67,7 @@ predicates! {
     "from-critical" |d, w| w.len() > 1 && any_place(d, w.get(..w.len() - 1).unwrap_or_default(), is_critical);
     "startup" |_, w| w.iter().any(|word| is_startup(&word.text));
     "dd-device" |d, w| dd_target(w).is_some_and(|t| matches!(place_of(d, &t), Place::Device | Place::Root | Place::System));
-    "everything" |_, w| w.iter().any(|x| x.glob && matches!(x.text.as_str(), "*" | "./*" | ".*" | "**" | "**/*" | "./**"));
+    "everything" |d, w| w.iter().any(|x| x.glob && (matches!(x.text.as_str(), "*" | "./*" | ".*" | "**" | "**/*" | "./**") || x.text.contains("**/") && content::is_precious(place_of(d, x))));
     "unfollowed" |d, w| w.iter().any(|x| x.text == "{}" || !x.made_by.is_empty() && !x.glob && content::is_precious(place_of(d, x)));
     "everything-below" |d, w| w.iter().any(|x| x.glob && x.text.ends_with("/*") && matches!(place_of(d, x), Place::Inside | Place::Outside));
     "found-precious" |d, _| found_precious(d);
@@ -131,7 +131,8 @@ predicates! {
     "secret-name" |_, w| w.iter().any(|x| secret::is_secret_variable(&x.text));
     "secret-found" |d, _| makers(d).any(|i| matches!(i.program.as_str(), "find" | "fd" | "locate" | "ls") && i.arguments.iter().any(|w| secret::is_secret_path(&w.text)));
     "secret-made" |d, _| makers(d).any(is_secret_reader);
-    "fed-by-secret" |d, _| d.feeders().iter().any(is_secret_reader);
+    "fed-by-secret" |d, _| d.feeders().iter().any(|i| is_secret_reader(i) || reading::prints_token(i));
+    "unpacks-into-system" |d, _| d.invocation.value_of(&["-C", "--directory"]).is_some_and(|dir| holds_system(d, &dir));
     "fed-by-network" |d, _| pipes_text(d) && d.feeders().iter().any(is_downloader);
     "fed-by-decoder" |d, _| pipes_text(d) && d.feeders().iter().any(is_decoder);
     "kills-all" |d, _| {

@@ -198,7 +198,9 @@ pub(super) fn is_downloaded(digest: &Digest<'_>, script: &str) -> bool {
                 ])
                 .is_some_and(|w| same(&w.text))
                 || i.arguments.iter().any(|w| {
-                    w.text.contains("://") && same(w.text.rsplit('/').next().unwrap_or_default())
+                    w.text.contains('/')
+                        && !w.is_option()
+                        && same(w.text.rsplit('/').next().unwrap_or_default())
                 })
         })
 }

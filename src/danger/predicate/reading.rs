@@ -61,6 +61,23 @@ pub(super) fn is_secret_reader(invocation: &Invocation) -> bool {
     }
 }
 
+/// Whether a client prints a token or secret for another program, which is fine for one that logs in with it.
+pub(super) fn prints_token(invocation: &Invocation) -> bool {
+    let words: Vec<&str> = invocation.operands().map(|w| w.text.as_str()).collect();
+    let has = |word: &str| words.contains(&word);
+    match invocation.program.as_str() {
+        "gcloud" => has("print-access-token") || has("print-identity-token") || has("access"),
+        "aws" => has("get-login-password") || has("export-credentials") || has("get-parameter"),
+        "az" => has("get-access-token") || has("secret"),
+        "gh" | "glab" | "heroku" => words.starts_with(&["auth", "token"]) || has("auth:token"),
+        "kubectl" | "oc" => has("secret") || has("secrets") || has("token"),
+        "docker-credential-desktop" | "docker-credential-osxkeychain" => has("get"),
+        "doppler" | "infisical" | "chamber" => has("secrets") || has("export"),
+        "gpg" | "gpg2" => invocation.has_long("--export-secret-keys"),
+        _ => false,
+    }
+}
+
 pub(super) fn is_secret_dir(path: &str) -> bool {
     let path = path.trim_end_matches('/');
     [
