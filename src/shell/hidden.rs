@@ -128,12 +128,15 @@ impl Walker<'_> {
                 "vim" | "vi" | "nvim" | "ex" | "view" | "gvim" => {
                     let bare = text.trim_start_matches(['+', ':']);
                     texts.extend(bare.strip_prefix('!').map(str::to_owned));
-                    texts.extend(bare.split_once("system(").and_then(|(_, t)| {
-                        t.trim_start_matches(['"', '\''])
+                    let given = |call: &str| {
+                        let (_, rest) = bare.split_once(call)?;
+                        let rest = rest.trim_start_matches("expand(");
+                        rest.trim_start_matches(['"', '\''])
                             .split(['"', '\''])
                             .next()
-                            .map(str::to_owned)
-                    }));
+                    };
+                    texts.extend(given("system(").map(str::to_owned));
+                    texts.extend(given("delete(").map(|path| format!("rm -rf {path}")));
                 }
                 "less" | "more" | "most" => {
                     texts.extend(text.strip_prefix("+!").map(str::to_owned));

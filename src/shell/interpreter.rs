@@ -19,6 +19,9 @@ impl Walker<'_> {
         invocation: &Invocation,
         input: &Input,
     ) -> Option<String> {
+        if invocation.only_parses() {
+            return None;
+        }
         let arguments = &invocation.arguments;
         let mut i = 0;
         let mut takes_text = false;
@@ -139,6 +142,9 @@ impl Walker<'_> {
             self.inside(&program, |walker| walker.dispatch(call));
             return;
         }
+        if only_checks(language, invocation) {
+            return;
+        }
         let options = language.code_options();
         let given: Vec<Word> = if language == inline_code::Language::PowerShell {
             // All that follows is the code.
@@ -201,7 +207,11 @@ impl Walker<'_> {
             Action::Program(words) => {
                 self.dispatch_words(words);
             }
-            Action::Does(program, words) => {
+            Action::Does(program, mut words) => {
+                // Files that a pattern of the code finds are the code's choice.
+                for word in words.iter_mut().filter(|w| w.glob && w.made_by.is_empty()) {
+                    word.made_by = index..index + 1;
+                }
                 let (work_dir, remote) = self
                     .analysis
                     .invocations
@@ -220,6 +230,17 @@ impl Walker<'_> {
                 });
             }
         }
+    }
+}
+
+/// Whether an interpreter only looks whether code could run.
+fn only_checks(language: inline_code::Language, invocation: &Invocation) -> bool {
+    let asks = |option: &str| invocation.arguments.iter().any(|w| w.text == option);
+    match language {
+        inline_code::Language::Php => asks("-l"),
+        inline_code::Language::Ruby => asks("-c"),
+        inline_code::Language::JavaScript => asks("--check"),
+        _ => false,
     }
 }
 

@@ -144,6 +144,18 @@ impl Invocation {
         })
     }
 
+    /// Whether this is a shell that reads commands and runs none: `bash -n`. Interactive ones take no notice of it, and
+    /// `+n` takes it back.
+    pub(crate) fn only_parses(&self) -> bool {
+        let mut options = self
+            .arguments
+            .iter()
+            .take_while(|w| w.text.starts_with(['-', '+']));
+        options.any(|w| w.text == "-n")
+            && !self.arguments.iter().any(|w| w.text.starts_with('+'))
+            && !self.has_short('i')
+    }
+
     /// Whether a long option is given, with or without a value, or by an abbreviation that only it can mean.
     pub fn has_long(&self, name: &str) -> bool {
         self.before_dashes().any(|w| {

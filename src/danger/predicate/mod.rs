@@ -297,6 +297,9 @@ fn runs_input(digest: &Digest<'_>, words: &[&Word]) -> bool {
     if matches!(program, "eval" | "source" | ".") {
         return true;
     }
+    if program.ends_with("sh") && digest.invocation.only_parses() {
+        return false;
+    }
     let takes_code = ["-c", "-e", "-E", "-p", "-r", "--eval", "--print", "-m"]
         .iter()
         .any(|option| digest.has_option(option));

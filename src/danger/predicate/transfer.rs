@@ -65,6 +65,10 @@ fn packs_tree(digest: &Digest<'_>, invocation: &Invocation) -> bool {
                 .next()
                 .is_some_and(|w| w.text == "bundle");
         }
+        // All that a database holds.
+        "mysqldump" | "mariadb-dump" | "pg_dump" | "pg_dumpall" | "mongodump" => return true,
+        "sqlite3" | "sqlite" => return invocation.operands().any(|w| w.text.starts_with(".dump")),
+        "redis-cli" | "valkey-cli" => return invocation.has_long("--rdb"),
         _ => return false,
     };
     !leaves_out(invocation)
