@@ -9,6 +9,7 @@ use super::index;
 use super::pattern::Pattern;
 use super::place::Place;
 use super::place::place;
+use super::predicate;
 use super::rules::Rule;
 use crate::shell::Analysis;
 use crate::shell::DoubtKind;
@@ -155,7 +156,12 @@ fn rule_finding(
         .filter(|r| r.writes())
         .map(|r| &r.target)
         .collect();
-    if !writes.is_empty() && !invocation.remote {
+    let opens_machine = || {
+        writes
+            .iter()
+            .any(|word| predicate::opens_machine(&word.text))
+    };
+    if !writes.is_empty() && (!invocation.remote || opens_machine()) {
         consider(">", Some(writes));
     }
     let reads: Vec<&Word> = invocation

@@ -66,6 +66,11 @@ impl Walker<'_> {
                     return self.inside("su", |w| w.run_text(text, &Input::default()));
                 }
             }
+            "java" => {
+                if let Some(words) = jar(arguments) {
+                    return self.inside("java", |w| w.dispatch_words(words));
+                }
+            }
             "tmux" => self.run_tmux(arguments),
             "make" | "gmake" => self.run_make(invocation, input),
             _ => {}
@@ -212,6 +217,19 @@ impl Walker<'_> {
             }
         }
     }
+}
+
+/// Programs that come as an archive for Java.
+const JARS: &[&str] = &["bfg", "flyway", "jenkins-cli", "liquibase"];
+
+/// Returns what `java -jar` runs, where its archive is a well-known program: `bfg-1.14.0.jar`.
+fn jar(arguments: &[Word]) -> Option<Vec<Word>> {
+    let at = arguments.iter().position(|w| w.text == "-jar")?;
+    let (archive, rest) = arguments.get(at + 1..)?.split_first()?;
+    let name = super::invocation::base_name(&archive.text);
+    let program = JARS.iter().find(|jar| name.starts_with(**jar))?;
+    let words = std::iter::once(Word::plain(*program)).chain(rest.iter().cloned());
+    Some(words.collect())
 }
 
 /// Returns what an interpreter prints whose code does nothing else.

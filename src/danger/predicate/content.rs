@@ -119,6 +119,19 @@ pub(super) fn empties_tables(digest: &Digest<'_>) -> bool {
         "flushall(",
         "flushdb(",
         "purge_database",
+        ".dropdatabase(",
+        ".dropcollection(",
+        ".droptable(",
+        ".droptableifexists(",
+        ".dropschema(",
+        "drop_collection(",
+        ".delete_table(",
+        ".delete_bucket(",
+        ".delete_collection(",
+        ".terminate_instances(",
+        "indices.delete(",
+        "$executeraw`drop",
+        "$executeraw`truncate",
     ];
     let stdin = digest.invocation.stdin.text();
     let takes_code = ["-c", "-e", "-p", "-r", "--eval", "--execute", "--command"]

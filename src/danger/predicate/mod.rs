@@ -150,12 +150,7 @@ predicates! {
     "su-root" |d, w| d.invocation.program == "su" && !d.has_option("-c") && w.iter().all(|x| matches!(x.text.as_str(), "-" | "root"));
     "tees-into-system" |d, w| matches!(d.invocation.program.as_str(), "tee" | "sponge" | "touch" | "ed" | "ex" | "set-content" | "add-content" | "out-file") && any_place(d, w, is_system);
     "downloads-into-system" |d, _| {
-        let target = d.invocation.value_of(&["-o", "-O", "--output", "--output-document"]).or_else(|| {
-            d.invocation.arguments.windows(2).find_map(|pair| match pair {
-                [option, target] if option.text.starts_with('-') && !option.text.starts_with("--") && option.text.ends_with(['o', 'O']) && option.text.len() < 8 => Some(target.clone()),
-                _ => None,
-            })
-        });
+        let target = network::output_file(d.invocation);
         target.is_some_and(|t| is_startup(&t.text) || naming::shadows_program(&t.text) || t.text.starts_with('/') && is_system(place_of(d, &t)))
     };
     "fills-disk" |d, _| d.invocation.redirects.iter().any(crate::shell::Redirect::writes) && d.invocation.redirects.iter().any(|r| r.writes() && r.target.text != "/dev/null");
@@ -182,6 +177,7 @@ predicates! {
     "downloaded" |d, w| w.first().is_some_and(|script| is_downloaded(d, &script.text));
     "runs-downloaded" |d, _| d.invocation.path.text.contains('/') && is_downloaded(d, &d.invocation.path.text);
     "dev-tcp" |d, _| d.invocation.redirects.iter().any(|r| is_socket(&r.target.text)) || d.invocation.arguments.iter().any(|w| is_socket(&w.text));
+    "socket" |_, w| w.iter().any(|x| is_socket(&x.text));
     "history-file" |_, w| w.iter().any(|x| x.text.ends_with("_history") || x.text.ends_with("HISTFILE"));
     "no-operand" |_, w| w.is_empty();
     "host-mount" |d, _| d.invocation.arguments.iter().any(|w| is_host_mount(&w.text));
@@ -249,6 +245,20 @@ fn is_startup(path: &str) -> bool {
         || path.contains("/.ssh/rc")
         || path.contains("/cron.d/")
         || path.contains("/spool/cron")
+}
+
+/// Whether a file lets people in or runs what it says, on whatever machine it lies.
+pub(super) fn opens_machine(path: &str) -> bool {
+    const FILES: &[&str] = &[
+        "/etc/cron",
+        "/etc/pam.d/",
+        "/etc/passwd",
+        "/etc/shadow",
+        "/etc/ssh/",
+        "/etc/sudoers",
+        "/etc/systemd/",
+    ];
+    is_startup(path) || FILES.iter().any(|file| path.starts_with(file))
 }
 
 /// Whether a file is empty by its very purpose.

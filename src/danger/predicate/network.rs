@@ -2,6 +2,7 @@
 
 use crate::danger::digest::Digest;
 use crate::shell::Invocation;
+use crate::shell::Word;
 
 pub(super) fn is_downloader(invocation: &Invocation) -> bool {
     matches!(
@@ -166,6 +167,21 @@ pub(super) fn is_socket(text: &str) -> bool {
     text.contains("/dev/tcp/") || text.contains("/dev/udp/")
 }
 
+/// Returns the file that a download is written into: `-o file`, `-fsSLo file`, `--output=file`.
+pub(super) fn output_file(invocation: &Invocation) -> Option<Word> {
+    let ends_cluster = |text: &str| {
+        text.starts_with('-')
+            && !text.starts_with("--")
+            && text.ends_with(['o', 'O'])
+            && text.len() < 8
+    };
+    let clustered = invocation.arguments.windows(2).find_map(|pair| match pair {
+        [option, file] if ends_cluster(&option.text) && !file.is_option() => Some(file.clone()),
+        _ => None,
+    });
+    clustered.or_else(|| invocation.value_of(&["-o", "-O", "--output", "--output-document"]))
+}
+
 /// Whether what is run was downloaded earlier on the same line.
 pub(super) fn is_downloaded(digest: &Digest<'_>, script: &str) -> bool {
     let bare = script.trim_start_matches("./");
@@ -182,21 +198,7 @@ pub(super) fn is_downloaded(digest: &Digest<'_>, script: &str) -> bool {
             i.redirects
                 .iter()
                 .any(|r| r.writes() && same(&r.target.text))
-                || i.value_of(&[
-                    "-o",
-                    "-O",
-                    "--output",
-                    "--output-document",
-                    "-fsSLo",
-                    "-sSLo",
-                    "-Lo",
-                    "-sLo",
-                    "-qO",
-                    "-fsSo",
-                    "-so",
-                    "-sSo",
-                ])
-                .is_some_and(|w| same(&w.text))
+                || output_file(i).is_some_and(|w| same(&w.text))
                 || i.arguments.iter().any(|w| {
                     w.text.contains('/')
                         && !w.is_option()

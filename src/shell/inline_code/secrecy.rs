@@ -36,6 +36,39 @@ pub(super) fn printed_secret(code: &str) -> Option<&str> {
     })
 }
 
+/// Whether code takes all of the environment and speaks to other machines.
+pub(super) fn sends_environment(code: &str) -> bool {
+    const WHOLE: &[&str] = &[
+        "stringify(process.env)",
+        "entries(process.env)",
+        "dict(os.environ)",
+        "str(os.environ)",
+        "os.environ.copy()",
+        "os.environ.items()",
+        "ENV.to_h",
+        "ENV.to_a",
+        "ENV.inspect",
+        "json_encode($_ENV",
+        "json_encode(getenv()",
+        "%ENV",
+    ];
+    const SPEAKS: &[&str] = &[
+        "http",
+        "fetch(",
+        "axios",
+        "ocket",
+        "net.",
+        "dgram",
+        "dns.",
+        "urllib",
+        "requests.",
+        "Net::",
+        "IO::Socket",
+        "LWP",
+    ];
+    WHOLE.iter().any(|taken| code.contains(taken)) && SPEAKS.iter().any(|call| code.contains(call))
+}
+
 /// Whether an expression takes the whole environment, or a variable of it.
 pub(super) fn takes_environment(expression: &str) -> bool {
     expression.contains("os.environ")
