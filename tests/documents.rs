@@ -41,12 +41,6 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
     ),
     (
         "docs/performance.md",
-        "cargo static",
-        "a release build; `.ci/run` runs it",
-    ),
-    ("docs/performance.md", "AHP=", "a measurement of minutes"),
-    (
-        "docs/performance.md",
         "benches/",
         "a measurement of minutes",
     ),
