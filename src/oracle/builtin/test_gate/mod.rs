@@ -7,6 +7,7 @@ pub(super) mod output;
 mod report;
 pub(super) mod runner;
 pub(super) mod tally;
+mod unusable;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -132,7 +133,7 @@ impl Oracle for TestGate {
             None => runner::find(context.workspace()),
         };
         if runners.is_empty() {
-            return Ok(vec![judgement::no_runner()]);
+            return Ok(vec![unusable::no_runner()]);
         }
         self.by_run(&runners, context)
     }
@@ -214,7 +215,7 @@ impl TestGate {
             } else if !self.report.0.is_empty() {
                 outcome
                     .faults
-                    .push(judgement::not_written(&self.report.0, &runner.command));
+                    .push(unusable::not_written(&self.report.0, &runner.command));
             }
             outcome.add(&runner.command, &finished, tally);
         }
@@ -281,7 +282,7 @@ impl TestGate {
             } else {
                 missing.into_iter().cloned().collect()
             };
-            return vec![judgement::missing_report(&named)];
+            return vec![unusable::missing_report(&named)];
         }
         let mut outcome = Outcome::of(&self.report.0.join(", "));
         for file in &files {
@@ -333,7 +334,7 @@ impl TestGate {
     ) -> Option<Signal> {
         let newer = report::newer_sources(context, time, made);
         if !newer.is_empty() {
-            return Some(judgement::stale(file, &newer));
+            return Some(unusable::stale(file, &newer));
         }
         let max = self.max_age?.0;
         let age = context
@@ -341,7 +342,7 @@ impl TestGate {
             .time()
             .signed_duration_since(DateTime::<Utc>::from(time));
         let age = age.to_std().unwrap_or(Duration::ZERO);
-        (age > max).then(|| judgement::too_old(file, age, max))
+        (age > max).then(|| unusable::too_old(file, age, max))
     }
 
     /// Finds the coverage figure: the reports that are named, the usual ones that the run has written, what it printed.
@@ -366,7 +367,7 @@ impl TestGate {
         };
         let times = report::times(root, &candidates);
         if named && (candidates.is_empty() || times.len() < candidates.len()) {
-            return Figure::Fault(Box::new(judgement::missing_coverage(
+            return Figure::Fault(Box::new(unusable::missing_coverage(
                 &self.coverage_report.0,
             )));
         }
@@ -394,7 +395,7 @@ impl TestGate {
                 // One run may write the same figures in several formats: one of them is enough.
                 Ok(found) => return Figure::Report(found),
                 Err(fault) if named => {
-                    return Figure::Fault(Box::new(judgement::unreadable(file, &fault)));
+                    return Figure::Fault(Box::new(unusable::unreadable(file, &fault)));
                 }
                 Err(_) => {}
             }
@@ -408,7 +409,7 @@ impl TestGate {
 }
 
 fn read_report(context: &HookContext, file: &str) -> Result<Tally, Box<Signal>> {
-    let fault = |message: String| Box::new(judgement::unreadable(file, &message));
+    let fault = |message: String| Box::new(unusable::unreadable(file, &message));
     // Read anew: what the workspace has read of it before the run would be out of date.
     let bytes = std::fs::read(context.root().join(file)).map_err(|e| fault(e.to_string()))?;
     junit::read(&bytes).map_err(fault)

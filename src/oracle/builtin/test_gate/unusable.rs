@@ -1,0 +1,141 @@
+//! What is said where the tests were not run, or where their run or its report tells nothing.
+
+use std::time::Duration;
+
+use super::tally::Tally;
+use crate::process::Exit;
+use crate::signal::Signal;
+
+/// Blocks a run that ended badly without naming a failed test.
+pub(super) fn broken_run((command, exit, told): &(String, Exit, String), tally: &Tally) -> Signal {
+    let how = match exit {
+        Exit::Code(126 | 127) => "could not be run".to_owned(),
+        Exit::Code(code) => format!("ended with code {code}"),
+        Exit::Signal(signal) => format!("was ended by signal {signal}"),
+        Exit::TimedOut => "did not end".to_owned(),
+    };
+    let counted = match tally.ran() {
+        0 => "no test is known to have run".to_owned(),
+        1 => "1 test ran and is not named as failed".to_owned(),
+        n => format!("{n} tests ran and none of them is named as failed"),
+    };
+    let mut reason = format!("`{command}` {how}; {counted}");
+    if !told.is_empty() {
+        reason.push_str(&format!("; it said last:\n{told}"));
+    }
+    Signal::block("tests-not-run", reason)
+        .steps([
+            format!("run `{command}` and mend what it says"),
+            "see that it ends with code 0".to_owned(),
+        ])
+        .fingerprint(["tests-not-run", command])
+}
+
+/// Blocks a project in which no way to run tests is found.
+pub(super) fn no_runner() -> Signal {
+    Signal::block(
+        "no-test-runner",
+        "no way to run the project's tests was found: no Cargo.toml, Python tests, `test` script in package.json, go.mod, pom.xml, Gradle build or `test` target of a Makefile",
+    )
+    .steps([
+        "write tests in one of these forms",
+        "or set `command` (what runs the tests) or `report` (the JUnit report of a run) in the configuration of TestGate",
+    ])
+    .fingerprint(["no-test-runner"])
+}
+
+/// Blocks a report that is not there.
+pub(super) fn missing_report(files: &[String]) -> Signal {
+    Signal::block(
+        "test-report-missing",
+        format!("there is no test report `{}`", files.join("`, `")),
+    )
+    .steps(["run the tests so that they write it"])
+    .files(files.to_vec())
+    .fingerprint(["test-report-missing"])
+}
+
+/// Blocks a command that should have written a report and did not.
+pub(super) fn not_written(files: &[String], command: &str) -> Signal {
+    Signal::block(
+        "test-report-missing",
+        format!(
+            "`{command}` has not written the test report `{}`",
+            files.join("`, `")
+        ),
+    )
+    .steps([
+        format!("run `{command}` and see why"),
+        "set `report` to the place that it writes to".to_owned(),
+    ])
+    .files(files.to_vec())
+    .fingerprint(["test-report-missing", command])
+}
+
+/// Blocks a coverage report that is not there.
+pub(super) fn missing_coverage(files: &[String]) -> Signal {
+    Signal::block(
+        "coverage-report-missing",
+        format!("there is no coverage report `{}`", files.join("`, `")),
+    )
+    .steps(["run the tests so that they write it"])
+    .files(files.to_vec())
+    .fingerprint(["coverage-report-missing"])
+}
+
+/// Blocks a report that cannot be understood.
+pub(super) fn unreadable(file: &str, fault: &str) -> Signal {
+    Signal::block(
+        "test-report-unreadable",
+        format!("`{file}` cannot be read: {fault}"),
+    )
+    .steps([format!("run the tests so that they write `{file}` anew")])
+    .files([file])
+    .fingerprint(["test-report-unreadable", file])
+}
+
+/// Blocks a report that is older than the sources.
+pub(super) fn stale(file: &str, newer: &[String]) -> Signal {
+    let mut named = newer
+        .iter()
+        .take(5)
+        .map(|f| format!("`{f}`"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    if newer.len() > 5 {
+        named.push_str(&format!(" and {} more", newer.len() - 5));
+    }
+    let verb = if newer.len() == 1 { "was" } else { "were" };
+    Signal::block(
+        "test-report-stale",
+        format!("the report `{file}` is stale: {named} {verb} changed after it was written"),
+    )
+    .steps([format!("run the tests so that they write `{file}` anew")])
+    .files(newer.to_vec())
+    .fingerprint(["test-report-stale", file])
+}
+
+/// Blocks a report that is older than the configuration allows.
+pub(super) fn too_old(file: &str, age: Duration, max: Duration) -> Signal {
+    Signal::block(
+        "test-report-stale",
+        format!(
+            "the report `{file}` is stale: it is {} old, and at most {} are allowed",
+            span(age),
+            span(max)
+        ),
+    )
+    .steps([format!("run the tests so that they write `{file}` anew")])
+    .files([file])
+    .fingerprint(["test-report-stale", file])
+}
+
+/// Writes a duration in its largest fitting unit.
+fn span(duration: Duration) -> String {
+    match duration.as_secs() {
+        s if s < 120 => format!("{s} s"),
+        s if s < 7_200 => format!("{} min", s / 60),
+        s if s < 172_800 => format!("{} h", s / 3_600),
+        s => format!("{} days", s / 86_400),
+    }
+}
