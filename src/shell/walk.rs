@@ -62,6 +62,8 @@ impl<'a> Walker<'a> {
         Self {
             surroundings,
             analysis: Analysis {
+                // Most lines run one or two; room for four would be a block that the allocator keeps no stock of.
+                invocations: Vec::with_capacity(2),
                 surroundings: surroundings.clone(),
                 ..Analysis::default()
             },

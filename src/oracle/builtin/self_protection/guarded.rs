@@ -128,7 +128,7 @@ impl<'a> Guarded<'a> {
                 || !matches!(self.kind(path), Kind::Nothing)
                 || path
                     .parent()
-                    .is_none_or(|dir| !self.root().starts_with(dir))
+                    .is_none_or(|dir| !is_at_or_below(self.root(), dir))
         };
         let meets = |path: &Path| {
             let names = components(path);
@@ -144,7 +144,7 @@ impl<'a> Guarded<'a> {
     fn followed(&self, path: &Path) -> Option<PathBuf> {
         let followed = match self.look().above(path) {
             Some((dir, below)) => {
-                if self.passes_link(&dir.path, below) {
+                if self.passes_link(path, &dir.path, below) {
                     real(path)
                 } else if dir.is_real {
                     return None;
@@ -157,8 +157,12 @@ impl<'a> Guarded<'a> {
         (followed != path).then_some(followed)
     }
 
-    /// Whether there is a link on the way from a directory down.
-    fn passes_link(&self, dir: &Path, below: &Path) -> bool {
+    /// Whether there is a link on the way from a directory down to a path.
+    fn passes_link(&self, path: &Path, dir: &Path, below: &Path) -> bool {
+        let mut names = below.iter();
+        if names.next().is_some() && names.next().is_none() {
+            return matches!(self.kind(path), Kind::Link);
+        }
         let mut path = dir.to_owned();
         for part in below {
             path.push(part);
@@ -238,6 +242,10 @@ impl<'a> Guarded<'a> {
         });
         names_ours && (path.is_relative() || self.look().is_ours(path))
     }
+}
+
+fn is_at_or_below(path: &Path, dir: &Path) -> bool {
+    path.as_os_str() == dir.as_os_str() || path.starts_with(dir)
 }
 
 /// Returns which of some places is, or lies below or above, a path that is given by its names.

@@ -171,7 +171,10 @@ pub(super) fn guarded_in(dir: &Path) -> Option<&'static str> {
 pub(super) fn components(path: &Path) -> Vec<String> {
     let mut names = Vec::with_capacity(8);
     names.extend(path.components().filter_map(|component| match component {
-        Component::Normal(name) => Some(name.to_string_lossy().to_lowercase()),
+        Component::Normal(name) => Some(match name.to_str() {
+            Some(name) => name.to_lowercase(),
+            None => name.to_string_lossy().to_lowercase(),
+        }),
         _ => None,
     }));
     names
