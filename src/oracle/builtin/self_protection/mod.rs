@@ -21,6 +21,8 @@ use serde::Deserialize;
 use self::guarded::Guarded;
 use self::judgement::Attempt;
 use self::look::LastLook;
+use crate::event::ToolCall;
+use crate::event::ToolKind;
 use crate::event::Trigger;
 use crate::fact::FactSource;
 use crate::oracle::Definition;
@@ -79,6 +81,9 @@ pub(super) struct SelfProtection {
 impl Oracle for SelfProtection {
     async fn evaluate(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
         let facts = &context.facts;
+        if context.event().tool.as_ref().is_some_and(only_looks) {
+            return Ok(Vec::new());
+        }
         let Some(tool) = facts.tool() else {
             return Ok(Vec::new());
         };
@@ -102,6 +107,16 @@ impl Oracle for SelfProtection {
     }
 }
 
+/// Whether a tool changes nothing whatever it is given, so that its input need not be read.
+fn only_looks(call: &ToolCall) -> bool {
+    let kind = ToolKind::of(&call.name);
+    let is_look = matches!(
+        kind,
+        ToolKind::Read | ToolKind::Search | ToolKind::Fetch | ToolKind::Agent
+    );
+    is_look && call.mcp.is_none()
+}
+
 fn signal(attempt: &Attempt) -> Signal {
     Signal::block(
         "self-protection",
@@ -122,4 +137,48 @@ fn signal(attempt: &Attempt) -> Signal {
             .map(|p| p.to_string_lossy().into_owned()),
     )
     .fingerprint([attempt.by.as_str(), attempt.what.as_str()])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::event::ToolView;
+
+    #[test]
+    fn a_tool_that_only_looks_does_so_whatever_it_is_given() {
+        let patch = "*** Begin Patch\n*** Delete File: .ahp/hooks.yaml\n*** End Patch\n";
+        let inputs = [
+            json!({"command": "rm -r .ahp", "path": ".ahp", "new_text": "x"}),
+            json!({"command": "create", "patch": patch}),
+            json!(patch),
+            json!("{\"command\": \"rm -r .ahp\"}"),
+            json!({"server_name": "files", "tool_name": "write_file"}),
+        ];
+        let names = ["Read", "Grep", "WebFetch", "Task", "view", "read_file"];
+        for (name, input) in names
+            .iter()
+            .flat_map(|n| inputs.iter().map(move |i| (n, i)))
+        {
+            let call = ToolCall {
+                name: (*name).to_owned(),
+                input: input.clone(),
+                ..ToolCall::default()
+            };
+            let view = ToolView::of(&call, Path::new("/p"), Path::new("/p"));
+            assert!(only_looks(&call), "{name}");
+            assert_eq!(view.kind, ToolKind::of(name), "{name} {input}");
+            assert_eq!(view.command, None, "{name} {input}");
+        }
+        for name in ["Bash", "Edit", "mcp__files__read", "frobnicate"] {
+            let call = ToolCall {
+                name: name.to_owned(),
+                ..ToolCall::default()
+            };
+            assert!(!only_looks(&call), "{name}");
+        }
+    }
 }
