@@ -122,7 +122,17 @@ impl Pattern {
 }
 
 /// Whether a text fits a pattern of `*` and `?`.
+#[inline]
 pub(super) fn glob(pattern: &str, text: &str) -> bool {
+    // Most pairs differ in their first byte.
+    let first = pattern.as_bytes().first();
+    if !matches!(first, Some(b'*' | b'?')) && first != text.as_bytes().first() {
+        return false;
+    }
+    fits(pattern, text)
+}
+
+fn fits(pattern: &str, text: &str) -> bool {
     if !pattern.contains(['*', '?']) {
         return pattern == text;
     }

@@ -1,5 +1,6 @@
 //! Predicates: the conditions of rules that need more than the words, `@name` in a pattern.
 
+mod client;
 mod content;
 mod naming;
 mod network;
@@ -101,9 +102,10 @@ predicates! {
     "misdirects-secret" transfer::misdirects_secret;
     "fed-by-statements" |d, _| content::is_fed_by_statements(d);
     "kills-server" |d, _| content::kills_server(d);
-    "unknown-client" |d, _| naming::is_client(d) && !rules::know(&d.invocation.program);
-    "client" |d, _| naming::is_client(d);
+    "unknown-client" |d, _| client::is_client(d) && !rules::know(&d.invocation.program);
+    "client" |d, _| client::is_client(d);
     "named-for-tests" |d, _| naming::is_named_for_tests(d.invocation);
+    "clears" client::clears;
     "for-tests" |d, _| naming::is_for_tests(d.invocation);
     "destroying-task" |_, w| naming::is_destroying_task(w);
     "agent-settings" |_, w| w.iter().any(|x| naming::is_agent_settings(&x.text));
