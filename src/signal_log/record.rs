@@ -52,8 +52,11 @@ impl Notice {
             let bytes = self.torn_bytes;
             format!("{bytes} bytes at its end were no whole record and are kept beside it")
         });
-        let lost = (self.lost_records > 0)
-            .then(|| format!("{} records are gone from its end", self.lost_records));
+        let lost = match self.lost_records {
+            0 => None,
+            1 => Some("1 record is gone from its end".to_owned()),
+            lost => Some(format!("{lost} records are gone from its end")),
+        };
         let said: Vec<String> = torn.into_iter().chain(lost).collect();
         (!said.is_empty()).then(|| said.join("; "))
     }

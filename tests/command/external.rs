@@ -190,7 +190,7 @@ fn hooks_are_made_listed_and_checked() {
         assert!(checked.stderr.contains(says), "{says}: {}", checked.stderr);
     }
     assert!(
-        checked.stdout.contains("1 of 2 hooks are not valid"),
+        checked.stdout.contains("1 of 2 hooks is not valid"),
         "{}",
         checked.stdout
     );

@@ -197,7 +197,11 @@ fn validate(paths: &[PathBuf]) -> Result<Exit, String> {
     }
     let count = folders.len();
     if failed > 0 {
-        output::line(format!("{failed} of {count} hooks are not valid"));
+        output::line(match (failed, count) {
+            (_, 1) => "the hook is not valid".to_owned(),
+            (1, _) => format!("1 of {count} hooks is not valid"),
+            _ => format!("{failed} of {count} hooks are not valid"),
+        });
         return Ok(Exit::Failure);
     }
     output::line(match count {

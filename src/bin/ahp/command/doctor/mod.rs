@@ -26,6 +26,7 @@ use crate::exit_code::Exit;
 use crate::output;
 use crate::output::Format;
 use crate::project;
+use crate::view::count;
 
 /// How many odd calls of hosts are shown.
 const NOTES: usize = 5;
@@ -230,9 +231,11 @@ fn of_trust(locations: &Locations) -> String {
         Ok(0) => "trusted".to_owned(),
         Ok(changes) if trust.manifest().is_none() => {
             format!(
-                "not trusted: what runs programs from its {changes} files waits for `ahp trust`"
+                "not trusted: what runs programs from its {} waits for `ahp trust`",
+                count(changes, "file")
             )
         }
+        Ok(1) => "1 file has changed since it was trusted: `ahp trust --diff` shows it".to_owned(),
         Ok(changes) => {
             format!(
                 "{changes} files have changed since it was trusted: `ahp trust --diff` shows them"

@@ -18,6 +18,7 @@ use crate::log_file::LogFile;
 use crate::output;
 use crate::output::Format;
 use crate::project;
+use crate::view::count;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -76,9 +77,9 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
             super::tell_of_nothing(log, &reader, &filter);
         } else {
             output::line(format!(
-                "no advice from {} events and {} signals",
-                stats.evaluations,
-                stats.signals.total()
+                "no advice from {} and {}",
+                count(stats.evaluations, "event"),
+                count(stats.signals.total(), "signal")
             ));
         }
         return Ok(Exit::Success);

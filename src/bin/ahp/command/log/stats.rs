@@ -12,6 +12,7 @@ use crate::exit_code::Exit;
 use crate::log_file::LogFile;
 use crate::output;
 use crate::output::Format;
+use crate::view::count;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -55,10 +56,10 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
     };
     if let (Some(since), Some(until)) = (stats.since, stats.until) {
         output::line(format!(
-            "{} events, {} signals, {} answers, {} to {} UTC",
-            stats.evaluations,
-            stats.signals.total(),
-            stats.total.answered,
+            "{}, {}, {}, {} to {} UTC",
+            count(stats.evaluations, "event"),
+            count(stats.signals.total(), "signal"),
+            count(stats.total.answered, "answer"),
             since.format("%Y-%m-%d %H:%M"),
             until.format("%Y-%m-%d %H:%M")
         ));
