@@ -175,7 +175,10 @@ fn assigned(name: &str, code: &str) -> Option<Word> {
             let end = items.find([']', ')']).unwrap_or(items.len());
             return Some(value(items.get(..end)?.split(',').next()?, ""));
         }
-        if let Some(expression) = rest.strip_prefix('=').filter(|r| !r.starts_with('=')) {
+        if let Some(expression) = rest
+            .strip_prefix('=')
+            .filter(|r| !r.starts_with(['=', '>', '~']))
+        {
             let end = expression.find([';', '\n']).unwrap_or(expression.len());
             let expression = expression.get(..end)?.trim();
             if expression.contains(['\'', '"', '`'])
