@@ -27,6 +27,9 @@ use serde_json::Value;
 use serde_json::json;
 
 fn main() {
+    let files = files();
+    let bytes: usize = files.iter().map(|(_, text)| text.len()).sum();
+    eprintln!("{} files, {} MB", files.len(), bytes / 1_000_000);
     divan::main();
 }
 
@@ -74,8 +77,6 @@ fn files() -> Vec<(PathBuf, String)> {
             }
         }
     }
-    let bytes: usize = files.iter().map(|(_, text)| text.len()).sum();
-    eprintln!("{} files, {} MB", files.len(), bytes / 1_000_000);
     files
 }
 

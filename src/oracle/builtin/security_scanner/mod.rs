@@ -62,6 +62,9 @@ pub(super) static DEFINITION: Definition = Definition {
 /// The rules that need no file.
 const OWN_RULES: &[&str] = &["no-secrets", "no-sql-injection"];
 
+/// How many bytes take longer to scan than other threads to be woken.
+const WORTH_THREADS: usize = 256 << 10;
+
 /// Stops secrets and injectable SQL before they are written, committed or submitted.
 ///
 /// What it does: at tool triggers it scans what is about to be written, or the command line with its here-documents; at
@@ -287,7 +290,7 @@ impl SecurityScanner {
             .map_err(|e| OracleError::failed(e.as_str()))
     }
 
-    /// Scans texts, each on whatever core is free.
+    /// Scans texts; where they are many, each on whatever core is free.
     fn scan(&self, added: &[Added], context: &HookContext) -> Result<Vec<Finding>, OracleError> {
         if added.is_empty() {
             return Ok(Vec::new());
@@ -303,11 +306,18 @@ impl SecurityScanner {
             let bytes = context.workspace().read(path).ok()?;
             Some(added::text_of(&bytes))
         };
-        Ok(added
-            .par_iter()
-            .filter(|text| !text.path.as_deref().is_some_and(is_left_out))
-            .flat_map_iter(|text| search.scan(text, read))
-            .collect())
+        let find = |text: &Added| {
+            if text.path.as_deref().is_some_and(is_left_out) {
+                return Vec::new();
+            }
+            search.scan(text, read)
+        };
+        let bytes: usize = added.iter().map(|text| text.text.len()).sum();
+        Ok(if bytes < WORTH_THREADS {
+            added.iter().flat_map(find).collect()
+        } else {
+            added.par_iter().flat_map_iter(find).collect()
+        })
     }
 
     fn allows(&self, finding: &Finding) -> bool {
