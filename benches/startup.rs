@@ -48,6 +48,8 @@ struct Subject {
     times: Vec<Duration>,
     /// What `/bin/true` took in turn with it.
     base: Vec<Duration>,
+    /// Peak memory in MiB.
+    peak: Option<f64>,
 }
 
 fn main() {
@@ -74,6 +76,7 @@ fn main() {
         arguments: arguments.iter().map(|a| (*a).to_owned()).collect(),
         times: Vec::with_capacity(runs),
         base: Vec::with_capacity(runs),
+        peak: None,
     };
     let mut subjects = vec![subject("`/bin/true`", "", "/bin/true", &[])];
     for build in &builds {
@@ -143,9 +146,9 @@ fn main() {
                 subject.times.push(time);
             }
         }
+        subject.peak = peak(subject, &home, input);
     }
     print_table(&mut subjects, runs);
-    print_memory(&builds, &home, &event);
 }
 
 /// The programs to measure. They are copied, because both are built to one path.
@@ -276,8 +279,8 @@ fn print_table(subjects: &mut [Subject], runs: usize) {
         times.get(n).copied().unwrap_or_default().as_secs_f64() * 1e3
     };
     println!("{runs} runs each, in turn with /bin/true\n");
-    println!("| process | built by | median ms | p95 | p99 | × `/bin/true` | p99 × |");
-    println!("|---|---|---|---|---|---|---|");
+    println!("| process | built by | median ms | p95 | p99 | × `/bin/true` | p99 × | peak MiB |");
+    println!("|---|---|---|---|---|---|---|---|");
     for subject in subjects {
         let (median, p95, p99) = (
             at(&subject.times, 0.5),
@@ -285,43 +288,38 @@ fn print_table(subjects: &mut [Subject], runs: usize) {
             at(&subject.times, 0.99),
         );
         println!(
-            "| {} | {} | {median:.2} | {p95:.2} | {p99:.2} | {:.2} | {:.2} |",
+            "| {} | {} | {median:.2} | {p95:.2} | {p99:.2} | {:.2} | {:.2} | {} |",
             subject.name,
             subject.build,
             median / at(&subject.base, 0.5),
-            p99 / at(&subject.base, 0.99)
+            p99 / at(&subject.base, 0.99),
+            subject
+                .peak
+                .map_or("?".to_owned(), |mib| format!("{mib:.1}")),
         );
     }
 }
 
-/// Prints the peak memory of `ahp hook`, as the operating system accounts it. What a process is said to have used is never
-/// less than what the one that started it had, which is why that of `/bin/true` is told beside it.
-fn print_memory(builds: &[Build], home: &Path, event: &str) {
+/// Returns the peak memory of a process in MiB, as the operating system accounts it: never less than what the one that
+/// started it had, which the figure of `/bin/true` tells.
+fn peak(subject: &Subject, home: &Path, input: &str) -> Option<f64> {
     let probe = "import os, sys\nquiet = [(os.POSIX_SPAWN_DUP2, os.open(os.devnull, os.O_WRONLY), 1)]\nchild = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=quiet)\nprint(os.wait4(child, 0)[2].ru_maxrss)";
     if !found("python3") {
         eprintln!("SKIPPED: peak memory: there is no python3 here to ask the operating system");
-        return;
+        return None;
     }
-    let peak = |program: &str, arguments: &[&str]| {
-        let mut child = command("python3", home)
-            .args(["-I", "-S", "-c", probe, program])
-            .args(arguments)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        // A program that does not read its stdin closes it.
-        child.stdin.take().unwrap().write_all(event.as_bytes()).ok();
-        let output = child.wait_with_output().unwrap();
-        let kib: f64 = String::from_utf8_lossy(&output.stdout)
-            .trim()
-            .parse()
-            .unwrap();
-        kib / 1024.0
-    };
-    let floor = peak("/bin/true", &[]);
-    println!("\npeak memory, where the probe cannot see less than {floor:.1} MiB:");
-    for build in builds {
-        let mib = peak(&build.path, &["hook", "--host", "claude-code"]);
-        println!("ahp hook by {}: {mib:.1} MiB", build.name);
-    }
+    let mut child = command("python3", home)
+        .args(["-I", "-S", "-c", probe, &subject.program])
+        .args(&subject.arguments)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A program that does not read its stdin closes it.
+    child.stdin.take().unwrap().write_all(input.as_bytes()).ok();
+    let output = child.wait_with_output().unwrap();
+    let kib: f64 = String::from_utf8_lossy(&output.stdout)
+        .trim()
+        .parse()
+        .unwrap();
+    Some(kib / 1024.0)
 }
