@@ -237,7 +237,9 @@ fn wired_commands(dir: &Path) -> Vec<String> {
         if path.to_string_lossy().ends_with(".before-ahp") {
             continue;
         }
-        let text = fs::read_to_string(&path).unwrap();
+        // Not every file of a home directory is text: the cache of policies is none.
+        let bytes = fs::read(&path).unwrap();
+        let text = String::from_utf8_lossy(&bytes);
         for line in text.lines().filter(|l| l.contains(" hook --host ")) {
             let command = [": \"", "= \"", "exec "]
                 .iter()
