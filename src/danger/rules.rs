@@ -36,7 +36,7 @@ presets! {
     "git" ["git"]
     "secrets" ["secrets"]
     "supply-chain" ["supply-chain"]
-    "system" ["system" "services"]
+    "system" ["system" "rights" "services"]
 }
 
 /// What a rule says.
