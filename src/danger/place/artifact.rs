@@ -150,7 +150,6 @@ const ARTIFACTS: &[&str] = &[
     "*_build",
     "target-*",
     "out-*",
-    "docs/_build",
     "lib-cov",
     "*.tgz",
     "*.whl",
@@ -164,7 +163,6 @@ const ARTIFACTS: &[&str] = &[
     ".mypy",
     ".import",
     ".godot",
-    "__generated__",
     ".phpunit.cache",
     ".phpunit.result.cache",
     ".php-cs-fixer.cache",
@@ -178,6 +176,53 @@ const ARTIFACTS: &[&str] = &[
     ".cargo-cache",
     "__MACOSX",
     "benchmarks-out",
+    ".nitro",
+    ".open-next",
+    ".react-router",
+    ".vinxi",
+    ".wxt",
+    ".plasmo",
+    ".cache-loader",
+    "typechain-types",
+    ".bloop",
+    ".metals",
+    ".kotlin",
+    ".cxx",
+    ".externalNativeBuild",
+    ".shadow-cljs",
+    ".cpcache",
+    ".rebar3",
+    "erl_crash.dump",
+    "_esy",
+    "_opam",
+    ".lake",
+    "nimcache",
+    ".libs",
+    ".deps",
+    "meson-logs",
+    "meson-private",
+    ".ccls-cache",
+    "__pypackages__",
+    ".quarto",
+    ".vs",
+    "TestResults",
+    "allure-results",
+    "allure-report",
+    "mochawesome-report",
+    ".scannerwork",
+];
+
+/// Paths that mean the same as a whole: their last name alone may be somebody's work.
+const NESTED_ARTIFACTS: &[&[&str]] = &[
+    &["public", "packs"],
+    &["public", "packs-test"],
+    &["public", "vite"],
+    &["public", "vite-dev"],
+    &["public", "vite-test"],
+    &["public", "hot"],
+    &["priv", "static", "assets"],
+    &["resources", "_gen"],
+    &["fastlane", "test_output"],
 ];
 
 /// Names that mean the same, but only at the start or the end of a path, and not among sources.
@@ -214,6 +259,11 @@ const WEAK_ARTIFACTS: &[&str] = &[
     "*.out",
     "__snapshots__",
     "core",
+    "staticfiles",
+    "builddir",
+    "cover",
+    "ebin",
+    "x64",
 ];
 
 /// Whether a path, by its components, can be made again.
@@ -227,7 +277,8 @@ pub(super) fn is_artifact(components: &[&str]) -> bool {
                     || (is_pattern && component.len() > 2 && glob(component, name))
             })
     };
-    if components.iter().any(|c| is_one(ARTIFACTS, c)) {
+    let is_nested = |path: &&[&str]| components.windows(path.len()).any(|part| part == *path);
+    if components.iter().any(|c| is_one(ARTIFACTS, c)) || NESTED_ARTIFACTS.iter().any(is_nested) {
         return true;
     }
     let among_sources = components

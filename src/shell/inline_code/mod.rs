@@ -70,9 +70,9 @@ pub(super) fn language(program: &str) -> Option<Language> {
         "pwsh" | "powershell" | "cmd" => Language::PowerShell,
         "expect" | "tclsh" | "wish" => Language::Expect,
         "julia" => Language::Julia,
-        "Rscript" | "R" | "littler" | "groovy" | "elixir" | "iex" | "erl" | "ghc" | "runghc"
-        | "scala" | "kotlin" | "clojure" | "clj" | "bb" | "emacs" | "swift" | "crystal"
-        | "jshell" => Language::Other,
+        "Rscript" | "R" | "littler" | "groovy" | "elixir" | "iex" | "mix" | "erl" | "ghc"
+        | "runghc" | "scala" | "kotlin" | "clojure" | "clj" | "bb" | "emacs" | "swift"
+        | "crystal" | "jshell" => Language::Other,
         _ => return None,
     })
 }
@@ -85,7 +85,8 @@ impl Language {
             Self::JavaScript => &["-e", "-p", "--eval", "--print", "eval"],
             Self::Perl => &["-e", "-E"],
             Self::Ruby | Self::Lua | Self::AppleScript => &["-e"],
-            Self::Julia | Self::Other => &["-e", "--eval", "-eval"],
+            Self::Julia => &["-e", "--eval"],
+            Self::Other => &["-e", "--eval", "-eval", "eval"],
             Self::Php => &["-r", "-R", "-B", "-E"],
             Self::Awk => &[],
             Self::PowerShell => &["-c", "-C", "-Command", "-command", "/c", "/C"],
