@@ -56,16 +56,16 @@ impl Fault {
 }
 
 const FAULTS: &[Fault] = &[
-    fault("well", b"#!/bin/sh\nexit 0", QUICK, "none", "accepted", "").shown("hook that is well"),
-    fault("wrong-interpreter", b"#!/no/such/program\n", QUICK, "allow", "failed", "`/no/such/program`, which is not there"),
-    fault("dos-line-ends", b"#!/bin/sh\r\nexit 2\r\n", QUICK, "allow", "failed", "/bin/sh\\\\r"),
-    fault("no-program", b"\x7fELF\0\0\0\0 this is none", QUICK, "allow", "failed", "could not be run"),
-    fault("text", b"#!/bin/sh\necho all is well", QUICK, "allow", "failed", "nor a JSON object on stdout: all is well"),
-    fault("half-json", b"#!/bin/sh\necho '{\"decision\": \"den'", QUICK, "allow", "failed", "nor a JSON object"),
-    fault("no-utf8", b"#!/bin/sh\nprintf '\\377\\376\\000'", QUICK, "allow", "failed", "nor a JSON object"),
+    fault("well", b"#!/bin/sh\nexit 0", LONG, "none", "accepted", "").shown("hook that is well"),
+    fault("wrong-interpreter", b"#!/no/such/program\n", LONG, "allow", "failed", "`/no/such/program`, which is not there"),
+    fault("dos-line-ends", b"#!/bin/sh\r\nexit 2\r\n", LONG, "allow", "failed", "/bin/sh\\\\r"),
+    fault("no-program", b"\x7fELF\0\0\0\0 this is none", LONG, "allow", "failed", "could not be run"),
+    fault("text", b"#!/bin/sh\necho all is well", LONG, "allow", "failed", "nor a JSON object on stdout: all is well"),
+    fault("half-json", b"#!/bin/sh\necho '{\"decision\": \"den'", LONG, "allow", "failed", "nor a JSON object"),
+    fault("no-utf8", b"#!/bin/sh\nprintf '\\377\\376\\000'", LONG, "allow", "failed", "nor a JSON object"),
     fault("deep-json", b"#!/bin/sh\nhead -c 900000 /dev/zero | tr '\\0' '['", LONG, "allow", "failed", "nor a JSON object"),
-    fault("no-reading", b"#!/bin/sh\nexit 0", QUICK, "none", "accepted", ""),
-    fault("stdin-closed", b"#!/bin/sh\nexec 0<&-\nsleep 0.1\necho no >&2\nexit 2", QUICK, "block", "signalled", "\"reason\":\"no\""),
+    fault("no-reading", b"#!/bin/sh\nexit 0", LONG, "none", "accepted", ""),
+    fault("stdin-closed", b"#!/bin/sh\nexec 0<&-\nsleep 0.1\necho no >&2\nexit 2", LONG, "block", "signalled", "\"reason\":\"no\""),
     fault("sleeping", b"#!/bin/sh\necho $$ >> $PIDS\nexec sleep 60", QUICK, "allow", "failed", "did not end within 400 ms").shown("never ends, 400 ms allowed"),
     fault("ignores-term", b"#!/bin/sh\ntrap '' TERM\necho $$ >> $PIDS\nwhile :; do sleep 0.05; done", QUICK, "allow", "failed", "did not end within 400 ms").shown("ignores TERM, 400 ms allowed"),
     fault("stopped", b"#!/bin/sh\necho $$ >> $PIDS\nkill -STOP $$", QUICK, "allow", "failed", "did not end within 400 ms").shown("stops itself, 400 ms allowed"),
@@ -74,11 +74,11 @@ const FAULTS: &[Fault] = &[
     fault("endless-output", b"#!/bin/sh\necho $$ >> $PIDS\nexec yes", QUICK, "allow", "failed", "did not end within 400 ms").shown("endless output, 400 ms allowed"),
     fault("gigabyte", b"#!/bin/sh\nexec head -c 1000000000 /dev/zero", LONG, "allow", "failed", "nor a JSON object").shown("1 GB on stdout"),
     fault("gigabyte-of-reasons", b"#!/bin/sh\nhead -c 1000000000 /dev/zero >&2\nexit 2", LONG, "block", "signalled", "more bytes)"),
-    fault("killed", b"#!/bin/sh\nkill -KILL $$", QUICK, "allow", "failed", "ended by signal 9"),
-    fault("crashed", b"#!/bin/sh\nkill -SEGV $$", QUICK, "allow", "failed", "ended by signal 11"),
-    fault("failed", b"#!/bin/sh\necho sorry >&2\nexit 1", QUICK, "allow", "failed", "exit code 1: sorry"),
-    fault("not-found-inside", b"#!/bin/sh\nno-such-program-7", QUICK, "allow", "failed", "exit code 127"),
-    fault("silent-block", b"#!/bin/sh\nexit 2", QUICK, "block", "signalled", "blocked by hook silent-block"),
+    fault("killed", b"#!/bin/sh\nkill -KILL $$", LONG, "allow", "failed", "ended by signal 9"),
+    fault("crashed", b"#!/bin/sh\nkill -SEGV $$", LONG, "allow", "failed", "ended by signal 11"),
+    fault("failed", b"#!/bin/sh\necho sorry >&2\nexit 1", LONG, "allow", "failed", "exit code 1: sorry"),
+    fault("not-found-inside", b"#!/bin/sh\nno-such-program-7", LONG, "allow", "failed", "exit code 127"),
+    fault("silent-block", b"#!/bin/sh\nexit 2", LONG, "block", "signalled", "blocked by hook silent-block"),
 ];
 
 /// A user with one hook.

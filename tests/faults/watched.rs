@@ -16,7 +16,7 @@ const SLACK: Duration = Duration::from_millis(100);
 pub(super) const MEMORY: u64 = 64;
 
 pub(super) const QUICK: Duration = Duration::from_millis(400);
-pub(super) const LONG: Duration = Duration::from_secs(30);
+pub(super) const LONG: Duration = Duration::from_mins(2);
 
 /// The decision, the outcome of the first binding, and what the verdict says.
 pub(super) type Expected = (&'static str, &'static str, &'static str);
