@@ -43,9 +43,19 @@ fn engine(policy: String) -> Engine {
     engine
 }
 
-/// Bindings of which none fires.
+/// Bindings of which none fires on a command line.
 #[divan::bench(args = [0, 10, 100, 1000])]
 fn none_fires(bencher: divan::Bencher, count: usize) {
+    none_of_fires(bencher, count, Doing::Shell);
+}
+
+/// Bindings of which none fires on a look into a file.
+#[divan::bench(args = [0, 10, 100, 1000])]
+fn none_fires_on_a_look(bencher: divan::Bencher, count: usize) {
+    none_of_fires(bencher, count, Doing::Read);
+}
+
+fn none_of_fires(bencher: divan::Bencher, count: usize, doing: Doing) {
     let policy = if count == 0 {
         "hooks: {}".to_owned()
     } else {
@@ -53,7 +63,7 @@ fn none_fires(bencher: divan::Bencher, count: usize) {
     };
     let engine = engine(policy);
     bencher
-        .with_inputs(|| shell("cargo test"))
+        .with_inputs(|| doing.event())
         .bench_values(|event| block_on(engine.evaluate(event)));
 }
 
