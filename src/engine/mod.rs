@@ -8,7 +8,6 @@ mod failure;
 mod lookup;
 mod modify;
 mod prepared;
-mod record;
 mod round;
 mod schedule;
 mod state;

@@ -12,7 +12,6 @@ use super::Clock;
 use super::builder::Shared;
 use super::builder::project_dir;
 use super::lookup::Finder;
-use super::record;
 use crate::config::Config;
 use crate::config::LayerSource;
 use crate::config::Loaded;
@@ -29,11 +28,13 @@ use crate::policy::Binding;
 use crate::policy::Policy;
 use crate::policy::lint;
 use crate::signal::Signal;
+use crate::signal_log::Body;
 use crate::signal_log::EmptyHistory;
 use crate::signal_log::Evaluation;
 use crate::signal_log::History;
 use crate::signal_log::LogHistory;
 use crate::signal_log::SignalLog;
+use crate::signal_log::SignalRecord;
 use crate::signal_log::inferred_responses;
 use crate::stamp::Stamp;
 use crate::trust::Permit;
@@ -339,7 +340,8 @@ impl State {
         let Some(log) = &self.log else {
             return Ok(Vec::new());
         };
-        let mut further = record::signals(facts.event(), verdict);
+        let record = |signal| Body::Signal(Box::new(SignalRecord::of(facts.event(), signal)));
+        let mut further: Vec<Body> = verdict.signals.iter().map(record).collect();
         // Trying an issue's step or a stop again is an answer to what stopped it; the next tool call is not.
         let trigger = verdict.trigger;
         if trigger.is_issue() || trigger == Trigger::PreAgentTurnStop {

@@ -13,7 +13,6 @@ use crate::signal_log::EvaluationRecord;
 use crate::signal_log::Record;
 use crate::signal_log::ResponseRecord;
 use crate::signal_log::SignalRecord;
-use crate::verdict::Outcome;
 use crate::verdict::Verdict;
 
 /// The records of earlier events.
@@ -41,38 +40,12 @@ impl Past {
         time: DateTime<Utc>,
     ) {
         self.push(
-            Body::Evaluation(Box::new(EvaluationRecord {
-                hook: event.trigger.name().to_owned(),
-                decision: verdict.decision,
-                host: event.host.clone(),
-                session_id: event.session_id.clone(),
-                issue_id: event.issue_id.clone(),
-                tool: event.tool.as_ref().map(|tool| tool.name.clone()),
-                digest: String::new(),
-                event: None,
-                bindings: verdict
-                    .bindings
-                    .iter()
-                    .filter(|report| report.outcome != Outcome::Skipped)
-                    .cloned()
-                    .collect(),
-                skipped: 0,
-                duration_us: verdict.duration_us,
-                note: None,
-            })),
+            Body::Evaluation(Box::new(EvaluationRecord::of(event, verdict))),
             time,
         );
         for signal in &verdict.signals {
-            self.push(
-                Body::Signal(Box::new(SignalRecord {
-                    fingerprint: signal.finding(),
-                    origin: signal.origin.clone(),
-                    signal: signal.clone(),
-                    session_id: event.session_id.clone(),
-                    host: event.host.clone(),
-                })),
-                time,
-            );
+            let record = SignalRecord::of(event, signal);
+            self.push(Body::Signal(Box::new(record)), time);
         }
         let answered = |signal: &&crate::signal::Signal| {
             answer.is_some_and(|a| a.answers() == signal.intensity())

@@ -134,23 +134,10 @@ mod tests {
         let mut digest = hex(&sha2::Sha256::digest(serde_json::to_vec(event)?));
         digest.truncate(16);
         let mut body = Body::Evaluation(Box::new(EvaluationRecord {
-            hook: event.trigger.name().to_owned(),
-            decision: verdict.decision,
-            host: event.host.clone(),
-            session_id: event.session_id.clone(),
-            issue_id: event.issue_id.clone(),
-            tool: event.tool.as_ref().map(|tool| tool.name.clone()),
             digest,
             event: Some(serde_json::to_value(event)?),
-            bindings: verdict
-                .bindings
-                .iter()
-                .filter(|report| report.outcome != Outcome::Skipped)
-                .cloned()
-                .collect(),
             skipped: skipped as u64,
-            duration_us: verdict.duration_us,
-            note: None,
+            ..EvaluationRecord::of(event, verdict)
         }));
         redactor.clean(&mut body, events);
         serde_json::to_string(&body)

@@ -6,11 +6,14 @@ use serde::Deserialize;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::event::Event;
 use crate::signal::Origin;
 use crate::signal::Response;
 use crate::signal::Signal;
 use crate::verdict::BindingReport;
 use crate::verdict::Decision;
+use crate::verdict::Outcome;
+use crate::verdict::Verdict;
 
 /// One line of the log.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -115,6 +118,27 @@ const fn is_zero(n: &u64) -> bool {
     *n == 0
 }
 
+impl EvaluationRecord {
+    /// Returns the record of an evaluated event, without the event itself, its digest and what was skipped.
+    pub fn of(event: &Event, verdict: &Verdict) -> Self {
+        let selected = |report: &&BindingReport| report.outcome != Outcome::Skipped;
+        Self {
+            hook: event.trigger.name().to_owned(),
+            decision: verdict.decision,
+            host: event.host.clone(),
+            session_id: event.session_id.clone(),
+            issue_id: event.issue_id.clone(),
+            tool: event.tool.as_ref().map(|tool| tool.name.clone()),
+            digest: String::new(),
+            event: None,
+            bindings: verdict.bindings.iter().filter(selected).cloned().collect(),
+            skipped: 0,
+            duration_us: verdict.duration_us,
+            note: None,
+        }
+    }
+}
+
 /// One signal, with what is known beside it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SignalRecord {
@@ -131,6 +155,19 @@ pub struct SignalRecord {
     /// The host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
+}
+
+impl SignalRecord {
+    /// Returns the record of a signal that an event was given.
+    pub fn of(event: &Event, signal: &Signal) -> Self {
+        Self {
+            fingerprint: signal.finding(),
+            origin: signal.origin.clone(),
+            signal: signal.clone(),
+            session_id: event.session_id.clone(),
+            host: event.host.clone(),
+        }
+    }
 }
 
 /// One answer.
