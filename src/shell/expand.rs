@@ -8,19 +8,19 @@ use super::text;
 use super::walk::Walker;
 
 impl Walker<'_> {
-    /// Expands a raw word into the words it becomes.
-    pub(super) fn expand_fields(&mut self, raw: &str) -> Vec<Word> {
+    /// Adds the words that a raw word becomes to others; most are themselves.
+    pub(super) fn expand_onto(&mut self, raw: &str, words: &mut Vec<Word>) {
         if is_itself(raw) {
-            return vec![Word::plain(raw)];
+            words.push(Word::plain(raw));
+            return;
         }
-        let mut words = Vec::new();
+        let most = words.len() + super::fields::MAX_FIELDS;
         for one in brace::expand(raw) {
             let mut fields = Fields::split_at(self.separators());
             self.expand_into(&one, Quoting::Bare, &mut fields);
             words.extend(fields.finish());
         }
-        words.truncate(super::fields::MAX_FIELDS);
-        words
+        words.truncate(most);
     }
 
     /// Returns what the shell splits expansions at, where this line has changed it.
@@ -218,7 +218,7 @@ impl Walker<'_> {
 }
 
 /// Whether nothing in a raw word is expanded, quoted or matched against file names.
-pub(super) fn is_itself(raw: &str) -> bool {
+fn is_itself(raw: &str) -> bool {
     !raw.bytes().any(|byte| {
         matches!(
             byte,

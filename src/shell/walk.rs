@@ -16,7 +16,6 @@ use super::Redirect;
 use super::Stdin;
 use super::Surroundings;
 use super::Word;
-use super::expand::is_itself;
 use super::guard;
 use super::scope::Scope;
 
@@ -246,19 +245,16 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Adds the words that a node becomes to others; most are themselves.
+    /// Adds the words that a node becomes to others.
     pub(super) fn expand_node_onto(&mut self, node: &Node, words: &mut Vec<Word>) {
-        match &node.kind {
-            NodeKind::Word { value, .. } if is_itself(value) => words.push(Word::plain(value)),
-            NodeKind::Word { value, .. } => words.extend(self.expand_fields(value)),
-            _ => {}
+        if let NodeKind::Word { value, .. } = &node.kind {
+            self.expand_onto(value, words);
         }
     }
 
     pub(super) fn expand_node_fields(&mut self, node: &Node) -> Vec<Word> {
-        match &node.kind {
-            NodeKind::Word { value, .. } => self.expand_fields(value),
-            _ => Vec::new(),
-        }
+        let mut words = Vec::new();
+        self.expand_node_onto(node, &mut words);
+        words
     }
 }
