@@ -122,6 +122,11 @@ pub(super) fn parse(text: &str) -> Result<Vec<Node>, DoubtKind> {
     if text.len() > MAX_LENGTH || !Measure::of(text).is_parseable() {
         return Err(DoubtKind::TooComplex);
     }
+    by_grammar(text)
+}
+
+/// Parses a text that was measured by the whole grammar, with extended patterns only where it needs them.
+fn by_grammar(text: &str) -> Result<Vec<Node>, DoubtKind> {
     rable::parse(text, false)
         .or_else(|_| rable::parse(text, true))
         .map_err(|_| DoubtKind::Unparseable)
@@ -139,17 +144,15 @@ pub(super) fn analyse(command: &str, surroundings: &Surroundings) -> Analysis {
     if command.len() <= SHORT
         && let Some(nodes) = plain::parse(command)
     {
-        let mut walker = Walker::new(surroundings, Rc::from([]));
-        walker.run_parsed(&nodes);
-        return walker.analysis;
+        return walk(command, || Ok(nodes), Rc::from([]), surroundings);
     }
     let measure = Measure::of(command);
     if command.len() <= SHORT && measure.brackets <= SHALLOW && measure.is_parseable() {
-        return walk(command, Rc::from([]), surroundings);
+        return walk(command, || by_grammar(command), Rc::from([]), surroundings);
     }
     let run = || {
         let (short, bodies) = fold(command);
-        walk(&short, Rc::from(bodies), surroundings)
+        walk(&short, || parse(&short), Rc::from(bodies), surroundings)
     };
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new()
@@ -163,9 +166,14 @@ pub(super) fn analyse(command: &str, surroundings: &Surroundings) -> Analysis {
     })
 }
 
-fn walk(command: &str, folded: Rc<[String]>, surroundings: &Surroundings) -> Analysis {
+fn walk(
+    command: &str,
+    parse: impl FnOnce() -> Result<Vec<Node>, DoubtKind>,
+    folded: Rc<[String]>,
+    surroundings: &Surroundings,
+) -> Analysis {
     let mut walker = Walker::new(surroundings, folded);
-    walker.run_text(command, &Input::default());
+    walker.run_parsed(command, parse, &Input::default());
     walker.analysis
 }
 

@@ -105,12 +105,22 @@ impl<'a> Walker<'a> {
 
     /// Runs a text as a shell does, and returns its output where that is known.
     pub(super) fn run_text(&mut self, text: &str, input: &Input) -> Option<String> {
+        self.run_parsed(text, || guard::parse(text), input)
+    }
+
+    /// Runs a text that is parsed in the given way.
+    pub(super) fn run_parsed(
+        &mut self,
+        text: &str,
+        parse: impl FnOnce() -> Result<Vec<Node>, DoubtKind>,
+        input: &Input,
+    ) -> Option<String> {
         if self.depth >= MAX_DEPTH || !self.step() {
             self.doubt(DoubtKind::TooComplex, text);
             return None;
         }
         self.depth += 1;
-        let output = match guard::parse(text) {
+        let output = match parse() {
             Ok(nodes) => self.run_nodes(&nodes, input),
             Err(kind) => {
                 self.salvage(text, kind);
@@ -119,13 +129,6 @@ impl<'a> Walker<'a> {
         };
         self.depth -= 1;
         output
-    }
-
-    /// Runs the whole command line, parsed.
-    pub(super) fn run_parsed(&mut self, nodes: &[Node]) {
-        self.depth += 1;
-        self.run_nodes(nodes, &Input::default());
-        self.depth -= 1;
     }
 
     /// Judges what cannot be parsed piece by piece, marking all of it as uncertain.
