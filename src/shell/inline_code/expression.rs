@@ -5,6 +5,18 @@ use super::super::text;
 
 /// Splits what follows an opening parenthesis into its arguments, up to the closing one.
 pub(super) fn split_arguments(text: &str) -> Vec<String> {
+    split(text).0
+}
+
+/// Returns the arguments that follow an opening parenthesis, and what follows the closing one.
+pub(super) fn closed_arguments(text: &str) -> Option<(Vec<String>, &str)> {
+    let (arguments, after) = split(text);
+    after.map(|after| (arguments, after))
+}
+
+/// Splits arguments; none follows where the parenthesis does not close.
+fn split(text: &str) -> (Vec<String>, Option<&str>) {
+    let mut after = None;
     let mut arguments = Vec::new();
     let mut current = String::new();
     let mut depth = 0_usize;
@@ -25,6 +37,7 @@ pub(super) fn split_arguments(text: &str) -> Vec<String> {
             '(' | '[' | '{' => depth += 1,
             ')' | ']' | '}' => {
                 if depth == 0 {
+                    after = Some(chars.as_str());
                     break;
                 }
                 depth -= 1;
@@ -44,7 +57,7 @@ pub(super) fn split_arguments(text: &str) -> Vec<String> {
     if !last.is_empty() {
         arguments.push(last.to_owned());
     }
-    arguments
+    (arguments, after)
 }
 
 /// Returns the literal that a text starts with, and what follows it.

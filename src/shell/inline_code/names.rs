@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::Language;
+use super::expression::closed_arguments;
 use super::expression::literal;
-use super::expression::split_arguments;
 
 /// How often code is looked through for one more name.
 const MAX_NAMES: usize = 32;
@@ -93,13 +93,9 @@ fn module(arguments: &[String]) -> Option<String> {
 fn call(code: &str, name: &str, told: impl Fn(&[String]) -> Option<String>) -> Option<String> {
     code.match_indices(name).find_map(|(at, _)| {
         let inner = code.get(at + name.len()..)?;
-        let end = closing(inner)?;
-        let told = told(&split_arguments(inner.get(..end)?))?;
-        Some(format!(
-            "{}{told}{}",
-            code.get(..at)?,
-            inner.get(end + 1..)?
-        ))
+        let (arguments, after) = closed_arguments(inner)?;
+        let told = told(&arguments)?;
+        Some(format!("{}{told}{after}", code.get(..at)?))
     })
 }
 
@@ -126,24 +122,6 @@ fn identifier(expression: &str) -> Option<String> {
 
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_')
-}
-
-/// Returns where the parenthesis closes that opens before a text.
-fn closing(text: &str) -> Option<usize> {
-    let mut depth = 0_usize;
-    let mut quote: Option<char> = None;
-    for (i, c) in text.char_indices() {
-        match (quote, c) {
-            (Some(open), c) if c == open => quote = None,
-            (Some(_), _) => {}
-            (None, '\'' | '"') => quote = Some(c),
-            (None, '(' | '[' | '{') => depth += 1,
-            (None, ')') if depth == 0 => return Some(i),
-            (None, ')' | ']' | '}') => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    None
 }
 
 #[cfg(test)]
