@@ -142,8 +142,11 @@ impl Facts {
         self.0
             .shell
             .get_or_init(|| {
-                let name = self.0.seed.event.tool.as_ref()?.name.to_ascii_lowercase();
-                let analyse = if matches!(name.as_str(), "powershell" | "pwsh") {
+                let tool = self.0.seed.event.tool.as_ref()?;
+                let is_powershell = ["powershell", "pwsh"]
+                    .iter()
+                    .any(|name| tool.name.eq_ignore_ascii_case(name));
+                let analyse = if is_powershell {
                     shell::analyse_powershell
                 } else {
                     shell::analyse

@@ -178,9 +178,13 @@ impl Collector<'_> {
         let home = self.surroundings.home.as_deref();
         let unknown = Path::new("");
         let dir = self.invocation.work_dir.as_deref().unwrap_or(unknown);
-        let posix = word.text.replace('\\', "/");
+        let path = if word.text.contains('\\') {
+            path::lexical(&word.text.replace('\\', "/"), dir, home)
+        } else {
+            path::lexical(&word.text, dir, home)
+        };
         self.out.push(PathEffect {
-            path: path::lexical(&posix, dir, home),
+            path,
             effect,
             program: self.invocation.program.clone(),
             recursive,
