@@ -122,7 +122,7 @@ fn main() {
             &[],
         ));
     } else {
-        eprintln!("SKIPPED: python hook: there is no python3 here");
+        eprintln!("SKIPPED: python hook, peak memory: there is no python3 here");
     }
     let own_event = format!(
         r#"{{"trigger":"pre-tool-use","work_dir":"{}","tool":{{"name":"Bash","input":{{"command":"cargo test"}}}}}}"#,
@@ -305,7 +305,6 @@ fn print_table(subjects: &mut [Subject], runs: usize) {
 fn peak(subject: &Subject, home: &Path, input: &str) -> Option<f64> {
     let probe = "import os, sys\nquiet = [(os.POSIX_SPAWN_DUP2, os.open(os.devnull, os.O_WRONLY), 1)]\nchild = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=quiet)\nprint(os.wait4(child, 0)[2].ru_maxrss)";
     if !found("python3") {
-        eprintln!("SKIPPED: peak memory: there is no python3 here to ask the operating system");
         return None;
     }
     let mut child = command("python3", home)
