@@ -7,11 +7,15 @@ use std::sync::Mutex;
 use std::time::Duration;
 use std::time::Instant;
 
+use ahp::condition::Condition;
+use ahp::diagnostic::FileId;
 use ahp::engine::Engine;
 use ahp::engine::block_on;
 use ahp::event::Event;
 use ahp::event::ToolCall;
 use ahp::event::Trigger;
+use ahp::fact::Fact;
+use ahp::fact::FactSource;
 use ahp::oracle::HookContext;
 use ahp::oracle::Mode;
 use ahp::oracle::Oracle;
@@ -474,6 +478,78 @@ hooks:
     let mut event = shell("ls");
     event.tool.as_mut().unwrap().name = "run_shell_command".to_owned();
     assert_eq!(block_on(engine.evaluate(event)).signals.len(), 2);
+}
+
+/// Bindings are found by the values that an event has; one inside of `any` is asked. Both must say the same.
+#[test]
+fn a_condition_is_found_by_its_values_as_it_is_by_asking() {
+    let mut patch = shell("");
+    patch.tool = Some(ToolCall {
+        name: "MultiEdit".to_owned(),
+        input: json!({"file_path": "src/main.rs", "edits": [{"old_string": "a", "new_string": "b"}]}),
+        ..ToolCall::default()
+    });
+    let mut mcp = patch.clone();
+    mcp.host = Some("codex".to_owned());
+    mcp.tool.as_mut().unwrap().name = "mcp__github__create_issue".to_owned();
+    let mut fetch = shell("");
+    fetch.environment = Some("production".to_owned());
+    fetch.tool = Some(ToolCall {
+        name: "WebFetch".to_owned(),
+        input: json!({"url": "https://example.com/x"}),
+        ..ToolCall::default()
+    });
+    let bare = Engine::builder().policy_text("hooks: {}").build().unwrap();
+    for event in [shell("git push --force"), patch, mcp, fetch] {
+        let facts = bare.facts(&bare.state(), Arc::new(event.clone()));
+        let mut conditions = Vec::new();
+        let of_event = |fact: &&Fact| fact.source() == FactSource::Event;
+        for fact in Fact::ALL.iter().filter(of_event) {
+            let value = facts.get(*fact).to_json();
+            let one = match &value {
+                Value::Array(items) => items.first().cloned().unwrap_or_default(),
+                one => one.clone(),
+            };
+            let Some(text) = one.as_str() else { continue };
+            for told in [
+                json!(text),
+                json!(format!("== {text}")),
+                json!(format!("!= {text}")),
+                json!(format!("~ ^{}", regex::escape(text))),
+                json!(["another", text]),
+                json!("another"),
+            ] {
+                // A condition that cannot be written is not one that is found otherwise.
+                let mut faults = Vec::new();
+                let line = json!({ fact.name(): told }).to_string();
+                let node = ahp::config::parse_yaml(&line, FileId::default(), &mut faults).unwrap();
+                if Condition::compile(&node, &mut faults).is_some() {
+                    conditions.push(line);
+                }
+            }
+        }
+        assert!(conditions.len() > 40, "{conditions:?}");
+        let bindings = conditions.iter().enumerate().map(|(n, condition)| {
+            format!(
+                "    - {{oracle: A, id: found-{n}, when: {condition}}}\n    \
+                     - {{oracle: A, id: asked-{n}, when: {{any: [{condition}]}}}}\n"
+            )
+        });
+        let policy = format!("hooks:\n  pre-tool-use:\n{}", bindings.collect::<String>());
+        let accept = inline(|_| Ok(Vec::new()));
+        let verdict = block_on(engine(&policy, &[("A", accept)]).evaluate(event));
+        let ran = |id: String| verdict.bindings.iter().any(|report| report.id == id);
+        let mut fired = 0;
+        for (n, condition) in conditions.iter().enumerate() {
+            assert_eq!(
+                ran(format!("found-{n}")),
+                ran(format!("asked-{n}")),
+                "{condition}"
+            );
+            fired += usize::from(ran(format!("found-{n}")));
+        }
+        assert!(fired > 20 && fired < conditions.len(), "{fired}");
+    }
 }
 
 #[test]

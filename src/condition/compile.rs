@@ -112,7 +112,17 @@ fn list(node: &Node, depth: usize, faults: &mut Vec<Diagnostic>) -> Vec<Clause> 
     }
 }
 
-fn test(fact: Fact, node: &Node, faults: &mut Vec<Diagnostic>) -> Option<Test> {
+/// Whether a value stands for itself: a list, or a text without an operator.
+pub(super) fn is_exact(node: &Node) -> bool {
+    match &node.value {
+        Value::Seq(_) => true,
+        Value::Str(text) => !text.starts_with(['~', '!', '<', '>']) && !text.starts_with("glob:"),
+        _ => false,
+    }
+}
+
+/// Compiles one comparison.
+pub(super) fn test(fact: Fact, node: &Node, faults: &mut Vec<Diagnostic>) -> Option<Test> {
     let comparison = match &node.value {
         Value::Seq(items) => {
             let mut values = Vec::with_capacity(items.len());

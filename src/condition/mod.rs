@@ -17,6 +17,7 @@ use crate::diagnostic::Diagnostic;
 use crate::event::ToolKind;
 use crate::fact::Fact;
 use crate::fact::FactSource;
+use crate::fact::FactType;
 use crate::fact::Facts;
 use crate::oracle::rhai::ExprCondition;
 
@@ -97,14 +98,20 @@ impl Condition {
         facts
     }
 
-    /// Returns values of which the event must have one for the condition to hold; none where that cannot be told.
-    pub fn index_keys(&self) -> Option<Vec<IndexKey>> {
-        let Clause::All(clauses) = &self.root else {
-            return None;
-        };
-        clauses.iter().find_map(|clause| match clause {
-            Clause::Test(test) => test.index_keys(),
-            _ => None,
+    /// Returns values of which an event must have one for a `when` map to hold; none where that cannot be told. Of the
+    /// map no more is compiled than that.
+    pub fn index_keys(node: &Node) -> Option<Vec<IndexKey>> {
+        node.entries().iter().find_map(|(key, value)| {
+            let fact = Fact::find(&key.name)?;
+            // One element of a list may meet it, so that the whole list is no key.
+            let is_at_hand = fact.source() == FactSource::Event
+                && fact.value_type() == FactType::Text
+                && compile::is_exact(value);
+            if !is_at_hand {
+                return None;
+            }
+            // What is wrong with it is told when it is compiled.
+            compile::test(fact, value, &mut Vec::new())?.index_keys()
         })
     }
 }
@@ -191,10 +198,7 @@ impl Clause {
 }
 
 impl Test {
-    fn index_keys(&self) -> Option<Vec<IndexKey>> {
-        if self.fact.source() != FactSource::Event {
-            return None;
-        }
+    fn index_keys(self) -> Option<Vec<IndexKey>> {
         match &self.comparison {
             Comparison::Tool(names) => Some(
                 names

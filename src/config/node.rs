@@ -5,12 +5,13 @@ use serde::Serialize;
 
 use crate::diagnostic::Span;
 
-/// A YAML value with its place.
+/// A YAML value with its place, which is not stored.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Node {
     /// The value.
     pub value: Value,
     /// Where it stands.
+    #[serde(skip)]
     pub span: Span,
 }
 
@@ -39,6 +40,7 @@ pub struct Key {
     /// The key.
     pub name: String,
     /// Where it stands.
+    #[serde(skip)]
     pub span: Span,
 }
 

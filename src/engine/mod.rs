@@ -33,6 +33,7 @@ use self::round::micros;
 use crate::event::Event;
 use crate::fact::Facts;
 use crate::fact::FactsSeed;
+use crate::policy::Selection;
 use crate::signal::Signal;
 use crate::verdict::Decision;
 use crate::verdict::Verdict;
@@ -157,7 +158,14 @@ impl Engine {
         }))
     }
 
-    fn bindings(state: &State, facts: &Facts) -> crate::policy::Selection {
+    /// Returns the bindings that an event is to meet; where the policy is broken, its faults alone.
+    fn bindings(state: &State, facts: &Facts) -> Selection {
+        if !state.faults().is_empty() {
+            return Selection {
+                faults: state.faults().to_vec(),
+                ..Selection::default()
+            };
+        }
         let mut selection = state
             .policy()
             .trigger(facts.event().trigger, state.lookup())
@@ -178,12 +186,13 @@ impl Engine {
     ) -> Verdict {
         let started = Instant::now();
         let trigger = facts.event().trigger;
-        if let Some(verdict) = state.broken(trigger, &*self.shared.clock) {
+        let clock = &*self.shared.clock;
+        let selection = Self::bindings(state, &facts);
+        if let Some(verdict) = state.broken(&selection.faults, trigger, clock) {
             return self
                 .finish(state, &facts, verdict, 0, started, deadline)
                 .await;
         }
-        let selection = Self::bindings(state, &facts);
         let mut round = Round::new(self, state, facts, &selection, deadline);
         round.add_extra(extra, "bypass", "settings.bypass");
         round.add_extra(state.invalid_hooks(trigger), "hook-md", ".agents/hooks");

@@ -22,6 +22,7 @@ use crate::fact::Facts;
 use crate::oracle::OracleError;
 use crate::policy::Binding;
 use crate::policy::Selection;
+use crate::policy::TriggerPolicy;
 use crate::signal::Intensity;
 use crate::signal::Modification;
 use crate::signal::Signal;
@@ -228,10 +229,10 @@ impl<'a> Round<'a> {
             let all = self.state.policy().trigger(trigger, self.state.lookup());
             let reported: Names<'_> = self.reports.iter().map(|r| r.id.as_str()).collect();
             let skipped: Vec<_> = all
-                .iter()
-                .flat_map(|policy| &policy.bindings)
-                .filter(|b| !reported.contains(&*b.id))
-                .map(|binding| BindingReport {
+                .into_iter()
+                .flat_map(TriggerPolicy::bindings)
+                .filter(|(binding, _)| !reported.contains(&*binding.id))
+                .map(|(binding, _)| BindingReport {
                     outcome: Outcome::Skipped,
                     ..report(binding)
                 })

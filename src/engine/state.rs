@@ -231,11 +231,16 @@ impl State {
         self.log.as_ref()
     }
 
-    /// Returns the verdict of a policy that is broken; none where it is not (spec §3.5).
-    pub(super) fn broken(&self, trigger: Trigger, clock: &dyn Clock) -> Option<Verdict> {
-        let first = self.faults.first()?;
+    /// Returns the verdict of a policy with these faults; none where there is none (spec §3.5).
+    pub(super) fn broken(
+        &self,
+        faults: &[Diagnostic],
+        trigger: Trigger,
+        clock: &dyn Clock,
+    ) -> Option<Verdict> {
+        let first = faults.first()?;
         let sources = self.policy.sources();
-        let others = match self.faults.len() - 1 {
+        let others = match faults.len() - 1 {
             0 => String::new(),
             1 => " (and 1 more fault)".to_owned(),
             n => format!(" (and {n} more faults)"),
@@ -244,8 +249,7 @@ impl State {
             "the policy is broken, so nothing can be judged by it: {}{others}",
             first.one_line(sources)
         );
-        let mut steps: Vec<String> = self
-            .faults
+        let mut steps: Vec<String> = faults
             .iter()
             .take(10)
             .map(|fault| format!("Mend {}", fault.one_line(sources)))

@@ -1,13 +1,9 @@
 //! BindingSpec to Binding: names resolved, conditions built; every fault is reported, not the first.
 
-use std::sync::Arc;
-
 use super::Binding;
 use super::IntensityCeiling;
 use super::OracleSlot;
 use super::Policy;
-use super::TriggerPolicy;
-use super::select::Index;
 use crate::condition::By;
 use crate::condition::Condition;
 use crate::config::BindingSpec;
@@ -22,33 +18,16 @@ use crate::oracle::Kind;
 use crate::oracle::Lookup;
 use crate::signal::Intensity;
 
-/// Compiles the bindings of one trigger.
-pub(super) fn trigger(
-    specs: &[BindingSpec],
-    policy: &Policy,
-    lookup: &dyn Lookup,
-) -> TriggerPolicy {
-    let mut faults = Vec::new();
-    let mut bindings = Vec::with_capacity(specs.len());
-    for spec in specs {
-        if let Some(binding) = binding(spec, policy, lookup, &mut faults) {
-            bindings.push(Arc::new(binding));
-        }
-    }
-    TriggerPolicy {
-        index: Index::of(&bindings),
-        bindings,
-        faults,
-    }
-}
-
-fn binding(
+/// Compiles a binding.
+///
+/// # Errors
+/// Every fault of it; none where it is switched off and names what is not there, so that it is left out.
+pub(super) fn binding(
     spec: &BindingSpec,
     policy: &Policy,
     lookup: &dyn Lookup,
-    faults: &mut Vec<Diagnostic>,
-) -> Option<Binding> {
-    let before = faults.len();
+) -> Result<Binding, Vec<Diagnostic>> {
+    let mut faults = Vec::new();
     let found = match &spec.target {
         Target::Oracle(name) => {
             let given = spec.provenance.iter().rev().find(|p| p.key == "oracle");
@@ -61,12 +40,12 @@ fn binding(
         .group_when
         .iter()
         .chain(&spec.when)
-        .filter_map(|node| Condition::compile(node, faults))
+        .filter_map(|node| Condition::compile(node, &mut faults))
         .collect();
     let ceiling = match &spec.intensity {
         Some(Ceiling::Fixed(intensity)) => Some(IntensityCeiling::Fixed(*intensity)),
         Some(Ceiling::By(node)) => {
-            check_ceiling(node, faults);
+            check_ceiling(node, &mut faults);
             Some(IntensityCeiling::By(node.clone()))
         }
         None => None,
@@ -78,14 +57,14 @@ fn binding(
             if spec.enabled {
                 faults.push(*fault);
             }
-            return None;
+            return Err(faults);
         }
     };
-    if faults.len() > before {
-        return None;
+    if !faults.is_empty() {
+        return Err(faults);
     }
     let external = factory.kind() == Kind::External;
-    Some(Binding {
+    Ok(Binding {
         id: spec.id.as_str().into(),
         oracle_name: match &spec.target {
             Target::Oracle(_) => factory.kebab().into(),

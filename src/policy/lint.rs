@@ -33,7 +33,6 @@ pub fn lint(
     for trigger in policy.triggers() {
         let pairs: Vec<Pair<'_>> = policy
             .enabled(trigger, lookup)
-            .into_iter()
             .map(|(binding, spec)| Pair { binding, spec })
             .collect();
         let mut by_subject: HashMap<(String, Json), Alike<'_>> = HashMap::new();

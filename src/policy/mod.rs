@@ -12,14 +12,13 @@ pub use self::binding::IntensityCeiling;
 pub use self::lint::lint;
 pub use self::schema::schema;
 pub use self::select::Selection;
+pub use self::select::TriggerPolicy;
 pub use self::slot::OracleSlot;
 
 use std::collections::BTreeMap;
-use std::collections::HashMap;
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::OnceLock;
 
 use crate::config::BindingSpec;
 use crate::config::Config;
@@ -31,12 +30,12 @@ use crate::diagnostic::SourceMap;
 use crate::event::Trigger;
 use crate::oracle::Kind;
 use crate::oracle::Lookup;
-use crate::policy::select::Index;
+use crate::policy::select::Compiled;
 
 /// All layers merged, checked and made ready to run.
 ///
-/// The bindings of a trigger are compiled when the trigger is first asked for, so that a process that
-/// evaluates one event compiles no others; [`Policy::check`] compiles all and tells every fault.
+/// A binding is compiled when an event first asks for it, so that a process that evaluates one event compiles no
+/// others; [`Policy::check`] compiles all and tells every fault.
 #[derive(Debug)]
 pub struct Policy {
     settings: Settings,
@@ -44,26 +43,15 @@ pub struct Policy {
     root: PathBuf,
     setting_origins: Vec<Provenance>,
     specs: BTreeMap<Trigger, Vec<BindingSpec>>,
-    compiled: BTreeMap<Trigger, OnceLock<Arc<TriggerPolicy>>>,
-}
-
-/// The bindings of one trigger, in the order of the configuration.
-#[derive(Debug, Default)]
-pub struct TriggerPolicy {
-    /// The bindings.
-    pub bindings: Vec<Arc<Binding>>,
-    /// What was wrong in them; a binding with a fault is not in the list.
-    pub faults: Vec<Diagnostic>,
-    index: Index,
+    compiled: BTreeMap<Trigger, Compiled>,
 }
 
 impl Policy {
     /// Makes a policy of merged layers.
     pub fn new(config: Config, sources: Arc<SourceMap>, root: PathBuf) -> Self {
-        let compiled = config
-            .bindings
-            .keys()
-            .map(|&trigger| (trigger, OnceLock::new()))
+        let compiled = config.bindings.iter();
+        let compiled = compiled
+            .map(|(&trigger, specs)| (trigger, Compiled::of(specs)))
             .collect();
         Self {
             settings: config.settings,
@@ -105,26 +93,29 @@ impl Policy {
         self.specs.keys().copied()
     }
 
-    /// Returns the bindings of a trigger, compiled; none where nothing is bound to it.
-    pub fn trigger(&self, trigger: Trigger, lookup: &dyn Lookup) -> Option<&Arc<TriggerPolicy>> {
-        let cell = self.compiled.get(&trigger)?;
-        Some(cell.get_or_init(|| {
-            let specs = self.specs.get(&trigger).map_or(&[][..], Vec::as_slice);
-            Arc::new(compile::trigger(specs, self, lookup))
-        }))
+    /// Returns the bindings of a trigger; none where nothing is bound to it.
+    pub fn trigger<'a>(
+        &'a self,
+        trigger: Trigger,
+        lookup: &'a dyn Lookup,
+    ) -> Option<TriggerPolicy<'a>> {
+        Some(TriggerPolicy {
+            specs: self.specs.get(&trigger)?,
+            compiled: self.compiled.get(&trigger)?,
+            policy: self,
+            lookup,
+        })
     }
 
     /// Returns the bindings of a trigger that are switched on, compiled, each with what was written of it.
-    pub fn enabled(&self, trigger: Trigger, lookup: &dyn Lookup) -> Vec<(&Binding, &BindingSpec)> {
-        let Some(compiled) = self.trigger(trigger, lookup) else {
-            return Vec::new();
-        };
-        let specs = self.specs.get(&trigger).into_iter().flatten();
-        let specs: HashMap<&str, &BindingSpec> = specs.map(|spec| (&*spec.id, spec)).collect();
-        let bindings = compiled.bindings.iter().filter(|binding| binding.enabled);
-        bindings
-            .filter_map(|binding| Some((&**binding, *specs.get(&*binding.id)?)))
-            .collect()
+    pub fn enabled<'a>(
+        &'a self,
+        trigger: Trigger,
+        lookup: &'a dyn Lookup,
+    ) -> impl Iterator<Item = (&'a Arc<Binding>, &'a BindingSpec)> {
+        let trigger = self.trigger(trigger, lookup).into_iter();
+        let bindings = trigger.flat_map(TriggerPolicy::bindings);
+        bindings.filter(|(binding, _)| binding.enabled)
     }
 
     /// Returns the faults of what lies outside of a policy that was checked as it is written: scripts and hooks that have
@@ -151,10 +142,11 @@ impl Policy {
             let Some(policy) = self.trigger(*trigger, lookup) else {
                 continue;
             };
-            faults.extend(policy.faults.iter().cloned());
-            let bindings = policy.bindings.iter();
-            for binding in bindings.filter(|b| b.enabled && b.oracle.kind() != Kind::BuiltIn) {
-                faults.extend(binding.oracle.check());
+            faults.extend(policy.faults());
+            for (binding, _) in policy.bindings() {
+                if binding.enabled && binding.oracle.kind() != Kind::BuiltIn {
+                    faults.extend(binding.oracle.check());
+                }
             }
         }
         faults
@@ -165,8 +157,8 @@ impl Policy {
         let mut faults = Vec::new();
         for trigger in self.triggers() {
             if let Some(policy) = self.trigger(trigger, lookup) {
-                faults.extend(policy.faults.iter().cloned());
-                for binding in &policy.bindings {
+                faults.extend(policy.faults());
+                for (binding, _) in policy.bindings() {
                     faults.extend(binding.oracle.check());
                 }
             }

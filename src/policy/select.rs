@@ -1,21 +1,27 @@
-//! Which bindings fire for an event, found without asking those that cannot.
+//! Which bindings fire for an event, found without compiling or asking those that cannot.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
+use std::sync::OnceLock;
 
 use foldhash::fast::RandomState;
 
 use super::Binding;
-use super::TriggerPolicy;
+use super::Policy;
+use super::compile;
 use crate::condition::Condition;
 use crate::condition::IndexKey;
+use crate::config::BindingSpec;
+use crate::diagnostic::Diagnostic;
 use crate::event::ToolKind;
 use crate::fact::Fact;
 use crate::fact::Facts;
+use crate::oracle::Lookup;
 
 /// The bindings of a trigger by a value that an event must have.
 #[derive(Debug, Default)]
-pub(super) struct Index {
+struct Index {
     /// Bindings that must always be asked.
     always: Vec<usize>,
     by_key: HashMap<IndexKey, Vec<usize>, RandomState>,
@@ -28,15 +34,15 @@ pub(super) struct Index {
 }
 
 impl Index {
-    pub(super) fn of(bindings: &[Arc<Binding>]) -> Self {
+    fn of(specs: &[BindingSpec]) -> Self {
         let mut index = Self::default();
-        for (n, binding) in bindings.iter().enumerate() {
-            if !binding.enabled {
+        for (n, spec) in specs.iter().enumerate() {
+            if !spec.enabled {
                 index.disabled.push(n);
                 continue;
             }
-            let keys = binding.conditions.iter().find_map(Condition::index_keys);
-            let Some(keys) = keys else {
+            let mut conditions = spec.group_when.iter().chain(&spec.when);
+            let Some(keys) = conditions.find_map(Condition::index_keys) else {
                 index.always.push(n);
                 continue;
             };
@@ -80,6 +86,34 @@ impl Index {
     }
 }
 
+/// A binding after compiling, or every fault of it; no fault where it is switched off and is left out.
+type Slot = OnceLock<Result<Arc<Binding>, Vec<Diagnostic>>>;
+
+/// What was made of a trigger's bindings so far.
+#[derive(Debug)]
+pub(super) struct Compiled {
+    index: OnceLock<Index>,
+    slots: Vec<Slot>,
+}
+
+impl Compiled {
+    pub(super) fn of(specs: &[BindingSpec]) -> Self {
+        Self {
+            index: OnceLock::new(),
+            slots: specs.iter().map(|_| OnceLock::new()).collect(),
+        }
+    }
+}
+
+/// The bindings of one trigger, in the order of the configuration; each is compiled when it is first asked for.
+#[derive(Clone, Copy)]
+pub struct TriggerPolicy<'a> {
+    pub(super) policy: &'a Policy,
+    pub(super) lookup: &'a dyn Lookup,
+    pub(super) specs: &'a [BindingSpec],
+    pub(super) compiled: &'a Compiled,
+}
+
 /// The bindings that fire for an event.
 #[derive(Debug, Default)]
 pub struct Selection {
@@ -89,35 +123,71 @@ pub struct Selection {
     pub disabled: Vec<Arc<Binding>>,
     /// How many there are besides, whose `when` does not hold.
     pub skipped: usize,
+    /// What is wrong with those that may fire: where the policy was checked when it was loaded, nothing.
+    pub faults: Vec<Diagnostic>,
 }
 
-impl TriggerPolicy {
+impl<'a> TriggerPolicy<'a> {
+    /// Returns every valid binding, with what was written of it.
+    pub fn bindings(self) -> impl Iterator<Item = (&'a Arc<Binding>, &'a BindingSpec)> {
+        let all = self.specs.iter().enumerate();
+        all.filter_map(move |(n, spec)| Some((self.compile(n)?.ok()?, spec)))
+    }
+
+    /// Returns every fault of the bindings.
+    pub fn faults(self) -> impl Iterator<Item = Diagnostic> {
+        let all = 0..self.specs.len();
+        all.filter_map(move |n| self.compile(n)?.err())
+            .flatten()
+            .cloned()
+    }
+
     /// Returns the bindings that may fire for an event, without computing what only their conditions ask for.
-    pub fn candidates(&self, facts: &Facts) -> impl Iterator<Item = &Arc<Binding>> {
-        self.index
-            .candidates(facts)
-            .into_iter()
-            .filter_map(|n| self.bindings.get(n))
+    pub fn candidates(self, facts: &Facts) -> impl Iterator<Item = &'a Arc<Binding>> {
+        let candidates = self.index().candidates(facts).into_iter();
+        candidates.filter_map(move |n| self.compile(n)?.ok())
     }
 
     /// Selects the bindings that fire for an event.
-    pub fn select(&self, facts: &Facts) -> Selection {
-        let selected: Vec<_> = self
-            .candidates(facts)
-            .filter(|binding| binding.applies(facts))
-            .cloned()
-            .collect();
-        let disabled: Vec<_> = self
-            .index
-            .disabled
-            .iter()
-            .filter_map(|&n| self.bindings.get(n))
-            .cloned()
-            .collect();
-        Selection {
-            skipped: self.bindings.len() - selected.len() - disabled.len(),
-            selected,
-            disabled,
+    pub fn select(self, facts: &Facts) -> Selection {
+        let index = self.index();
+        let mut selection = Selection::default();
+        let mut left_out = 0;
+        for n in index.candidates(facts) {
+            match self.compile(n) {
+                Some(Ok(binding)) if binding.applies(facts) => {
+                    selection.selected.push(binding.clone());
+                }
+                Some(Err(faults)) => {
+                    left_out += 1;
+                    selection.faults.extend_from_slice(faults);
+                }
+                Some(Ok(_)) | None => {}
+            }
         }
+        let disabled = index.disabled.iter();
+        let disabled = disabled.filter_map(|&n| self.compile(n)?.ok().cloned());
+        selection.disabled.extend(disabled);
+        let asked = selection.selected.len() + left_out + index.disabled.len();
+        selection.skipped = self.specs.len() - asked;
+        selection
+    }
+
+    fn index(self) -> &'a Index {
+        self.compiled.index.get_or_init(|| Index::of(self.specs))
+    }
+
+    /// Returns a binding by its number, or its faults.
+    fn compile(self, n: usize) -> Option<Result<&'a Arc<Binding>, &'a Vec<Diagnostic>>> {
+        let (slot, spec) = (self.compiled.slots.get(n)?, self.specs.get(n)?);
+        let compiled =
+            slot.get_or_init(|| compile::binding(spec, self.policy, self.lookup).map(Arc::new));
+        Some(compiled.as_ref())
+    }
+}
+
+impl fmt::Debug for TriggerPolicy<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.specs).finish()
     }
 }

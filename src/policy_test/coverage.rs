@@ -60,7 +60,7 @@ impl Coverage {
             let Some(bindings) = state.policy().trigger(trigger, state.lookup()) else {
                 continue;
             };
-            for binding in bindings.bindings.iter().filter(|binding| binding.enabled) {
+            for (binding, _) in bindings.bindings().filter(|(binding, _)| binding.enabled) {
                 let key = (
                     policy.to_owned(),
                     trigger.name().to_owned(),

@@ -7,7 +7,12 @@ use std::path::PathBuf;
 
 use ahp::config::Config;
 use ahp::config::Locations;
+use ahp::engine::Engine;
+use ahp::engine::block_on;
+use ahp::event::Event;
+use ahp::event::ToolCall;
 use ahp::event::Trigger;
+use ahp::verdict::Decision;
 
 const POLICY: &str = "\
 extends: [house.yml, ahp:secrets]
@@ -165,6 +170,39 @@ fn an_entry_that_is_damaged_foreign_or_a_link_is_not_believed() {
     );
     fs::set_permissions(dir, fs::Permissions::from_mode(0o777)).unwrap();
     assert!(!project.is_cached());
+}
+
+#[test]
+fn an_entry_that_holds_what_was_never_checked_stops_the_agent() {
+    let project = Project::new();
+    let line = "tool.command: '~ ^deploy'";
+    project.write(
+        "hooks.yaml",
+        &format!("hooks: {{pre-tool-use: [{{oracle: PermissionChecker, when: {{{line}}}}}]}}"),
+    );
+    let decision = || {
+        let builder = Engine::builder().locations(project.locations.clone());
+        let engine = builder.only(Trigger::PreToolUse).build().unwrap();
+        let mut event = Event::new(Trigger::PreToolUse);
+        event.tool = Some(ToolCall {
+            name: "Bash".to_owned(),
+            input: serde_json::json!({"command": "ls"}),
+            ..ToolCall::default()
+        });
+        let verdict = block_on(engine.evaluate(event));
+        (verdict.decision, verdict.signals.first().cloned())
+    };
+    assert_eq!(decision().0, Decision::None);
+    assert!(project.is_cached());
+    let entry = project.entries().remove(0);
+    let mut content = fs::read(&entry).unwrap();
+    let place = content.windows(8).position(|w| w == b"~ ^deplo");
+    content[place.unwrap() + 2] = b'(';
+    fs::write(&entry, content).unwrap();
+    let (stopped, signal) = decision();
+    assert_eq!(stopped, Decision::Block);
+    let text = serde_json::to_string(&signal).unwrap();
+    assert!(text.contains("is not a regular expression"), "{text}");
 }
 
 #[test]

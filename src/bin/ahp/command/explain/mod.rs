@@ -128,7 +128,8 @@ fn binding(state: &State, trigger: Trigger, spec: &BindingSpec, facts: Option<&F
     let compiled = state
         .policy()
         .trigger(trigger, state.lookup())
-        .and_then(|policy| policy.bindings.iter().find(|b| *b.id == *spec.id).cloned());
+        .and_then(|policy| policy.bindings().find(|(b, _)| *b.id == *spec.id))
+        .map(|(binding, _)| binding);
     if let (Some(facts), Some(compiled), Some(value)) = (facts, compiled, value.as_object_mut()) {
         let fires = compiled.enabled && compiled.applies(facts);
         let tests: Vec<Value> = compiled
