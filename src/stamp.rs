@@ -32,6 +32,20 @@ impl Stamp {
         }
     }
 
+    /// Returns the state that a call of the system told.
+    pub(crate) fn of_stat(stat: &rustix::fs::Stat) -> Self {
+        let nanoseconds = |seconds: i64, rest| {
+            let rest = i64::try_from(rest).unwrap_or(0);
+            seconds.saturating_mul(1_000_000_000) + rest
+        };
+        Self {
+            size: u64::try_from(stat.st_size).unwrap_or(0),
+            inode: stat.st_ino,
+            modified: nanoseconds(stat.st_mtime, stat.st_mtime_nsec),
+            changed: nanoseconds(stat.st_ctime, stat.st_ctime_nsec),
+        }
+    }
+
     /// Returns how long the content is, in bytes.
     pub(crate) const fn size(self) -> u64 {
         self.size

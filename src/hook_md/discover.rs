@@ -1,14 +1,22 @@
 //! Discovery: which hooks there are, reading no more of them than their front matter.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::io::Read as _;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use rayon::iter::IntoParallelIterator as _;
 use rayon::iter::ParallelIterator as _;
+use rustix::fs::AtFlags;
+use rustix::fs::FileType;
+use rustix::fs::Mode;
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 
 use super::BrokenHook;
 use super::FrontMatter;
@@ -127,13 +135,18 @@ struct Found {
 
 /// Returns the `HOOK.md` files of a directory by the names of their folders; none where there is no directory.
 fn list(dir: &Path) -> io::Result<Vec<Found>> {
-    let entries = match fs::read_dir(dir) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries?,
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = match rustix::fs::open(dir, flags, Mode::empty()) {
+        Err(Errno::NOENT) => return Ok(Vec::new()),
+        opened => opened?,
     };
-    let mut found: Vec<Found> = entries
-        .filter_map(|entry| find(dir, &entry.ok()?.file_name()))
-        .collect();
+    let mut found = Vec::new();
+    for entry in rustix::fs::Dir::read_from(&opened)?.flatten() {
+        let folder = entry.file_name().to_bytes();
+        if !matches!(folder, b"." | b"..") {
+            found.extend(find(dir, &opened, folder));
+        }
+    }
     found.sort_by(|a, b| a.folder.cmp(&b.folder));
     Ok(found)
 }
@@ -174,10 +187,11 @@ fn read_place(
         pairs.into_par_iter().map(complete).collect()
     };
     if missing > 0 {
-        let entries = readings
-            .iter()
-            .map(|(found, reading)| (found.folder.as_str(), found.stamp, reading));
-        cache.store(&place.dir, entries);
+        let entries = readings.iter();
+        let entries: Vec<_> = entries
+            .map(|(found, reading)| (found.folder.as_str(), found.stamp, reading))
+            .collect();
+        cache.store(&place.dir, &entries);
     }
     readings
         .into_iter()
@@ -185,17 +199,21 @@ fn read_place(
         .collect()
 }
 
-fn find(dir: &Path, folder: &std::ffi::OsStr) -> Option<Found> {
-    let dir = dir.join(folder);
-    ["HOOK.md", "hook.md"].into_iter().find_map(|name| {
-        let file = dir.join(name);
-        let meta = fs::metadata(&file).ok().filter(fs::Metadata::is_file)?;
-        Some(Found {
-            folder: folder.to_string_lossy().into_owned(),
-            file,
-            stamp: Stamp::of(&meta),
+/// Finds the `HOOK.md` of a folder. The directory is open, so that its own path is not walked for each of them.
+fn find(dir: &Path, opened: &OwnedFd, folder: &[u8]) -> Option<Found> {
+    [&b"/HOOK.md"[..], b"/hook.md"]
+        .into_iter()
+        .find_map(|name| {
+            let inside = [folder, name].concat();
+            let stat = rustix::fs::statat(opened, &inside[..], AtFlags::empty()).ok()?;
+            FileType::from_raw_mode(stat.st_mode)
+                .is_file()
+                .then(|| Found {
+                    folder: String::from_utf8_lossy(folder).into_owned(),
+                    file: dir.join(OsStr::from_bytes(&inside)),
+                    stamp: Stamp::of_stat(&stat),
+                })
         })
-    })
 }
 
 fn read(found: &Found) -> Reading {

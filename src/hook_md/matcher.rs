@@ -13,10 +13,8 @@ use crate::pattern::Pattern;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Matcher {
     /// A regular expression, searched in the tool's names.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
     /// A regular expression, searched in every text of the tool's input and in the whole input as JSON.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
 }
 

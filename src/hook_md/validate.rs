@@ -40,7 +40,6 @@ pub struct FrontMatter {
     /// The trigger as it is written, which is what the hook is told.
     pub event_type: String,
     /// The tool calls for which it runs; all where there is none.
-    #[serde(default, skip_serializing_if = "Matcher::is_empty")]
     pub matcher: Matcher,
     /// How long it may take.
     pub timeout: Duration,
@@ -49,7 +48,6 @@ pub struct FrontMatter {
     /// 0 to 1000; higher runs earlier.
     pub priority: u32,
     /// What else its author says.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: BTreeMap<String, String>,
 }
 
