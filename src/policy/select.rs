@@ -1,5 +1,6 @@
 //! Which bindings fire for an event, found without compiling or asking those that cannot.
 
+use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -19,16 +20,17 @@ use crate::fact::Fact;
 use crate::fact::Facts;
 use crate::oracle::Lookup;
 
+/// The numbers of bindings by a text.
+type ByText = HashMap<String, Vec<usize>, RandomState>;
+
 /// The bindings of a trigger by a value that an event must have.
 #[derive(Debug, Default)]
 struct Index {
     /// Bindings that must always be asked.
     always: Vec<usize>,
-    by_key: HashMap<IndexKey, Vec<usize>, RandomState>,
-    /// The facts that occur in the keys, beside the tool.
-    facts: Vec<Fact>,
-    /// Whether a key names a tool.
-    tools: bool,
+    by_tool: ByText,
+    by_kind: HashMap<ToolKind, Vec<usize>, RandomState>,
+    by_fact: BTreeMap<Fact, ByText>,
     /// Bindings that are switched off.
     disabled: Vec<usize>,
 }
@@ -47,37 +49,39 @@ impl Index {
                 continue;
             };
             for key in keys {
-                match &key {
-                    IndexKey::ToolName(_) | IndexKey::ToolKind(_) => index.tools = true,
-                    IndexKey::Text(fact, _) => {
-                        if !index.facts.contains(fact) {
-                            index.facts.push(*fact);
-                        }
-                    }
-                }
-                index.by_key.entry(key).or_default().push(n);
+                index.under(key).push(n);
             }
         }
         index
     }
 
+    /// Returns the bindings under a key, to add one.
+    fn under(&mut self, key: IndexKey) -> &mut Vec<usize> {
+        match key {
+            IndexKey::ToolName(name) => self.by_tool.entry(name).or_default(),
+            IndexKey::ToolKind(kind) => self.by_kind.entry(kind).or_default(),
+            IndexKey::Text(fact, text) => self
+                .by_fact
+                .entry(fact)
+                .or_default()
+                .entry(text)
+                .or_default(),
+        }
+    }
+
     /// Returns the bindings that may fire, in the order of the configuration.
     fn candidates(&self, facts: &Facts) -> Vec<usize> {
         let mut found = self.always.clone();
-        let mut add = |key: &IndexKey| {
-            if let Some(bindings) = self.by_key.get(key) {
-                found.extend_from_slice(bindings);
+        let mut add = |bindings: Option<&Vec<usize>>| found.extend(bindings.into_iter().flatten());
+        if let Some(tool) = &facts.event().tool {
+            add(self.by_tool.get(&tool.name));
+            if !self.by_kind.is_empty() {
+                add(self.by_kind.get(&ToolKind::of(&tool.name)));
             }
-        };
-        if self.tools
-            && let Some(tool) = &facts.event().tool
-        {
-            add(&IndexKey::ToolName(tool.name.clone()));
-            add(&IndexKey::ToolKind(ToolKind::of(&tool.name)));
         }
-        for &fact in &self.facts {
-            if let Some(text) = facts.get(fact).as_text() {
-                add(&IndexKey::Text(fact, text.into_owned()));
+        for (fact, by_text) in &self.by_fact {
+            if let Some(text) = facts.get(*fact).as_text() {
+                add(by_text.get(&*text));
             }
         }
         found.sort_unstable();

@@ -136,16 +136,20 @@ static NAMES: &[(&str, ToolKind)] = &[
     ("writetofile", ToolKind::Write),
 ];
 
+/// No known name is longer, in bytes.
+const LONGEST: usize = 24;
+
 /// Finds what a tool of this name does, in any host's spelling.
 pub(super) fn kind_of(name: &str) -> Option<ToolKind> {
-    let mut key = Vec::with_capacity(name.len());
-    key.extend(
-        name.bytes()
-            .filter(|byte| !matches!(byte, b'_' | b'-' | b' '))
-            .map(|byte| byte.to_ascii_lowercase()),
-    );
+    let mut key = [0; LONGEST];
+    let mut length = 0;
+    for byte in name.bytes().filter(|b| !matches!(b, b'_' | b'-' | b' ')) {
+        *key.get_mut(length)? = byte.to_ascii_lowercase();
+        length += 1;
+    }
+    let key = key.get(..length)?;
     let at = NAMES
-        .binary_search_by_key(&key.as_slice(), |(name, _)| name.as_bytes())
+        .binary_search_by_key(&key, |(name, _)| name.as_bytes())
         .ok()?;
     NAMES.get(at).map(|(_, kind)| *kind)
 }
