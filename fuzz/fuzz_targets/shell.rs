@@ -8,7 +8,7 @@ use ahp::shell::analyse;
 libfuzzer_sys::fuzz_target!(|command: &str| {
     let analysis = analyse(
         command,
-        &Surroundings {
+        Surroundings {
             work_dir: "/project/src".into(),
             home: Some("/home/user".into()),
             project_root: "/project".into(),

@@ -44,7 +44,7 @@ pub fn context() -> HookContext {
         facts: facts(),
         binding: "fuzz".into(),
         deadline: Instant::now().checked_add(Duration::from_millis(200)),
-        state_dir: "/project/.ahp".into(),
+        state_dir: std::path::Path::new("/project/.ahp").into(),
         trust: Trust::everything(),
     }
 }

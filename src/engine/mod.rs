@@ -95,8 +95,8 @@ impl Engine {
     /// # Panics
     /// Inside a tokio runtime that was built without its clock (`enable_time`), where an oracle must be waited for: without
     /// one no timeout can be kept.
-    pub async fn evaluate(&self, event: Event) -> Verdict {
-        self.evaluate_until(event, None).await
+    pub fn evaluate(&self, event: Event) -> impl Future<Output = Verdict> + Send {
+        self.evaluate_until(event, None)
     }
 
     /// Evaluates an event and answers before `deadline`: what has not judged by then has failed by timeout.

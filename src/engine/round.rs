@@ -334,10 +334,10 @@ pub(super) fn judged_report(
 
 fn report(binding: &Binding) -> BindingReport {
     BindingReport {
-        id: binding.id.to_string(),
-        oracle: binding.oracle_name.to_string(),
+        id: String::from(&*binding.id),
+        oracle: String::from(&*binding.oracle_name),
         outcome: Outcome::NotRun,
-        source: binding.source.to_string(),
+        source: String::from(&*binding.source),
         duration_us: 0,
         error: None,
         waived: Vec::new(),

@@ -2,6 +2,7 @@
 
 use std::future::poll_fn;
 use std::panic::AssertUnwindSafe;
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -40,7 +41,7 @@ pub(super) struct Judged {
 #[derive(Clone, Debug)]
 pub(super) struct StageContext {
     pub(super) facts: Arc<Facts>,
-    pub(super) state_dir: std::path::PathBuf,
+    pub(super) state_dir: Arc<Path>,
     pub(super) trust: Trust,
     /// When the whole evaluation must have answered.
     pub(super) deadline: Option<Instant>,

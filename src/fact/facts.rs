@@ -153,7 +153,7 @@ impl Facts {
                 };
                 Some(Arc::new(analyse(
                     self.tool()?.command.as_deref()?,
-                    &shell::Surroundings {
+                    shell::Surroundings {
                         work_dir: self.0.work_dir.clone(),
                         home: self.0.seed.home.clone(),
                         project_root: self.project_root().to_owned(),

@@ -1,7 +1,6 @@
 //! HookContext: all that an oracle may see.
 
 use std::path::Path;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use std::time::Instant;
@@ -22,7 +21,7 @@ pub struct HookContext {
     /// When the oracle must have answered; what it starts must be ended by then.
     pub deadline: Option<Instant>,
     /// Where an oracle may keep state of its own between events: `.ahp/` of the project, or a test's folder.
-    pub state_dir: PathBuf,
+    pub state_dir: Arc<Path>,
     /// What of the project may run.
     pub trust: Trust,
 }

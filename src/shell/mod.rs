@@ -58,7 +58,7 @@ pub struct Surroundings {
 }
 
 /// Finds out what a line of PowerShell would run.
-pub fn analyse_powershell(command: &str, surroundings: &Surroundings) -> Analysis {
+pub fn analyse_powershell(command: &str, surroundings: Surroundings) -> Analysis {
     analyse(&powershell::as_posix(command), surroundings)
 }
 
@@ -66,6 +66,10 @@ pub fn analyse_powershell(command: &str, surroundings: &Surroundings) -> Analysi
 ///
 /// Never fails: what cannot be understood is a [`Doubt`], and what could be saved of it is in
 /// the invocations, marked as uncertain.
-pub fn analyse(command: &str, surroundings: &Surroundings) -> Analysis {
-    guard::analyse(command, surroundings)
+pub fn analyse(command: &str, surroundings: Surroundings) -> Analysis {
+    let analysis = guard::analyse(command, &surroundings);
+    Analysis {
+        surroundings,
+        ..analysis
+    }
 }

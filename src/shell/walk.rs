@@ -63,7 +63,6 @@ impl<'a> Walker<'a> {
             analysis: Analysis {
                 // Most lines run one or two; room for four would be a block that the allocator keeps no stock of.
                 invocations: Vec::with_capacity(2),
-                surroundings: surroundings.clone(),
                 ..Analysis::default()
             },
             scope: Scope {

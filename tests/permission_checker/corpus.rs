@@ -33,7 +33,7 @@ fn rules(command: &str) -> Vec<String> {
         presets: vec!["standard".to_owned()],
         ..Selection::default()
     };
-    judge(&analyse(command, &surroundings()), &selection)
+    judge(&analyse(command, surroundings()), &selection)
         .into_iter()
         .map(|finding| finding.rule)
         .collect()

@@ -23,7 +23,7 @@ fn stopped(command: &str) -> bool {
         presets: vec!["standard".to_owned()],
         ..Selection::default()
     };
-    let analysis = analyse(command, &surroundings());
+    let analysis = analyse(command, surroundings());
     assert!(analysis.writes().len() < 1_000_000);
     assert!(analysis.issue_commands().len() + analysis.git_commit_messages().len() < 100_000);
     !judge(&analysis, &selection).is_empty()

@@ -10,7 +10,7 @@ use ahp::shell::analyse;
 fn look(command: &str) -> Analysis {
     analyse(
         command,
-        &Surroundings {
+        Surroundings {
             work_dir: PathBuf::from("/home/u/p"),
             home: Some(PathBuf::from("/home/u")),
             project_root: PathBuf::from("/home/u/p"),

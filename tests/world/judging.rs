@@ -61,7 +61,7 @@ impl World {
             ..seed(event.clone(), Arc::new(workspace))
         };
         HookContext {
-            state_dir: self.dir.path().join("state"),
+            state_dir: self.dir.path().join("state").into(),
             trust: self.trust.clone(),
             ..context(Arc::new(Facts::new(seed)), timeout)
         }
@@ -95,7 +95,7 @@ pub(crate) fn context(facts: Arc<Facts>, timeout: Duration) -> HookContext {
     HookContext {
         binding: "test".into(),
         deadline: Instant::now().checked_add(timeout),
-        state_dir: facts.project_root().join(".ahp"),
+        state_dir: facts.project_root().join(".ahp").into(),
         trust: Trust::everything(),
         facts,
     }

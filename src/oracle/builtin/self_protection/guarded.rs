@@ -1,5 +1,6 @@
 //! Guarded: the files that no agent may change.
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -42,7 +43,7 @@ pub(super) struct Guarded<'a> {
     links: OnceCell<Arc<Links>>,
     /// What is known of the paths of this event.
     kinds: RefCell<HashMap<OsString, Kind, RandomState>>,
-    grounds: Grounds,
+    grounds: Grounds<'a>,
 }
 
 /// What lies at a path.
@@ -55,23 +56,22 @@ enum Kind {
 
 impl<'a> Guarded<'a> {
     pub(super) fn new(
-        root: &Path,
-        home: Option<&Path>,
-        state_dir: &Path,
+        root: &'a Path,
+        home: Option<&'a Path>,
+        state_dir: &'a Path,
         further: &[String],
         last: &'a LastLook,
     ) -> Self {
-        let mut further: Vec<PathBuf> = further.iter().map(|p| lexical(p, root, home)).collect();
-        further.push(state_dir.to_owned());
+        let further = further.iter().map(|path| lexical(path, root, home).into());
         Self {
             last,
             look: OnceCell::new(),
             links: OnceCell::new(),
             kinds: RefCell::default(),
             grounds: Grounds {
-                root: root.to_owned(),
-                home: home.map(Path::to_owned),
-                further,
+                root: root.into(),
+                home: home.map(Cow::from),
+                further: further.chain(std::iter::once(state_dir.into())).collect(),
             },
         }
     }

@@ -1,5 +1,6 @@
 //! Look: what the file system says of the guarded places, kept from event to event for as long as it holds.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
@@ -24,16 +25,27 @@ pub(super) struct LastLook {
 
 /// Where guarded places are looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Grounds {
-    pub(super) root: PathBuf,
-    pub(super) home: Option<PathBuf>,
-    pub(super) further: Vec<PathBuf>,
+pub(super) struct Grounds<'a> {
+    pub(super) root: Cow<'a, Path>,
+    pub(super) home: Option<Cow<'a, Path>>,
+    pub(super) further: Vec<Cow<'a, Path>>,
+}
+
+impl Grounds<'_> {
+    fn kept(&self) -> Grounds<'static> {
+        let kept = |path: &Cow<'_, Path>| Cow::Owned(path.clone().into_owned());
+        Grounds {
+            root: kept(&self.root),
+            home: self.home.as_ref().map(kept),
+            further: self.further.iter().map(kept).collect(),
+        }
+    }
 }
 
 /// The guarded places, and where the project and the home really lie.
 #[derive(Debug)]
 pub(super) struct Look {
-    grounds: Grounds,
+    grounds: Grounds<'static>,
     pub(super) places: Places,
     /// The root and the home directory.
     dirs: Vec<Dir>,
@@ -52,7 +64,7 @@ pub(super) struct Dir {
 /// What guarded places lead to through links.
 #[derive(Debug)]
 pub(super) struct Links {
-    grounds: Grounds,
+    grounds: Grounds<'static>,
     pub(super) targets: Places,
     /// The places that were reached through links, each with where that was.
     linked: Vec<(PathBuf, PathBuf)>,
@@ -66,7 +78,7 @@ struct Watched(Vec<(PathBuf, Option<Stamp>)>);
 
 impl LastLook {
     /// Returns the places as they were last seen, or anew where something has changed since.
-    pub(super) fn look(&self, grounds: &Grounds) -> Arc<Look> {
+    pub(super) fn look(&self, grounds: &Grounds<'_>) -> Arc<Look> {
         let mut last = self.look.lock().unwrap_or_else(PoisonError::into_inner);
         match &*last {
             Some(look) if look.grounds == *grounds && look.watched.holds() => look.clone(),
@@ -85,7 +97,7 @@ impl LastLook {
 }
 
 impl Look {
-    fn new(grounds: &Grounds) -> Self {
+    fn new(grounds: &Grounds<'_>) -> Self {
         let dirs: Vec<Dir> = std::iter::once(&grounds.root)
             .chain(&grounds.home)
             .map(|path| Dir::new(path))
@@ -97,11 +109,11 @@ impl Look {
         let (root, home) = dirs.split_at(1);
         Self {
             places: Places::new(
-                grounds.further.iter().map(PathBuf::as_path),
+                grounds.further.iter().map(AsRef::as_ref),
                 root.iter().flat_map(Dir::both),
                 home.iter().flat_map(Dir::both),
             ),
-            grounds: grounds.clone(),
+            grounds: grounds.kept(),
             dirs,
             watched,
         }

@@ -207,11 +207,11 @@ fn run_script(files: &Files<'_>, interpreter: &str, text: &str, depth: usize) ->
         ..files.analysis.surroundings.clone()
     };
     let inner = if interpreter.ends_with("sh") || matches!(interpreter, "source" | ".") {
-        analyse(text, &surroundings)
+        analyse(text, surroundings)
     } else {
         analyse(
             &format!("{interpreter} - <<'AHP_END_OF_SCRIPT'\n{text}\nAHP_END_OF_SCRIPT"),
-            &surroundings,
+            surroundings,
         )
     };
     let attempt = by_shell(files.guarded, &inner, depth + 1)?;

@@ -102,7 +102,7 @@ fn parse_command(text: &str) -> Dynamic {
             home: facts.home().map(ToOwned::to_owned),
             project_root: facts.project_root().to_owned(),
         });
-    commands(&shell::analyse(text, &surroundings))
+    commands(&shell::analyse(text, surroundings))
 }
 
 fn history() -> Array {

@@ -179,7 +179,7 @@ fn context(oracles: &Oracles, event: Event) -> HookContext {
         facts: oracles.engine.facts(&state, Arc::new(event)),
         binding: "ahp-oracle-run".into(),
         deadline: None,
-        state_dir: oracles.root.join(".ahp"),
+        state_dir: oracles.root.join(".ahp").into(),
         // Who names an oracle on the command line wants it to run.
         trust: Trust::everything(),
     }
