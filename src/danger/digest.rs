@@ -89,10 +89,11 @@ impl<'a> Digest<'a> {
     }
 
     /// Returns the invocations whose output this one reads.
-    pub(super) fn feeders(&self) -> &'a [Invocation] {
-        self.analysis
+    pub(super) fn feeders(&self) -> impl Iterator<Item = &'a Invocation> + use<'a> {
+        let feeders = self
+            .analysis
             .invocations
-            .get(self.invocation.fed_by.clone())
-            .unwrap_or_default()
+            .get(self.invocation.fed_by.clone());
+        feeders.unwrap_or_default().iter().map(AsRef::as_ref)
     }
 }

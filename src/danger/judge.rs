@@ -1,6 +1,7 @@
 //! Judge: every invocation of a command line against the rules.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::custom;
 use super::custom::CommandPattern;
@@ -107,7 +108,7 @@ pub fn judge_statement(text: &str, selection: &Selection) -> Option<Finding> {
         ..Invocation::default()
     };
     let analysis = Analysis {
-        invocations: vec![invocation],
+        invocations: vec![Arc::new(invocation)],
         ..Analysis::default()
     };
     judge(&analysis, selection).into_iter().next()
@@ -206,7 +207,7 @@ fn pipeline(analysis: &Analysis, invocation: &Invocation) -> String {
     // What runs inside another is told by that one.
     let mut line = feeders
         .filter(|f| f.wrappers == *outermost && !f.emulated)
-        .map(Invocation::display)
+        .map(|feeder| feeder.display())
         .collect::<Vec<_>>()
         .join(" | ");
     if let Some((cut, _)) = line.char_indices().nth(MAX_FEEDERS) {

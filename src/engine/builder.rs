@@ -23,7 +23,6 @@ use crate::oracle::Catalog;
 use crate::oracle::Definition;
 use crate::oracle::Oracle;
 use crate::signal_log::History;
-use crate::workspace::DiskWorkspace;
 use crate::workspace::Workspace;
 
 /// Starts an `async: true` binding in the host program's own way; it is given the event and the binding's id.
@@ -279,13 +278,10 @@ impl Shared {
     }
 
     /// Makes the workspace of one event.
-    pub(super) fn workspace(&self, settings: &Settings) -> Arc<dyn Workspace> {
+    pub(super) fn workspace(&self, state: &State) -> Arc<dyn Workspace> {
         match &self.make_workspace {
-            Some(make) => make(settings),
-            None => Arc::new(DiskWorkspace::new(
-                self.root.clone(),
-                settings.issues.clone(),
-            )),
+            Some(make) => make(state.policy().settings()),
+            None => Arc::new(state.workspace()),
         }
     }
 

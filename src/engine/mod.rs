@@ -7,6 +7,7 @@ mod derive;
 mod failure;
 mod lookup;
 mod modify;
+mod origins;
 mod prepared;
 mod round;
 mod schedule;
@@ -152,7 +153,7 @@ impl Engine {
                 .unwrap_or_else(|| "development".to_owned()),
             time: event.timestamp.unwrap_or_else(|| shared.clock.now()),
             home: shared.home.clone(),
-            workspace: shared.workspace(settings),
+            workspace: shared.workspace(state),
             history: state.history(),
             event,
         }))

@@ -112,12 +112,9 @@ impl<'a> Round<'a> {
             if self.blocked && self.state.policy().settings().on_block == OnBlock::Stop {
                 break;
             }
-            let stage: Vec<_> = selected
-                .iter()
-                .filter(|b| b.priority == priority)
-                .cloned()
-                .collect();
-            self.run_stage(&stage).await;
+            let stage = selected.iter().filter(|b| b.priority == priority);
+            let (later, now) = stage.cloned().partition(|b| b.is_async);
+            self.run_stage(now, later).await;
         }
     }
 
@@ -125,8 +122,8 @@ impl<'a> Round<'a> {
         self.places.get(id).copied().unwrap_or_default()
     }
 
-    async fn run_stage(&mut self, stage: &[Arc<Binding>]) {
-        let (later, now): (Vec<_>, Vec<_>) = stage.iter().cloned().partition(|b| b.is_async);
+    /// Runs the bindings of a stage: those that are waited for, and then, in the background, those that are not.
+    async fn run_stage(&mut self, now: Vec<Arc<Binding>>, later: Vec<Arc<Binding>>) {
         let context = schedule::StageContext {
             facts: self.facts.clone(),
             state_dir: self.engine.shared.state_dir.clone(),
@@ -208,17 +205,20 @@ impl<'a> Round<'a> {
     /// Reports the bindings that an earlier block stopped, that are switched off, or whose `when` does not hold.
     fn report_unrun(&mut self) {
         let selection = self.selection;
-        let reported: Names<'_> = self.reports.iter().map(|r| r.id.as_str()).collect();
-        let not_run: Vec<_> = selection
-            .selected
-            .iter()
-            .filter(|b| !reported.contains(&*b.id))
-            .map(|binding| BindingReport {
-                outcome: Outcome::NotRun,
-                ..report(binding)
-            })
-            .collect();
-        self.reports.extend(not_run);
+        // A binding that was selected is reported once.
+        if self.reports.len() < selection.selected.len() {
+            let reported: Names<'_> = self.reports.iter().map(|r| r.id.as_str()).collect();
+            let not_run: Vec<_> = selection
+                .selected
+                .iter()
+                .filter(|b| !reported.contains(&*b.id))
+                .map(|binding| BindingReport {
+                    outcome: Outcome::NotRun,
+                    ..report(binding)
+                })
+                .collect();
+            self.reports.extend(not_run);
+        }
         self.reports
             .extend(selection.disabled.iter().map(|binding| BindingReport {
                 outcome: Outcome::Disabled,

@@ -1,6 +1,6 @@
 //! State: the policy in force with all that hangs on it, until a file that it came from changes.
 
-use std::collections::BTreeSet;
+use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -12,6 +12,7 @@ use super::Clock;
 use super::builder::Shared;
 use super::builder::project_dir;
 use super::lookup::Finder;
+use super::origins::Origins;
 use crate::config::Config;
 use crate::config::LayerSource;
 use crate::config::Loaded;
@@ -36,11 +37,11 @@ use crate::signal_log::LogHistory;
 use crate::signal_log::SignalLog;
 use crate::signal_log::SignalRecord;
 use crate::signal_log::inferred_responses;
-use crate::stamp::Stamp;
 use crate::trust::Permit;
 use crate::trust::Trust;
 use crate::verdict::Decision;
 use crate::verdict::Verdict;
+use crate::workspace::DiskWorkspace;
 
 /// Why an engine cannot be made.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -75,16 +76,19 @@ pub struct State {
     finder: Finder,
     given_history: Option<Arc<dyn History>>,
     log: Option<SignalLog>,
+    /// The root of the project, and the folder of its issues: what the workspace of each event is made of.
+    root: Arc<Path>,
+    issues_dir: Arc<Path>,
     allow_when_broken: bool,
-    stamps: Vec<(PathBuf, Option<Stamp>)>,
+    origins: Origins,
 }
 
 impl State {
     pub(super) fn load(shared: &Shared) -> Self {
         // Taken before anything is read: what is written meanwhile is then seen as a change.
         let layers = match &shared.origin {
-            Origin::Files(locations) => layers_now(locations),
-            Origin::Text(_) => Vec::new(),
+            Origin::Files(locations) => Origins::layers(locations),
+            Origin::Text(_) => Origins::default(),
         };
         let loaded = match (&shared.origin, shared.only) {
             (Origin::Files(locations), Some(trigger)) => {
@@ -107,7 +111,7 @@ impl State {
         }
     }
 
-    fn of(shared: &Shared, loaded: Loaded, mut stamps: Vec<(PathBuf, Option<Stamp>)>) -> Self {
+    fn of(shared: &Shared, loaded: Loaded, mut origins: Origins) -> Self {
         let (cache_entry, allow_when_broken) = match &shared.origin {
             Origin::Files(locations) => (loaded.cache_entry(locations), locations.allow_broken),
             Origin::Text(_) => (None, false),
@@ -120,7 +124,7 @@ impl State {
             ..
         } = loaded;
         if let Origin::Files(locations) = &shared.origin {
-            stamps.extend(extended_now(locations, &sources));
+            origins.add_extended(locations, &sources);
         }
         let (mut faults, warnings): (Vec<_>, Vec<_>) =
             diagnostics.into_iter().partition(Diagnostic::is_error);
@@ -153,6 +157,7 @@ impl State {
             &shared.script_dirs,
             &config,
         );
+        let issues_dir = shared.root().join(&config.settings.issues).into();
         let policy = Policy::new(config, Arc::new(sources), shared.root.clone());
         if faults.is_empty() {
             let found = if is_cached {
@@ -172,15 +177,16 @@ impl State {
             finder,
             given_history: shared.history.clone(),
             log,
+            root: shared.root().into(),
+            issues_dir,
             allow_when_broken,
-            stamps,
+            origins,
         }
     }
 
     /// Whether the files that it came from are still as they were.
     pub(super) fn is_current(&self) -> bool {
-        let is_same = |(path, then): &(PathBuf, Option<Stamp>)| Stamp::at(path) == *then;
-        self.stamps.iter().all(is_same) && self.finder.is_current()
+        self.origins.are_current() && self.finder.is_current()
     }
 
     /// Returns the policy.
@@ -224,6 +230,11 @@ impl State {
             (None, Some(log)) => Arc::new(LogHistory::new(log.path())),
             (None, None) => Arc::new(EmptyHistory),
         }
+    }
+
+    /// Makes the workspace of an event.
+    pub(super) fn workspace(&self) -> DiskWorkspace {
+        DiskWorkspace::new(self.root.clone(), self.issues_dir.clone())
     }
 
     /// Returns the log; none where nothing is logged.
@@ -372,7 +383,7 @@ impl State {
 }
 
 /// Returns where the log lies: as the settings say, and with `.ahp/` standing for the project's own folder.
-pub fn log_path(locations: &Locations, path: &std::path::Path) -> PathBuf {
+pub fn log_path(locations: &Locations, path: &Path) -> PathBuf {
     match path.strip_prefix(".ahp") {
         Ok(inside) => project_dir(locations).join(inside),
         Err(_) => locations.project_root.join(path),
@@ -385,30 +396,4 @@ fn with_issue_triggers(trigger: Trigger) -> Vec<Trigger> {
         trigger.is_tool() && other.is_issue() && other.is_pre() == trigger.is_pre()
     });
     std::iter::once(trigger).chain(issue).collect()
-}
-
-/// Returns every layer that there is or could be, as it is now.
-fn layers_now(locations: &Locations) -> Vec<(PathBuf, Option<Stamp>)> {
-    let layers = locations.layers().into_iter();
-    layers.map(|(_, path)| stamped(path)).collect()
-}
-
-/// Returns the files that layers extend, as they are now.
-fn extended_now(locations: &Locations, sources: &SourceMap) -> Vec<(PathBuf, Option<Stamp>)> {
-    let files = sources.files().iter().filter_map(|source| {
-        let name = &*source.name;
-        match (name.strip_prefix("~/"), &locations.home) {
-            _ if name.starts_with("ahp:") => None,
-            (Some(rest), Some(home)) => Some(home.join(rest)),
-            _ => Some(locations.project_root.join(name)),
-        }
-    });
-    // Many bindings come from one file.
-    let paths: BTreeSet<PathBuf> = files.collect();
-    paths.into_iter().map(stamped).collect()
-}
-
-fn stamped(path: PathBuf) -> (PathBuf, Option<Stamp>) {
-    let stamp = Stamp::at(&path);
-    (path, stamp)
 }

@@ -1,5 +1,7 @@
 //! Analysis: all that a command line would run, and what is not certain about it.
 
+use std::sync::Arc;
+
 use super::Effect;
 use super::Invocation;
 use super::IssueCommand;
@@ -13,7 +15,7 @@ use super::issue_command;
 #[derive(Clone, Debug, Default)]
 pub struct Analysis {
     /// Every program that would run, in the order of the text.
-    pub invocations: Vec<Invocation>,
+    pub invocations: Vec<Arc<Invocation>>,
     /// Why the analysis may be incomplete; none where everything was understood.
     pub doubts: Vec<Doubt>,
     /// Functions that start themselves again without end.

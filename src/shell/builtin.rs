@@ -1,5 +1,7 @@
 //! The shell's own commands: those that change what it knows, `cd`, `export`, `read`, `trap`.
 
+use std::sync::Arc;
+
 use super::Invocation;
 use super::Stdin;
 use super::Word;
@@ -99,13 +101,9 @@ impl Walker<'_> {
 
     /// Notes that the last invocation of a program reads what others make.
     pub(super) fn feed(&mut self, invocation: &Invocation, word: &Word) {
-        if let Some(found) = self
-            .analysis
-            .invocations
-            .iter_mut()
-            .rev()
-            .find(|i| i.program == invocation.program)
-        {
+        let mut latest = self.analysis.invocations.iter_mut().rev();
+        if let Some(found) = latest.find(|i| i.program == invocation.program) {
+            let found = Arc::make_mut(found);
             found.fed_by = word.made_by.clone();
             found.stdin = Stdin::Pipe;
         }

@@ -1,5 +1,7 @@
 //! Simple commands: words, redirections and assignments become invocations.
 
+use std::sync::Arc;
+
 use rable::Node;
 use rable::NodeKind;
 
@@ -296,7 +298,7 @@ impl Walker<'_> {
         }
         let path = call.words.remove(0);
         let index = self.analysis.invocations.len();
-        self.analysis.invocations.push(Invocation {
+        let invocation = Arc::new(Invocation {
             program: if unknown { String::new() } else { name },
             path,
             arguments: call.words,
@@ -310,8 +312,7 @@ impl Walker<'_> {
             emulated: false,
             uncertain: self.uncertain,
         });
-        // A copy, so that what it runs can be noted behind it.
-        let invocation = self.analysis.invocations.get(index)?.clone();
+        self.analysis.invocations.push(invocation.clone());
         let inner = self.unwrap(index, &invocation, &call.input);
         inner.or_else(|| output::of(&invocation, self.surroundings))
     }

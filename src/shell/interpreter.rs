@@ -1,5 +1,7 @@
 //! Interpreters: shells and languages that run text of their arguments, their input or a file.
 
+use std::sync::Arc;
+
 use super::DoubtKind;
 use super::Invocation;
 use super::Stdin;
@@ -111,6 +113,7 @@ impl Walker<'_> {
     /// Notes that a program runs what others print into its arguments.
     fn fed_by_words(&mut self, index: usize, word: &Word) {
         if let Some(found) = self.analysis.invocations.get_mut(index) {
+            let found = Arc::make_mut(found);
             found.fed_by = word.made_by.clone();
             found.stdin = Stdin::Pipe;
         }
@@ -217,7 +220,7 @@ impl Walker<'_> {
                     .invocations
                     .get(index)
                     .map_or((None, false), |i| (i.work_dir.clone(), i.remote));
-                self.analysis.invocations.push(Invocation {
+                self.analysis.invocations.push(Arc::new(Invocation {
                     program: program.to_owned(),
                     path: Word::plain(program),
                     arguments: words,
@@ -227,7 +230,7 @@ impl Walker<'_> {
                     emulated: true,
                     uncertain: self.uncertain,
                     ..Invocation::default()
-                });
+                }));
             }
         }
     }

@@ -1,5 +1,7 @@
 //! IssueCommand: `monoco issue …` in a command line, and the messages of its commits.
 
+use std::sync::Arc;
+
 use super::Analysis;
 use super::Invocation;
 use super::Stdin;
@@ -53,8 +55,9 @@ pub struct IssueCommand {
     pub solution: Option<String>,
 }
 
-pub(super) fn find(invocations: &[Invocation]) -> Vec<IssueCommand> {
-    invocations.iter().filter_map(issue_command).collect()
+pub(super) fn find(invocations: &[Arc<Invocation>]) -> Vec<IssueCommand> {
+    let commands = invocations.iter();
+    commands.filter_map(|i| issue_command(i)).collect()
 }
 
 fn issue_command(invocation: &Invocation) -> Option<IssueCommand> {
@@ -116,7 +119,7 @@ pub(super) fn commit_messages(analysis: &Analysis) -> Vec<String> {
         .invocations
         .iter()
         .filter(|i| i.program == "git")
-        .filter_map(commit_message)
+        .filter_map(|i| commit_message(i))
         .collect()
 }
 

@@ -1,5 +1,7 @@
 //! Typed text: what one program types into another that is already running, a shell or the console of a database.
 
+use std::sync::Arc;
+
 use super::Invocation;
 use super::Word;
 use super::text;
@@ -33,14 +35,14 @@ impl Walker<'_> {
             w.run_text(&typed, &Input::default());
             w.scope = saved;
             // Whatever reads it may as well be the console of a database.
-            w.analysis.invocations.push(Invocation {
+            w.analysis.invocations.push(Arc::new(Invocation {
                 program: "sql".to_owned(),
                 path: Word::plain("sql"),
                 arguments: vec![Word::plain(typed)],
                 wrappers: w.wrappers.clone(),
                 emulated: true,
                 ..Invocation::default()
-            });
+            }));
             Some(())
         });
         true

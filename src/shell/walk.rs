@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use rable::Node;
 use rable::NodeKind;
@@ -188,7 +189,7 @@ impl<'a> Walker<'a> {
         if redirects.is_empty() {
             return;
         }
-        self.analysis.invocations.push(Invocation {
+        self.analysis.invocations.push(Arc::new(Invocation {
             program: program.to_owned(),
             path: Word::plain(program),
             redirects,
@@ -198,7 +199,7 @@ impl<'a> Walker<'a> {
             uncertain: self.uncertain,
             emulated: true,
             ..Invocation::default()
-        });
+        }));
     }
 
     /// Runs a function that this line defines.

@@ -48,10 +48,10 @@ const WORTH_THREADS: usize = 64;
 /// A project on the disk, as it is during one event: what was read once is not read again.
 #[derive(Debug)]
 pub struct DiskWorkspace {
-    root: PathBuf,
+    root: Arc<Path>,
     /// Where the root really lies; asked once, for every file that is read asks for it.
     real_root: OnceLock<Result<PathBuf, ReadError>>,
-    issues_dir: PathBuf,
+    issues_dir: Arc<Path>,
     /// The folder of the issues relative to the root; none where it is the root itself or lies elsewhere.
     issues_folder: OnceLock<Option<String>>,
     contents: Cache<PathBuf, Result<Arc<[u8]>, ReadError>>,
@@ -95,9 +95,14 @@ impl DiskWorkspace {
     /// Makes the workspace of the project at `root`, whose issues lie below `issues_dir`.
     ///
     /// Both are absolute; an `issues_dir` that is not stands against `root`. Nothing is read yet.
-    pub fn new(root: PathBuf, issues_dir: PathBuf) -> Self {
+    pub fn new(root: impl Into<Arc<Path>>, issues_dir: impl Into<Arc<Path>>) -> Self {
+        let (root, issues_dir) = (root.into(), issues_dir.into());
         Self {
-            issues_dir: root.join(issues_dir),
+            issues_dir: if issues_dir.is_absolute() {
+                issues_dir
+            } else {
+                root.join(issues_dir).into()
+            },
             root,
             real_root: OnceLock::new(),
             issues_folder: OnceLock::new(),

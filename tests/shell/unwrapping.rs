@@ -22,7 +22,7 @@ fn displayed(command: &str) -> Vec<String> {
     look(command)
         .invocations
         .iter()
-        .map(ahp::shell::Invocation::display)
+        .map(|invocation| invocation.display())
         .collect()
 }
 

@@ -168,7 +168,7 @@ pub(super) fn empties_tables(digest: &Digest<'_>) -> bool {
 /// Whether statements come from a client that writes them: `SELECT CONCAT('DROP TABLE …')`.
 pub(super) fn is_fed_by_statements(digest: &Digest<'_>) -> bool {
     matches!(digest.invocation.stdin, Stdin::Pipe)
-        && digest.feeders().iter().any(|feeder| {
+        && digest.feeders().any(|feeder| {
             feeder.arguments.iter().any(|w| {
                 let lower = w.text.to_ascii_lowercase();
                 lower.contains("select")

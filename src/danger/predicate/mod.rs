@@ -114,7 +114,7 @@ predicates! {
     "store-url" |d, _| d.invocation.arguments.iter().any(|w| naming::is_store_url(&w.text));
     "given-drop" |d, _| naming::is_given_drop(d);
     "powershell-recurse" |d, _| naming::has_cmdlet_option(d.invocation, "recurse", 3);
-    "fed-by-recursion" |d, _| d.feeders().iter().any(|i| matches!(i.program.as_str(), "get-childitem" | "gci" | "dir" | "ls") && naming::has_cmdlet_option(i, "recurse", 3));
+    "fed-by-recursion" |d, _| d.feeders().any(|i| matches!(i.program.as_str(), "get-childitem" | "gci" | "dir" | "ls") && naming::has_cmdlet_option(i, "recurse", 3));
     "powershell-force" |d, _| naming::has_cmdlet_option(d.invocation, "force", 2);
     "redirects-remote" |_, w| naming::redirects_remote(w);
     "names-itself" |d, _| makers(d).any(|i| matches!(i.program.as_str(), "whoami" | "hostname" | "id"));
@@ -133,10 +133,10 @@ predicates! {
     "secret-name" |_, w| w.iter().any(|x| secret::is_secret_variable(&x.text));
     "secret-found" |d, _| makers(d).any(|i| matches!(i.program.as_str(), "find" | "fd" | "locate" | "ls") && i.arguments.iter().any(|w| secret::is_secret_path(&w.text)));
     "secret-made" |d, _| makers(d).any(is_secret_reader);
-    "fed-by-secret" |d, _| d.feeders().iter().any(|i| is_secret_reader(i) || reading::prints_token(i));
+    "fed-by-secret" |d, _| d.feeders().any(|i| is_secret_reader(i) || reading::prints_token(i));
     "unpacks-into-system" |d, _| d.invocation.value_of(&["-C", "--directory"]).is_some_and(|dir| holds_system(d, &dir));
-    "fed-by-network" |d, _| pipes_text(d) && d.feeders().iter().any(is_downloader);
-    "fed-by-decoder" |d, _| pipes_text(d) && d.feeders().iter().any(is_decoder);
+    "fed-by-network" |d, _| pipes_text(d) && d.feeders().any(is_downloader);
+    "fed-by-decoder" |d, _| pipes_text(d) && d.feeders().any(is_decoder);
     "kills-all" |d, _| {
         let texts: Vec<&str> = d.invocation.arguments.iter().map(|w| w.text.as_str()).collect();
         matches!(texts.as_slice(), [.., "-1" | "0"] | [_, "1"] | ["1"])
@@ -157,10 +157,10 @@ predicates! {
     };
     "fills-disk" |d, _| d.invocation.redirects.iter().any(crate::shell::Redirect::writes) && d.invocation.redirects.iter().any(|r| r.writes() && r.target.text != "/dev/null");
     "s3-tree" |_, w| w.iter().any(|x| x.text.ends_with("/*") || x.text.ends_with("/**") || x.text.ends_with("://*") );
-    "fed-by-socket" |d, _| d.feeders().iter().any(|i| matches!(i.program.as_str(), "nc" | "ncat" | "netcat" | "socat" | "telnet") || i.redirects.iter().any(|r| is_socket(&r.target.text)) || i.arguments.iter().any(|w| w.text.contains("/tmp/f") && d.analysis.invocations.iter().any(|m| m.program == "mkfifo")));
+    "fed-by-socket" |d, _| d.feeders().any(|i| matches!(i.program.as_str(), "nc" | "ncat" | "netcat" | "socat" | "telnet") || i.redirects.iter().any(|r| is_socket(&r.target.text)) || i.arguments.iter().any(|w| w.text.contains("/tmp/f") && d.analysis.invocations.iter().any(|m| m.program == "mkfifo")));
     "publishes" |d, w| w.is_empty() && matches!(d.invocation.program.as_str(), "semantic-release" | "release-it" | "np");
     "package-index" |d, _| d.invocation.arguments.iter().any(|w| w.text.contains("pypi.org") || w.text.contains("download.pytorch.org") || w.text.contains("files.pythonhosted.org"));
-    "fed-by-dump" |d, _| d.feeders().iter().any(is_environment_dump);
+    "fed-by-dump" |d, _| d.feeders().any(is_environment_dump);
     "fed" |d, _| !d.invocation.fed_by.is_empty() || matches!(d.invocation.stdin, Stdin::Pipe);
     "reads-file" |d, _| matches!(d.invocation.stdin, Stdin::File(_));
     "shows" |d, _| !is_consumed(d);
@@ -341,6 +341,7 @@ fn makers<'a>(digest: &Digest<'a>) -> impl Iterator<Item = &'a Invocation> {
         .arguments
         .iter()
         .flat_map(|w| all.get(w.made_by.clone()).unwrap_or_default())
+        .map(AsRef::as_ref)
 }
 
 /// Whether the input is text that is known only when it runs.

@@ -47,7 +47,7 @@ fn is_own_input<'a>(digest: &Digest<'a>, mut files: impl Iterator<Item = &'a Wor
         !name.is_empty()
             && super::content::is_precious(place_of(digest, file))
             && (digest.invocation.program != "tee" && reads(digest.invocation, name)
-                || digest.feeders().iter().any(|feeder| reads(feeder, name)))
+                || digest.feeders().any(|feeder| reads(feeder, name)))
     })
 }
 
@@ -65,7 +65,7 @@ pub(super) fn empties_own_input(digest: &Digest<'_>) -> bool {
 
 /// Whether `tee` writes the very file that feeds it.
 pub(super) fn tees_own_input(digest: &Digest<'_>) -> bool {
-    !digest.feeders().is_empty() && is_own_input(digest, digest.invocation.operands())
+    digest.feeders().next().is_some() && is_own_input(digest, digest.invocation.operands())
 }
 
 /// Whether each of several files in turn is moved to one and the same name.

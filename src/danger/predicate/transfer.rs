@@ -84,7 +84,7 @@ fn packs_tree(digest: &Digest<'_>, invocation: &Invocation) -> bool {
 
 /// Whether the input is an archive of a whole tree.
 pub(super) fn is_fed_by_tree(digest: &Digest<'_>) -> bool {
-    digest.feeders().iter().any(|i| packs_tree(digest, i))
+    digest.feeders().any(|i| packs_tree(digest, i))
 }
 
 /// Whether the commands that a client for file transfer is given send secrets or a whole tree.

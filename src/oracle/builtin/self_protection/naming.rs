@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::code;
 use super::git;
@@ -225,7 +226,7 @@ fn by_given(
     let program = invocation.program.as_str();
     let mounts = MOUNTERS.contains(&program);
     // What a wrapper runs is judged by itself.
-    let wraps = |i: &Invocation| i.wrappers.iter().any(|w| w == program);
+    let wraps = |i: &Arc<Invocation>| i.wrappers.iter().any(|w| w == program);
     let is_judged = reads || JUDGED_IN_PLACE.contains(&program);
     if is_judged || (!mounts && analysis.invocations.iter().any(wraps)) {
         return None;

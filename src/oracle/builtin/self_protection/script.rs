@@ -182,7 +182,9 @@ impl Files<'_> {
     /// Returns the texts of the files that some invocations name.
     fn named_by(&self, range: Range<usize>) -> Vec<String> {
         let invocations = self.analysis.invocations.get(range).unwrap_or_default();
-        let words = invocations.iter().flat_map(Invocation::operands);
+        let words = invocations
+            .iter()
+            .flat_map(|invocation| invocation.operands());
         words.filter_map(|word| self.text(&word.text)).collect()
     }
 

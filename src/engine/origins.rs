@@ -1,0 +1,45 @@
+//! Origins: the files that a policy came from, as they were when it was read.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use crate::config::Locations;
+use crate::diagnostic::SourceMap;
+use crate::stamp::Stamp;
+
+/// The files that a policy came from, as they were when it was read.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Origins(Vec<(PathBuf, Option<Stamp>)>);
+
+impl Origins {
+    /// Returns every layer that there is or could be, as it is now.
+    pub(super) fn layers(locations: &Locations) -> Self {
+        let layers = locations.layers().into_iter();
+        Self(layers.map(|(_, path)| stamped(path)).collect())
+    }
+
+    /// Adds the files that layers extend, as they are now.
+    pub(super) fn add_extended(&mut self, locations: &Locations, sources: &SourceMap) {
+        let files = sources.files().iter().filter_map(|source| {
+            let name = &*source.name;
+            match (name.strip_prefix("~/"), &locations.home) {
+                _ if name.starts_with("ahp:") => None,
+                (Some(rest), Some(home)) => Some(home.join(rest)),
+                _ => Some(locations.project_root.join(name)),
+            }
+        });
+        // Many bindings come from one file.
+        let paths: BTreeSet<PathBuf> = files.collect();
+        self.0.extend(paths.into_iter().map(stamped));
+    }
+
+    /// Whether all of them are still as they were.
+    pub(super) fn are_current(&self) -> bool {
+        self.0.iter().all(|(path, then)| Stamp::at(path) == *then)
+    }
+}
+
+fn stamped(path: PathBuf) -> (PathBuf, Option<Stamp>) {
+    let stamp = Stamp::at(&path);
+    (path, stamp)
+}
