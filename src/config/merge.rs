@@ -83,10 +83,10 @@ impl Stack {
                 .iter_mut()
                 .filter(|entry| entry.locked.is_some())
             {
-                // What a locked binding leaves to the settings is locked with it, as the settings stand here.
-                entry.timeout.get_or_insert(self.settings.timeout);
-                // A HOOK.md hook fails open by its own standard, whatever the settings say.
+                // What a locked binding leaves to the settings is locked with it, as the settings stand here. A HOOK.md
+                // hook has a timeout of its own, and fails open by its own standard, whatever the settings say.
                 if !matches!(entry.target, Some(Target::Hook(_))) {
+                    entry.timeout.get_or_insert(self.settings.timeout);
                     entry.on_error.get_or_insert(self.settings.on_error);
                 }
             }

@@ -35,6 +35,12 @@ pub(super) fn signal(binding: &Binding, error: &OracleError) -> Option<Signal> {
         ),
     ];
     match binding.on_error {
+        // What never could have judged is a fault to be told, also where failures are let pass.
+        OnError::Allow if matches!(error, OracleError::NoProgram(_)) => Some(
+            Signal::prompt("oracle-error", text)
+                .severity(Severity::High)
+                .steps(steps),
+        ),
         // Nobody would ever learn that a hook, which fails open, has stopped guarding.
         OnError::Allow if binding.oracle.kind() == Kind::External => {
             Some(Signal::aid("oracle-error", text).steps(steps))

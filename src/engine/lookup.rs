@@ -7,11 +7,13 @@ use std::sync::Mutex;
 use std::sync::OnceLock;
 use std::sync::PoisonError;
 
+use crate::config::BindingSpec;
 use crate::config::Config;
 use crate::config::LayerSource;
 use crate::config::Locations;
 use crate::config::Node;
 use crate::config::OnError;
+use crate::config::Provenance;
 use crate::config::Target;
 use crate::diagnostic::Code;
 use crate::diagnostic::Diagnostic;
@@ -21,6 +23,7 @@ use crate::event::Trigger;
 use crate::hook_md;
 use crate::hook_md::Hook;
 use crate::hook_md::Hooks;
+use crate::hook_md::Matcher;
 use crate::hook_md::Origin;
 use crate::hook_md::Places;
 use crate::oracle::Catalog;
@@ -77,15 +80,19 @@ impl Finder {
         let of_user = locations
             .and_then(|l| l.user_dir.as_ref())
             .map(|dir| dir.join("oracles"));
-        let places = locations.filter(|_| settings.agent_hooks).map(|l| {
+        let places = locations.and_then(|l| {
             let usual = Places::new(l.user_hooks.as_deref(), &root).cached_in(l.cache_dir.clone());
+            if !settings.agent_hooks {
+                return is_projects_own("agent_hooks").then(|| usual.locked());
+            }
             // What the project names is the project's, wherever it lies; what lies in it is so too.
             let named_by_project = is_projects_own("agent_hooks");
-            settings.agent_hook_dirs.iter().fold(usual, |places, dir| {
+            let further = settings.agent_hook_dirs.iter();
+            Some(further.fold(usual, |places, dir| {
                 let dir = root.join(dir);
                 let of_project = named_by_project || dir.starts_with(&root);
                 places.further(dir, of_project)
-            })
+            }))
         });
         let trust = match locations {
             Some(l) if !l.trust_all => Trust::of(&root, l.state_dir.as_deref())
@@ -133,24 +140,40 @@ impl Finder {
         let Some(hooks) = self.hooks().filter(|hooks| !hooks.is_empty()) else {
             return Vec::new();
         };
-        let bound = |name: &str| {
-            policy
-                .specs()
-                .get(&event.trigger)
+        let specs = policy.specs().get(&event.trigger);
+        let bound = |hook: &Hook| {
+            let mut naming = specs
                 .into_iter()
                 .flatten()
-                .any(|spec| matches!(&spec.target, Target::Hook(bound) if bound == name))
+                .filter(|spec| matches!(&spec.target, Target::Hook(name) if name == hook.name()));
+            naming.any(|spec| {
+                let meant = self.hook_meant(hook.name(), spec);
+                !spec.enabled || meant.is_some_and(|meant| meant.dir == hook.dir)
+            })
         };
         hooks
             .for_event(event, &|hook| hook.is_trusted(&self.trust))
             .into_iter()
-            .filter(|hook| !bound(hook.name()))
+            .filter(|hook| !bound(hook))
             .enumerate()
             .map(|(n, hook)| {
                 let stage = AFTER_ALL.saturating_add(i64::try_from(n).unwrap_or(i64::MAX));
                 Arc::new(self.binding(hook, stage))
             })
             .collect()
+    }
+
+    /// Finds the hook that a binding means. One of the project does not take the place of the user's of its name before
+    /// it is trusted, and never in a binding that no project may change.
+    fn hook_meant(&self, name: &str, bound_by: &BindingSpec) -> Option<&Arc<Hook>> {
+        let hooks = self.hooks()?;
+        let hook = hooks.find(name)?;
+        let stays = || {
+            let is_users_for_ever = bound_by.locked && !bound_by.layer.is_of_project();
+            is_users_for_ever || !hook.is_trusted(&self.trust)
+        };
+        let of_user = hooks.find_replaced(name).filter(|_| stays());
+        Some(of_user.unwrap_or(hook))
     }
 
     /// Returns the names and files of the project's own script oracles.
@@ -174,6 +197,7 @@ impl Finder {
             id: name.clone(),
             oracle_name: name,
             conditions: Vec::new(),
+            matcher: Matcher::default(),
             priority,
             enabled: true,
             is_async: hook.front.is_async,
@@ -220,6 +244,7 @@ impl Finder {
             id: SELF_PROTECTION_ID.into(),
             oracle_name: SELF_PROTECTION.into(),
             conditions: Vec::new(),
+            matcher: Matcher::default(),
             priority,
             enabled: true,
             is_async: false,
@@ -306,11 +331,21 @@ impl Lookup for Finder {
         ))
     }
 
-    fn hook(&self, name: &str, at: Span) -> Result<Arc<dyn Factory>, Box<Diagnostic>> {
-        let hooks = self.hooks();
-        if let Some(hook) = hooks.and_then(|hooks| hooks.find(name)) {
-            return Ok(Arc::new(HookFactory::new(hook.clone())));
+    fn hook(
+        &self,
+        name: &str,
+        bound_by: &BindingSpec,
+        at: Span,
+    ) -> Result<Arc<dyn Factory>, Box<Diagnostic>> {
+        if let Some(hook) = self.hook_meant(name, bound_by) {
+            return match bound_by.provenance.iter().find(|p| p.layer.is_of_project()) {
+                Some(by) if hook.front.is_locked() && !hook.origin.is_of_project() => {
+                    Err(Box::new(locked(hook, by)))
+                }
+                _ => Ok(Arc::new(HookFactory::new(hook.clone()))),
+            };
         }
+        let hooks = self.hooks();
         if let Some(broken) = hooks.and_then(|hooks| hooks.find_broken(name)) {
             return Err(Box::new(
                 Diagnostic::error(
@@ -337,4 +372,17 @@ impl Lookup for Finder {
             .help("`ahp hook-md list` shows every hook"),
         ))
     }
+}
+
+/// Says that a project binds a hook that its user has locked: a binding could weaken it or switch it off.
+fn locked(hook: &Hook, by: &Provenance) -> Diagnostic {
+    let told = format!(
+        "the {} layer binds the hook `{}`, which {} locks",
+        by.layer,
+        hook.name(),
+        hook.file().display()
+    );
+    Diagnostic::error(Code::Locked, told, by.span)
+        .saying("bound here")
+        .help("remove it here: the hook runs by itself, as its `HOOK.md` says")
 }

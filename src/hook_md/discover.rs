@@ -51,6 +51,8 @@ pub struct Places {
     pub dirs: Vec<Place>,
     /// Where readings are kept between processes: the user's cache directory.
     pub cache_dir: Option<PathBuf>,
+    /// Whether all are switched off that are not locked.
+    pub only_locked: bool,
 }
 
 impl Places {
@@ -66,8 +68,16 @@ impl Places {
         };
         Self {
             dirs: user.into_iter().chain(std::iter::once(project)).collect(),
-            cache_dir: None,
+            ..Self::default()
         }
+    }
+
+    /// Leaves only what a project cannot switch off: the user's own hooks that are locked.
+    #[must_use]
+    pub fn locked(mut self) -> Self {
+        self.dirs.retain(|place| !place.origin.is_of_project());
+        self.only_locked = true;
+        self
     }
 
     /// Adds a directory that settings name; `of_project` says whether those are the project's.
@@ -101,6 +111,8 @@ pub fn discover(places: &Places) -> Hooks {
         for (folder, reading) in read_place(place, listed, places.cache_dir.as_deref()) {
             let dir = place.dir.join(&folder);
             match reading {
+                Reading::Valid(front) if places.only_locked && !front.is_locked() => {}
+                Reading::Broken { .. } if places.only_locked => {}
                 Reading::Valid(front) => hooks.add(Hook {
                     front,
                     dir,

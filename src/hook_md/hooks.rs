@@ -104,6 +104,11 @@ impl Hooks {
         self.hooks.get(*self.by_name.get(name)?)
     }
 
+    /// Finds the user's hook whose place one of the project has taken.
+    pub fn find_replaced(&self, name: &str) -> Option<&Arc<Hook>> {
+        self.replaced.get(name)
+    }
+
     /// Finds a broken hook by its name.
     pub fn find_broken(&self, name: &str) -> Option<&BrokenHook> {
         self.broken.iter().find(|broken| broken.name == name)

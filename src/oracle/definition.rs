@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::config::BindingSpec;
 use crate::config::LayerSource;
 use crate::config::Node;
 use crate::config::former_names;
@@ -11,6 +12,7 @@ use crate::diagnostic::Diagnostic;
 use crate::diagnostic::Span;
 use crate::event::Trigger;
 use crate::fact::FactSource;
+use crate::hook_md::FrontMatter;
 use crate::oracle::ConfigError;
 use crate::oracle::Oracle;
 use crate::oracle::OracleConfig;
@@ -90,6 +92,11 @@ pub trait Factory: fmt::Debug + Send + Sync {
     /// Whether it runs programs when it is configured so.
     fn runs_programs_with(&self, _config: &Node) -> bool {
         self.runs_programs()
+    }
+
+    /// Returns what its `HOOK.md` says, where it is a hook: a binding of it inherits what it does not give.
+    fn front_matter(&self) -> Option<&FrontMatter> {
+        None
     }
 
     /// Returns what is odd in the oracle itself, as warnings at the place that names it.
@@ -199,11 +206,16 @@ pub trait Lookup {
         at: Span,
     ) -> Result<Arc<dyn Factory>, Box<Diagnostic>>;
 
-    /// Finds a HOOK.md hook by its name.
+    /// Finds the HOOK.md hook that a binding means by a name.
     ///
     /// # Errors
-    /// No hook has the name, or it is not valid.
-    fn hook(&self, name: &str, at: Span) -> Result<Arc<dyn Factory>, Box<Diagnostic>>;
+    /// No hook has the name, it is not valid, or the binding may not touch it.
+    fn hook(
+        &self,
+        name: &str,
+        bound_by: &BindingSpec,
+        at: Span,
+    ) -> Result<Arc<dyn Factory>, Box<Diagnostic>>;
 }
 
 /// Returns a name without case and punctuation, by which names are compared.

@@ -59,6 +59,9 @@ pub enum OracleError {
     /// Something that it needs is not there or did not work.
     #[error("{0}")]
     Failed(String),
+    /// There is no program to run.
+    #[error("{0}")]
+    NoProgram(String),
     /// It, or a program that it ran, took longer than its timeout.
     #[error("timed out: {0}")]
     TimedOut(String),

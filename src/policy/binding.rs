@@ -13,6 +13,7 @@ use crate::diagnostic::Span;
 use crate::fact::Fact;
 use crate::fact::FactSource;
 use crate::fact::Facts;
+use crate::hook_md::Matcher;
 use crate::oracle::Kind;
 use crate::oracle::Mode;
 use crate::policy::OracleSlot;
@@ -29,6 +30,8 @@ pub struct Binding {
     pub oracle: OracleSlot,
     /// All of these must hold.
     pub conditions: Vec<Condition>,
+    /// For which tool calls it is, where it is a HOOK.md hook that says so.
+    pub matcher: Matcher,
     /// The stage.
     pub priority: i64,
     /// Whether it runs at all.
@@ -82,7 +85,9 @@ impl IntensityCeiling {
 impl Binding {
     /// Whether all conditions hold for an event.
     pub fn applies(&self, facts: &Facts) -> bool {
-        self.conditions.iter().all(|c| c.holds(facts))
+        let tool = facts.event().tool.as_ref();
+        tool.is_none_or(|call| self.matcher.matches(call))
+            && self.conditions.iter().all(|c| c.holds(facts))
     }
 
     /// Returns the strongest that can come of it; none where that is not known.

@@ -34,7 +34,7 @@ pub(super) fn binding(
             let named_by = given.map_or(spec.layer, |p| p.layer);
             lookup.oracle(name, named_by, span_of(spec, "oracle"))
         }
-        Target::Hook(name) => lookup.hook(name, span_of(spec, "hook")),
+        Target::Hook(name) => lookup.hook(name, spec, span_of(spec, "hook")),
     };
     let conditions: Vec<Condition> = spec
         .group_when
@@ -54,7 +54,7 @@ pub(super) fn binding(
         Ok(factory) => factory,
         Err(fault) => {
             // A binding that is switched off may name what is not installed here.
-            if spec.enabled {
+            if spec.enabled || fault.code == Code::Locked {
                 faults.push(*fault);
             }
             return Err(faults);
@@ -64,6 +64,9 @@ pub(super) fn binding(
         return Err(faults);
     }
     let external = factory.kind() == Kind::External;
+    let own = factory.front_matter();
+    let own_timeout = own.map(|front| front.timeout);
+    let says_async = spec.provenance.iter().any(|p| p.key == "async");
     Ok(Binding {
         id: spec.id.as_str().into(),
         oracle_name: match &spec.target {
@@ -71,12 +74,16 @@ pub(super) fn binding(
             Target::Hook(name) => kebab_case(name).into(),
         },
         needs_trust: factory.runs_programs_with(&spec.config) && spec_is_of_project(spec),
+        is_async: match own {
+            Some(front) if !says_async => front.is_async,
+            _ => spec.is_async,
+        },
+        matcher: own.map(|front| front.matcher.clone()).unwrap_or_default(),
         oracle: OracleSlot::new(factory, spec.config.clone(), policy.root.clone()),
         conditions,
         priority: spec.priority,
         enabled: spec.enabled,
-        is_async: spec.is_async,
-        timeout: spec.timeout.unwrap_or(policy.settings.timeout),
+        timeout: (spec.timeout.or(own_timeout)).unwrap_or(policy.settings.timeout),
         // External hooks fail open, as their standard says.
         on_error: spec.on_error.unwrap_or(if external {
             OnError::Allow

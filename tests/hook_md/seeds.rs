@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use ahp::event::Event;
+use ahp::oracle::OracleError;
 use serde::Deserialize;
 
 use crate::world::World;
@@ -31,7 +32,7 @@ struct Case {
     /// Files of the project before the event.
     #[serde(default)]
     files: BTreeMap<String, String>,
-    /// An intensity, `none`, or `unmet` where the hook must not run at all.
+    /// An intensity, `none`, `no-program`, or `unmet` where the hook must not run at all.
     gives: String,
     says: Option<String>,
 }
@@ -80,13 +81,16 @@ fn run(name: &str, dir: &Path, example: &Example) {
         if !runs {
             continue;
         }
-        let signals = world
-            .run_hook(&due[0], &case.event)
-            .unwrap_or_else(|e| panic!("{at}: {e}"));
-        let gives = signals.first().map_or("none", |s| s.intensity().name());
-        assert_eq!(gives, case.gives, "{at}: {signals:?}");
+        let (gives, text) = match world.run_hook(&due[0], &case.event) {
+            Ok(signals) => (
+                signals.first().map_or("none", |s| s.intensity().name()),
+                serde_json::to_string(&signals).unwrap(),
+            ),
+            Err(OracleError::NoProgram(why)) => ("no-program", why),
+            Err(error) => panic!("{at}: {error}"),
+        };
+        assert_eq!(gives, case.gives, "{at}: {text}");
         if let Some(says) = &case.says {
-            let text = serde_json::to_string(&signals).unwrap();
             assert!(text.contains(says), "{at}: {text}");
         }
     }

@@ -10,6 +10,7 @@ use super::input;
 use crate::diagnostic::Code;
 use crate::diagnostic::Diagnostic;
 use crate::event::Trigger;
+use crate::hook_md::FrontMatter;
 use crate::hook_md::Hook;
 use crate::hook_md::entry_point;
 use crate::oracle::ConfigError;
@@ -20,7 +21,6 @@ use crate::oracle::Oracle;
 use crate::oracle::OracleConfig;
 use crate::oracle::OracleError;
 use crate::process::Program;
-use crate::signal::Severity;
 use crate::signal::Signal;
 
 /// A HOOK.md hook, run as an oracle.
@@ -48,10 +48,9 @@ impl HookOracle {
         } else {
             hook.dir.clone()
         };
-        let entry = match entry_point(&dir) {
-            Ok(entry) => entry,
-            Err(error) => return Ok(vec![without_entry_point(hook, &error.to_string())]),
-        };
+        let entry = entry_point(&dir).map_err(|error| {
+            OracleError::NoProgram(format!("the hook `{}`: {error}", hook.name()))
+        })?;
         let facts = &*context.facts;
         let event = facts.event();
         // A directory that is told and is not here (a remote host, a recorded event) must not disarm a guard.
@@ -112,17 +111,6 @@ impl Oracle for HookOracle {
     }
 }
 
-/// A hook without a program is a fault to be told, also where failures are let pass.
-fn without_entry_point(hook: &Hook, error: &str) -> Signal {
-    Signal::prompt(
-        "oracle-error",
-        format!("the hook `{}` did not run: {error}", hook.name()),
-    )
-    .severity(Severity::High)
-    .steps(["Give it a script; `ahp hook-md list` shows every hook with its entry point"])
-    .fingerprint(["oracle-error", hook.name(), error])
-}
-
 /// Makes oracles of one HOOK.md hook.
 #[derive(Clone, Debug)]
 pub struct HookFactory {
@@ -158,6 +146,10 @@ impl Factory for HookFactory {
 
     fn triggers(&self) -> &[Trigger] {
         &self.triggers
+    }
+
+    fn front_matter(&self) -> Option<&FrontMatter> {
+        Some(&self.hook.front)
     }
 
     fn runs_programs(&self) -> bool {

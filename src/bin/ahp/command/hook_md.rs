@@ -152,9 +152,14 @@ fn list(dir: Option<&Path>, format: Format) -> Result<Exit, String> {
         }
     }
     if format == Format::Human {
-        if hooks.is_empty() {
+        if !state.policy().settings().agent_hooks {
+            output::line(
+                "HOOK.md hooks are switched off by `agent_hooks: false`, but for locked ones of the user",
+            );
+        } else if hooks.is_empty() {
             output::line("no hooks; `ahp hook-md new NAME` makes one");
-        } else {
+        }
+        if !hooks.is_empty() {
             for line in table.to_string().lines() {
                 output::line(line.trim_end());
             }
