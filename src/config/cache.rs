@@ -33,7 +33,7 @@ use crate::event::Trigger;
 use crate::signal::hex;
 
 /// Raised with every change to what is stored or to what it means.
-const FORMAT: u32 = 5;
+const FORMAT: u32 = 6;
 
 /// How many entries are kept; a project has one for each state of its layers.
 const MAX_ENTRIES: usize = 64;
@@ -213,14 +213,19 @@ fn encode(loaded: &Loaded) -> postcard::Result<Vec<u8>> {
     Ok(entry)
 }
 
-/// Returns a binding without the places of its keys, which only the faults of a broken policy show; where its
-/// configuration comes from is kept, because programs that it names may need trust.
+/// Returns a binding without the places of its keys, which only the faults of a broken policy show. Where its
+/// configuration comes from is kept, because programs that it names may need trust, and which layer names its oracle,
+/// because a script of a project does not stand in for a user's.
 fn without_places(binding: &BindingSpec) -> BindingSpec {
     let mut binding = binding.clone();
     binding
         .provenance
-        .retain(|origin| origin.key.starts_with("config"));
+        .retain(|origin| origin.key.starts_with("config") || is_target(&origin.key));
     binding
+}
+
+fn is_target(key: &str) -> bool {
+    matches!(key, "oracle" | "hook")
 }
 
 /// Whether the directory of the entries is there and nobody else can write to it.

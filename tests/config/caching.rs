@@ -81,11 +81,13 @@ fn a_cached_policy_is_the_one_that_was_loaded() {
     let loaded = Config::load(&project.locations);
     assert!(cached.is_cached && !loaded.is_cached);
     assert_eq!(cached.config.settings, loaded.config.settings);
-    // The places of keys are left out, but for those of the configuration, on which trust depends.
+    // The places of keys are left out, but for those on which trust depends and which script is meant.
     let bindings = |config: &Config| {
         let mut bindings = config.bindings[&Trigger::PreToolUse].clone();
         for binding in &mut bindings {
-            binding.provenance.retain(|p| p.key.starts_with("config"));
+            binding
+                .provenance
+                .retain(|p| p.key.starts_with("config") || p.key == "oracle");
         }
         serde_json::to_value(bindings).unwrap()
     };
@@ -203,6 +205,40 @@ fn an_entry_that_holds_what_was_never_checked_stops_the_agent() {
     assert_eq!(stopped, Decision::Block);
     let text = serde_json::to_string(&signal).unwrap();
     assert!(text.contains("is not a regular expression"), "{text}");
+}
+
+#[test]
+fn a_cached_policy_takes_the_script_that_the_naming_layer_means() {
+    let project = Project::new();
+    let root = project.dir.path();
+    let user = root.join("home/.ahp");
+    let mut locations = project.locations.clone();
+    locations.home = Some(root.join("home"));
+    locations.user_dir = Some(user.clone());
+    for (dir, says) in [
+        (&user, "accept()"),
+        (&root.join("project/.ahp"), "block(\"found\", [\"x\"])"),
+    ] {
+        fs::create_dir_all(dir.join("oracles")).unwrap();
+        let script = format!("fn evaluate(ctx) {{ {says} }}");
+        fs::write(dir.join("oracles/mine.rhai"), script).unwrap();
+        fs::write(
+            dir.join("hooks.yaml"),
+            "hooks: {pre-tool-use: [{oracle: mine}]}",
+        )
+        .unwrap();
+    }
+    for round in ["read", "cached", "cached again"] {
+        let engine = Engine::builder()
+            .locations(locations.clone())
+            .only(Trigger::PreToolUse)
+            .without_log()
+            .build()
+            .unwrap();
+        let verdict = block_on(engine.evaluate(Event::new(Trigger::PreToolUse)));
+        assert_eq!(verdict.decision, Decision::Block, "{round}");
+    }
+    assert!(Config::load_for(&locations, &[Trigger::PreToolUse]).is_cached);
 }
 
 #[test]
