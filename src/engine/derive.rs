@@ -24,12 +24,14 @@ pub(super) fn issue_events(facts: &Arc<Facts>) -> Vec<Derived> {
         Trigger::PostToolUse => false,
         _ => return Vec::new(),
     };
-    // The word must be there for a command to be one; parsing every command line for it would be waste.
+    // The word must be there for a command to be one, or what may put it together; parsing every command line for it
+    // would be waste.
     let mentioned = facts
         .tool()
         .and_then(|tool| tool.command.as_deref())
         .is_some_and(|command| {
-            command.contains("issue") || command.contains('$') || command.contains('\\')
+            command.contains("issue")
+                || command.contains(['$', '\\', '\'', '"', '{', '[', '*', '?', '`'])
         });
     if !mentioned {
         return Vec::new();
