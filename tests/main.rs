@@ -12,6 +12,7 @@ mod analysis;
 mod check;
 mod command;
 mod command_hooks;
+mod conditions;
 mod config;
 mod documents;
 mod engine;

@@ -1,12 +1,14 @@
 //! `by:` maps: a value that depends on one fact (spec §7).
 
 use super::compile::unknown_fact;
+use super::words;
 use crate::config::Key;
 use crate::config::Node;
 use crate::config::Value;
 use crate::diagnostic::Code;
 use crate::diagnostic::Diagnostic;
 use crate::fact::Fact;
+use crate::fact::FactValue;
 use crate::fact::Facts;
 
 /// A map such as `{by: environment, production: 10, default: 30}`.
@@ -44,17 +46,27 @@ impl<'a> By<'a> {
     }
 
     /// Returns the values that it chooses from, with their keys.
-    pub fn cases(&self) -> impl Iterator<Item = &'a (Key, Node)> {
+    pub fn cases(&self) -> impl Iterator<Item = &'a (Key, Node)> + Clone + use<'a> {
         self.node.entries().iter().filter(|(k, _)| k.name != "by")
     }
 
-    /// Returns the value for an event: that of the fact's value, else `default`, else none.
+    /// Returns the value for an event: that of the fact's value (of a list: the first case that is in it; of a tool: of
+    /// its name, else of its kind), else `default`, else none.
     pub fn choose(&self, facts: &Facts) -> Option<&'a Node> {
         let found = facts.get(self.fact);
-        found
-            .as_text()
-            .filter(|text| text != "by" && text != "default")
-            .and_then(|text| self.node.get(&text))
+        let is_found = |key: &str| match &found {
+            FactValue::List(items) => items.iter().any(|item| item == key),
+            FactValue::Text(text) => words::is_spelling(self.fact, key, text),
+            other => other.as_text().is_some_and(|text| text == key),
+        };
+        let mut keys = self.cases().filter(|(key, _)| key.name != "default");
+        let exact = keys.clone().find(|(key, _)| is_found(&key.name));
+        exact
+            .or_else(|| {
+                let is_tool = |name: &str| facts.is_tool(name, words::kind_named(name));
+                keys.find(|(key, _)| self.fact == Fact::Tool && is_tool(&key.name))
+            })
+            .map(|(_, node)| node)
             .or_else(|| self.node.get("default"))
     }
 }

@@ -38,8 +38,13 @@ pub enum Order {
 pub enum Comparison {
     /// Equal to one of these; for a list fact, an element is.
     AnyOf(Vec<Scalar>),
-    /// The tool has one of these names, or is of the kind that they name.
-    Tool(Vec<(String, Option<ToolKind>)>),
+    /// The tool has one of these names, or is of the kind that they name (or neither).
+    Tool {
+        /// The names, each with the kind of the tool that it names.
+        names: Vec<(String, Option<ToolKind>)>,
+        /// Whether it must be none of them.
+        negated: bool,
+    },
     /// Not equal; for a list fact, no element is.
     Not(Scalar),
     /// Ordered against a number or a time.
@@ -56,22 +61,14 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// Whether a fact's value meets it.
+    /// Whether a fact's value meets it; a tool's name alone meets none.
     pub fn holds(&self, found: &FactValue<'_>) -> bool {
-        if found.is_absent() {
+        if matches!(found, FactValue::Absent | FactValue::Unknown) {
             return false;
         }
         match self {
             Self::AnyOf(values) => values.iter().any(|value| equal(found, value)),
-            Self::Tool(names) => match found {
-                FactValue::Text(tool) => {
-                    let kind = ToolKind::of(tool);
-                    names
-                        .iter()
-                        .any(|(name, of)| name == tool || *of == Some(kind))
-                }
-                _ => false,
-            },
+            Self::Tool { .. } => false,
             Self::Not(value) => !equal(found, value),
             Self::Ordered(order, value) => ordering(found, value).is_some_and(|o| match order {
                 Order::More => o.is_gt(),

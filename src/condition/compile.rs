@@ -8,11 +8,11 @@ use super::Comparison;
 use super::Scalar;
 use super::Test;
 use super::comparison::Order;
+use super::words;
 use crate::config::Node;
 use crate::config::Value;
 use crate::diagnostic::Code;
 use crate::diagnostic::Diagnostic;
-use crate::event::ToolKind;
 use crate::fact::Fact;
 use crate::fact::FactType;
 use crate::oracle::rhai::ExprCondition;
@@ -49,10 +49,20 @@ fn nested(node: &Node, depth: usize, faults: &mut Vec<Diagnostic>) -> Clause {
     let clauses = entries
         .iter()
         .filter_map(|(key, value)| match key.name.as_str() {
-            "any" => Some(Clause::Any(list(value, depth, faults))),
+            "any" => {
+                if value.is_empty() {
+                    faults.push(never_met("`any` of nothing", value));
+                }
+                Some(Clause::Any(list(value, depth, faults)))
+            }
             "all" => Some(Clause::All(list(value, depth, faults))),
             "expr" => expression(value, faults),
-            "not" => Some(Clause::Not(Box::new(nested(value, depth + 1, faults)))),
+            "not" => {
+                if value.is_empty() {
+                    faults.push(never_met("`not` of nothing", value));
+                }
+                Some(Clause::Not(Box::new(nested(value, depth + 1, faults))))
+            }
             name => {
                 if let Some(fact) = Fact::find(name) {
                     test(fact, value, faults).map(Clause::Test)
@@ -112,6 +122,41 @@ fn list(node: &Node, depth: usize, faults: &mut Vec<Diagnostic>) -> Vec<Clause> 
     }
 }
 
+/// Makes the error of a condition that holds for no event.
+fn never_met(what: &str, node: &Node) -> Diagnostic {
+    Diagnostic::error(
+        Code::BadComparison,
+        format!("{what} is never met"),
+        node.span,
+    )
+    .help("leave the key out, or name a value")
+}
+
+/// Refuses an operator in a list, whose values are compared as they stand.
+fn check_exact(item: &Node, faults: &mut Vec<Diagnostic>) -> Option<()> {
+    let text = item.as_str().unwrap_or_default();
+    let operator = ["~ ", "!~", "glob:", "!= ", ">= ", "<= ", "> ", "< "]
+        .into_iter()
+        .find(|operator| text.starts_with(operator));
+    let Some(operator) = operator else {
+        return Some(());
+    };
+    faults.push(
+        Diagnostic::error(
+            Code::BadComparison,
+            format!(
+                "`{}` means nothing in a list, whose values are compared as they stand",
+                operator.trim()
+            ),
+            item.span,
+        )
+        .help(
+            "write each in a condition of its own: `any: [{tool: \"~ ^Ba\"}, {tool: \"~ ^Wr\"}]`",
+        ),
+    );
+    None
+}
+
 /// Whether a value stands for itself: a list, or a text without an operator.
 pub(super) fn is_exact(node: &Node) -> bool {
     match &node.value {
@@ -127,13 +172,11 @@ pub(super) fn test(fact: Fact, node: &Node, faults: &mut Vec<Diagnostic>) -> Opt
         Value::Seq(items) => {
             let mut values = Vec::with_capacity(items.len());
             for item in items {
+                check_exact(item, faults)?;
                 values.push(scalar(fact, item, faults)?);
             }
             if values.is_empty() {
-                faults.push(
-                    Diagnostic::error(Code::BadComparison, "an empty list is never met", node.span)
-                        .help("leave the key out, or name a value"),
-                );
+                faults.push(never_met("an empty list", node));
                 return None;
             }
             any_of(fact, values)
@@ -154,14 +197,15 @@ fn any_of(fact: Fact, values: Vec<Scalar>) -> Comparison {
     }
     let names = values.into_iter().filter_map(|value| match value {
         Scalar::Text(name) => {
-            // Tools of MCP servers have nothing in common, nor have unknown ones.
-            let kind = Some(ToolKind::of(&name))
-                .filter(|kind| !matches!(kind, ToolKind::Mcp | ToolKind::Other));
+            let kind = words::kind_named(&name);
             Some((name, kind))
         }
         _ => None,
     });
-    Comparison::Tool(names.collect())
+    Comparison::Tool {
+        names: names.collect(),
+        negated: false,
+    }
 }
 
 /// Reads a string: an operator with an operand, a pattern, a glob, or the text itself.
@@ -172,7 +216,7 @@ fn written(
     faults: &mut Vec<Diagnostic>,
 ) -> Option<Comparison> {
     if let Some(glob) = text.strip_prefix("glob:") {
-        return Some(Comparison::Glob(glob.trim().to_owned()));
+        return words::glob(fact, glob.trim(), node, faults).map(Comparison::Glob);
     }
     if let Some((negated, source)) = text
         .strip_prefix("!~")
@@ -192,7 +236,14 @@ fn written(
         };
     }
     if let Some(operand) = text.strip_prefix("!=") {
-        return text_scalar(fact, operand.trim(), node, faults).map(Comparison::Not);
+        let operand = text_scalar(fact, operand.trim(), node, faults)?;
+        return Some(match any_of(fact, vec![operand.clone()]) {
+            Comparison::Tool { names, .. } => Comparison::Tool {
+                names,
+                negated: true,
+            },
+            _ => Comparison::Not(operand),
+        });
     }
     if let Some(operand) = text.strip_prefix("==") {
         return text_scalar(fact, operand.trim(), node, faults).map(|s| any_of(fact, vec![s]));
@@ -252,7 +303,7 @@ fn scalar(fact: Fact, node: &Node, faults: &mut Vec<Diagnostic>) -> Option<Scala
 }
 
 fn takes_number(fact: Fact) -> bool {
-    !matches!(fact.value_type(), FactType::Boolean | FactType::Time)
+    fact != Fact::Tool && !matches!(fact.value_type(), FactType::Boolean | FactType::Time)
 }
 
 fn text_scalar(
@@ -262,15 +313,21 @@ fn text_scalar(
     faults: &mut Vec<Diagnostic>,
 ) -> Option<Scalar> {
     let parsed = match fact.value_type() {
-        FactType::Text | FactType::List => Some(Scalar::Text(text.to_owned())),
-        FactType::Integer | FactType::Number => text
-            .strip_suffix('%')
-            .unwrap_or(text)
-            .trim()
-            .parse()
-            .ok()
-            .filter(|n: &f64| n.is_finite())
-            .map(Scalar::Number),
+        FactType::Text | FactType::List => {
+            return words::text(fact, text, node, faults).map(Scalar::Text);
+        }
+        FactType::Integer | FactType::Number => {
+            let (number, whole) = match text.strip_suffix('%') {
+                // This one is a share of 1; coverage is told in percent.
+                Some(percent) if fact == Fact::ChecklistCompletionRate => (percent, 100.0),
+                Some(percent) => (percent, 1.0),
+                None => (text, 1.0),
+            };
+            let number = number.trim().parse().ok();
+            number
+                .filter(|n: &f64| n.is_finite())
+                .map(|n| Scalar::Number(n / whole))
+        }
         FactType::Boolean => match text {
             "true" => Some(Scalar::Boolean(true)),
             "false" => Some(Scalar::Boolean(false)),

@@ -3,6 +3,7 @@
 mod by;
 mod comparison;
 mod compile;
+mod words;
 
 pub use self::by::By;
 pub use self::by::has_by;
@@ -18,6 +19,7 @@ use crate::event::ToolKind;
 use crate::fact::Fact;
 use crate::fact::FactSource;
 use crate::fact::FactType;
+use crate::fact::FactValue;
 use crate::fact::Facts;
 use crate::oracle::rhai::ExprCondition;
 
@@ -77,9 +79,10 @@ impl Condition {
         (faults.len() == before).then_some(Self { root })
     }
 
-    /// Whether it holds for an event.
+    /// Whether it holds for an event. One that cannot be told must not open the door: it counts as held, so that its
+    /// binding is asked.
     pub fn holds(&self, facts: &Facts) -> bool {
-        self.root.holds(facts)
+        self.root.holds(facts).unwrap_or(true)
     }
 
     /// Tells what each comparison came to, in the order in which they are written.
@@ -117,14 +120,14 @@ impl Condition {
 }
 
 impl Clause {
-    fn holds(&self, facts: &Facts) -> bool {
+    /// Whether it holds; none where that cannot be told.
+    fn holds(&self, facts: &Facts) -> Option<bool> {
         match self {
-            Self::All(clauses) => clauses.iter().all(|c| c.holds(facts)),
-            Self::Any(clauses) => clauses.iter().any(|c| c.holds(facts)),
-            Self::Not(clause) => !clause.holds(facts),
-            Self::Test(test) => test.comparison.holds(&facts.get(test.fact)),
-            // One that cannot be computed must not open the door: its binding is asked.
-            Self::Expr(expr) => expr.holds(facts).unwrap_or(true),
+            Self::All(clauses) => decided(clauses, facts, false),
+            Self::Any(clauses) => decided(clauses, facts, true),
+            Self::Not(clause) => clause.holds(facts).map(|holds| !holds),
+            Self::Test(test) => test.holds(facts),
+            Self::Expr(expr) => expr.holds(facts).ok(),
         }
     }
 
@@ -135,12 +138,12 @@ impl Clause {
                 lines.push(Trace {
                     depth,
                     text: format!("{}: {}", test.fact, test.written),
-                    found: Some(if found.is_absent() {
-                        "this event does not have it".to_owned()
-                    } else {
-                        found.to_json().to_string()
+                    found: Some(match found {
+                        FactValue::Absent => "this event does not have it".to_owned(),
+                        FactValue::Unknown => "cannot be told, so its binding is asked".to_owned(),
+                        found => found.to_json().to_string(),
                     }),
-                    holds: test.comparison.holds(&found),
+                    holds: test.holds(facts).unwrap_or(true),
                 });
                 return;
             }
@@ -174,7 +177,7 @@ impl Clause {
             depth,
             text: name.to_owned(),
             found: None,
-            holds: self.holds(facts),
+            holds: self.holds(facts).unwrap_or(true),
         });
         for child in children {
             child.trace(facts, depth + 1, lines);
@@ -197,10 +200,48 @@ impl Clause {
     }
 }
 
+/// Returns what clauses come to of which one that holds, or does not, decides.
+fn decided(clauses: &[Clause], facts: &Facts, deciding: bool) -> Option<bool> {
+    let mut is_known = true;
+    for clause in clauses {
+        match clause.holds(facts) {
+            Some(holds) if holds == deciding => return Some(deciding),
+            Some(_) => {}
+            None => is_known = false,
+        }
+    }
+    is_known.then_some(!deciding)
+}
+
 impl Test {
+    /// Whether it holds; none where the fact cannot be told.
+    fn holds(&self, facts: &Facts) -> Option<bool> {
+        match (&self.comparison, facts.get(self.fact)) {
+            (_, FactValue::Unknown) => None,
+            (_, FactValue::Absent) => Some(false),
+            (Comparison::Tool { names, negated }, _) => {
+                let is_one = names.iter().any(|(name, kind)| facts.is_tool(name, *kind));
+                Some(is_one != *negated)
+            }
+            (Comparison::Glob(glob), found) => {
+                Some(match (glob.strip_prefix("~/"), facts.home()) {
+                    (Some(below), Some(home)) => {
+                        let glob = home.join(below).to_string_lossy().into_owned();
+                        Comparison::Glob(glob).holds(&found)
+                    }
+                    _ => self.comparison.holds(&found),
+                })
+            }
+            (comparison, found) => Some(comparison.holds(&found)),
+        }
+    }
+
     fn index_keys(self) -> Option<Vec<IndexKey>> {
         match &self.comparison {
-            Comparison::Tool(names) => Some(
+            Comparison::Tool {
+                names,
+                negated: false,
+            } => Some(
                 names
                     .iter()
                     .flat_map(|(name, kind)| {

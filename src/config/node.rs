@@ -71,6 +71,15 @@ impl Node {
             .map(|(_, node)| node)
     }
 
+    /// Whether it is an empty list or map.
+    pub const fn is_empty(&self) -> bool {
+        match &self.value {
+            Value::Seq(items) => items.is_empty(),
+            Value::Map(entries) => entries.is_empty(),
+            _ => false,
+        }
+    }
+
     /// Returns the text of a string.
     pub fn as_str(&self) -> Option<&str> {
         match &self.value {

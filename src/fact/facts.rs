@@ -12,7 +12,9 @@ use chrono::Utc;
 use super::Fact;
 use super::FactValue;
 use crate::event::Event;
+use crate::event::ToolKind;
 use crate::event::ToolView;
+use crate::event::Trigger;
 use crate::shell;
 use crate::signal_log::History;
 use crate::workspace::ChangeScope;
@@ -137,6 +139,24 @@ impl Facts {
             .as_ref()
     }
 
+    /// Whether the tool has a name in any host's spelling, or is of a kind: that of its name, or what its input makes of
+    /// it, as a patch that adds a file writes.
+    pub fn is_tool(&self, name: &str, kind: Option<ToolKind>) -> bool {
+        let Some(call) = &self.0.seed.event.tool else {
+            return false;
+        };
+        call.name == name || kind.is_some_and(|kind| self.tool_kinds().contains(&Some(kind)))
+    }
+
+    /// Returns the kind of the tool's name, and the kind that its input makes of it.
+    pub fn tool_kinds(&self) -> [Option<ToolKind>; 2] {
+        let call = self.0.seed.event.tool.as_ref();
+        [
+            call.map(|call| ToolKind::of(&call.name)),
+            self.tool().map(|tool| tool.kind),
+        ]
+    }
+
     /// Returns what the command line of a shell tool would run; none where the tool is no shell.
     pub fn shell(&self) -> Option<&Arc<shell::Analysis>> {
         self.0
@@ -219,6 +239,14 @@ impl Facts {
         })
     }
 
+    /// Whether something happens to an issue that is there, though which may be known to the running command alone:
+    /// `monoco issue submit $ID`.
+    fn must_have_issue(&self) -> bool {
+        let trigger = self.0.seed.event.trigger;
+        let is_made = matches!(trigger, Trigger::PreIssueCreate | Trigger::PostIssueCreate);
+        trigger.is_issue() && !is_made
+    }
+
     /// Returns any fact by its name's enum; [`FactValue::Absent`] where this event or project does not have it.
     pub fn get(&self, fact: Fact) -> FactValue<'_> {
         let event = &*self.0.seed.event;
@@ -226,15 +254,17 @@ impl Facts {
             |part: fn(&ToolView) -> Option<&str>| FactValue::text(self.tool().and_then(part));
         let issue = |part: fn(&Issue) -> FactValue<'_>| match self.issue() {
             Ok(Some(issue)) => part(issue),
-            _ => FactValue::Absent,
+            Ok(None) if self.must_have_issue() => FactValue::Unknown,
+            Ok(None) => FactValue::Absent,
+            Err(_) => FactValue::Unknown,
         };
         let changes = |part: fn(&Changes) -> FactValue<'_>| match self.changes() {
             Ok(changes) => part(changes),
-            Err(_) => FactValue::Absent,
+            Err(error) => without_git(error),
         };
         let git = |part: fn(&GitState) -> FactValue<'_>| match self.git() {
             Ok(state) => part(state),
-            Err(_) => FactValue::Absent,
+            Err(error) => without_git(error),
         };
         match fact {
             Fact::Trigger => FactValue::Text(Cow::Borrowed(event.trigger.name())),
@@ -332,5 +362,13 @@ impl Facts {
             }
             Fact::Attempt => FactValue::Integer(i64::from(self.attempt())),
         }
+    }
+}
+
+/// Returns what a fact is where git tells nothing: a project without a repository has none, any other failure hides it.
+fn without_git(error: &GitError) -> FactValue<'static> {
+    match error {
+        GitError::NoRepository(_) => FactValue::Absent,
+        GitError::NoProgram(_) | GitError::Failed { .. } => FactValue::Unknown,
     }
 }

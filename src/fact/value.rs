@@ -11,6 +11,8 @@ use serde_json::Value;
 pub enum FactValue<'a> {
     /// This event or project does not have it.
     Absent,
+    /// It cannot be told, because what would tell it cannot be read or is known only when the command runs.
+    Unknown,
     /// Text.
     Text(Cow<'a, str>),
     /// A whole number.
@@ -41,10 +43,10 @@ impl<'a> FactValue<'a> {
         matches!(self, Self::Absent)
     }
 
-    /// Returns the value as JSON; null where it is absent.
+    /// Returns the value as JSON; null where it is absent or cannot be told.
     pub fn to_json(&self) -> Value {
         match self {
-            Self::Absent => Value::Null,
+            Self::Absent | Self::Unknown => Value::Null,
             Self::Text(text) => Value::from(text.as_ref()),
             Self::Integer(n) => Value::from(*n),
             Self::Number(n) => Value::from(*n),
@@ -56,10 +58,10 @@ impl<'a> FactValue<'a> {
         }
     }
 
-    /// Returns the value as one text, as it would stand in a configuration; none where it is absent or a list.
+    /// Returns the value as one text, as it would stand in a configuration; none where there is none, or where it is a list.
     pub fn as_text(&self) -> Option<Cow<'_, str>> {
         match self {
-            Self::Absent | Self::List(_) => None,
+            Self::Absent | Self::Unknown | Self::List(_) => None,
             Self::Text(text) => Some(Cow::Borrowed(text)),
             Self::Integer(n) => Some(Cow::Owned(n.to_string())),
             Self::Number(n) => Some(Cow::Owned(n.to_string())),

@@ -76,7 +76,9 @@ impl Index {
         if let Some(tool) = &facts.event().tool {
             add(self.by_tool.get(&tool.name));
             if !self.by_kind.is_empty() {
-                add(self.by_kind.get(&ToolKind::of(&tool.name)));
+                for kind in facts.tool_kinds().into_iter().flatten() {
+                    add(self.by_kind.get(&kind));
+                }
             }
         }
         for (fact, by_text) in &self.by_fact {

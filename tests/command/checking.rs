@@ -36,6 +36,56 @@ const WRONG: &[(&str, &str, &str)] = &[
         "hooks: {pre-issue-submit: [{oracle: ChecklistValidator, when: {files.changed_count: '> many'}}]}",
         "`many` is not",
     ),
+    (
+        "nothing to meet",
+        "hooks: {pre-tool-use: [{oracle: PermissionChecker, when: {any: []}}]}",
+        "`any` of nothing is never met",
+    ),
+    (
+        "nothing to miss",
+        "hooks: {pre-tool-use: [{oracle: PermissionChecker, when: {not: {}}}]}",
+        "`not` of nothing is never met",
+    ),
+    (
+        "tool that is a number",
+        "hooks: {pre-tool-use: [{oracle: PermissionChecker, when: {tool: 5}}]}",
+        "never equals",
+    ),
+    (
+        "tools in one text",
+        "hooks: {pre-tool-use: [{oracle: PermissionChecker, when: {tool: 'Bash|Write'}}]}",
+        "`tool: [Bash, Write]`",
+    ),
+    (
+        "kind",
+        "hooks: {pre-tool-use: [{oracle: PermissionChecker, when: {tool.kind: shel}}]}",
+        "did you mean `shell`?",
+    ),
+    (
+        "trigger in a condition",
+        "hooks: {pre-tool-use: [{oracle: PermissionChecker, when: {trigger: pre-tol-use}}]}",
+        "did you mean `pre-tool-use`?",
+    ),
+    (
+        "glob class",
+        "hooks: {pre-tool-use: [{oracle: PermissionChecker, when: {tool.paths: 'glob:src/[a'}}]}",
+        "its `[` is not closed",
+    ),
+    (
+        "glob choice",
+        "hooks: {pre-tool-use: [{oracle: PermissionChecker, when: {tool.paths: 'glob:{a,b'}}]}",
+        "its `{` is not closed",
+    ),
+    (
+        "pattern in a list",
+        "hooks: {pre-tool-use: [{oracle: PermissionChecker, when: {tool: ['~ ^Ba']}}]}",
+        "means nothing in a list",
+    ),
+    (
+        "glob in a list",
+        "hooks: {pre-tool-use: [{oracle: PermissionChecker, when: {tool.paths: ['glob:src/**']}}]}",
+        "means nothing in a list",
+    ),
     ("duration", "settings: {timeout: soon}", "bad-duration"),
     (
         "regex",

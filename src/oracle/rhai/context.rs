@@ -91,7 +91,7 @@ impl View {
             return Ok(Dynamic::from(self.list(fact)));
         }
         Ok(match self.facts.get(fact) {
-            FactValue::Absent | FactValue::List(_) => Dynamic::UNIT,
+            FactValue::Absent | FactValue::Unknown | FactValue::List(_) => Dynamic::UNIT,
             FactValue::Text(text) => text.as_ref().into(),
             FactValue::Integer(n) => n.into(),
             FactValue::Number(n) => n.into(),
