@@ -33,5 +33,6 @@ mod script;
 mod shell;
 mod signal_log;
 mod trust;
+mod weighing;
 mod workspace;
 mod world;

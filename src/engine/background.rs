@@ -70,7 +70,7 @@ pub(super) async fn run(
             .into_iter()
             .map(|signal| signal.with_intensity(Intensity::Aid))
             .collect();
-        let weighed = weigh::weigh(found, &binding, &facts, clock);
+        let weighed = weigh::weigh_settled(found, &binding, &facts, clock);
         let report = judged_report(&binding, error, judged.duration, &weighed);
         let verdict = Verdict {
             decision: Decision::of(&weighed.signals),

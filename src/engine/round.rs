@@ -136,14 +136,14 @@ impl<'a> Round<'a> {
         let mut found: Vec<(usize, Signal)> = Vec::new();
         for judged in judged {
             let binding = &judged.binding;
-            let (signals, error) = match judged.result {
-                Ok(signals) => (signals, None),
-                Err(error) => (
-                    failure::signal(binding, &error).into_iter().collect(),
-                    Some(error.to_string()),
-                ),
+            let (weighed, error) = match judged.result {
+                Ok(signals) => (weigh::weigh(signals, binding, &self.facts, clock), None),
+                Err(error) => {
+                    let signals = failure::signal(binding, &error).into_iter().collect();
+                    let weighed = weigh::weigh_settled(signals, binding, &self.facts, clock);
+                    (weighed, Some(error.to_string()))
+                }
             };
-            let weighed = weigh::weigh(signals, binding, &self.facts, clock);
             self.reports
                 .push(judged_report(binding, error, judged.duration, &weighed));
             let place = self.place(&binding.id);
@@ -157,7 +157,7 @@ impl<'a> Round<'a> {
             if let Some(error) = &refused {
                 // It asks for trust like any other; only what it finds can no longer be waited for.
                 let signals = failure::signal(&binding, error).into_iter().collect();
-                let weighed = weigh::weigh(signals, &binding, &self.facts, clock);
+                let weighed = weigh::weigh_settled(signals, &binding, &self.facts, clock);
                 let place = self.place(&binding.id);
                 found.extend(weighed.signals.into_iter().map(|s| (place, s)));
             }

@@ -24,7 +24,7 @@ pub(super) struct Weighed {
     pub(super) waived: Vec<Uuid>,
 }
 
-/// Weighs the signals that one binding gave.
+/// Weighs the signals that a binding found by judging.
 pub(super) fn weigh(
     found: Vec<Signal>,
     binding: &Binding,
@@ -34,16 +34,37 @@ pub(super) fn weigh(
     if found.is_empty() {
         return Weighed::default();
     }
-    let event = facts.event();
-    let chain = event.subject().map_or_else(Chain::default, |subject| {
-        facts.history().chain(event.trigger, &binding.id, subject)
+    let step = binding.escalate.as_ref().and_then(|escalation| {
+        let subject = counted_for(facts.event(), escalation.per_issue);
+        let violations = chain(facts, binding, subject).violations;
+        let tries = usize::try_from(violations).unwrap_or(usize::MAX);
+        let steps = &escalation.steps;
+        steps.get(tries).or_else(|| steps.last()).copied()
     });
     let ceiling = binding.ceiling.as_ref().and_then(|c| c.of(facts));
+    let found = found
+        .into_iter()
+        .map(|signal| limited(signal, step, ceiling))
+        .collect();
+    weigh_settled(found, binding, facts, clock)
+}
+
+/// Weighs signals whose strength is settled: of a failure, which `on_error` has spoken about, or of what nobody waits for.
+pub(super) fn weigh_settled(
+    found: Vec<Signal>,
+    binding: &Binding,
+    facts: &Arc<Facts>,
+    clock: &dyn Clock,
+) -> Weighed {
+    if found.is_empty() {
+        return Weighed::default();
+    }
+    let event = facts.event();
+    let chain = chain(facts, binding, event.subject().unwrap_or_default());
     let now = clock.now();
     let mut weighed = Weighed::default();
     for mut signal in found {
         let fingerprint = signal.finding();
-        signal = escalate(signal, binding, &chain, event);
         let answered = |action: Action| {
             chain
                 .waivers
@@ -73,11 +94,6 @@ pub(super) fn weigh(
             }
             Intensity::Block | Intensity::Aid => {}
         }
-        if let Some(ceiling) = ceiling
-            && signal.intensity() > ceiling
-        {
-            signal = signal.with_intensity(ceiling);
-        }
         signal.header.id = clock.new_id();
         signal.header.timestamp = now;
         signal.header.source = binding.oracle_name.to_string();
@@ -100,24 +116,36 @@ pub(super) fn weigh(
     weighed
 }
 
-/// Makes a repeated violation as strong as the binding's `escalate` says.
-fn escalate(signal: Signal, binding: &Binding, chain: &Chain, event: &Event) -> Signal {
-    let Some(escalation) = &binding.escalate else {
-        return signal;
+fn chain(facts: &Facts, binding: &Binding, subject: &str) -> Chain {
+    let trigger = facts.event().trigger;
+    facts.history().chain(trigger, &binding.id, subject)
+}
+
+/// Returns for whom repeated violations are counted; an event of neither issue nor session counts for the project.
+fn counted_for(event: &Event, per_issue: bool) -> &str {
+    let (issue, session) = (event.issue_id.as_deref(), event.session_id.as_deref());
+    let subject = if per_issue {
+        issue.or(session)
+    } else {
+        session.or(issue)
     };
-    // An issue is counted by itself; a session where the binding says so, or where there is no issue.
-    if escalation.per_issue && event.issue_id.is_none() && event.session_id.is_none() {
-        return signal;
-    }
-    let tries = usize::try_from(chain.violations).unwrap_or(usize::MAX);
-    match escalation
-        .steps
-        .get(tries)
-        .or_else(|| escalation.steps.last())
-    {
-        Some(&step) => signal.with_intensity(step),
-        None => signal,
-    }
+    subject.unwrap_or_default()
+}
+
+/// Makes a signal as strong as a step of `escalate` says, and no stronger than the ceiling.
+fn limited(signal: Signal, step: Option<Intensity>, ceiling: Option<Intensity>) -> Signal {
+    let wanted = step.unwrap_or_else(|| signal.intensity());
+    let intensity = match ceiling {
+        // Nothing can become a control: there would be nothing to change.
+        Some(Intensity::Control)
+            if wanted >= Intensity::Control && signal.intensity() != Intensity::Control =>
+        {
+            Intensity::Prompt
+        }
+        Some(ceiling) => wanted.min(ceiling),
+        None => wanted,
+    };
+    signal.with_intensity(intensity)
 }
 
 /// Lets a stop through that has been blocked often enough, so that no agent runs for ever.

@@ -1,0 +1,205 @@
+//! What the past and the policy make of what an oracle found: escalation, ceilings, answers.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use ahp::config::Fsync;
+use ahp::config::Locations;
+use ahp::config::LogSettings;
+use ahp::engine::Clock as _;
+use ahp::engine::Engine;
+use ahp::engine::SystemClock;
+use ahp::engine::block_on;
+use ahp::event::Event;
+use ahp::event::Trigger;
+use ahp::oracle::HookContext;
+use ahp::oracle::Oracle;
+use ahp::oracle::OracleError;
+use ahp::signal::Action;
+use ahp::signal::Actor;
+use ahp::signal::Intensity;
+use ahp::signal::Intensity::Aid;
+use ahp::signal::Intensity::Block;
+use ahp::signal::Intensity::Control;
+use ahp::signal::Intensity::Prompt;
+use ahp::signal::Modification;
+use ahp::signal::Signal;
+use ahp::signal_log::Answer;
+use ahp::signal_log::SignalLog;
+use ahp::signal_log::respond;
+use async_trait::async_trait;
+use serde_json::Map;
+use serde_json::Value;
+use serde_json::json;
+
+/// An oracle that always finds the same; where it is nothing, it fails.
+#[derive(Debug)]
+struct Say(Vec<Signal>);
+
+#[async_trait]
+impl Oracle for Say {
+    async fn evaluate(&self, _: &HookContext) -> Result<Vec<Signal>, OracleError> {
+        match self.0.as_slice() {
+            [] => Err(OracleError::failed("boom")),
+            found => Ok(found.to_vec()),
+        }
+    }
+}
+
+/// A project with a policy that keeps a log.
+struct Project {
+    dir: tempfile::TempDir,
+    engine: Engine,
+}
+
+impl Project {
+    /// One binding of [`Say`] at `pre-tool-use`.
+    fn new(binding: &str, found: &[Signal]) -> Self {
+        let policy = format!("hooks: {{pre-tool-use: [{{oracle: Say, {binding}}}]}}");
+        Self::with_policy(&policy, found)
+    }
+
+    fn with_policy(policy: &str, found: &[Signal]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join(".ahp")).unwrap();
+        std::fs::write(dir.path().join(".ahp/hooks.yaml"), policy).unwrap();
+        let engine = Engine::builder()
+            .locations(Locations::of_project(dir.path()))
+            .oracle("Say", Arc::new(Say(found.to_vec())))
+            .build()
+            .unwrap();
+        Self { dir, engine }
+    }
+
+    fn log(&self) -> PathBuf {
+        self.dir.path().join(".ahp/signals.jsonl")
+    }
+
+    /// The intensities that an event of an issue and a session gets.
+    fn given(&self, issue: Option<&str>, session: Option<&str>) -> Vec<Intensity> {
+        let mut event = Event::new(Trigger::PreToolUse);
+        event.issue_id = issue.map(str::to_owned);
+        event.session_id = session.map(str::to_owned);
+        let verdict = block_on(self.engine.evaluate(event));
+        verdict.signals.iter().map(Signal::intensity).collect()
+    }
+
+    /// The same of several events of a session.
+    fn times(&self, count: usize) -> Vec<Vec<Intensity>> {
+        (0..count).map(|_| self.given(None, Some("s"))).collect()
+    }
+
+    /// Answers the newest signal that the action is for.
+    fn answer(&self, action: Action) {
+        let settings = LogSettings {
+            fsync: Fsync::Never,
+            ..LogSettings::default()
+        };
+        let log = SignalLog::open(self.log(), &settings).unwrap();
+        let answer = Answer {
+            action,
+            details: Map::new(),
+            by: Actor::Agent,
+        };
+        respond(&log, "last", answer, SystemClock.now()).unwrap();
+    }
+}
+
+fn block() -> Signal {
+    Signal::block("found", "found").steps(["mend it"])
+}
+
+fn control() -> Signal {
+    let modification = Modification {
+        target: "batch_size".to_owned(),
+        original: Value::Null,
+        updated: json!(10),
+        reason: String::new(),
+    };
+    Signal::control("found", vec![modification])
+}
+
+#[test]
+fn a_failure_gives_what_on_error_says_whatever_the_past_and_the_ceiling() {
+    for (binding, given) in [
+        ("on_error: block, escalate: {steps: [prompt, block]}", Block),
+        ("on_error: block, intensity: aid", Block),
+        ("on_error: prompt, escalate: {steps: [block]}", Prompt),
+    ] {
+        let project = Project::new(binding, &[]);
+        assert_eq!(project.times(3), vec![vec![given]; 3], "{binding}");
+    }
+}
+
+#[test]
+fn violations_are_counted_for_the_issue_or_for_the_session() {
+    let steps = "escalate: {steps: [prompt, block], per: session}";
+    let project = Project::new(steps, &[block()]);
+    let given = ["A-1", "B-1"].map(|issue| project.given(Some(issue), Some("s")));
+    assert_eq!(given, [vec![Prompt], vec![Block]]);
+    let project = Project::new(steps, &[block()]);
+    let given = ["s", "t"].map(|session| project.given(Some("A-1"), Some(session)));
+    assert_eq!(given, [vec![Prompt], vec![Prompt]]);
+
+    let project = Project::new("escalate: {steps: [prompt, block]}", &[block()]);
+    let given = ["s", "t"].map(|session| project.given(Some("A-1"), Some(session)));
+    assert_eq!(given, [vec![Prompt], vec![Block]]);
+    assert_eq!(project.given(Some("B-1"), Some("s")), [Prompt]);
+}
+
+#[test]
+fn an_event_of_neither_issue_nor_session_counts_for_the_project() {
+    for per in ["issue", "session"] {
+        let binding = format!("escalate: {{steps: [prompt, block], per: {per}}}");
+        let project = Project::new(&binding, &[block()]);
+        let given: Vec<_> = (0..3).map(|_| project.given(None, None)).collect();
+        assert_eq!(given, [vec![Prompt], vec![Block], vec![Block]], "{per}");
+    }
+    let project = Project::new("override: true", &[block()]);
+    assert_eq!(project.given(None, None), [Block]);
+    project.answer(Action::ProceedWithRisk);
+    assert!(project.given(None, None).is_empty());
+    assert_eq!(project.given(None, None), [Block]);
+}
+
+#[test]
+fn a_prompt_that_a_ceiling_made_can_be_acknowledged() {
+    let project = Project::new("intensity: prompt", &[block()]);
+    assert_eq!(project.given(None, Some("s")), [Prompt]);
+    project.answer(Action::Acknowledge);
+    assert!(project.given(None, Some("s")).is_empty());
+    assert_eq!(project.given(None, Some("t")), [Prompt]);
+}
+
+#[test]
+fn below_a_ceiling_of_control_what_can_change_nothing_is_a_prompt() {
+    for (binding, found, given) in [
+        ("intensity: control", block(), Prompt),
+        ("intensity: control", control(), Control),
+        (
+            "intensity: control, escalate: {steps: [control]}",
+            Signal::prompt("found", "found"),
+            Prompt,
+        ),
+        (
+            "intensity: control, escalate: {steps: [block]}",
+            control(),
+            Control,
+        ),
+        ("intensity: aid", control(), Aid),
+    ] {
+        let project = Project::new(binding, std::slice::from_ref(&found));
+        assert_eq!(project.given(None, Some("s")), [given], "{binding}");
+    }
+}
+
+#[test]
+fn what_nobody_waits_for_is_an_aid_whatever_the_past() {
+    let project = Project::new("async: true, escalate: {steps: [block]}", &[block()]);
+    let mut event = Event::new(Trigger::PreToolUse);
+    event.session_id = Some("s".to_owned());
+    block_on(project.engine.evaluate_in_background(event, "say"));
+    let log = std::fs::read_to_string(project.log()).unwrap();
+    assert!(log.contains("\"intensity\":\"aid\""), "{log}");
+    assert!(!log.contains("\"intensity\":\"block\""), "{log}");
+}
