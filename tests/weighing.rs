@@ -194,6 +194,30 @@ fn below_a_ceiling_of_control_what_can_change_nothing_is_a_prompt() {
 }
 
 #[test]
+fn a_first_step_of_aid_is_left_behind_like_any_other() {
+    let project = Project::new("escalate: {steps: [aid, prompt, block]}", &[block()]);
+    assert_eq!(project.times(3), [[Aid], [Prompt], [Block]]);
+}
+
+#[test]
+fn an_issue_is_counted_however_its_id_is_written() {
+    let project = Project::new("escalate: {steps: [prompt, block]}", &[block()]);
+    let given = ["FEAT-1", "feat-1"].map(|issue| project.given(Some(issue), None));
+    assert_eq!(given, [[Prompt], [Block]]);
+}
+
+#[test]
+fn two_risks_can_be_taken_one_after_the_other() {
+    let found = [Signal::block("a", "a"), Signal::block("b", "b")];
+    let project = Project::new("override: true", &found);
+    assert_eq!(project.times(1), [vec![Block, Block]]);
+    project.answer(Action::ProceedWithRisk);
+    assert_eq!(project.times(2), [vec![Block], vec![Block]]);
+    project.answer(Action::ProceedWithRisk);
+    assert_eq!(project.times(2), [vec![], vec![Block, Block]]);
+}
+
+#[test]
 fn what_nobody_waits_for_is_an_aid_whatever_the_past() {
     let project = Project::new("async: true, escalate: {steps: [block]}", &[block()]);
     let mut event = Event::new(Trigger::PreToolUse);

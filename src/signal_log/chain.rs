@@ -1,15 +1,15 @@
 //! State: what the records of one binding and one subject add up to. The one place that knows.
 //!
 //! A *chain* is what one binding finds at one trigger for one subject, from the first violation until it accepts.
-//! The subject is the issue, else the session, else the empty text; an event of both counts for both. The records
-//! move the state so, in the order of the log:
+//! The subject is the issue, else the session, else the empty text; an event of both counts for both. As issues are
+//! found, it is the same in capitals and in small letters. The records move the state so, in the order of the log:
 //!
 //! | record | what it does |
 //! |---|---|
 //! | evaluation, binding `accepted` | The chain is closed: no violations, nothing open. `proceed_with_risk` and `reject_modification` hold no more; `acknowledge` and `dismiss` go on holding. |
-//! | evaluation, binding `signalled` | The next prompt or stronger counts as one more violation, however many come. |
+//! | evaluation, binding `signalled` | One more violation, however many signals come. |
 //! | evaluation, binding `failed` | What follows tells of the failure and is no violation. |
-//! | evaluation, binding with `waived` | The named `proceed_with_risk` and `reject_modification` are used up. |
+//! | evaluation, binding with `waived` | The named `reject_modification` are used up, and the named `proceed_with_risk` unless something else blocks. |
 //! | signal, prompt or stronger | Opens the chain or goes on with it; is open until it is answered. |
 //! | signal, aid | Nothing. |
 //! | response | The signal is no longer open. `acknowledge`, `dismiss`, `proceed_with_risk` and `reject_modification` become waivers, unless `inferred`. |
@@ -44,12 +44,12 @@ pub(crate) struct Key(pub(crate) [u8; 16]);
 impl Key {
     /// The chain of a binding.
     pub(crate) fn chain(hook: &str, binding: &str, subject: &str) -> Self {
-        Self::of(&["chain", hook, binding, subject])
+        Self::of(&["chain", hook, binding, &folded(subject)])
     }
 
     /// The stops of a trigger.
     pub(crate) fn stops(hook: &str, subject: &str) -> Self {
-        Self::of(&["stops", hook, subject])
+        Self::of(&["stops", hook, &folded(subject)])
     }
 
     fn of(parts: &[&str]) -> Self {
@@ -66,12 +66,19 @@ impl Key {
     }
 }
 
+/// Returns a subject as all ways to write it are counted.
+fn folded(subject: &str) -> String {
+    subject.to_ascii_lowercase()
+}
+
 /// What one record does to one state.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Evaluated {
         outcome: Outcome,
         waived: Vec<Uuid>,
+        /// Whether the operation was blocked, by whichever binding.
+        is_blocked: bool,
     },
     Signalled {
         signal: OpenSignal,
@@ -103,9 +110,6 @@ pub(crate) struct State {
     waivers: Vec<Waiver>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     open: Vec<OpenSignal>,
-    /// Whether the present evaluation has counted as a violation, or must not.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    counted: bool,
     #[serde(skip_serializing_if = "is_zero")]
     stopped: u32,
     #[serde(skip_serializing_if = "is_zero")]
@@ -121,21 +125,37 @@ impl State {
     /// Goes one record further.
     pub(crate) fn apply(&mut self, step: &Step) {
         match step {
-            Step::Evaluated { outcome, waived } => {
-                self.waivers
-                    .retain(|w| holds_on(w.action) || !waived.contains(&w.signal_id));
+            Step::Evaluated {
+                outcome,
+                waived,
+                is_blocked,
+            } => {
+                self.waivers.retain(|w| {
+                    if holds_on(w.action) {
+                        true
+                    } else if waived.contains(&w.signal_id) {
+                        // A risk that nobody could take is still to be taken.
+                        *is_blocked && w.action == Action::ProceedWithRisk
+                    } else {
+                        *outcome != Outcome::Accepted
+                    }
+                });
                 match outcome {
                     Outcome::Accepted => {
-                        let mut waivers = std::mem::take(&mut self.waivers);
-                        waivers.retain(|w| holds_on(w.action));
                         *self = Self {
-                            waivers,
+                            waivers: std::mem::take(&mut self.waivers),
                             ..Self::default()
                         };
                     }
-                    Outcome::Signalled => self.counted = false,
-                    Outcome::Failed => self.counted = true,
-                    Outcome::Skipped | Outcome::NotRun | Outcome::Disabled | Outcome::Started => {}
+                    Outcome::Signalled => {
+                        self.violations += 1;
+                        self.last = None;
+                    }
+                    Outcome::Failed
+                    | Outcome::Skipped
+                    | Outcome::NotRun
+                    | Outcome::Disabled
+                    | Outcome::Started => {}
                 }
             }
             Step::Signalled {
@@ -143,11 +163,6 @@ impl State {
                 correlation_id,
                 at,
             } => {
-                if !self.counted {
-                    self.counted = true;
-                    self.violations += 1;
-                    self.last = None;
-                }
                 self.correlation_id.get_or_insert(*correlation_id);
                 self.since = self.since.or(*at);
                 self.last = self.last.max(Some(signal.intensity));
@@ -242,6 +257,7 @@ pub(crate) fn steps(line: &Line<'_>, mut give: impl FnMut(Key, Step)) {
                             Step::Evaluated {
                                 outcome: report.outcome,
                                 waived: report.waived.clone(),
+                                is_blocked: line.decision == Some(Decision::Block),
                             },
                         );
                     }

