@@ -48,6 +48,8 @@ fn a_value_is_written_as_users_write_it() {
     let added = "*** Begin Patch\n*** Add File: src/new.rs\n+x\n*** End Patch\n".to_owned();
     let patch = tool("apply_patch", &json!({"input": added}));
     let key = tool("Read", &json!({"file_path": home.join(".ssh/id")}));
+    let unknown = tool("execute_bash", &json!({"command": "ls"}));
+    let mcp = tool("mcp_github_create_issue", &json!({"title": "x"}));
     let issue = submit(Some("FEAT-1"));
     for (when, event, expected) in [
         ("{tool: '!= Bash'}", &bash, false),
@@ -56,6 +58,12 @@ fn a_value_is_written_as_users_write_it() {
         ("{tool: Write}", &patch, true),
         ("{tool: [Edit]}", &patch, true),
         ("{tool: [Read]}", &patch, false),
+        ("{tool: Bash}", &unknown, true),
+        ("{tool.command: ls}", &unknown, true),
+        ("{tool: mcp__github__create_issue}", &mcp, true),
+        ("{tool: [Bash, mcp__github__create_issue]}", &mcp, true),
+        ("{tool: mcp__gitlab__create_issue}", &mcp, false),
+        ("{tool.name: mcp__github__create_issue}", &mcp, false),
         ("{tool.kind: Shell}", &bash, true),
         ("{tool.paths: src/x.rs}", &write, true),
         ("{tool.paths: ./src/x.rs}", &write, true),

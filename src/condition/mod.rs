@@ -15,6 +15,7 @@ pub use self::comparison::Scalar;
 
 use crate::config::Node;
 use crate::diagnostic::Diagnostic;
+use crate::event::McpTool;
 use crate::event::ToolKind;
 use crate::fact::Fact;
 use crate::fact::FactSource;
@@ -238,6 +239,12 @@ impl Test {
 
     fn index_keys(self) -> Option<Vec<IndexKey>> {
         match &self.comparison {
+            // One tool of an MCP server has many names.
+            Comparison::Tool { names, .. }
+                if names.iter().any(|(name, _)| McpTool::named(name).is_some()) =>
+            {
+                None
+            }
             Comparison::Tool {
                 names,
                 negated: false,

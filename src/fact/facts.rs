@@ -12,6 +12,7 @@ use chrono::Utc;
 use super::Fact;
 use super::FactValue;
 use crate::event::Event;
+use crate::event::McpTool;
 use crate::event::ToolKind;
 use crate::event::ToolView;
 use crate::event::Trigger;
@@ -145,7 +146,16 @@ impl Facts {
         let Some(call) = &self.0.seed.event.tool else {
             return false;
         };
-        call.name == name || kind.is_some_and(|kind| self.tool_kinds().contains(&Some(kind)))
+        call.name == name
+            || kind.is_some_and(|kind| self.tool_kinds().contains(&Some(kind)))
+            || McpTool::named(name).is_some_and(|named| self.is_mcp_tool(&named))
+    }
+
+    fn is_mcp_tool(&self, named: &McpTool) -> bool {
+        self.tool().is_some_and(|tool| {
+            tool.mcp_tool.as_ref() == Some(&named.tool)
+                && (named.server.is_none() || tool.mcp_server == named.server)
+        })
     }
 
     /// Returns the kind of the tool's name, and the kind that its input makes of it.
@@ -157,7 +167,7 @@ impl Facts {
         ]
     }
 
-    /// Returns what the command line of a shell tool would run; none where the tool is no shell.
+    /// Returns what the command line of a tool would run; none where it is given none.
     pub fn shell(&self) -> Option<&Arc<shell::Analysis>> {
         self.0
             .shell

@@ -96,6 +96,24 @@ pub(super) fn command(input: &Value) -> Option<String> {
     }
 }
 
+/// Keys that say outright that their value is a command line.
+const NAMES_COMMAND: &[&str] = &[
+    "command",
+    "cmd",
+    "command_line",
+    "commandLine",
+    "shell_command",
+    "shellCommand",
+    "commands",
+];
+
+/// Returns the command line of a tool that is not known to be a shell, where its input says outright that it is one.
+pub(super) fn named_command(input: &Value) -> Option<String> {
+    let map = input.as_object()?;
+    let is_named = NAMES_COMMAND.iter().any(|key| map.contains_key(*key));
+    is_named.then(|| command(input)).flatten()
+}
+
 /// Appends the words of `args`, where the input has them beside the program.
 fn with_arguments(program: &str, args: Option<&Value>) -> String {
     match args {

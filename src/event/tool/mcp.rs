@@ -15,6 +15,13 @@ pub struct McpTool {
     pub tool: String,
 }
 
+impl McpTool {
+    /// Reads an MCP tool from its name in any host's spelling.
+    pub fn named(name: &str) -> Option<Self> {
+        of_name(name)
+    }
+}
+
 /// Reads an MCP tool from a tool name: `mcp__server__tool`, `mcp_server_tool`, `MCP:tool`.
 ///
 /// In the second spelling a server whose name has an underscore cannot be told from the tool's name: the

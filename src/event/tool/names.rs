@@ -98,6 +98,7 @@ static NAMES: &[(&str, ToolKind)] = &[
     ("semanticsearch", ToolKind::Search),
     ("sendinput", ToolKind::Agent),
     ("sendmessage", ToolKind::Agent),
+    ("sendtoterminal", ToolKind::Shell),
     ("settodolist", ToolKind::Other),
     ("shell", ToolKind::Shell),
     ("shellcommand", ToolKind::Shell),

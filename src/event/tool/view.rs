@@ -9,6 +9,7 @@ use super::ToolCall;
 use super::ToolKind;
 use super::input;
 use super::mcp;
+use super::names;
 use super::patch::Patch;
 use super::path;
 
@@ -44,6 +45,11 @@ impl ToolView {
         // Some hosts put the input into a string as JSON.
         let decoded = decoded(&call.input);
         let given = decoded.as_ref().unwrap_or(&call.input);
+        // A tool that nobody knows, but that is given a command line, runs it.
+        let is_unknown = kind == ToolKind::Other && names::kind_of(&call.name).is_none();
+        if is_unknown && input::named_command(given).is_some() {
+            kind = ToolKind::Shell;
+        }
         let mcp = (kind == ToolKind::Mcp)
             .then(|| named_mcp(call, given))
             .flatten();
@@ -65,9 +71,11 @@ impl ToolView {
         };
         Self {
             kind,
-            command: (kind == ToolKind::Shell)
-                .then(|| input::command(given))
-                .flatten(),
+            command: match kind {
+                ToolKind::Shell => input::command(given),
+                ToolKind::Mcp => input::named_command(given),
+                _ => None,
+            },
             paths: paths
                 .iter()
                 .map(|p| path::written(p, work_dir, root))
@@ -187,6 +195,37 @@ mod tests {
             assert_eq!(view.kind, ToolKind::Write, "{name}");
             assert_eq!(view.paths, ["a.txt"], "{name}");
             assert_eq!(view.content.as_deref(), Some("x\n"), "{name}");
+        }
+    }
+
+    #[test]
+    fn whatever_is_given_a_command_line_runs_it() {
+        let line = || json!({"command": "rm -r x"});
+        for (name, input, kind) in [
+            ("execute_bash", line(), ToolKind::Shell),
+            ("Monitor", line(), ToolKind::Shell),
+            (
+                "container.exec",
+                json!({"cmd": ["rm", "-r", "x"]}),
+                ToolKind::Shell,
+            ),
+            (
+                "send_to_terminal",
+                json!({"input": "rm -r x"}),
+                ToolKind::Shell,
+            ),
+            ("mcp__shell__run", line(), ToolKind::Mcp),
+        ] {
+            let view = view(name, input);
+            assert_eq!(view.kind, kind, "{name}");
+            assert_eq!(view.command.as_deref(), Some("rm -r x"), "{name}");
+        }
+        for (name, input) in [
+            ("frobnicate", json!({"input": "rm -r x"})),
+            ("mcp__notes__add", json!({"text": "rm -r x"})),
+            ("TodoWrite", line()),
+        ] {
+            assert_eq!(view(name, input).command, None, "{name}");
         }
     }
 
