@@ -107,7 +107,7 @@ pub struct BindingReport {
     /// Why it failed.
     pub error: Option<String>,
     /// The answered signals whose answers held back or changed what it found: an `acknowledge` or `dismiss` goes
-    /// on holding, a `proceed_with_risk` or `reject_modification` is used up by standing here.
+    /// on holding, a `reject_modification` is used up by standing here, and a `proceed_with_risk` where nothing else blocks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waived: Vec<Uuid>,
 }

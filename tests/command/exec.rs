@@ -154,3 +154,44 @@ fn other_commands_pass_through_untouched() {
         "{stderr}"
     );
 }
+
+#[test]
+fn a_command_that_the_policy_changes_is_run_as_changed_or_not_at_all() {
+    for (target, updated, code, ran) in [
+        ("tool.input.command", r#""echo safe; exit 3""#, 3, "safe\n"),
+        ("/command", r#"["echo", "sa  fe"]"#, 0, "sa  fe\n"),
+        ("tool.input.command", "7", 1, ""),
+        ("tool.input.timeout", "7", 1, ""),
+    ] {
+        let world = World::new("hooks: {pre-tool-use: [{oracle: say}]}");
+        world.write(
+            ".ahp/oracles/say.rhai",
+            format!(
+                "fn evaluate(ctx) {{ control([#{{target: \"{target}\", original: (), updated: {updated}, reason: \"r\"}}]) }}\n"
+            ),
+        );
+        world.git_init();
+        let git = ["git", "commit", "--allow-empty", "-m", "orig"];
+        let (got, stdout, stderr) = exec(&world, &git, "0");
+        assert_eq!((got, stdout.as_str()), (code, ran), "{updated}: {stderr}");
+        assert_eq!(stderr.contains("not run"), code == 1, "{stderr}");
+        let commits = world.command("git").args(["log", "--format=%s"]).output();
+        assert_eq!(commits.unwrap().stdout, b"begin\n");
+    }
+}
+
+#[test]
+fn what_a_changed_command_submits_has_its_own_hooks() {
+    let world = world();
+    world.write(
+        ".ahp/oracles/say.rhai",
+        r#"fn evaluate(ctx) { control([#{target: "tool.input.command", original: (), updated: "monoco issue submit FEAT-0001", reason: "r"}]) }"#,
+    );
+    world.write(
+        ".ahp/hooks.yaml",
+        POLICY.to_owned() + "  pre-tool-use:\n    - oracle: say\n",
+    );
+    let (code, _, stderr) = exec(&world, &["git", "commit", "-m", "orig"], "0");
+    assert_eq!(code, 2, "{stderr}");
+    assert!(!world.path("called").exists());
+}

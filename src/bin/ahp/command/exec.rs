@@ -1,5 +1,6 @@
 //! ahp exec: runs an issue or git command between its pre- and post-hooks.
 
+use std::borrow::Cow;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::Command;
 use std::sync::Arc;
@@ -9,8 +10,11 @@ use ahp::engine::block_on;
 use ahp::event::Event;
 use ahp::event::ToolCall;
 use ahp::event::Trigger;
+use ahp::shell::Analysis;
 use ahp::shell::IssueCommand;
 use ahp::verdict::Verdict;
+use serde::Deserialize;
+use serde_json::Value;
 
 use crate::exit_code::Exit;
 use crate::output;
@@ -46,11 +50,7 @@ pub(crate) fn gate(command: &[String]) -> Result<Exit, String> {
     let Some(analysis) = facts.shell() else {
         return start(command);
     };
-    let issues: Vec<IssueCommand> = analysis
-        .issue_commands()
-        .into_iter()
-        .filter(|c| Trigger::of_issue_verb(&c.verb, true).is_some())
-        .collect();
+    let mut issues = gated(analysis);
     let is_git = analysis
         .invocations
         .iter()
@@ -58,10 +58,17 @@ pub(crate) fn gate(command: &[String]) -> Result<Exit, String> {
     if issues.is_empty() && !is_git {
         return start(command);
     }
+    let mut command = Cow::Borrowed(command);
     if is_git {
         let verdict = block_on(engine.evaluate(event.clone()));
         if say(&verdict, "git") {
             return Ok(Exit::Blocked);
+        }
+        if let (Some(input), Some(tool)) = (verdict.modified_input, &mut event.tool) {
+            command = Cow::Owned(changed(&input)?);
+            tool.input = input;
+            let facts = engine.facts(&engine.state(), Arc::new(event.clone()));
+            issues = facts.shell().map(|a| gated(a)).unwrap_or_default();
         }
     }
     for issue in &issues {
@@ -69,7 +76,7 @@ pub(crate) fn gate(command: &[String]) -> Result<Exit, String> {
             return Ok(Exit::Blocked);
         }
     }
-    let exit = start(command)?;
+    let exit = start(&command)?;
     // What did not happen has no after.
     if exit == Exit::Of(0) {
         if is_git {
@@ -84,6 +91,40 @@ pub(crate) fn gate(command: &[String]) -> Result<Exit, String> {
         }
     }
     Ok(exit)
+}
+
+/// Returns the issue commands that have hooks.
+fn gated(analysis: &Analysis) -> Vec<IssueCommand> {
+    let mut commands = analysis.issue_commands();
+    commands.retain(|c| Trigger::of_issue_verb(&c.verb, true).is_some());
+    commands
+}
+
+/// Returns the command that the policy wants to be run instead: its words, or a line for the shell.
+fn changed(input: &Value) -> Result<Vec<String>, String> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Input {
+        command: Command,
+    }
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Command {
+        Words(Vec<String>),
+        Line(String),
+    }
+    match Input::deserialize(input) {
+        Ok(Input {
+            command: Command::Words(words),
+        }) => Ok(words),
+        Ok(Input {
+            command: Command::Line(line),
+        }) => Ok(vec!["sh".to_owned(), "-c".to_owned(), line]),
+        Err(_) => Err(format!(
+            "not run: the policy changes the command to {input}, which `ahp exec` cannot start; \
+             it can change `tool.input.command` alone"
+        )),
+    }
 }
 
 fn before(engine: &Engine, event: &Event, issue: &IssueCommand) -> Verdict {
