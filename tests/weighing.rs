@@ -11,6 +11,7 @@ use ahp::engine::Engine;
 use ahp::engine::SystemClock;
 use ahp::engine::block_on;
 use ahp::event::Event;
+use ahp::event::Stop;
 use ahp::event::Trigger;
 use ahp::oracle::HookContext;
 use ahp::oracle::Oracle;
@@ -27,6 +28,7 @@ use ahp::signal::Signal;
 use ahp::signal_log::Answer;
 use ahp::signal_log::SignalLog;
 use ahp::signal_log::respond;
+use ahp::verdict::Decision;
 use async_trait::async_trait;
 use serde_json::Map;
 use serde_json::Value;
@@ -226,4 +228,43 @@ fn what_nobody_waits_for_is_an_aid_whatever_the_past() {
     let log = std::fs::read_to_string(project.log()).unwrap();
     assert!(log.contains("\"intensity\":\"aid\""), "{log}");
     assert!(!log.contains("\"intensity\":\"block\""), "{log}");
+}
+
+/// The intensities that a stop gets, each the next of its session.
+fn stops<const N: usize>(engine: &Engine, is_active: [bool; N]) -> [Vec<Intensity>; N] {
+    is_active.map(|active| {
+        let mut event = Event::new(Trigger::PreAgentTurnStop);
+        event.session_id = Some("s".to_owned());
+        event.stop = Some(Stop {
+            active,
+            ..Stop::default()
+        });
+        let verdict = block_on(engine.evaluate(event));
+        let is_blocked = verdict.decision == Decision::Block;
+        let given: Vec<_> = verdict.signals.iter().map(Signal::intensity).collect();
+        assert_eq!(given.contains(&Block), is_blocked);
+        given
+    })
+}
+
+#[test]
+fn a_broken_policy_does_not_keep_an_agent_going_for_ever() {
+    let project = Project::with_policy("hooks: {pre-agent-turn-stop: [{oracle: nope}]}", &[]);
+    assert_eq!(
+        stops(&project.engine, [false, true, true, true]),
+        [[Block], [Block], [Block], [Prompt]]
+    );
+    // Nothing is counted without a log.
+    let engine = Engine::builder()
+        .policy_text("hooks: {pre-agent-turn-stop: [{oracle: nope}]}")
+        .build()
+        .unwrap();
+    assert_eq!(stops(&engine, [false, true]), [[Block], [Prompt]]);
+}
+
+#[test]
+fn a_log_that_must_be_written_and_cannot_be_does_not_either() {
+    let project = Project::with_policy("settings: {log: {required: true}}", &[]);
+    std::fs::write(project.log(), "# My notes\n").unwrap();
+    assert_eq!(stops(&project.engine, [false, true]), [[Block], [Prompt]]);
 }

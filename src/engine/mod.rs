@@ -189,7 +189,14 @@ impl Engine {
         let trigger = facts.event().trigger;
         let clock = &*self.shared.clock;
         let selection = Self::bindings(state, &facts);
-        if let Some(verdict) = state.broken(&selection.faults, trigger, clock) {
+        if let Some(mut verdict) = state.broken(&selection.faults, trigger, clock) {
+            if state.signal_log().is_some() {
+                let most = state.policy().settings().max_stop_blocks;
+                weigh::limit_stop_blocks(&mut verdict.signals, &facts, most);
+            } else {
+                weigh::limit_uncounted_stop_blocks(&mut verdict.signals, facts.event());
+            }
+            verdict.decision = Decision::of(&verdict.signals);
             return self
                 .finish(state, &facts, verdict, 0, started, deadline)
                 .await;
@@ -230,8 +237,12 @@ impl Engine {
                 signal.header.timestamp = self.shared.clock.now();
                 "signal-log".clone_into(&mut signal.header.source);
                 verdict.trigger.name().clone_into(&mut signal.context.hook);
+                weigh::limit_uncounted_stop_blocks(
+                    std::slice::from_mut(&mut signal),
+                    facts.event(),
+                );
                 verdict.signals.push(signal);
-                verdict.decision = Decision::Block;
+                verdict.decision = Decision::of(&verdict.signals);
             }
             Err(failure) => verdict.warnings.push(failure),
         }

@@ -162,12 +162,22 @@ pub(super) fn limit_stop_blocks(signals: &mut [Signal], facts: &Facts, most: u32
     if in_a_row < most {
         return;
     }
+    let why = format!("after {in_a_row} blocks in a row (max_stop_blocks: {most})");
+    let_through(signals, &why);
+}
+
+/// Lets a stop through that comes after a block, where no log is there to count the blocks.
+pub(super) fn limit_uncounted_stop_blocks(signals: &mut [Signal], event: &Event) {
+    let is_again = event.stop.as_ref().is_some_and(|stop| stop.active);
+    if event.trigger == Trigger::PreAgentTurnStop && is_again {
+        let_through(signals, "after a block, since no log counts them");
+    }
+}
+
+fn let_through(signals: &mut [Signal], why: &str) {
     for signal in signals {
         if signal.intensity() == Intensity::Block {
-            let text = format!(
-                "let through after {in_a_row} blocks in a row (max_stop_blocks: {most}), still open: {}",
-                signal.payload.text()
-            );
+            let text = format!("let through {why}, still open: {}", signal.payload.text());
             *signal = signal
                 .clone()
                 .with_intensity(Intensity::Prompt)
