@@ -93,7 +93,29 @@ impl ToolView {
             mcp_tool: mcp.map(|m| m.tool),
         }
     }
+
+    /// Whether a tool of this name changes the files that it is given: of one that nobody knows, its name tells.
+    pub fn changes_files(&self, name: &str) -> bool {
+        match self.kind {
+            ToolKind::Write | ToolKind::Edit | ToolKind::Delete => true,
+            ToolKind::Mcp | ToolKind::Other => {
+                let name = name.to_lowercase();
+                CHANGING.iter().any(|word| name.contains(word))
+            }
+            ToolKind::Read
+            | ToolKind::Search
+            | ToolKind::Fetch
+            | ToolKind::Shell
+            | ToolKind::Agent => false,
+        }
+    }
 }
+
+/// Words in the names of tools that change files.
+const CHANGING: &[&str] = &[
+    "write", "edit", "create", "delete", "remove", "move", "rename", "copy", "patch", "append",
+    "replace", "save", "update", "insert", "put", "apply", "mkdir", "unlink", "truncate",
+];
 
 fn decoded(value: &Value) -> Option<Value> {
     let text = value.as_str()?.trim_start();

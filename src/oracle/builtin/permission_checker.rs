@@ -79,7 +79,8 @@ pub(super) struct PermissionChecker {
     dangerous_commands: Vec<String>,
     /// Commands that are never stopped, written in the same way.
     allow_commands: Vec<String>,
-    /// Paths and globs that no tool may write, delete or move; a directory means all below it.
+    /// Paths and globs that no tool may write, delete or move; a directory means all below it, `*.pem` files of such a
+    /// name anywhere.
     protected_paths: Vec<String>,
     /// Asks a person in place of a block.
     require_confirmation: bool,
@@ -146,7 +147,7 @@ impl PermissionChecker {
 
     fn findings(&self, context: &HookContext) -> Vec<Finding> {
         let facts = &context.facts;
-        let Some(tool) = facts.tool() else {
+        let (Some(tool), Some(call)) = (facts.tool(), &facts.event().tool) else {
             return Vec::new();
         };
         let mut findings = Vec::new();
@@ -157,18 +158,18 @@ impl PermissionChecker {
                     self.protect(context, &effect.path, &effect.program, &mut findings);
                 }
             }
-        } else if !matches!(tool.kind, ToolKind::Write | ToolKind::Edit | ToolKind::Read) {
-            let input = facts.event().tool.as_ref().map(|call| &call.input);
+        }
+        // What a tool that nobody knows is given may be a command line or a statement.
+        let is_known = matches!(tool.kind, ToolKind::Write | ToolKind::Edit | ToolKind::Read)
+            || ToolKind::of(&call.name) == ToolKind::Shell;
+        if !is_known {
             for key in ["query", "sql", "statement", "command", "script"] {
-                if let Some(text) = input.and_then(|i| i.get(key)).and_then(Value::as_str) {
+                if let Some(text) = call.input.get(key).and_then(Value::as_str) {
                     findings.extend(judge_statement(text, &self.selection));
                 }
             }
         }
-        if matches!(
-            tool.kind,
-            ToolKind::Write | ToolKind::Edit | ToolKind::Delete
-        ) {
+        if tool.changes_files(&call.name) {
             for path in &tool.paths {
                 let path = lexical(path, context.root(), facts.home());
                 self.protect(context, &path, tool.kind.name(), &mut findings);
@@ -181,15 +182,22 @@ impl PermissionChecker {
     fn protect(&self, context: &HookContext, path: &Path, by: &str, findings: &mut Vec<Finding>) {
         let root = context.root();
         let found = self.protected_paths.iter().find(|protected| {
-            let bare = protected.trim_end_matches('/');
+            let bare = protected.strip_prefix("glob:").unwrap_or(protected);
+            let bare = bare.trim_end_matches('/');
             let plain = bare.strip_suffix("/**").unwrap_or(bare);
             let target = lexical(plain, root, context.facts.home());
             let is_below = |path: &Path, target: &Path| path.starts_with(target);
             let inner = path.strip_prefix(root).unwrap_or(path);
+            // As elsewhere, a pattern without a directory means files of that name in every one.
+            let is_named = || {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                !bare.contains('/') && fast_glob::glob_match(bare, name.as_ref())
+            };
             is_below(path, &target)
                 || is_below(&real(path), &real(&target))
                 || fast_glob::glob_match(bare, inner.to_string_lossy().as_ref())
                 || fast_glob::glob_match(bare, path.to_string_lossy().as_ref())
+                || (bare.contains('*') && is_named())
         });
         if let Some(protected) = found {
             let shown = relative(path, root);

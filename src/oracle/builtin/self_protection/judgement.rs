@@ -7,7 +7,6 @@ use super::disarm;
 use super::guarded::Guarded;
 use super::naming;
 use super::script;
-use crate::event::ToolKind;
 use crate::event::ToolView;
 use crate::fact::Facts;
 use crate::shell::Analysis;
@@ -25,24 +24,10 @@ pub(super) struct Attempt {
     pub(super) path: Option<PathBuf>,
 }
 
-/// Words in the names of tools that change files.
-const CHANGING: &[&str] = &[
-    "write", "edit", "create", "delete", "remove", "move", "rename", "copy", "patch", "append",
-    "replace", "save", "update", "insert", "put", "apply", "mkdir", "unlink", "truncate",
-];
-
 /// Judges a tool that says which files it changes.
 pub(super) fn by_tool(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> Option<Attempt> {
     let name = facts.event().tool.as_ref().map_or("", |t| t.name.as_str());
-    let lower = name.to_lowercase();
-    let changes = match tool.kind {
-        ToolKind::Write | ToolKind::Edit | ToolKind::Delete => true,
-        ToolKind::Read | ToolKind::Search | ToolKind::Fetch | ToolKind::Shell | ToolKind::Agent => {
-            false
-        }
-        ToolKind::Mcp | ToolKind::Other => CHANGING.iter().any(|word| lower.contains(word)),
-    };
-    if !changes {
+    if !tool.changes_files(name) {
         return None;
     }
     tool.paths.iter().find_map(|path| {
