@@ -151,16 +151,23 @@ impl Finder {
                 !spec.enabled || meant.is_some_and(|meant| meant.dir == hook.dir)
             })
         };
-        hooks
-            .for_event(event, &|hook| hook.is_trusted(&self.trust))
-            .into_iter()
-            .filter(|hook| !bound(hook))
-            .enumerate()
-            .map(|(n, hook)| {
-                let stage = AFTER_ALL.saturating_add(i64::try_from(n).unwrap_or(i64::MAX));
-                Arc::new(self.binding(hook, stage))
-            })
-            .collect()
+        let mut due = hooks.for_event(event, &|hook| hook.is_trusted(&self.trust));
+        due.retain(|hook| !bound(hook));
+        let is_taken = |hook: &Hook| {
+            let is_binding = specs.is_some_and(|s| s.iter().any(|spec| spec.id == hook.name()));
+            let of_user =
+                |other: &Arc<Hook>| other.name() == hook.name() && !other.origin.is_of_project();
+            is_binding || (hook.origin.is_of_project() && due.iter().any(of_user))
+        };
+        let bindings = due.iter().enumerate().map(|(n, hook)| {
+            let stage = AFTER_ALL.saturating_add(i64::try_from(n).unwrap_or(i64::MAX));
+            let id = match hook.name() {
+                name if is_taken(hook) => format!("{}:{name}", hook.origin.name()),
+                name => name.to_owned(),
+            };
+            Arc::new(self.binding(hook.clone(), id.into(), stage))
+        });
+        bindings.collect()
     }
 
     /// Finds the hook that a binding means. One of the project does not take the place of the user's of its name before
@@ -186,16 +193,15 @@ impl Finder {
             .collect()
     }
 
-    fn binding(&self, hook: Arc<Hook>, priority: i64) -> Binding {
-        let name: Arc<str> = hook.name().into();
+    fn binding(&self, hook: Arc<Hook>, id: Arc<str>, priority: i64) -> Binding {
         let file = hook.file();
         let source = match file.strip_prefix(&self.root) {
             Ok(inside) => format!("{}:1", inside.display()),
             Err(_) => format!("{}:1", file.display()),
         };
         Binding {
-            id: name.clone(),
-            oracle_name: name,
+            id,
+            oracle_name: hook.name().into(),
             conditions: Vec::new(),
             matcher: Matcher::default(),
             priority,

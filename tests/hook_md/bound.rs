@@ -155,6 +155,29 @@ fn a_bound_hook_keeps_what_its_binding_does_not_say() {
 }
 
 #[test]
+fn a_hook_that_is_called_like_a_binding_runs_all_the_same() {
+    let policy = "hooks: {pre-tool-use: [{oracle: ContextLoader, id: guard}]}";
+    let world = world(policy, "", "async: true", "echo done > \"$HOME/fifo\"");
+    let fifo = world.home().join("fifo");
+    assert!(
+        world
+            .command("mkfifo")
+            .arg(&fifo)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let verdict = judge(&world, "");
+    let ids = verdict["bindings"].as_array().unwrap().iter();
+    let ids: Vec<_> = ids.map(|binding| binding["id"].as_str().unwrap()).collect();
+    assert!(
+        ids.contains(&"guard") && ids.contains(&"user:guard"),
+        "{ids:?}"
+    );
+    assert_eq!(fs::read_to_string(&fifo).unwrap(), "done\n");
+}
+
+#[test]
 fn a_hook_without_a_program_fails_as_its_binding_says() {
     let script = |world: &World| world.home().join(".config/agents/hooks/guard/scripts/run");
     for (user, expected) in [(LOCKED_BINDING, "block"), (BINDING, "allow"), ("", "allow")] {
