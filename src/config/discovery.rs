@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::path::PathBuf;
@@ -85,7 +86,8 @@ impl Environment {
 pub struct Locations {
     /// The directory in which the operation happens; absolute.
     pub work_dir: PathBuf,
-    /// The root of the project: the nearest ancestor with `.ahp/`, else the git root, else the work dir.
+    /// The root of the project: the nearest ancestor with `.ahp/`, else the git root, else the work dir. An `.ahp/`
+    /// without a layer hides no policy above it, unless it lies at the root of a repository.
     pub project_root: PathBuf,
     /// The user's home directory.
     pub home: Option<PathBuf>,
@@ -201,16 +203,29 @@ impl Locations {
 }
 
 fn project_root(work_dir: &Path, not_of_project: &[PathBuf]) -> PathBuf {
-    work_dir
-        .ancestors()
-        .find(|dir| {
-            let ahp = dir.join(".ahp");
-            ahp.is_dir() && !not_of_project.iter().any(|user| same_dir(user, &ahp))
-        })
+    let mut holding = work_dir.ancestors().filter(|dir| {
+        let ahp = dir.join(".ahp");
+        ahp.is_dir() && !not_of_project.iter().any(|user| same_dir(user, &ahp))
+    });
+    let nearest = holding.next();
+    nearest
+        .into_iter()
+        .chain(holding)
+        .find(|dir| has_layer(dir) || dir.join(".git").exists())
+        // Without a policy of its own a folder further down hides none; it counts where there is none above.
+        .or(nearest)
         // In a worktree or submodule `.git` is a file.
         .or_else(|| work_dir.ancestors().find(|dir| dir.join(".git").exists()))
         .unwrap_or(work_dir)
         .to_path_buf()
+}
+
+/// Whether a layer lies in the `.ahp/` of a directory, or may lie there and cannot be seen.
+fn has_layer(dir: &Path) -> bool {
+    ["hooks.yaml", "hooks.local.yaml"].iter().any(|layer| {
+        let found = dir.join(".ahp").join(layer).symlink_metadata();
+        !found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    })
 }
 
 /// Whether two paths name one directory, links resolved.
@@ -243,6 +258,14 @@ mod tests {
         assert_eq!(found(base.path(), &deep).project_root, project);
         fs::create_dir(project.join("a/.ahp")).unwrap();
         assert_eq!(found(base.path(), &deep).project_root, project.join("a"));
+        fs::create_dir(project.join(".ahp")).unwrap();
+        fs::write(project.join(".ahp/hooks.yaml"), "").unwrap();
+        assert_eq!(found(base.path(), &deep).project_root, project);
+        fs::write(project.join("a/.ahp/hooks.local.yaml"), "").unwrap();
+        assert_eq!(found(base.path(), &deep).project_root, project.join("a"));
+        fs::create_dir_all(deep.join(".ahp")).unwrap();
+        fs::create_dir(deep.join(".git")).unwrap();
+        assert_eq!(found(base.path(), &deep).project_root, deep);
     }
 
     #[test]

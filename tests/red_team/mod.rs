@@ -194,6 +194,15 @@ fn edit_tools_of_every_host_are_stopped() {
             json!({"path": ".ahp", "destination": "x"}),
         ),
         (
+            "mcp__filesystem__move_file",
+            json!({"source": ".ahp/hooks.yaml", "destination": "x"}),
+        ),
+        ("mcp__files__rename", json!({"from": ".ahp", "to": "x"})),
+        (
+            "mcp__files__move",
+            json!({"moves": [{"src": "x", "dst": ".ahp/hooks.yaml"}]}),
+        ),
+        (
             "Write",
             json!({"file_path": "sub/.ahp/hooks.yaml", "content": ""}),
         ),
@@ -339,4 +348,21 @@ fn the_engine_binds_it_by_itself() {
     let policy = "hooks: {pre-issue-submit: [{oracle: ChecklistValidator}]}";
     assert_eq!(decision(policy, "rm -rf .ahp"), Decision::Block);
     assert_eq!(decision(policy, "cat .ahp/hooks.yaml"), Decision::None);
+}
+
+#[test]
+fn an_empty_folder_of_ours_hides_no_policy() {
+    let block =
+        "hooks: {pre-tool-use: [{oracle: PermissionChecker, config: {dangerous_commands: [ls]}}]}";
+    let world = World::new(block);
+    fs::create_dir_all(world.path("sub/.ahp")).unwrap();
+    let run = |dir: &str| {
+        let input = r#"{"command": "ls"}"#;
+        let tool = ["run", "pre-tool-use", "--tool", "Bash", "--input", input];
+        world.ahp(&[&tool[..], &["--work-dir", dir]].concat()).code
+    };
+    assert_eq!(run("."), 2);
+    assert_eq!(run("sub"), 2);
+    world.write("sub/.ahp/hooks.yaml", "");
+    assert_eq!(run("sub"), 0);
 }

@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+/// The fields of an object.
+type Fields = serde_json::Map<String, Value>;
+
 /// The fields that hold a command line, best first.
 const COMMAND: &[&str] = &[
     "command",
@@ -41,6 +44,17 @@ const PATH: &[&str] = &[
     "relative_path",
     "relative_workspace_path",
     "destination",
+];
+
+/// The fields that hold paths where they stand together: one alone may be anything.
+const MOVES: &[(&str, &str)] = &[
+    ("source", "destination"),
+    ("source", "dest"),
+    ("source", "target"),
+    ("src", "destination"),
+    ("src", "dest"),
+    ("src", "dst"),
+    ("from", "to"),
 ];
 
 /// The fields that hold text that is written.
@@ -160,7 +174,13 @@ fn quote(word: &str) -> String {
 /// Returns every path in the input, in order, each once.
 pub(super) fn paths(input: &Value) -> Vec<String> {
     let mut found = Vec::new();
-    collect(input, PATH, DEPTH, &mut |text| {
+    let is_path = |map: &Fields, key: &str| {
+        let of_move = |(from, to): &(&str, &str)| {
+            (key == *from || key == *to) && map.contains_key(*from) && map.contains_key(*to)
+        };
+        PATH.contains(&key) || MOVES.iter().any(of_move)
+    };
+    collect(input, &is_path, DEPTH, &mut |text| {
         if !text.is_empty() && !found.iter().any(|p| p == text) {
             found.push(text.to_owned());
         }
@@ -171,7 +191,8 @@ pub(super) fn paths(input: &Value) -> Vec<String> {
 /// Returns the text that is written; the parts of several edits are joined by lines.
 pub(super) fn content(input: &Value) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
-    collect(input, CONTENT, DEPTH, &mut |text| {
+    let is_content = |_: &Fields, key: &str| CONTENT.contains(&key);
+    collect(input, &is_content, DEPTH, &mut |text| {
         parts.push(text.to_owned());
     });
     (!parts.is_empty()).then(|| parts.join("\n"))
@@ -232,8 +253,13 @@ pub(super) fn output(value: &Value) -> Option<String> {
     }
 }
 
-/// Hands out every string below one of the keys, in lists and nested objects too.
-fn collect(value: &Value, keys: &[&str], depth: usize, take: &mut impl FnMut(&str)) {
+/// Hands out every string below a wanted key, in lists and nested objects too.
+fn collect(
+    value: &Value,
+    is_wanted: &impl Fn(&Fields, &str) -> bool,
+    depth: usize,
+    take: &mut impl FnMut(&str),
+) {
     if depth == 0 {
         return;
     }
@@ -241,23 +267,25 @@ fn collect(value: &Value, keys: &[&str], depth: usize, take: &mut impl FnMut(&st
         Value::Object(map) => {
             for (key, value) in map {
                 match value {
-                    Value::String(text) if keys.contains(&key.as_str()) => take(text),
-                    Value::Array(items) if keys.contains(&key.as_str()) => {
+                    Value::String(text) if is_wanted(map, key) => take(text),
+                    Value::Array(items) if is_wanted(map, key) => {
                         for item in items {
                             match item {
                                 Value::String(text) => take(text),
-                                other => collect(other, keys, depth - 1, take),
+                                other => collect(other, is_wanted, depth - 1, take),
                             }
                         }
                     }
-                    Value::Array(_) | Value::Object(_) => collect(value, keys, depth - 1, take),
+                    Value::Array(_) | Value::Object(_) => {
+                        collect(value, is_wanted, depth - 1, take);
+                    }
                     _ => {}
                 }
             }
         }
         Value::Array(items) => {
             for item in items {
-                collect(item, keys, depth - 1, take);
+                collect(item, is_wanted, depth - 1, take);
             }
         }
         _ => {}
@@ -304,6 +332,8 @@ mod tests {
         let kimi = json!({"path": "c.py", "edit": {"old": "1", "new": "2"}});
         assert_eq!(paths(&kimi), ["c.py"]);
         assert_eq!(content(&kimi).unwrap(), "2");
+        let moved = json!({"from": "a", "to": "b", "source": "no path"});
+        assert_eq!(paths(&moved), ["a", "b"]);
     }
 
     #[test]

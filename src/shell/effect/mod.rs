@@ -213,6 +213,13 @@ impl Collector<'_> {
             }
             return;
         }
+        if program == "install" && (invocation.has_short('d') || invocation.has_long("--directory"))
+        {
+            for word in operands {
+                self.add(word, Effect::Write, false);
+            }
+            return;
+        }
         if TO_LAST.contains(&program) {
             self.copies_or_moves(program, &operands);
             return;

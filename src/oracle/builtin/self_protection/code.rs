@@ -47,6 +47,7 @@ const WRITES: &[&str] = &[
     "'w'",
     "\"w\"",
     "mkdir",
+    "makedirs",
     "append",
     "dump(",
     "save",
@@ -101,7 +102,7 @@ pub(super) fn find(
         .arguments
         .iter()
         .map(|word| word.text.as_str())
-        .filter(|text| text.contains(['(', ';', '\n', '=', '>']) || commands(text))
+        .filter(|text| text.contains(['(', ';', '\n', '=', '>', '\'', '"']) || commands(text))
         .chain(stdin)
         .chain(made)
         .find_map(|text| {
