@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::config::BindingSpec;
 use crate::config::LayerSource;
 use crate::config::Node;
+use crate::config::Value;
 use crate::config::former_names;
 use crate::diagnostic::Code;
 use crate::diagnostic::Diagnostic;
@@ -16,6 +17,7 @@ use crate::hook_md::FrontMatter;
 use crate::oracle::ConfigError;
 use crate::oracle::Oracle;
 use crate::oracle::OracleConfig;
+use crate::oracle::builtin::FILE_KEYS;
 use crate::oracle::builtin::PROGRAM_KEYS;
 use crate::signal::Intensity;
 
@@ -99,6 +101,12 @@ pub trait Factory: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Whether it cannot be made without files that its configuration names: they may be gone although the policy is as
+    /// it was.
+    fn reads_files_with(&self, _config: &Node) -> bool {
+        false
+    }
+
     /// Returns what is odd in the oracle itself, as warnings at the place that names it.
     fn remarks(&self, _named_at: Span) -> Vec<Diagnostic> {
         Vec::new()
@@ -146,8 +154,26 @@ impl Factory for Definition {
             && keys.is_none_or(|(_, keys)| keys.iter().any(|key| config.get(key).is_some()))
     }
 
+    fn reads_files_with(&self, config: &Node) -> bool {
+        let keys = FILE_KEYS.iter().filter(|(name, ..)| *name == self.kebab);
+        keys.into_iter().any(|(_, key, others)| {
+            let named = config.get(key);
+            named.is_some_and(|node| names_another(node, others))
+        })
+    }
+
     fn build(&self, config: &OracleConfig<'_>) -> Result<Arc<dyn Oracle>, ConfigError> {
         (self.build)(config)
+    }
+}
+
+/// Whether a text of a value is none of these.
+fn names_another(node: &Node, known: &[&str]) -> bool {
+    match &node.value {
+        Value::Str(text) => !known.contains(&text.as_str()),
+        Value::Seq(items) => items.iter().any(|item| names_another(item, known)),
+        Value::Map(entries) => (entries.iter()).any(|(_, value)| names_another(value, known)),
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) => false,
     }
 }
 

@@ -16,7 +16,7 @@ pub use self::select::TriggerPolicy;
 pub use self::slot::OracleSlot;
 
 use std::collections::BTreeMap;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -28,6 +28,7 @@ use crate::config::Target;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::SourceMap;
 use crate::event::Trigger;
+use crate::oracle::Factory;
 use crate::oracle::Kind;
 use crate::oracle::Lookup;
 use crate::policy::select::Compiled;
@@ -118,21 +119,19 @@ impl Policy {
         bindings.filter(|(binding, _)| binding.enabled)
     }
 
-    /// Returns the faults of what lies outside of a policy that was checked as it is written: scripts and hooks that have
-    /// changed since, or are gone. A trigger that names none of them is compiled when it is asked for.
+    /// Returns the faults of what lies outside of a policy that was checked as it is written: scripts, hooks and files that
+    /// have changed since, or are gone. A trigger that names none of them is compiled when it is asked for.
     pub fn check_changed(&self, lookup: &dyn Lookup) -> Vec<Diagnostic> {
         let mut faults = Vec::new();
-        let mut built_in: HashSet<&str> = HashSet::new();
+        let mut built_in: HashMap<&str, Option<Arc<dyn Factory>>> = HashMap::new();
         for (trigger, specs) in &self.specs {
             let all_come_along = specs.iter().all(|spec| match &spec.target {
-                Target::Oracle(name) if built_in.contains(name.as_str()) => true,
                 Target::Oracle(name) => {
-                    let found = lookup.oracle(name, spec.layer, spec.span);
-                    let is_built_in = found.is_ok_and(|factory| factory.kind() == Kind::BuiltIn);
-                    if is_built_in {
-                        built_in.insert(name);
-                    }
-                    is_built_in
+                    let found = built_in.entry(name).or_insert_with(|| {
+                        let found = lookup.oracle(name, spec.layer, spec.span).ok();
+                        found.filter(|factory| factory.kind() == Kind::BuiltIn)
+                    });
+                    (found.as_ref()).is_some_and(|factory| !factory.reads_files_with(&spec.config))
                 }
                 Target::Hook(_) => false,
             });
@@ -144,7 +143,7 @@ impl Policy {
             };
             faults.extend(policy.faults());
             for (binding, _) in policy.bindings() {
-                if binding.enabled && binding.oracle.kind() != Kind::BuiltIn {
+                if binding.enabled && binding.oracle.may_change() {
                     faults.extend(binding.oracle.check());
                 }
             }

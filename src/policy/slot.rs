@@ -47,6 +47,11 @@ impl OracleSlot {
         self.factory.kind()
     }
 
+    /// Whether it may have changed although the policy is as it was: only a built-in one comes along.
+    pub fn may_change(&self) -> bool {
+        self.kind() != Kind::BuiltIn || self.factory.reads_files_with(&self.config)
+    }
+
     /// Whether the configuration depends on facts.
     pub const fn varies(&self) -> bool {
         self.varies

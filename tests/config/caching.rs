@@ -14,6 +14,8 @@ use ahp::event::ToolCall;
 use ahp::event::Trigger;
 use ahp::verdict::Decision;
 
+use crate::world::World;
+
 const POLICY: &str = "\
 extends: [house.yml, ahp:secrets]
 settings: {timeout: 5s}
@@ -250,4 +252,34 @@ fn old_entries_make_room() {
     }
     assert!(project.is_cached());
     assert!(project.entries().len() <= 64);
+}
+
+#[test]
+fn a_file_that_is_gone_is_a_fault_as_it_is_without_the_cache() {
+    for (policy, file) in [
+        (
+            "hooks: {pre-tool-use: [{oracle: CommandHooks, config: {file: named.json}}]}",
+            "{\"hooks\": {}}",
+        ),
+        (
+            "hooks: {pre-tool-use: [{oracle: SecurityScanner, config: {rules: [named.json]}}]}",
+            "{\"rules\": [{\"id\": \"x\", \"regex\": \"y\"}]}",
+        ),
+    ] {
+        let world = World::new(policy);
+        world.write("named.json", file);
+        let event = br#"{"hook_event_name": "PreToolUse", "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "ls"}}"#;
+        let told = || {
+            world
+                .ahp_fed(&["hook", "--host", "claude-code"], event)
+                .stdout
+        };
+        let broken = "the policy is broken";
+        assert!(!told().contains(broken), "{}", told());
+        assert!(world.home().join(".cache/ahp/policies").exists());
+        fs::remove_file(world.path("named.json")).unwrap();
+        assert!(told().contains(broken), "{}", told());
+        world.write("named.json", file);
+        assert!(!told().contains(broken), "{}", told());
+    }
 }

@@ -41,6 +41,12 @@ pub static BUILTINS: &[&Definition] = &[
     &test_gate::DEFINITION,
 ];
 
+/// Oracles that read the files which a key of their configuration names when they are made, and what else it may name.
+pub(super) static FILE_KEYS: &[(&str, &str, &[&str])] = &[
+    ("command-hooks", "file", &[]),
+    ("security-scanner", "rules", security_scanner::OWN_RULES),
+];
+
 /// Oracles that run programs only where one of these keys is configured; elsewhere they need no trust.
 pub(super) static PROGRAM_KEYS: &[(&str, &[&str])] = &[
     ("review-trigger", &["command", "create_pr", "webhook"]),

@@ -60,7 +60,7 @@ pub(super) static DEFINITION: Definition = Definition {
 };
 
 /// The rules that need no file.
-const OWN_RULES: &[&str] = &["no-secrets", "no-sql-injection"];
+pub(super) const OWN_RULES: &[&str] = &["no-secrets", "no-sql-injection"];
 
 /// How many bytes take longer to scan than other threads to be woken.
 const WORTH_THREADS: usize = 256 << 10;
