@@ -54,13 +54,23 @@ fn a_sound_policy_is_passed_over_in_silence() {
 fn a_binding_that_can_never_fire_is_told() {
     for when in [
         "{tool.name: Bash}",
-        "{subagent.name: x}",
         "{stop.active: true}",
         "{trigger: pre-issue-close}",
     ] {
         let policy =
             format!("hooks: {{pre-issue-submit: [{{oracle: ChecklistValidator, when: {when}}}]}}");
         assert_eq!(codes(&policy), [Code::NeverFires], "{when}");
+    }
+    // What happens inside a subagent names it, and its end is a stop.
+    for (trigger, when) in [
+        ("pre-tool-use", "{subagent.name: x}"),
+        ("pre-issue-submit", "{subagent.type: x}"),
+        ("post-subagent", "{stop.reason: x}"),
+        ("post-session", "{stop.reason: x}"),
+    ] {
+        let policy =
+            format!("hooks: {{{trigger}: [{{oracle: ChecklistValidator, when: {when}}}]}}");
+        assert!(!codes(&policy).contains(&Code::NeverFires), "{trigger}");
     }
     let disjoint = "hooks: {pre-issue-submit: {when: {issue.type: feature}, oracles: \
                     [{oracle: ChecklistValidator, when: {issue.type: [fix, chore]}}]}}";

@@ -106,10 +106,13 @@ fn can_have(trigger: Trigger, fact: Fact) -> bool {
     match (fact, group) {
         (Fact::ToolOutput, _) => trigger.is_tool() && !trigger.is_pre(),
         (_, "tool") => trigger.is_tool(),
-        (_, "subagent") => matches!(trigger, Trigger::PreSubagent | Trigger::PostSubagent),
         (_, "stop") => matches!(
             trigger,
-            Trigger::PreAgentTurnStop | Trigger::PostAgentTurnStop
+            Trigger::PreAgentTurnStop
+                | Trigger::PostAgentTurnStop
+                | Trigger::PostAgentTurn
+                | Trigger::PostSubagent
+                | Trigger::PostSession
         ),
         _ => true,
     }
