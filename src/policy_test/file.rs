@@ -51,7 +51,16 @@ fn walk(directory: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
 fn is_test(path: &Path) -> bool {
     let ending = path.extension().and_then(|e| e.to_str());
     matches!(ending, Some("yaml" | "yml" | "md"))
-        && fs::read_to_string(path).is_ok_and(|text| text.lines().any(|line| line == "tests:"))
+        && fs::read_to_string(path).is_ok_and(|text| holds_tests(&text))
+}
+
+/// Whether a text has the key `tests` at the beginning of a line, whatever follows on it.
+fn holds_tests(text: &str) -> bool {
+    let mut lines = text.lines();
+    lines.any(|line| {
+        let rest = line.strip_prefix("tests:");
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace))
+    })
 }
 
 /// Reads a file with tests.
@@ -98,7 +107,7 @@ fn blocks(text: &str) -> Vec<String> {
             }
         }
     }
-    blocks.retain(|block| block.lines().any(|line| line == "tests:"));
+    blocks.retain(|block| holds_tests(block));
     blocks
 }
 
@@ -106,8 +115,8 @@ fn read_yaml(text: &str, id: FileId, file: &mut TestFile) {
     let Some(node) = parse_yaml(text, id, &mut file.faults) else {
         return;
     };
-    let (tests, common) = split(&node, &["tests"]);
-    let common = match decode::<Setup>(&common) {
+    let (tests, own) = split(&node, &["tests"]);
+    let common = match decode::<Setup>(&own) {
         Ok(setup) => setup,
         Err(error) => {
             file.faults.push(error.into_diagnostic(node.span));
@@ -130,9 +139,37 @@ fn read_yaml(text: &str, id: FileId, file: &mut TestFile) {
         ));
         return;
     };
+    file.faults.extend(unused(&own, &Setup::default()));
     for test in tests {
+        file.faults.extend(unused(test, &common));
         read_test(test, &common, file);
     }
+}
+
+/// Finds keys of a binding beside a pack or a policy, which bring their own: they would change nothing.
+fn unused(test: &Node, common: &Setup) -> Vec<Diagnostic> {
+    let subjects = ["policy", "pack", "oracle"];
+    let own = subjects.into_iter().find(|key| test.get(key).is_some());
+    let of_file = [
+        common.policy.as_ref().map(|_| "policy"),
+        common.pack.as_ref().map(|_| "pack"),
+    ];
+    let subject = match own {
+        Some(own) => Some(own),
+        None => of_file.into_iter().flatten().next(),
+    };
+    let Some(subject) = subject.filter(|subject| *subject != "oracle") else {
+        return Vec::new();
+    };
+    let given = ["config", "binding"].into_iter();
+    let given = given.filter_map(|key| Some((key, test.get(key)?)));
+    given
+        .map(|(key, node)| {
+            let told = format!("`{key}` changes nothing beside `{subject}`: it is for an `oracle`");
+            Diagnostic::error(Code::BadValue, told, node.span)
+                .help("write it in a `policy:` of the test's own, or name the `oracle` it is for")
+        })
+        .collect()
 }
 
 fn read_test(test: &Node, common: &Setup, file: &mut TestFile) {
@@ -144,11 +181,11 @@ fn read_test(test: &Node, common: &Setup, file: &mut TestFile) {
             }
             return;
         }
-        Some(Value::Seq(rows)) => rows,
+        Some(Value::Seq(rows)) if !rows.is_empty() => rows,
         Some(_) => {
             file.faults.push(Diagnostic::error(
                 Code::WrongType,
-                "expected a list of rows",
+                "expected a list of rows, at least one",
                 test.get("table").map_or(test.span, |table| table.span),
             ));
             return;

@@ -1,5 +1,6 @@
 //! `ahp oracle` and `ahp test`, as they are typed.
 
+use std::fs;
 use std::io::BufRead as _;
 use std::io::BufReader;
 use std::process::Stdio;
@@ -281,4 +282,66 @@ fn watched_tests_run_again_when_a_file_changes() {
     child.kill().unwrap();
     child.wait().unwrap();
     reader.join().unwrap();
+}
+
+#[test]
+fn no_test_is_passed_over_in_silence() {
+    let world = World::new("");
+    let test = "oracle: PermissionChecker\ntrigger: pre-tool-use\ncommand: rm -rf /\n";
+    for tests in [
+        "tests: [{expect: none}]\n",
+        "tests: # of it\n  - expect: none\n",
+        "tests:\n  - expect: none\n",
+    ] {
+        world.write(".ahp/tests/one.yaml", format!("{test}{tests}"));
+        let ran = world.ahp(&["test"]);
+        assert_eq!(ran.code, 1, "{tests}: {}", ran.stdout);
+        assert!(
+            ran.stdout.contains("FAIL  .ahp/tests/one.yaml"),
+            "{}",
+            ran.stdout
+        );
+        let page = format!("# Page\n\n```yaml\n{test}{tests}```\n");
+        world.write(".ahp/tests/one.yaml", "");
+        world.write(".ahp/tests/one.md", page);
+        assert_eq!(world.ahp(&["test"]).code, 1, "{tests}");
+        fs::remove_file(world.path(".ahp/tests/one.md")).unwrap();
+    }
+    world.write(".ahp/tests/one.yaml", "testsuite: x\ntests:none\n");
+    assert_eq!(world.ahp(&["test"]).code, 0);
+}
+
+#[test]
+fn what_a_test_says_in_vain_is_told() {
+    let world = World::new("");
+    let common = "trigger: pre-tool-use\ncommand: ls\nexpect: none";
+    for (text, told) in [
+        (
+            "pack: safe-shell\nconfig: {preset: strict}\ntests: [{TEST}]",
+            "`config` changes nothing beside `pack`",
+        ),
+        (
+            "pack: safe-shell\ntests: [{TEST, binding: {intensity: aid}}]",
+            "`binding` changes nothing beside `pack`",
+        ),
+        (
+            "oracle: PermissionChecker\ntests: [{TEST, policy: {hooks: {}}, config: {preset: strict}}]",
+            "`config` changes nothing beside `policy`",
+        ),
+        (
+            "oracle: PermissionChecker\ntests: [{TEST, table: []}]",
+            "expected a list of rows, at least one",
+        ),
+    ] {
+        let test = common.replace('\n', ", ");
+        world.write(".ahp/tests/one.yaml", text.replace("TEST", &test));
+        let ran = world.ahp(&["test"]);
+        assert_eq!(ran.code, 1, "{text}: {}", ran.stdout);
+        assert!(ran.stdout.contains(told), "{text}: {}", ran.stdout);
+    }
+    let sound = "oracle: PermissionChecker\nconfig: {preset: strict}\n\
+                 tests: [{pack: safe-shell, trigger: pre-tool-use, command: ls, expect: none}]";
+    world.write(".ahp/tests/one.yaml", sound);
+    let ran = world.ahp(&["test"]);
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
 }
