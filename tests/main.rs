@@ -14,6 +14,7 @@ mod command;
 mod command_hooks;
 mod conditions;
 mod config;
+mod controls;
 mod documents;
 mod engine;
 mod faults;

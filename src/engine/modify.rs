@@ -4,10 +4,63 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use crate::event::Field;
+use crate::event::decoded;
+use crate::fact::Facts;
+use crate::oracle::OracleError;
 use crate::signal::Modification;
 use crate::signal::Payload;
 use crate::signal::Severity;
 use crate::signal::Signal;
+
+/// Names each change of a tool's input by the place where this host has it.
+///
+/// # Errors
+/// The input has no such place: what was to be changed would stay as it is.
+pub(super) fn fit(signals: &mut [Signal], facts: &Facts) -> Result<(), OracleError> {
+    let (Some(tool), Some(view)) = (&facts.event().tool, facts.tool()) else {
+        return Ok(());
+    };
+    for signal in signals {
+        let Payload::Control(control) = &mut signal.payload else {
+            continue;
+        };
+        let mut input = decoded(&tool.input).unwrap_or_else(|| tool.input.clone());
+        for m in &mut control.modifications {
+            let own = own_name(&m.target, &input)
+                .and_then(|name| Field::find(view.kind, &input, name, &m.updated));
+            if let Some(field) = own {
+                m.target = match field.pointer.as_str() {
+                    "" => "tool.input".to_owned(),
+                    _ => field.pointer,
+                };
+                m.updated = field.updated;
+            }
+            let is_inside = m.target.starts_with('/') || m.target.starts_with("tool.");
+            if is_inside && !apply(&mut input, std::slice::from_ref(m)) {
+                return Err(OracleError::failed(format!(
+                    "a control changes `{}`, and the input of the tool `{}` has no such place",
+                    m.target, tool.name
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns what a target means that is to be looked for: `tool.command`, or a key that the input does not have.
+fn own_name<'a>(target: &'a str, input: &Value) -> Option<&'a str> {
+    let key = |target: &'a str| {
+        target
+            .strip_prefix("tool.input.")
+            .or_else(|| target.strip_prefix('/'))
+    };
+    match target {
+        "tool.command" => Some("command"),
+        "tool.content" => Some("content"),
+        _ => key(target).filter(|key| input.get(key).is_none()),
+    }
+}
 
 /// Settles what the controls of one stage change: of two that change one target differently, the first in the order
 /// of the configuration wins and the other becomes a prompt. Returns the modifications that stand.
@@ -74,6 +127,13 @@ fn pointer(target: &str) -> Option<String> {
 
 /// Applies modifications to a tool's input; returns whether any of them is inside it.
 pub(super) fn apply(input: &mut Value, modifications: &[Modification]) -> bool {
+    if let Some(mut inner) = decoded(input) {
+        let changed = apply(&mut inner, modifications);
+        if changed {
+            *input = inner.to_string().into();
+        }
+        return changed;
+    }
     let mut changed = false;
     for m in modifications {
         let Some(pointer) = pointer(&m.target) else {

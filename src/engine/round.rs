@@ -136,7 +136,11 @@ impl<'a> Round<'a> {
         let mut found: Vec<(usize, Signal)> = Vec::new();
         for judged in judged {
             let binding = &judged.binding;
-            let (weighed, error) = match judged.result {
+            let fitted = judged.result.and_then(|mut signals| {
+                modify::fit(&mut signals, &self.facts)?;
+                Ok(signals)
+            });
+            let (weighed, error) = match fitted {
                 Ok(signals) => (weigh::weigh(signals, binding, &self.facts, clock), None),
                 Err(error) => {
                     let signals = failure::signal(binding, &error).into_iter().collect();

@@ -3,10 +3,12 @@
 mod tool;
 mod trigger;
 
+pub(crate) use self::tool::Field;
 pub use self::tool::McpTool;
 pub use self::tool::ToolCall;
 pub use self::tool::ToolKind;
 pub use self::tool::ToolView;
+pub(crate) use self::tool::decoded;
 pub use self::trigger::ISSUE_VERBS;
 pub use self::trigger::Trigger;
 pub use self::trigger::UnknownTriggerError;

@@ -6,7 +6,7 @@ use serde_json::Value;
 type Fields = serde_json::Map<String, Value>;
 
 /// The fields that hold a command line, best first.
-const COMMAND: &[&str] = &[
+pub(super) const COMMAND: &[&str] = &[
     "command",
     "cmd",
     "commands",
@@ -18,7 +18,7 @@ const COMMAND: &[&str] = &[
 ];
 
 /// The fields that hold a path, or a list of paths, or a list of objects with paths.
-const PATH: &[&str] = &[
+pub(super) const PATH: &[&str] = &[
     "file_path",
     "filePath",
     "file_paths",
@@ -58,7 +58,7 @@ const MOVES: &[(&str, &str)] = &[
 ];
 
 /// The fields that hold text that is written.
-const CONTENT: &[&str] = &[
+pub(super) const CONTENT: &[&str] = &[
     "content",
     "contents",
     "file_text",

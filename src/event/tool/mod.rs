@@ -1,5 +1,6 @@
 //! ToolCall: a call of a tool, and its view in the one vocabulary of all hosts (spec §4.2).
 
+mod field;
 mod input;
 mod kind;
 mod mcp;
@@ -8,9 +9,11 @@ mod patch;
 mod path;
 mod view;
 
+pub(crate) use self::field::Field;
 pub use self::kind::ToolKind;
 pub use self::mcp::McpTool;
 pub use self::view::ToolView;
+pub(crate) use self::view::decoded;
 
 use serde::Deserialize;
 use serde::Serialize;

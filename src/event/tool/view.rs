@@ -117,7 +117,8 @@ const CHANGING: &[&str] = &[
     "replace", "save", "update", "insert", "put", "apply", "mkdir", "unlink", "truncate",
 ];
 
-fn decoded(value: &Value) -> Option<Value> {
+/// Reads an input that its host put into a string as JSON.
+pub(crate) fn decoded(value: &Value) -> Option<Value> {
     let text = value.as_str()?.trim_start();
     text.starts_with('{')
         .then(|| serde_json::from_str(text).ok())

@@ -81,7 +81,7 @@ pub(super) const GROUP: Group = Group {
         },
         Function {
             signature: "modify(target, original, updated, reason)",
-            doc: "One change: `target` is a dotted path into the tool's input (`tool.input.command`), a JSON Pointer, or the name of a parameter of the operation.",
+            doc: "One change: `target` is a dotted path into the tool's input (`tool.input.command`), a JSON Pointer, or the name of a parameter of the operation. `tool.command` and `tool.content` are where the host has them; so are a `command`, `file_path` or `content` that it calls otherwise.",
             example: r#"modify("batch_size", 40, 20, "smaller batches").updated == 20"#,
             register: |engine| {
                 engine.register_fn(
