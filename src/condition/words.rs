@@ -14,6 +14,19 @@ pub(super) fn text(
     node: &Node,
     faults: &mut Vec<Diagnostic>,
 ) -> Option<String> {
+    if text.contains('*') && (is_path(fact) || has_no_star(fact)) {
+        faults.push(
+            Diagnostic::error(
+                Code::BadComparison,
+                format!("`{fact}` is compared with `{text}` as it stands"),
+                node.span,
+            )
+            .help(format!(
+                "where a pattern is meant, write `{fact}: \"glob:{text}\"`"
+            )),
+        );
+        return None;
+    }
     let known = match fact {
         Fact::Trigger => Trigger::find(text).map(Trigger::name),
         Fact::ToolKind => {
@@ -93,6 +106,11 @@ pub(super) fn glob(
     }
     let glob = if is_path(fact) { path(glob) } else { glob };
     Some(glob.to_owned())
+}
+
+/// Whether no text of a fact can have a star in it.
+const fn has_no_star(fact: Fact) -> bool {
+    matches!(fact, Fact::Tool | Fact::ToolName | Fact::GitBranch)
 }
 
 /// Whether the texts of a fact are paths, relative to the project where they lie in it.

@@ -86,6 +86,16 @@ const WRONG: &[(&str, &str, &str)] = &[
         "hooks: {pre-tool-use: [{oracle: PermissionChecker, when: {tool.paths: ['glob:src/**']}}]}",
         "means nothing in a list",
     ),
+    (
+        "star of a tool",
+        "hooks: {pre-tool-use: [{oracle: PermissionChecker, when: {tool: 'mcp__*'}}]}",
+        "\"glob:mcp__*\"",
+    ),
+    (
+        "star of a path",
+        "hooks: {pre-tool-use: [{oracle: PermissionChecker, when: {tool.paths: 'src/**'}}]}",
+        "\"glob:src/**\"",
+    ),
     ("duration", "settings: {timeout: soon}", "bad-duration"),
     (
         "regex",
