@@ -35,14 +35,15 @@ struct AllowedHosts {
 #[async_trait]
 impl Oracle for AllowedHosts {
     async fn evaluate(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
-        let Some(url) = context.facts.tool().and_then(|tool| tool.url.as_deref()) else {
+        let urls = context.facts.tool().map_or(&[][..], |tool| &tool.urls);
+        let mut hosts = urls.iter().map(|url| {
+            let host = url.split_once("://").map_or(&**url, |(_, rest)| rest);
+            host.split(['/', ':']).next().unwrap_or_default()
+        });
+        let Some(host) = hosts.find(|host| !self.hosts.iter().any(|allowed| allowed == host))
+        else {
             return Ok(Vec::new());
         };
-        let host = url.split_once("://").map_or(url, |(_, rest)| rest);
-        let host = host.split(['/', ':']).next().unwrap_or_default();
-        if self.hosts.iter().any(|allowed| allowed == host) {
-            return Ok(Vec::new());
-        }
         let text = format!("`{host}` is not on the list of hosts");
         Ok(vec![Signal::block("host-not-allowed", text).steps([
             format!("Fetch from one of {}", self.hosts.join(", ")),

@@ -50,8 +50,22 @@ fn a_value_is_written_as_users_write_it() {
     let key = tool("Read", &json!({"file_path": home.join(".ssh/id")}));
     let unknown = tool("execute_bash", &json!({"command": "ls"}));
     let mcp = tool("mcp_github_create_issue", &json!({"title": "x"}));
+    let pages = tool(
+        "fetch_webpage",
+        &json!({"urls": ["https://one.example/a", "https://two.example/b"]}),
+    );
+    let prompt = tool(
+        "WebFetch",
+        &json!({"prompt": "Compare https://one.example/a with https://two.example/b"}),
+    );
     let issue = submit(Some("FEAT-1"));
     for (when, event, expected) in [
+        ("{tool.url: '~ two'}", &pages, true),
+        ("{tool.url: '~ two'}", &prompt, true),
+        ("{tool.url: 'https://two.example/b'}", &pages, true),
+        ("{tool.url: ['https://two.example/b']}", &prompt, true),
+        ("{tool.url: 'https://two.example/c'}", &pages, false),
+        ("{expr: 'tool.url.contains(\"two\")'}", &pages, true),
         ("{tool: '!= Bash'}", &bash, false),
         ("{tool: '!= Bash'}", &gemini, false),
         ("{tool: '!= Bash'}", &write, true),

@@ -18,12 +18,12 @@ use crate::signal::Signal;
 /// # Errors
 /// The input has no such place: what was to be changed would stay as it is.
 pub(super) fn fit(signals: &mut [Signal], facts: &Facts) -> Result<(), OracleError> {
-    let (Some(tool), Some(view)) = (&facts.event().tool, facts.tool()) else {
-        return Ok(());
-    };
     for signal in signals {
         let Payload::Control(control) = &mut signal.payload else {
             continue;
+        };
+        let (Some(tool), Some(view)) = (&facts.event().tool, facts.tool()) else {
+            return Ok(());
         };
         let mut input = decoded(&tool.input).unwrap_or_else(|| tool.input.clone());
         for m in &mut control.modifications {

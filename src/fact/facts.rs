@@ -294,7 +294,11 @@ impl Facts {
                 .tool()
                 .map_or(FactValue::Absent, |t| FactValue::List(&t.paths)),
             Fact::ToolContent => tool(|t| t.content.as_deref()),
-            Fact::ToolUrl => tool(|t| t.url.as_deref()),
+            Fact::ToolUrl => match self.tool().map_or(&[][..], |tool| &tool.urls) {
+                [] => FactValue::Absent,
+                [url] => FactValue::text(Some(url)),
+                urls => FactValue::List(urls),
+            },
             Fact::ToolOutput => tool(|t| t.output.as_deref()),
             Fact::ToolMcpServer => tool(|t| t.mcp_server.as_deref()),
             Fact::ToolMcpTool => tool(|t| t.mcp_tool.as_deref()),

@@ -103,7 +103,7 @@ facts! {
     ToolCommand "tool.command" Text Event "The command line of a shell tool.";
     ToolPaths "tool.paths" List Event "Every path that the tool call touches, relative to the project where it lies in it.";
     ToolContent "tool.content" Text Event "The text that is being written.";
-    ToolUrl "tool.url" Text Event "The address that is fetched.";
+    ToolUrl "tool.url" Text Event "The address that is fetched; any of several.";
     ToolOutput "tool.output" Text Event "What the tool gave back, after it ran.";
     ToolMcpServer "tool.mcp_server" Text Event "The MCP server of an MCP tool.";
     ToolMcpTool "tool.mcp_tool" Text Event "The MCP tool's own name.";

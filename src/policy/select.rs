@@ -17,6 +17,7 @@ use crate::config::BindingSpec;
 use crate::diagnostic::Diagnostic;
 use crate::event::ToolKind;
 use crate::fact::Fact;
+use crate::fact::FactValue;
 use crate::fact::Facts;
 use crate::oracle::Lookup;
 
@@ -82,8 +83,9 @@ impl Index {
             }
         }
         for (fact, by_text) in &self.by_fact {
-            if let Some(text) = facts.get(*fact).as_text() {
-                add(by_text.get(&*text));
+            match facts.get(*fact) {
+                FactValue::List(texts) => texts.iter().for_each(|text| add(by_text.get(text))),
+                one => add(one.as_text().and_then(|text| by_text.get(&*text))),
             }
         }
         found.sort_unstable();

@@ -198,21 +198,28 @@ pub(super) fn content(input: &Value) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("\n"))
 }
 
-/// Returns the address that is fetched: of a field, else the first in the words of a prompt.
-pub(super) fn url(input: &Value) -> Option<String> {
-    let map = input.as_object()?;
-    if let Some(url) = map.get("url").or_else(|| map.get("urls")) {
-        return match url {
-            Value::String(url) => Some(url.clone()),
-            Value::Array(urls) => urls.first().and_then(Value::as_str).map(str::to_owned),
-            _ => None,
-        };
+/// Returns the addresses that are fetched: of a field, else those in the words of a prompt.
+pub(super) fn urls(input: &Value) -> Vec<String> {
+    let Some(map) = input.as_object() else {
+        return Vec::new();
+    };
+    let fields: Vec<&Value> = ["url", "urls"]
+        .iter()
+        .filter_map(|key| map.get(*key))
+        .collect();
+    if !fields.is_empty() {
+        let texts = fields.into_iter().flat_map(|field| match field {
+            Value::Array(urls) => urls.as_slice(),
+            one => std::slice::from_ref(one),
+        });
+        return texts.filter_map(Value::as_str).map(str::to_owned).collect();
     }
-    map.values().filter_map(Value::as_str).find_map(|text| {
-        text.split(|c: char| c.is_whitespace() || "\"'`<>()".contains(c))
-            .find(|word| word.starts_with("https://") || word.starts_with("http://"))
-            .map(str::to_owned)
-    })
+    let texts = map.values().filter_map(Value::as_str);
+    texts
+        .flat_map(|text| text.split(|c: char| c.is_whitespace() || "\"'`<>()".contains(c)))
+        .filter(|word| word.starts_with("https://") || word.starts_with("http://"))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Returns what a tool gave back, as text.
@@ -338,13 +345,14 @@ mod tests {
 
     #[test]
     fn an_address_is_found_in_a_prompt_too() {
+        assert_eq!(urls(&json!({"url": "https://a.b/c"})), ["https://a.b/c"]);
         assert_eq!(
-            url(&json!({"url": "https://a.b/c"})).unwrap(),
-            "https://a.b/c"
+            urls(&json!({"urls": ["https://a.b/c", "d"]})),
+            ["https://a.b/c", "d"]
         );
         assert_eq!(
-            url(&json!({"prompt": "read (https://a.b/c) please"})).unwrap(),
-            "https://a.b/c"
+            urls(&json!({"prompt": "read (https://a.b/c) and https://d.e please"})),
+            ["https://a.b/c", "https://d.e"]
         );
     }
 

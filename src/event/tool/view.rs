@@ -24,8 +24,8 @@ pub struct ToolView {
     pub paths: Vec<String>,
     /// The text that is being written.
     pub content: Option<String>,
-    /// The address that is fetched.
-    pub url: Option<String>,
+    /// The addresses that are fetched.
+    pub urls: Vec<String>,
     /// What the tool gave back, as text.
     pub output: Option<String>,
     /// The MCP server.
@@ -81,9 +81,11 @@ impl ToolView {
                 .map(|p| path::written(p, work_dir, root))
                 .collect(),
             content,
-            url: matches!(kind, ToolKind::Fetch | ToolKind::Mcp)
-                .then(|| input::url(given))
-                .flatten(),
+            urls: if matches!(kind, ToolKind::Fetch | ToolKind::Mcp) {
+                input::urls(given)
+            } else {
+                Vec::new()
+            },
             output: call
                 .output
                 .as_ref()

@@ -91,7 +91,9 @@ impl View {
             return Ok(Dynamic::from(self.list(fact)));
         }
         Ok(match self.facts.get(fact) {
-            FactValue::Absent | FactValue::Unknown | FactValue::List(_) => Dynamic::UNIT,
+            FactValue::Absent | FactValue::Unknown => Dynamic::UNIT,
+            // Several addresses, in lines, so that a script that looks for one in the text finds it.
+            FactValue::List(texts) => texts.join("\n").into(),
             FactValue::Text(text) => text.as_ref().into(),
             FactValue::Integer(n) => n.into(),
             FactValue::Number(n) => n.into(),

@@ -52,7 +52,7 @@ impl Tool {
                 ("command", view.command.as_deref().map(Into::into)),
                 ("file_path", path),
                 ("content", view.content.as_deref().map(Into::into)),
-                ("url", view.url.as_deref().map(Into::into)),
+                ("url", view.urls.first().map(|url| url.as_str().into())),
                 ("", None),
                 ("", None),
             ],
@@ -62,7 +62,7 @@ impl Tool {
                 ("filePath", path),
                 ("files", paths),
                 ("content", view.content.as_deref().map(Into::into)),
-                ("url", view.url.as_deref().map(Into::into)),
+                ("url", view.urls.first().map(|url| url.as_str().into())),
             ],
         };
         for (name, value) in wanted {
