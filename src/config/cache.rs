@@ -27,13 +27,14 @@ use super::Locations;
 use super::Pack;
 use super::Provenance;
 use super::Settings;
+use super::Target;
 use super::file;
 use crate::diagnostic::SourceMap;
 use crate::event::Trigger;
 use crate::signal::hex;
 
 /// Raised with every change to what is stored or to what it means.
-const FORMAT: u32 = 7;
+const FORMAT: u32 = 8;
 
 /// How many entries are kept; a project has one for each state of its layers.
 const MAX_ENTRIES: usize = 64;
@@ -215,17 +216,15 @@ fn encode(loaded: &Loaded) -> postcard::Result<Vec<u8>> {
 
 /// Returns a binding without the places of its keys, which only the faults of a broken policy show. Where its
 /// configuration comes from is kept, because programs that it names may need trust, and which layer names its oracle,
-/// because a script of a project does not stand in for a user's.
+/// because a script of a project does not stand in for a user's; of a HOOK.md hook all, because what a binding does not
+/// say the hook says itself.
 fn without_places(binding: &BindingSpec) -> BindingSpec {
+    let is_hook = matches!(binding.target, Target::Hook(_));
     let mut binding = binding.clone();
     binding
         .provenance
-        .retain(|origin| origin.key.starts_with("config") || is_target(&origin.key));
+        .retain(|origin| is_hook || origin.key == "oracle" || origin.key.starts_with("config"));
     binding
-}
-
-fn is_target(key: &str) -> bool {
-    matches!(key, "oracle" | "hook")
 }
 
 /// Whether the directory of the entries is there and nobody else can write to it.

@@ -210,6 +210,74 @@ fn an_entry_that_holds_what_was_never_checked_stops_the_agent() {
 }
 
 #[test]
+fn a_cached_policy_makes_the_same_bindings() {
+    let project = Project::new();
+    let root = project.dir.path();
+    let user = root.join("home/.ahp");
+    let hooks = root.join("home/.agents/hooks");
+    let mut locations = project.locations.clone();
+    locations.home = Some(root.join("home"));
+    locations.user_dir = Some(user.clone());
+    locations.user_hooks = Some(hooks.clone());
+    for name in ["guard", "watch"] {
+        fs::create_dir_all(hooks.join(name)).unwrap();
+        fs::write(
+            hooks.join(name).join("HOOK.md"),
+            format!(
+                "---\nname: {name}\ndescription: d\ntrigger: pre-tool-call\nasync: true\ntimeout: 8000\n\
+                 matcher:\n  tool: Shell\n---\n"
+            ),
+        )
+        .unwrap();
+    }
+    fs::create_dir_all(user.join("oracles")).unwrap();
+    fs::write(
+        user.join("oracles/mine.rhai"),
+        "fn evaluate(ctx) { accept() }",
+    )
+    .unwrap();
+    fs::write(
+        user.join("hooks.yaml"),
+        "hooks: {pre-tool-use: [{oracle: mine, locked: true}, {oracle: SecurityScanner, id: s, timeout: 2s}]}",
+    )
+    .unwrap();
+    project.write(
+        "hooks.yaml",
+        "hooks:\n  pre-tool-use:\n    when: {host: '!= x'}\n    oracles:\n      \
+         - {hook: guard, async: false, timeout: 1s, on_error: block}\n      - {hook: watch}\n      \
+         - {id: s, priority: 3, enabled: false}\n      \
+         - {oracle: PermissionChecker, when: {tool: Bash, any: [{tool.paths: a}]}, override: true, \
+         intensity: {by: environment, default: prompt}, escalate: {steps: [aid, block], per: session}}\n",
+    );
+    let bindings = || {
+        let engine = Engine::builder()
+            .locations(locations.clone())
+            .only(Trigger::PreToolUse)
+            .without_log()
+            .build()
+            .unwrap();
+        let state = engine.state();
+        assert!(state.faults().is_empty(), "{:?}", state.faults());
+        let policy = state.policy().trigger(Trigger::PreToolUse, state.lookup());
+        let bindings = policy.unwrap().bindings().map(|(b, _)| {
+            let strength = (&b.escalate, b.strongest(), b.overridable, b.on_error);
+            let running = (b.is_async, b.timeout, b.priority, b.enabled, b.needs_trust);
+            let origin = (b.layer, b.locked, &b.source, b.oracle.config().to_json());
+            let meets = (&b.conditions, &b.matcher);
+            format!(
+                "{} {} {strength:?} {running:?} {origin:?} {meets:?}",
+                b.id, b.oracle_name
+            )
+        });
+        bindings.collect::<Vec<_>>()
+    };
+    let read = bindings();
+    assert_eq!(read.len(), 5, "{read:#?}");
+    assert!(Config::load_for(&locations, &[Trigger::PreToolUse]).is_cached);
+    assert_eq!(bindings(), read);
+}
+
+#[test]
 fn a_cached_policy_takes_the_script_that_the_naming_layer_means() {
     let project = Project::new();
     let root = project.dir.path();
