@@ -1,5 +1,7 @@
 //! Matcher: for which tool calls a hook runs.
 
+use std::path::Path;
+
 use serde::Deserialize;
 use serde::Serialize;
 use serde_json::Value;
@@ -7,6 +9,7 @@ use serde_json::Value;
 use super::spaced_json;
 use crate::event::ToolCall;
 use crate::event::ToolKind;
+use crate::event::ToolView;
 use crate::pattern::Pattern;
 
 /// For which tool calls a hook runs: what is given must all match.
@@ -26,19 +29,22 @@ impl Matcher {
 
     /// Whether it matches a tool call.
     pub fn matches(&self, call: &ToolCall) -> bool {
-        self.matches_tool(&call.name) && self.matches_input(&call.input)
+        self.matches_tool(call) && self.matches_input(&call.input)
     }
 
-    fn matches_tool(&self, name: &str) -> bool {
+    fn matches_tool(&self, call: &ToolCall) -> bool {
         let Some(tool) = &self.tool else { return true };
         // Checked when the hook was read; a cache that holds something else matches nothing.
         let Ok(pattern) = Pattern::new(tool) else {
             return false;
         };
-        pattern.is_match(name)
-            || agent_hooks_names(ToolKind::of(name))
-                .iter()
-                .any(|name| pattern.is_match(name))
+        let is_named = |kind| {
+            let mut names = agent_hooks_names(kind).iter();
+            names.any(|name| pattern.is_match(name))
+        };
+        // What its input makes of it: a patch that adds a file writes.
+        let made = || ToolView::of(call, Path::new("/"), Path::new("/")).kind;
+        pattern.is_match(&call.name) || is_named(ToolKind::of(&call.name)) || is_named(made())
     }
 
     fn matches_input(&self, input: &Value) -> bool {

@@ -78,6 +78,9 @@ fn matchers_meet_every_hosts_names_and_every_text_of_the_input() {
     assert_eq!(call("Write", "{file_path: a.py, content: x}"), ["deep"]);
     assert_eq!(call("Write", "{edits: [{new: secret}]}"), ["both"]);
     assert_eq!(call("Read", "{path: secret}"), Vec::<String>::new());
+    let patch = r#"{input: "*** Begin Patch\n*** Add File: a\n+secret\n*** End Patch\n"}"#;
+    assert_eq!(call("apply_patch", patch), ["both"]);
+    assert_eq!(call("execute_bash", "{command: ls}"), ["shell"]);
 }
 
 #[test]
