@@ -79,6 +79,8 @@ struct Fence {
     length: usize,
     /// The column at which the list item begins that it lies in: a line further left ends both.
     container: usize,
+    /// Whether it lies in a quote, which ends it too.
+    is_quoted: bool,
 }
 
 impl Scan {
@@ -86,6 +88,8 @@ impl Scan {
     fn step<'a>(&mut self, line: &str, after: &'a str, number: u32) -> Option<&'a str> {
         let whole = line;
         let line = unquoted(line);
+        let is_quoted = whole.trim_start().starts_with('>');
+        self.fence.take_if(|fence| fence.is_quoted && !is_quoted);
         if let Some(fence) = &self.fence {
             if fence.is_closed_by(line) {
                 self.fence = None;
@@ -101,6 +105,9 @@ impl Scan {
         let (text, resume) = self.without_comments(line, after);
         if !self.take(&text, number) {
             self.write(&text);
+        }
+        if let Some(opened) = &mut self.fence {
+            opened.is_quoted = is_quoted;
         }
         resume
     }
@@ -224,6 +231,7 @@ impl Fence {
             mark,
             length,
             container: container.unwrap_or_default(),
+            is_quoted: false,
         })
     }
 

@@ -221,6 +221,20 @@ fn unrelated_histories_are_an_error_that_says_so() {
 }
 
 #[test]
+fn the_default_branch_may_have_any_name() {
+    for name in ["develop", "trunk", "production"] {
+        let repository = Repository::new();
+        repository.git(&format!("symbolic-ref HEAD refs/heads/{name}"));
+        repository.write("a.txt", "a\n").commit("first");
+        repository.git("checkout -q -b work");
+        repository.write("b.txt", "b\n").commit("second");
+        assert_eq!(repository.changes(Branch), ["A b.txt +1 -0"], "{name}");
+        let git = repository.workspace().git().unwrap();
+        assert_eq!(git.default_branch(), Some(name));
+    }
+}
+
+#[test]
 fn a_linked_working_tree_has_its_own_branch() {
     let repository = Repository::new();
     repository.write("a.txt", "a\n").commit("first");

@@ -313,11 +313,15 @@ impl Repository {
 
     fn find_default(&self) -> Option<DefaultBranch> {
         let known = |name: &str| {
-            let refs: Vec<String> = ["refs/heads/", "refs/remotes/origin/"]
-                .iter()
-                .map(|prefix| format!("{prefix}{name}"))
-                .filter(|reference| self.commit(reference).is_some())
-                .collect();
+            let refs: Vec<String> = [
+                "refs/heads/",
+                "refs/remotes/origin/",
+                "refs/remotes/upstream/",
+            ]
+            .iter()
+            .map(|prefix| format!("{prefix}{name}"))
+            .filter(|reference| self.commit(reference).is_some())
+            .collect();
             (!refs.is_empty()).then(|| DefaultBranch {
                 name: name.to_owned(),
                 refs,
@@ -334,15 +338,32 @@ impl Repository {
             return Some(default);
         }
         let configured = self.git.ask(&["config", "--get", "init.defaultBranch"]);
-        let names = configured.as_deref().into_iter().chain(["main", "master"]);
-        names.into_iter().find_map(known).or_else(|| {
-            // Before the first commit no branch exists, and the one to come is the default.
-            let unborn = self.head_commit().is_none();
-            Some(DefaultBranch {
-                name: self.branch().filter(|_| unborn)?.to_owned(),
-                refs: Vec::new(),
+        let usual = ["main", "master", "develop", "trunk"];
+        let names = configured.as_deref().into_iter().chain(usual);
+        let only_other = || known(&self.only_other_branch()?);
+        names
+            .into_iter()
+            .find_map(known)
+            .or_else(only_other)
+            .or_else(|| {
+                // Before the first commit no branch exists, and the one to come is the default.
+                let unborn = self.head_commit().is_none();
+                Some(DefaultBranch {
+                    name: self.branch().filter(|_| unborn)?.to_owned(),
+                    refs: Vec::new(),
+                })
             })
-        })
+    }
+
+    /// Returns the branch beside the one that is checked out, where there is one and no more.
+    fn only_other_branch(&self) -> Option<String> {
+        let all = self
+            .git
+            .ask(&["for-each-ref", "--format=%(refname:short)", "refs/heads"])?;
+        let own = self.branch()?;
+        let mut others = all.lines().filter(|name| *name != own);
+        let other = others.next()?;
+        others.next().is_none().then(|| other.to_owned())
     }
 
     fn commit(&self, reference: &str) -> Option<String> {
