@@ -174,11 +174,20 @@ fn own_rules_and_scanners_are_used() {
         reason.contains("bad thing in a.txt:1 (lint/R1") && !reason.contains("not changed"),
         "{reason}"
     );
-    let failed = project.judge_event(
-        "SecurityScanner",
-        "{scanners: 'echo oops >&2'}",
-        super::project::submission(),
-        10.0,
-    );
-    assert!(failed.unwrap_err().to_string().contains("oops"));
+    let said = r#"echo '{"version":"2.1.0","runs":[]}'"#;
+    for (scanner, told) in [
+        ("echo oops >&2", "oops"),
+        ("echo {}", "printed no SARIF"),
+        (&format!("{said}; kill -9 $$"), "ended by signal 9"),
+    ] {
+        script(&project, ".ahp/scan", scanner);
+        let failed = project.judge_event(
+            "SecurityScanner",
+            "{scanners: .ahp/scan}",
+            super::project::submission(),
+            10.0,
+        );
+        let failure = failed.unwrap_err().to_string();
+        assert!(failure.contains(told), "{scanner}: {failure}");
+    }
 }

@@ -117,6 +117,12 @@ fn a_report_is_judged_while_it_is_fresh() {
     );
     let signals = project.judge("TestGate", "{report: report.xml, require_all_pass: false}");
     assert_eq!(only(&signals).1, Intensity::Prompt);
+    let signals = project.judge(
+        "TestGate",
+        r#"{command: "echo '==== 5 passed in 0.1s ===='; exit 3", require_all_pass: false}"#,
+    );
+    let (kind, intensity, _) = only(&signals);
+    assert_eq!((kind, intensity), ("tests-not-run", Intensity::Prompt));
 
     project.write("report.xml", GOOD_REPORT);
     assert!(project.judge("TestGate", config).is_empty());

@@ -213,7 +213,9 @@ impl Validator {
 
     /// Returns what is wrong with a message.
     fn faults(&self, message: &str, issue: Option<&str>) -> Vec<String> {
-        let message = Message::read(message);
+        // Written on Windows and kept as it is.
+        let message = message.replace("\r\n", "\n");
+        let message = Message::read(&message);
         let mut faults = Vec::new();
         if message.subject.is_empty() {
             return vec!["it is empty".to_owned()];

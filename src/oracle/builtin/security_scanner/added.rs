@@ -177,6 +177,7 @@ fn diff(context: &HookContext, base: &str) -> Result<Vec<Added>, OracleError> {
         "core.quotePath=false",
         "diff",
         "--unified=0",
+        "--inter-hunk-context=0",
         "--no-color",
         "--no-ext-diff",
         "--no-textconv",

@@ -19,7 +19,7 @@ const MAX_OUTPUT: usize = 256 << 20;
 
 #[derive(Deserialize)]
 struct Log {
-    #[serde(default)]
+    version: String,
     runs: Vec<Run>,
 }
 
@@ -147,6 +147,17 @@ pub(super) fn run(command: &str, context: &HookContext) -> Result<Vec<Found>, Or
             "the scanner `{command}` did not end in time"
         )));
     }
+    // A shell says so of the program that it ran.
+    let signal = match finished.exit {
+        Exit::Signal(signal) => Some(signal),
+        Exit::Code(code @ 129..=192) => Some(code - 128),
+        Exit::Code(_) | Exit::TimedOut => None,
+    };
+    if let Some(signal) = signal {
+        return Err(OracleError::failed(format!(
+            "the scanner `{command}` was ended by signal {signal}"
+        )));
+    }
     // Most scanners end with another code than 0 when they find something.
     read(&finished.stdout, context).map_err(|e| {
         let said = finished.stderr_text();
@@ -164,6 +175,9 @@ pub(super) fn run(command: &str, context: &HookContext) -> Result<Vec<Found>, Or
 
 fn read(output: &[u8], context: &HookContext) -> Result<Vec<Found>, String> {
     let log: Log = serde_json::from_slice(output).map_err(|e| e.to_string())?;
+    if !log.version.starts_with("2.") {
+        return Err(format!("its version is `{}`, expected 2.1.0", log.version));
+    }
     let mut found = Vec::new();
     for run in log.runs {
         let rules: BTreeMap<&str, &Descriptor> = std::iter::once(&run.tool.driver)

@@ -86,8 +86,19 @@ fn lcov(text: &str) -> Coverage {
     let mut path = String::new();
     let (mut found, mut hit) = (None::<u64>, None::<u64>);
     let mut lines = std::collections::BTreeMap::<u64, bool>::new();
-    for line in text.lines().map(str::trim) {
-        if let Some(file) = line.strip_prefix("SF:") {
+    // The end of a record is missing where the report was cut off: what it has is counted all the same.
+    for line in text.lines().map(str::trim).chain(["end_of_record"]) {
+        let next = line.strip_prefix("SF:");
+        if (next.is_some() || line == "end_of_record") && !path.is_empty() {
+            let reached = lines.values().filter(|hit| **hit).count() as u64;
+            let (covered, total) = match (hit.take(), found.take()) {
+                (Some(hit), Some(found)) => (hit, found),
+                _ => (reached, lines.len() as u64),
+            };
+            coverage.add(std::mem::take(&mut path), covered, total);
+            lines.clear();
+        }
+        if let Some(file) = next {
             file.clone_into(&mut path);
         } else if let Some(data) = line.strip_prefix("DA:") {
             let mut parts = data.split(',');
@@ -100,14 +111,6 @@ fn lcov(text: &str) -> Coverage {
             found = n.parse().ok();
         } else if let Some(n) = line.strip_prefix("LH:") {
             hit = n.parse().ok();
-        } else if line == "end_of_record" {
-            let reached = lines.values().filter(|hit| **hit).count() as u64;
-            let (covered, total) = match (hit.take(), found.take()) {
-                (Some(hit), Some(found)) => (hit, found),
-                _ => (reached, lines.len() as u64),
-            };
-            coverage.add(std::mem::take(&mut path), covered, total);
-            lines.clear();
         }
     }
     coverage
@@ -377,6 +380,8 @@ mod tests {
     fn every_format_is_told_by_its_content() {
         let lcov = "TN:\nSF:src/a.rs\nDA:1,1\nDA:2,0\nend_of_record\nSF:src/b.rs\nDA:1,5\nLF:1\nLH:1\nend_of_record\n";
         assert_eq!(figures(lcov), (2, 3, "src/a.rs 1/2".to_owned()));
+        let cut_off = "SF:src/a.rs\nDA:1,1\nend_of_record\nSF:src/b.rs\nDA:1,0\nDA:2,0\n";
+        assert_eq!(figures(cut_off), (1, 3, "src/a.rs 1/1".to_owned()));
         let clover = r#"<?xml version="1.0"?><coverage generated="1" clover="3.2.0"><project><metrics statements="4" coveredstatements="3"/>
             <package name="p"><file name="a.js" path="/p/a.js"><metrics statements="4" coveredstatements="3"/></file></package></project></coverage>"#;
         assert_eq!(figures(clover), (3, 4, "/p/a.js 3/4".to_owned()));

@@ -13,6 +13,7 @@ use crate::fact::FactValue;
 use crate::oracle::HookContext;
 use crate::process::Exit;
 use crate::process::Finished;
+use crate::signal::Intensity;
 use crate::signal::Severity;
 use crate::signal::Signal;
 use crate::workspace::Evidence;
@@ -143,11 +144,13 @@ impl TestGate {
         let tally = &outcome.tally;
         if tally.failed > 0 {
             signals.push(self.failed(outcome, context));
-        } else if let (Some(run), true) = (
-            outcome.failed_runs.first(),
-            self.require_all_pass || tally.ran() == 0,
-        ) {
-            signals.push(unusable::broken_run(run, tally));
+        } else if let Some(run) = outcome.failed_runs.first() {
+            let broken = unusable::broken_run(run, tally);
+            signals.push(if self.require_all_pass || tally.ran() == 0 {
+                broken
+            } else {
+                broken.with_intensity(Intensity::Prompt)
+            });
         } else if tally.ran() == 0 && !outcome.uncounted {
             signals.push(
                 Signal::block(

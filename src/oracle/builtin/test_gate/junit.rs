@@ -29,15 +29,15 @@ pub(super) fn read(bytes: &[u8]) -> Result<Tally, String> {
     for case in root.descendants().filter(|n| n.has_tag_name("testcase")) {
         add(&mut tally, case);
     }
+    // A suite that could not be loaded counts as an error and has no case that says so.
+    let told = leaves(root).map(|suite| count(suite, "failures") + count(suite, "errors"));
+    let told = told
+        .sum::<u64>()
+        .max(count(root, "failures") + count(root, "errors"));
+    let unnamed = told.saturating_sub(tally.failed);
     // Some writers count without listing each case; the counts stand on <testsuite> or on the root alone.
     if tally.ran() + tally.skipped == 0 {
-        let suites: Vec<_> = root
-            .descendants()
-            .filter(|n| {
-                n.has_tag_name("testsuite") && !n.children().any(|c| c.has_tag_name("testsuite"))
-            })
-            .filter(|n| n.has_attribute("tests"))
-            .collect();
+        let suites: Vec<_> = leaves(root).filter(|n| n.has_attribute("tests")).collect();
         let counted = if suites.is_empty() {
             vec![root]
         } else {
@@ -50,8 +50,18 @@ pub(super) fn read(bytes: &[u8]) -> Result<Tally, String> {
             tally.skipped += skipped;
             tally.passed += count(suite, "tests").saturating_sub(failed + skipped);
         }
+    } else {
+        tally.failed += unnamed;
+        tally.passed = tally.passed.saturating_sub(unnamed);
     }
     Ok(tally)
+}
+
+/// Returns the suites that hold no others.
+fn leaves<'a, 'input>(root: Node<'a, 'input>) -> impl Iterator<Item = Node<'a, 'input>> {
+    root.descendants().filter(|n| {
+        n.has_tag_name("testsuite") && !n.children().any(|c| c.has_tag_name("testsuite"))
+    })
 }
 
 fn count(node: Node<'_, '_>, name: &str) -> u64 {
@@ -65,7 +75,14 @@ fn add(tally: &mut Tally, case: Node<'_, '_>) {
         case.children()
             .find(|c: &Node<'_, '_>| c.has_tag_name(name))
     };
-    let Some(fault) = child("failure").or_else(|| child("error")) else {
+    let says_failed = ["status", "result"].iter().any(|name| {
+        let value = case.attribute(*name).unwrap_or_default();
+        ["failed", "failure", "error"]
+            .iter()
+            .any(|word| value.eq_ignore_ascii_case(word))
+    });
+    let fault = child("failure").or_else(|| child("error"));
+    let Some(fault) = fault.or_else(|| says_failed.then_some(case)) else {
         let skipped = child("skipped").is_some() || case.attribute("status") == Some("notrun");
         if skipped {
             tally.skipped += 1;
@@ -162,6 +179,19 @@ mod tests {
     fn counts_are_found_where_no_case_is_listed() {
         let tally = read(br#"<testsuites><testsuite tests="5" failures="1" errors="1" skipped="1" time="1,234.5"/></testsuites>"#).unwrap();
         assert_eq!((tally.passed, tally.failed, tally.skipped), (2, 2, 1));
+    }
+
+    #[test]
+    fn what_only_the_counts_or_a_status_say_has_failed() {
+        for (report, failed) in [
+            (&br#"<testsuites failures="1"><testsuite tests="2" failures="1"><testcase name="a"/><testcase name="b"/></testsuite></testsuites>"#[..], 1),
+            (br#"<testsuites><testsuite tests="1" errors="1"/><testsuite tests="1"><testcase name="b"/></testsuite></testsuites>"#, 1),
+            (br#"<testsuite tests="1"><testcase name="b" status="failed"/></testsuite>"#, 1),
+            (br#"<testsuite tests="1" failures="1" errors="0"><testcase name="b"><failure/></testcase></testsuite>"#, 1),
+            (br#"<testsuite tests="1" failures="0"><testcase name="b" status="passed"/></testsuite>"#, 0),
+        ] {
+            assert_eq!(read(report).unwrap().failed, failed, "{}", String::from_utf8_lossy(report));
+        }
     }
 
     #[test]

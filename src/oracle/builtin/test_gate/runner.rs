@@ -89,7 +89,8 @@ pub(in crate::oracle::builtin) fn find(workspace: &dyn Workspace) -> Vec<Runner>
 
 fn text(workspace: &dyn Workspace, path: &str) -> Option<String> {
     let bytes = workspace.read(path).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    let text = String::from_utf8_lossy(&bytes);
+    Some(text.trim_start_matches('\u{feff}').to_owned())
 }
 
 fn cargo(workspace: &dyn Workspace) -> Option<Runner> {
