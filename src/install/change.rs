@@ -1,7 +1,12 @@
 //! Change: what an installation does to the disk, computed first, so that it can be shown and tested.
 
 use std::fs;
+use std::fs::OpenOptions;
+use std::fs::Permissions;
 use std::io;
+use std::io::ErrorKind;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::path::PathBuf;
@@ -66,7 +71,13 @@ impl Change {
                 executable,
             } => {
                 keep(path)?;
-                write(path, text, *executable)
+                let mode = match mode_of(path) {
+                    Ok(mode) if *executable => mode | 0o111,
+                    Ok(mode) => mode,
+                    Err(_) if *executable => 0o755,
+                    Err(_) => 0o644,
+                };
+                write(path, text.as_bytes(), mode)
             }
             Self::Remove { path } => fs::remove_file(path),
             Self::Move { from, to } => fs::rename(from, to),
@@ -82,36 +93,53 @@ pub fn backup_of(path: &Path) -> PathBuf {
 }
 
 fn keep(path: &Path) -> io::Result<()> {
-    let backup = backup_of(path);
     match fs::read(path) {
         // A file of ours has nothing in it that anybody could miss, and its name may hold what was there before it.
         Ok(before) if scripts::is_ours(&String::from_utf8_lossy(&before)) => Ok(()),
-        Ok(before) => write(&backup, &String::from_utf8_lossy(&before), false),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        // Who may not read the settings may not read what they were either.
+        Ok(before) => write(&backup_of(path), &before, mode_of(path)?),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
     }
 }
 
+fn mode_of(path: &Path) -> io::Result<u32> {
+    Ok(fs::metadata(path)?.permissions().mode())
+}
+
 /// Writes a whole file or nothing of it; a link is followed, for it may lead into somebody's dotfiles.
-fn write(path: &Path, text: &str, executable: bool) -> io::Result<()> {
-    if let Some(dir) = path.parent() {
+fn write(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    let target = end_of_links(path)?;
+    if let Some(dir) = target.parent() {
         fs::create_dir_all(dir)?;
     }
-    let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let mode = match fs::metadata(&target) {
-        Ok(meta) => Some(meta.permissions().mode()),
-        Err(_) => None,
-    };
     let mut name = target.file_name().unwrap_or_default().to_owned();
     name.push(".new-ahp");
     let fresh = target.with_file_name(name);
-    fs::write(&fresh, text)?;
-    let mode = match mode {
-        Some(mode) if executable => mode | 0o111,
-        Some(mode) => mode,
-        None if executable => 0o755,
-        None => 0o644,
-    };
-    fs::set_permissions(&fresh, fs::Permissions::from_mode(mode))?;
+    // What an earlier attempt has left may be open to others.
+    match fs::remove_file(&fresh) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&fresh)?;
+    file.write_all(bytes)?;
+    file.set_permissions(Permissions::from_mode(mode))?;
     fs::rename(&fresh, &target)
+}
+
+/// Returns the file that a path leads to, also where that is not there yet.
+fn end_of_links(path: &Path) -> io::Result<PathBuf> {
+    let mut at = path.to_owned();
+    // So many links the kernel follows.
+    for _ in 0..40 {
+        match fs::read_link(&at) {
+            Ok(link) => at = at.parent().unwrap_or(Path::new("")).join(link),
+            Err(_) => return Ok(at),
+        }
+    }
+    Err(io::Error::other("its links lead nowhere"))
 }

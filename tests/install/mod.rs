@@ -5,6 +5,8 @@
     reason = "a test that cannot go on says where by panicking"
 )]
 
+mod keeping;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;

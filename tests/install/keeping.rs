@@ -1,0 +1,83 @@
+//! What stands in a settings file before an installation: who may read it, where it is kept, and links to it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::path::PathBuf;
+
+use ahp::install::Installer;
+use ahp::install::Needs;
+use ahp::install::Scope;
+use ahp::install::backup_of;
+
+use super::install;
+use super::places;
+use super::uninstall;
+use super::world;
+use crate::world::World;
+
+/// Every installer of one settings file, with its user's file and a text that a person may have there.
+fn settings(world: &World) -> Vec<(&'static Installer, PathBuf, &'static str)> {
+    [
+        ("claude-code", "{\"mine\": 1}\n"),
+        ("codex", "{\"mine\": 1}\n"),
+        ("kimi-cli", "mine = 1\n"),
+    ]
+    .into_iter()
+    .map(|(host, text)| {
+        let installer = Installer::find(host).unwrap();
+        let file = installer.file(&places(world), Scope::User).unwrap();
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        (installer, file, text)
+    })
+    .collect()
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn what_only_its_owner_may_read_stays_so_where_it_is_kept() {
+    let world = world();
+    for (installer, file, text) in settings(&world) {
+        fs::write(&file, text).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        install(&world, installer, Scope::User, &Needs::All);
+        let backup = backup_of(&file);
+        assert_eq!(fs::read_to_string(&backup).unwrap(), text);
+        assert_eq!(
+            (mode(&file), mode(&backup)),
+            (0o600, 0o600),
+            "{}",
+            installer.host
+        );
+    }
+}
+
+#[test]
+fn a_link_to_what_is_not_there_yet_stays_a_link() {
+    let world = world();
+    for (installer, file, _) in settings(&world) {
+        let dots = Path::new("../dots").join(installer.host);
+        symlink(&dots, &file).unwrap();
+        install(&world, installer, Scope::User, &Needs::All);
+        assert_eq!(fs::read_link(&file).unwrap(), dots, "{}", installer.host);
+        let written = fs::read_to_string(file.parent().unwrap().join(&dots)).unwrap();
+        assert!(written.contains(" hook --host "), "{written}");
+    }
+}
+
+#[test]
+fn links_in_a_ring_are_refused() {
+    let world = world();
+    let claude = Installer::find("claude-code").unwrap();
+    let file = claude.file(&places(&world), Scope::User).unwrap();
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    symlink("settings.json", &file).unwrap();
+    let patience = ahp::install::Patience::for_bindings(std::time::Duration::ZERO);
+    claude
+        .install(&places(&world), Scope::User, &Needs::All, patience, None)
+        .unwrap_err();
+}
