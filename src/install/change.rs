@@ -24,6 +24,8 @@ pub enum Change {
         text: String,
         /// Whether it can be run.
         executable: bool,
+        /// Whether wires of ours stand in it now: such a text never takes the place of one kept before.
+        wired: bool,
     },
     /// It goes away.
     Remove {
@@ -51,7 +53,17 @@ impl Change {
             path: path.to_owned(),
             text,
             executable,
+            wired: false,
         })
+    }
+
+    /// Returns the change that gives a settings file its text; none where it has it.
+    pub(super) fn editing(path: &Path, text: String, is_wired: bool) -> Option<Self> {
+        let mut change = Self::writing(path, text, false)?;
+        if let Self::Write { wired, .. } = &mut change {
+            *wired = is_wired;
+        }
+        Some(change)
     }
 
     /// Returns the file that is changed.
@@ -69,8 +81,11 @@ impl Change {
                 path,
                 text,
                 executable,
+                wired,
             } => {
-                keep(path)?;
+                if !wired || !backup_of(path).exists() {
+                    keep(path)?;
+                }
                 let mode = match mode_of(path) {
                     Ok(mode) if *executable => mode | 0o111,
                     Ok(mode) => mode,

@@ -156,6 +156,12 @@ pub(super) fn trust_codex(
     Ok(())
 }
 
+/// Whether Codex's configuration trusts any hook.
+pub(super) fn trusts_any(document: &DocumentMut) -> bool {
+    let state = document.get("hooks").and_then(|hooks| hooks.get("state"));
+    state.is_some()
+}
+
 fn prune(document: &mut DocumentMut) {
     let Some(hooks) = document.get_mut("hooks").and_then(Item::as_table_mut) else {
         return;

@@ -81,3 +81,31 @@ fn links_in_a_ring_are_refused() {
         .install(&places(&world), Scope::User, &Needs::All, patience, None)
         .unwrap_err();
 }
+
+#[test]
+fn the_text_without_wires_is_kept_whatever_is_done_after() {
+    let world = world();
+    let first = Needs::Triggers(std::collections::BTreeSet::new());
+    for (installer, file, text) in settings(&world) {
+        let config = world.home().join(".codex/config.toml");
+        fs::write(&file, text).unwrap();
+        if installer.host == "codex" {
+            fs::write(&config, "mine = 2\n").unwrap();
+        }
+        install(&world, installer, Scope::User, &first);
+        install(&world, installer, Scope::User, &Needs::All);
+        uninstall(&world, installer, Scope::User);
+        let kept = fs::read_to_string(backup_of(&file)).unwrap();
+        assert_eq!(kept, text, "{}", installer.host);
+        if installer.host == "codex" {
+            let kept = fs::read_to_string(backup_of(&config)).unwrap();
+            assert_eq!(kept, "mine = 2\n");
+        }
+        // What is changed between two installations is not lost either.
+        let later = format!("{text}\n");
+        fs::write(&file, &later).unwrap();
+        install(&world, installer, Scope::User, &first);
+        let kept = fs::read_to_string(backup_of(&file)).unwrap();
+        assert_eq!(kept, later, "{}", installer.host);
+    }
+}

@@ -24,8 +24,8 @@ pub(super) fn into_json(
     wanted: &[(&Moment, String)],
     patience: Patience,
 ) -> Result<Vec<Change>, InstallError> {
-    let text = json_with(file, host, shape, wanted, patience)?;
-    Ok(Change::writing(file, text, false).into_iter().collect())
+    let (change, _) = json_with(file, host, shape, wanted, patience)?;
+    Ok(change.into_iter().collect())
 }
 
 pub(super) fn out_of_json(file: &Path, host: &Host) -> Result<Vec<Change>, InstallError> {
@@ -44,13 +44,8 @@ pub(super) fn into_codex(
     wanted: &[(&Moment, String)],
     patience: Patience,
 ) -> Result<Vec<Change>, InstallError> {
-    let text = json_with(file, host, Shape::Groups, wanted, patience)?;
-    let config = codex_config(places);
-    let trusted = trusted(&config, file, &text, host)?;
-    let changes = [
-        Change::writing(file, text, false),
-        Change::writing(&config, trusted, false),
-    ];
+    let (change, text) = json_with(file, host, Shape::Groups, wanted, patience)?;
+    let changes = [change, trusting(places, file, &text, host)?];
     Ok(changes.into_iter().flatten().collect())
 }
 
@@ -60,9 +55,7 @@ pub(super) fn out_of_codex(
     host: &Host,
 ) -> Result<Vec<Change>, InstallError> {
     let (change, text) = json_without(file, host)?;
-    let config = codex_config(places);
-    let trusted = trusted(&config, file, &text, host)?;
-    let changes = [change, Change::writing(&config, trusted, false)];
+    let changes = [change, trusting(places, file, &text, host)?];
     Ok(changes.into_iter().flatten().collect())
 }
 
@@ -84,14 +77,15 @@ pub(super) fn into_toml(
     patience: Patience,
 ) -> Result<Vec<Change>, InstallError> {
     let mut document = toml_hooks::read(&read(file)?)?;
-    let there = toml_hooks::wires(&document).into_iter().map(|w| w.command);
-    let ours = there.filter(|command| is_ours(command, host.name));
-    if ours.eq(wanted.iter().map(|(_, command)| command.as_str())) {
+    let mut there = toml_hooks::wires(&document);
+    there.retain(|wire| is_ours(&wire.command, host.name));
+    let commands = there.iter().map(|wire| &wire.command);
+    if commands.eq(wanted.iter().map(|(_, command)| command)) {
         return Ok(Vec::new());
     }
     toml_hooks::remove(&mut document, host.name);
     toml_hooks::add(&mut document, host, wanted, patience)?;
-    let change = Change::writing(file, document.to_string(), false);
+    let change = Change::editing(file, document.to_string(), !there.is_empty());
     Ok(change.into_iter().collect())
 }
 
@@ -104,7 +98,7 @@ pub(super) fn out_of_toml(file: &Path, host: &Host) -> Result<Vec<Change>, Insta
         let path = file.to_owned();
         return Ok(vec![Change::Remove { path }]);
     }
-    Ok(Change::writing(file, text, false).into_iter().collect())
+    Ok(Change::editing(file, text, true).into_iter().collect())
 }
 
 pub(super) fn toml_wires(file: &Path) -> Result<Vec<Wire>, InstallError> {
@@ -118,14 +112,14 @@ fn json(path: &Path, text: &str) -> Result<JsonText, InstallError> {
     })
 }
 
-/// Returns a JSON settings file with our wires in it; unchanged where they are there already.
+/// Returns what puts our wires into a JSON settings file, and its text with them; nothing where they are there already.
 fn json_with(
     file: &Path,
     host: &Host,
     shape: Shape,
     wanted: &[(&Moment, String)],
     patience: Patience,
-) -> Result<String, InstallError> {
+) -> Result<(Option<Change>, String), InstallError> {
     let before = read(file)?;
     let mut text = json(file, &before)?;
     let there: Vec<Wire> = json_hooks::wires(&text)
@@ -142,7 +136,9 @@ fn json_with(
         json_hooks::remove(&mut text, host.name);
         json_hooks::add(&mut text, shape, host, wanted, patience)?;
     }
-    Ok(text.text().to_owned())
+    let text = text.text().to_owned();
+    let change = Change::editing(file, text.clone(), !there.is_empty());
+    Ok((change, text))
 }
 
 /// Returns what takes our wires out of a JSON settings file, and its text without them.
@@ -160,7 +156,7 @@ fn json_without(file: &Path, host: &Host) -> Result<(Option<Change>, String), In
     let change = if text == before || before.is_empty() {
         None
     } else if left || text.contains("//") || text.contains("/*") {
-        Change::writing(file, text.clone(), false)
+        Change::editing(file, text.clone(), true)
     } else {
         let path = file.to_owned();
         Some(Change::Remove { path })
@@ -170,6 +166,20 @@ fn json_without(file: &Path, host: &Host) -> Result<(Option<Change>, String), In
 
 fn codex_config(places: &Places) -> PathBuf {
     places.codex().join("config.toml")
+}
+
+/// Returns what makes Codex trust our hooks in a file, and no longer those that have gone.
+fn trusting(
+    places: &Places,
+    hooks_file: &Path,
+    hooks: &str,
+    host: &Host,
+) -> Result<Option<Change>, InstallError> {
+    let config = codex_config(places);
+    let trusted = trusted(&config, hooks_file, hooks, host)?;
+    // Hashes do not tell whose hooks they are of: any may be of ours, from another scope too.
+    let is_wired = toml_hooks::trusts_any(&toml_hooks::read(&read(&config)?)?);
+    Ok(Change::editing(&config, trusted, is_wired))
 }
 
 /// Returns Codex's configuration with the hashes of our hooks in it.
