@@ -109,3 +109,19 @@ fn the_text_without_wires_is_kept_whatever_is_done_after() {
         assert_eq!(kept, later, "{}", installer.host);
     }
 }
+
+#[test]
+fn wires_behind_a_link_are_taken_out_and_the_link_stays() {
+    let world = world();
+    for (installer, file, _) in settings(&world) {
+        install(&world, installer, Scope::User, &Needs::All);
+        let real = world.path(installer.host);
+        fs::rename(&file, &real).unwrap();
+        symlink(&real, &file).unwrap();
+        uninstall(&world, installer, Scope::User);
+        assert_eq!(fs::read_link(&file).unwrap(), real, "{}", installer.host);
+        let left = fs::read_to_string(&real).unwrap();
+        assert!(!left.contains("ahp"), "{}: {left}", installer.host);
+        assert_eq!(uninstall(&world, installer, Scope::User), []);
+    }
+}

@@ -94,11 +94,12 @@ pub(super) fn out_of_toml(file: &Path, host: &Host) -> Result<Vec<Change>, Insta
     let mut document = toml_hooks::read(&before)?;
     toml_hooks::remove(&mut document, host.name);
     let text = document.to_string();
-    if text.trim().is_empty() && !before.trim().is_empty() {
-        let path = file.to_owned();
-        return Ok(vec![Change::Remove { path }]);
-    }
-    Ok(Change::editing(file, text, true).into_iter().collect())
+    let change = if text.trim().is_empty() && !before.trim().is_empty() {
+        emptied(file, text)
+    } else {
+        Change::editing(file, text, true)
+    };
+    Ok(change.into_iter().collect())
 }
 
 pub(super) fn toml_wires(file: &Path) -> Result<Vec<Wire>, InstallError> {
@@ -158,10 +159,18 @@ fn json_without(file: &Path, host: &Host) -> Result<(Option<Change>, String), In
     } else if left || text.contains("//") || text.contains("/*") {
         Change::editing(file, text.clone(), true)
     } else {
-        let path = file.to_owned();
-        Some(Change::Remove { path })
+        emptied(file, text.clone())
     };
     Ok((change, text))
+}
+
+/// Returns what becomes of a file in which nothing is left: it goes away, but what a link leads to is somebody's.
+fn emptied(file: &Path, text: String) -> Option<Change> {
+    if file.is_symlink() {
+        return Change::editing(file, text, true);
+    }
+    let path = file.to_owned();
+    Some(Change::Remove { path })
 }
 
 fn codex_config(places: &Places) -> PathBuf {
