@@ -197,3 +197,17 @@ fn explain_of_one_binding_or_of_none_by_that_name() {
     assert_eq!(ran.code, 1);
     assert!(ran.stderr.contains("no binding `three`"), "{}", ran.stderr);
 }
+
+#[test]
+fn a_directory_that_is_not_there_is_neither_sound_nor_trusted() {
+    let world = World::new("hooks: {}\n");
+    world.write("file", "");
+    for dir in ["nowhere", "file"] {
+        for command in ["check", "trust"] {
+            let done = world.ahp(&[command, dir]);
+            assert_eq!(done.code, 1, "{command}: {}", done.stdout);
+            let told = format!("`{dir}` is no directory");
+            assert!(done.stderr.contains(&told), "{}", done.stderr);
+        }
+    }
+}

@@ -16,6 +16,14 @@ pub(crate) fn locations(dir: Option<&Path>) -> Locations {
     Locations::find(&Environment::of_process(), dir)
 }
 
+/// Finds the project around a directory that somebody has named: one that is not there has no policy to speak of.
+pub(crate) fn named(dir: Option<&Path>) -> Result<Locations, String> {
+    match dir {
+        Some(dir) if !dir.is_dir() => Err(format!("`{}` is no directory", dir.display())),
+        dir => Ok(locations(dir)),
+    }
+}
+
 /// Begins to make the engine of a project, with async bindings in processes of their own.
 pub(crate) fn engine(locations: Locations) -> EngineBuilder {
     Engine::builder()

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args) -> Exit {
 }
 
 fn trust(args: &Args) -> Result<Exit, String> {
-    let mut locations = project::locations(args.dir.as_deref());
+    let mut locations = project::named(args.dir.as_deref())?;
     let root = locations.project_root.clone();
     if locations.trust_all {
         output::error(

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Args) -> Exit {
 }
 
 fn check(args: &Args) -> Result<Exit, String> {
-    let locations = project::locations(args.dir.as_deref());
+    let locations = project::named(args.dir.as_deref())?;
     let engine = project::engine(locations.clone())
         .build()
         .map_err(|e| e.to_string())?;
