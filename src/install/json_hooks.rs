@@ -1,5 +1,7 @@
 //! Hooks in JSON settings: the shapes in which hosts list them, found and written.
 
+use std::time::Duration;
+
 use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
@@ -48,35 +50,66 @@ impl Shape {
         entry
     }
 
+    /// Returns the hooks that an entry of an event's list holds.
+    fn wires_of(self, event: &str, entry: &Value) -> Vec<Wire> {
+        let handlers = match entry.get("hooks") {
+            Some(Value::Array(handlers)) => handlers.iter().collect(),
+            _ => vec![entry],
+        };
+        let matcher = entry.get("matcher").and_then(Value::as_str);
+        let wire = |handler: &Value| {
+            let wire = Wire::new(event, command_of(handler)?).matching(matcher);
+            Some(Wire {
+                timeout: self.timeout_of(handler),
+                is_async: handler.get("async") == Some(&Value::Bool(true)),
+                ..wire
+            })
+        };
+        handlers.into_iter().filter_map(wire).collect()
+    }
+
+    fn timeout_of(self, handler: &Value) -> Option<Duration> {
+        let (key, unit) = match self {
+            Self::Copilot => ("timeoutSec", 1.0),
+            Self::GroupsMillis => ("timeout", 1000.0),
+            Self::Groups | Self::Cursor => ("timeout", 1.0),
+            Self::Windsurf => return None,
+        };
+        let limit = handler.get(key)?.as_f64()?;
+        Duration::try_from_secs_f64(limit / unit).ok()
+    }
+
     const fn has_version(self) -> bool {
         matches!(self, Self::Copilot | Self::Cursor)
     }
 }
 
 /// Returns every hook of a settings file with the event that it stands at.
-pub(super) fn wires(text: &JsonText) -> Vec<Wire> {
+pub(super) fn wires(text: &JsonText, shape: Shape) -> Vec<Wire> {
     let value = text.value();
-    let Some(Value::Object(events)) = value.get("hooks") else {
-        return Vec::new();
-    };
+    let events = value.get("hooks").and_then(Value::as_object);
     let mut found = Vec::new();
-    for (event, entries) in events {
+    for (event, entries) in events.into_iter().flatten() {
         for entry in entries.as_array().into_iter().flatten() {
-            let handlers = match entry.get("hooks") {
-                Some(Value::Array(handlers)) => handlers.iter().collect(),
-                _ => vec![entry],
-            };
-            for handler in handlers {
-                if let Some(command) = command_of(handler) {
-                    found.push(Wire {
-                        event: event.clone(),
-                        command: command.to_owned(),
-                    });
-                }
-            }
+            found.extend(shape.wires_of(event, entry));
         }
     }
     found
+}
+
+/// Whether the wires that are there are those of some moments, as they would be written.
+pub(super) fn are(
+    there: &[Wire],
+    shape: Shape,
+    host: &Host,
+    wanted: &[(&Moment, String)],
+    patience: Patience,
+) -> bool {
+    let written = |(moment, command): &(&Moment, String)| {
+        shape.wires_of(moment.name(), &shape.entry(host, moment, command, patience))
+    };
+    let wanted: Vec<Wire> = wanted.iter().flat_map(written).collect();
+    there.len() == wanted.len() && wanted.iter().all(|wire| there.contains(wire))
 }
 
 fn command_of(handler: &Value) -> Option<&str> {

@@ -7,6 +7,7 @@ mod json_text;
 mod places;
 mod scripts;
 mod toml_hooks;
+mod wire;
 
 pub use self::change::Change;
 pub use self::change::backup_of;
@@ -18,6 +19,7 @@ pub use self::places::Places;
 pub use self::places::Scope;
 pub use self::places::command;
 pub use self::places::is_ours;
+pub use self::wire::Wire;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -25,15 +27,6 @@ use std::path::PathBuf;
 use crate::event::Trigger;
 use crate::host::Host;
 use crate::host::Moment;
-
-/// A hook that stands in a host's settings.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wire {
-    /// The host's event.
-    pub event: String,
-    /// The command line that it runs.
-    pub command: String,
-}
 
 /// Why a host cannot be wired.
 #[derive(Debug, thiserror::Error)]

@@ -27,10 +27,7 @@ pub(super) fn executable(host: &str, command: &str) -> String {
 /// Returns the wire of an executable of ours.
 pub(super) fn wire(event: &str, text: &str) -> Option<Wire> {
     let command = text.lines().find_map(|line| line.strip_prefix("exec "))?;
-    is_ours(text).then(|| Wire {
-        event: event.to_owned(),
-        command: command.to_owned(),
-    })
+    is_ours(text).then(|| Wire::new(event, command))
 }
 
 /// Returns OpenCode's plugin for some moments.
@@ -66,10 +63,7 @@ pub(super) fn plugin_wires(text: &str) -> Vec<Wire> {
     events
         .iter()
         .filter_map(serde_json::Value::as_str)
-        .map(|event| Wire {
-            event: event.to_owned(),
-            command: format!("{command} {event}"),
-        })
+        .map(|event| Wire::new(event, &format!("{command} {event}")))
         .collect()
 }
 
@@ -94,10 +88,7 @@ pub(super) fn git_wire(name: &str, text: &str) -> Option<Wire> {
         .find(|line| line.contains(" hook --host git "))?;
     let line = line.rsplit(" | ").next()?;
     let (command, _) = line.split_once(" -- ")?;
-    is_ours(text).then(|| Wire {
-        event: name.to_owned(),
-        command: command.to_owned(),
-    })
+    is_ours(text).then(|| Wire::new(name, command))
 }
 
 /// Returns the `monoco` that stands before the real one in the search path.

@@ -1,5 +1,7 @@
 //! Hooks in TOML settings (`[[hooks]]` of the Kimi family), and the hashes by which Codex trusts a hook.
 
+use std::time::Duration;
+
 use serde_json::Map;
 use serde_json::Value;
 use sha2::Digest as _;
@@ -26,21 +28,34 @@ pub(super) fn read(text: &str) -> Result<DocumentMut, InstallError> {
 /// Returns every hook with the event that it stands at.
 pub(super) fn wires(document: &DocumentMut) -> Vec<Wire> {
     let tables = document.get("hooks").and_then(Item::as_array_of_tables);
-    let text = |table: &Table, key: &str| {
-        table
-            .get(key)
-            .and_then(Item::as_str)
-            .unwrap_or_default()
-            .to_owned()
+    let wire = |table: &Table| {
+        let text = |key| table.get(key).and_then(Item::as_str);
+        let seconds = table.get("timeout").and_then(Item::as_integer);
+        let wire = Wire::new(
+            text("event").unwrap_or_default(),
+            text("command").unwrap_or_default(),
+        );
+        Wire {
+            timeout: seconds
+                .and_then(|s| u64::try_from(s).ok())
+                .map(Duration::from_secs),
+            ..wire.matching(text("matcher"))
+        }
     };
     tables
         .into_iter()
         .flat_map(ArrayOfTables::iter)
-        .map(|table| Wire {
-            event: text(table, "event"),
-            command: text(table, "command"),
-        })
+        .map(wire)
         .collect()
+}
+
+/// Returns the wire of a moment as it is written.
+pub(super) fn written(host: &Host, moment: &Moment, command: &str, patience: Patience) -> Wire {
+    let limit = Duration::from_secs(patience.seconds(host, moment));
+    Wire {
+        timeout: Some(limit),
+        ..Wire::new(moment.name(), command)
+    }
 }
 
 /// Adds the wires of some moments: no key but those four, for an unknown one breaks the whole file.

@@ -6,6 +6,7 @@
 )]
 
 mod keeping;
+mod weak;
 
 use std::collections::BTreeSet;
 use std::fs;

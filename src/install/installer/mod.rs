@@ -187,7 +187,8 @@ impl Installer {
             return Ok(Vec::new());
         };
         let mut wires = match self.form {
-            Form::Json(_) | Form::Codex => settings::json_wires(&file)?,
+            Form::Json(shape) => settings::json_wires(&file, shape)?,
+            Form::Codex => settings::json_wires(&file, Shape::Groups)?,
             Form::Toml => settings::toml_wires(&file)?,
             Form::Executables => host
                 .moments
@@ -217,6 +218,22 @@ impl Installer {
         self.is_shim()
             && (self.file)(places, scope)
                 .is_some_and(|file| read(&file).is_ok_and(|text| scripts::is_ours(&text)))
+    }
+
+    /// Returns the settings file that switches off every hook of the host: the narrowest that speaks of it decides.
+    pub fn switched_off(&self, places: &Places) -> Result<Option<PathBuf>, InstallError> {
+        if !matches!(self.form, Form::Json(_)) {
+            return Ok(None);
+        }
+        let files = [Scope::Local, Scope::Project, Scope::User]
+            .into_iter()
+            .filter_map(|scope| (self.file)(places, scope));
+        for file in files {
+            if let Some(is_off) = settings::switches_off(&file)? {
+                return Ok(is_off.then_some(file));
+            }
+        }
+        Ok(None)
     }
 
     /// Whether Codex trusts the hooks of ours that stand in the settings of a scope.

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::path::PathBuf;
 
+use serde_json::Value;
+
 use super::read;
 use crate::host::Host;
 use crate::host::Moment;
@@ -33,8 +35,14 @@ pub(super) fn out_of_json(file: &Path, host: &Host) -> Result<Vec<Change>, Insta
     Ok(change.into_iter().collect())
 }
 
-pub(super) fn json_wires(file: &Path) -> Result<Vec<Wire>, InstallError> {
-    Ok(json_hooks::wires(&json(file, &read(file)?)?))
+pub(super) fn json_wires(file: &Path, shape: Shape) -> Result<Vec<Wire>, InstallError> {
+    Ok(json_hooks::wires(&json(file, &read(file)?)?, shape))
+}
+
+/// Whether a settings file switches every hook on or off; none where it does not say.
+pub(super) fn switches_off(file: &Path) -> Result<Option<bool>, InstallError> {
+    let settings = json(file, &read(file)?)?.value();
+    Ok(settings.get("disableAllHooks").and_then(Value::as_bool))
 }
 
 pub(super) fn into_codex(
@@ -79,8 +87,10 @@ pub(super) fn into_toml(
     let mut document = toml_hooks::read(&read(file)?)?;
     let mut there = toml_hooks::wires(&document);
     there.retain(|wire| is_ours(&wire.command, host.name));
-    let commands = there.iter().map(|wire| &wire.command);
-    if commands.eq(wanted.iter().map(|(_, command)| command)) {
+    let written = |(moment, command): &(&Moment, String)| {
+        toml_hooks::written(host, moment, command, patience)
+    };
+    if there.iter().cloned().eq(wanted.iter().map(written)) {
         return Ok(Vec::new());
     }
     toml_hooks::remove(&mut document, host.name);
@@ -123,17 +133,9 @@ fn json_with(
 ) -> Result<(Option<Change>, String), InstallError> {
     let before = read(file)?;
     let mut text = json(file, &before)?;
-    let there: Vec<Wire> = json_hooks::wires(&text)
-        .into_iter()
-        .filter(|wire| is_ours(&wire.command, host.name))
-        .collect();
-    let same = there.len() == wanted.len()
-        && wanted.iter().all(|(moment, command)| {
-            there
-                .iter()
-                .any(|w| w.event == moment.name() && w.command == *command)
-        });
-    if !same {
+    let mut there = json_hooks::wires(&text, shape);
+    there.retain(|wire| is_ours(&wire.command, host.name));
+    if !json_hooks::are(&there, shape, host, wanted, patience) {
         json_hooks::remove(&mut text, host.name);
         json_hooks::add(&mut text, shape, host, wanted, patience)?;
     }

@@ -392,6 +392,12 @@ fn notes(installer: &Installer, scope: Scope, places: &Places) -> Vec<String> {
         }
         _ => {}
     }
+    if let Ok(Some(file)) = installer.switched_off(places) {
+        notes.push(format!(
+            "it runs no hook at all: `disableAllHooks` stands in {}; take it out there",
+            file.display()
+        ));
+    }
     notes
 }
 

@@ -82,6 +82,9 @@ struct HostFindings {
     /// Whether its program is in the search path.
     installed: bool,
     wired: Vec<Wired>,
+    /// The settings file that switches off every hook of the host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    switched_off: Option<String>,
     /// What becomes of answers that it cannot carry, where the policy in force gives them.
     degraded: Vec<String>,
     blind_spots: &'static [&'static str],
@@ -95,6 +98,9 @@ struct Wired {
     /// Events that the policy in force needs and that are not wired.
     missing: Vec<&'static str>,
     command: Option<String>,
+    /// Events at which the host does not heed what it is answered, or does not always ask.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    weak: Vec<String>,
     canary: Canary,
     trusted: bool,
 }
@@ -287,6 +293,10 @@ fn of_host(
                 (false, None) => Canary::NotSent("no event before a tool is wired".to_owned()),
             },
             command: canary_wire.map(|w| w.command.clone()),
+            weak: wires
+                .iter()
+                .filter_map(|w| Some(format!("{}: {}", w.event, w.weakness(host)?)))
+                .collect(),
             trusted: installer.is_trusted(places, scope),
             events,
         });
@@ -295,6 +305,10 @@ fn of_host(
         host: host.name,
         title: host.title,
         installed: install::is_here(host, environment),
+        switched_off: installer
+            .switched_off(places)
+            .map_err(|e| e.to_string())?
+            .map(|file| file.display().to_string()),
         wired,
         degraded: degraded(host, needs),
         blind_spots: host.blind_spots,
@@ -333,12 +347,24 @@ fn problems(findings: &Findings) -> Vec<String> {
         found.push(format!("the log {}: {refusal}", findings.log.path));
     }
     for host in &findings.hosts {
+        if let (Some(file), false) = (&host.switched_off, host.wired.is_empty()) {
+            found.push(format!(
+                "{} runs no hook at all: `disableAllHooks` stands in {file}; take it out there",
+                host.host
+            ));
+        }
         for wired in &host.wired {
             let place = format!("{} ({})", host.host, wired.scope);
             if let Canary::NotBlocked(why) = &wired.canary {
                 found.push(format!(
                     "{place} would let a bad event pass: {why}; try `ahp install {}`",
                     host.host
+                ));
+            }
+            for weak in &wired.weak {
+                found.push(format!(
+                    "{place} would let things pass at {weak}; `ahp install {} --{}` mends it",
+                    host.host, wired.scope
                 ));
             }
             if !wired.missing.is_empty() {

@@ -49,6 +49,9 @@ pub(super) fn show(findings: &Findings) {
             output::line(format!("  not wired: `ahp install {}`", host.host));
             continue;
         }
+        if let Some(file) = &host.switched_off {
+            output::line(format!("  SWITCHED OFF: `disableAllHooks` in {file}"));
+        }
         for wired in &host.wired {
             output::line(format!("  wired ({}): {}", wired.scope, wired.file));
             if !wired.events.is_empty() {
@@ -62,6 +65,9 @@ pub(super) fn show(findings: &Findings) {
                     Canary::NotSent(why) => why.clone(),
                 }
             ));
+            for weak in &wired.weak {
+                output::line(format!("    weak     {weak}"));
+            }
             if !wired.trusted {
                 output::line("    trust    NOT TRUSTED: the host skips these hooks");
             }

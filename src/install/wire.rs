@@ -1,0 +1,71 @@
+//! Wire: a hook that stands in a host's settings, and whether the host would wait for it and heed it.
+
+use std::time::Duration;
+
+use crate::host::Host;
+
+/// A hook that stands in a host's settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wire {
+    /// The host's event.
+    pub event: String,
+    /// The command line that it runs.
+    pub command: String,
+    /// The tools that it is run for, where not for all.
+    pub matcher: Option<String>,
+    /// How long the host waits for it, where that is written.
+    pub timeout: Option<Duration>,
+    /// Whether the host goes on without its answer.
+    pub is_async: bool,
+}
+
+impl Wire {
+    /// Makes a wire for all tools that the host waits for as long as it waits for any.
+    pub(super) fn new(event: &str, command: &str) -> Self {
+        Self {
+            event: event.to_owned(),
+            command: command.to_owned(),
+            matcher: None,
+            timeout: None,
+            is_async: false,
+        }
+    }
+
+    /// Limits it to the tools of a matcher; some hosts write one for all tools, too.
+    pub(super) fn matching(mut self, matcher: Option<&str>) -> Self {
+        self.matcher = matcher
+            .filter(|text| !matches!(*text, "" | "*"))
+            .map(str::to_owned);
+        self
+    }
+
+    /// Returns why the host would let things pass that its command would stop; none where it would not.
+    pub fn weakness(&self, host: &Host) -> Option<String> {
+        if self.is_async {
+            return Some("it is `async`, so that nothing waits for its answer".to_owned());
+        }
+        let is_named = |name: &&str| name.eq_ignore_ascii_case(&self.event);
+        let moment = host.moments.iter().find(|m| m.names.iter().any(is_named));
+        if let Some(matcher) = &self.matcher
+            && moment.and_then(|m| m.matcher) != Some(matcher)
+        {
+            return Some(format!("its matcher `{matcher}` leaves tools out"));
+        }
+        let limit = self.timeout?;
+        let own = self.patience().unwrap_or(host.timeout * 4 / 5);
+        (limit <= own).then(|| {
+            format!(
+                "it is cut off after {} s and takes up to {} s",
+                limit.as_secs_f64(),
+                own.as_secs_f64()
+            )
+        })
+    }
+
+    /// Returns how long the command says that it may take.
+    fn patience(&self) -> Option<Duration> {
+        let (_, rest) = self.command.split_once(" --timeout ")?;
+        let seconds = rest.split_whitespace().next()?.parse().ok()?;
+        Duration::try_from_secs_f64(seconds).ok()
+    }
+}

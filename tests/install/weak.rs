@@ -1,0 +1,97 @@
+//! Wires that are there and hold nothing back: `doctor` says so, and another installation mends what is ours.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use serde_json::json;
+
+use crate::world::World;
+
+fn set(file: &Path, pointer: &str, key: &str, value: Value) {
+    let mut settings: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    settings.pointer_mut(pointer).unwrap()[key] = value;
+    fs::write(file, settings.to_string()).unwrap();
+}
+
+#[test]
+fn a_wire_that_was_weakened_is_told_and_mended() {
+    let claude = (
+        "claude-code",
+        ".claude/settings.json",
+        "/hooks/PreToolUse/0",
+    );
+    let gemini = ("gemini-cli", ".gemini/settings.json", "/hooks/BeforeTool/0");
+    let copilot = ("copilot", ".github/hooks/ahp.json", "/hooks/preToolUse/0");
+    for ((host, file, group), inner, key, value, told) in [
+        (
+            claude,
+            "",
+            "matcher",
+            json!("Edit"),
+            "`Edit` leaves tools out",
+        ),
+        (claude, "/hooks/0", "timeout", json!(1), "cut off after 1 s"),
+        (claude, "/hooks/0", "async", json!(true), "it is `async`"),
+        (
+            gemini,
+            "/hooks/0",
+            "timeout",
+            json!(60),
+            "cut off after 0.06 s",
+        ),
+        (copilot, "", "timeoutSec", json!(2), "cut off after 2 s"),
+    ] {
+        let world = World::new("hooks: {}\n");
+        world.ahp(&["install", host, "--project"]);
+        let sound = world.ahp(&["doctor", host]);
+        assert_eq!(sound.code, 0, "{host}: {}", sound.stdout);
+        let path = world.path(file);
+        set(&path, &format!("{group}{inner}"), key, value);
+        let weak = world.ahp(&["doctor", host]);
+        assert_eq!(weak.code, 1, "{host} {key}: {}", weak.stdout);
+        assert!(weak.stdout.contains(told), "{}", weak.stdout);
+        let mended = world.ahp(&["install", host, "--project"]).stdout;
+        assert!(mended.contains("wired "), "{host} {key}: {mended}");
+        let sound = world.ahp(&["doctor", host]);
+        assert_eq!(sound.code, 0, "{host} {key}: {}", sound.stdout);
+    }
+}
+
+#[test]
+fn a_matcher_for_every_tool_is_no_weakness() {
+    let world = World::new("hooks: {}\n");
+    world.ahp(&["install", "claude-code"]);
+    let file = world.path(".claude/settings.json");
+    for every in ["*", ""] {
+        set(&file, "/hooks/PreToolUse/0", "matcher", json!(every));
+        assert_eq!(world.ahp(&["doctor", "claude-code"]).code, 0);
+        let again = world.ahp(&["install", "claude-code"]).stdout;
+        assert!(again.contains("is wired already"), "{again}");
+    }
+}
+
+#[test]
+fn hooks_that_are_switched_off_are_told() {
+    for (host, file) in [
+        ("claude-code", ".claude/settings.json"),
+        ("claude-code", ".claude/settings.local.json"),
+        ("copilot", ".github/hooks/ahp.json"),
+    ] {
+        let world = World::new("hooks: {}\n");
+        world.ahp(&["install", host, "--project"]);
+        let path = world.path(file);
+        if !path.exists() {
+            world.write(file, "{}");
+        }
+        set(&path, "", "disableAllHooks", json!(true));
+        let told = "runs no hook at all: `disableAllHooks` stands in ";
+        let examined = world.ahp(&["doctor", host]);
+        assert_eq!(examined.code, 1, "{file}: {}", examined.stdout);
+        assert!(examined.stdout.contains(told), "{}", examined.stdout);
+        let installed = world.ahp(&["install", host, "--project"]).stdout;
+        assert!(installed.contains(told), "{installed}");
+        set(&path, "", "disableAllHooks", json!(false));
+        assert_eq!(world.ahp(&["doctor", host]).code, 0, "{file}");
+    }
+}
