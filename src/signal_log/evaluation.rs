@@ -203,11 +203,13 @@ mod tests {
         #[test]
         fn the_text_is_that_of_the_record(
             command in "(cargo|\n|\"|\\\\|é| |sk-|ghp_|eyJ|AKIA|IOSFODNN7EXAMPLE|[a-z0-9]{36}|Token|secret|: |=|\
-                        Bearer |https://|u:|pass|@|x|internal-42|\u{1}){0,12}",
-            name in "(api|access|private|client|Secret|TOKEN|max|[-_])?([-_])?(key|KEY|token|tokens|secret|password|path)",
+                        Bearer |https://|u:|pass|@|x|internal-42|\u{1}|'|--|-|_|private|access|key| -u |curl|pwd|hunter22|\
+                        \\$|\\(|Authorization|-----BEGIN |PRIVATE KEY-----|-----END ){0,12}",
+            name in "(api|access|private|client|Secret|TOKEN|max|[-_])?([-_])?(key|KEY|token|tokens|secret|password|path|pass|Authorization|ghp_[a-z0-9]{36})",
             value in "(hunter|ghp_|2|x|\n){0,6}",
         ) {
             check(&command, &name, &json!(value));
+            check(&command, "lines", &json!([command, value, {&name: [1, true, {"x": value}]}]));
         }
     }
 }

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::marks;
 use crate::event::Event;
 use crate::signal::Origin;
 use crate::signal::Response;
@@ -119,6 +120,11 @@ const fn is_zero(n: &u64) -> bool {
 }
 
 impl EvaluationRecord {
+    /// Whether something was cut out of the event, a secret or too much text.
+    pub fn is_cut(&self) -> bool {
+        self.event.as_ref().is_some_and(marks::is_cut)
+    }
+
     /// Returns the record of an evaluated event, without the event itself, its digest and what was skipped.
     pub fn of(event: &Event, verdict: &Verdict) -> Self {
         let selected = |report: &&BindingReport| report.outcome != Outcome::Skipped;

@@ -8,6 +8,8 @@ use serde_json::Value;
 
 use super::Body;
 use super::LogError;
+use super::label;
+use super::marks;
 use super::secret;
 use crate::config::LogEvents;
 use crate::event::Event;
@@ -21,6 +23,24 @@ const LONGEST_TEXT: usize = 4 << 10;
 const MOST_TEXT: usize = 32 << 10;
 /// How many entries one list or map may have.
 const MOST_ENTRIES: usize = 256;
+
+/// A private key among the lines of a list.
+#[derive(Debug, Default)]
+struct KeyLines {
+    is_open: bool,
+}
+
+impl KeyLines {
+    /// Cuts a line that stands behind the first of a key, up to the last.
+    fn cut(&mut self, line: &mut String) -> bool {
+        let was_open = self.is_open;
+        self.is_open = secret::opens_key(line) || (was_open && !secret::ends_key(line));
+        if was_open {
+            *line = marks::redacted("private-key");
+        }
+        was_open
+    }
+}
 
 /// Cuts secrets and too much text out of records before they are written.
 #[derive(Debug)]
@@ -145,46 +165,80 @@ impl Redactor {
         if texts.len() > MOST_ENTRIES {
             let cut = texts.len() - MOST_ENTRIES;
             texts.truncate(MOST_ENTRIES);
-            texts.push(format!("[cut: {cut} entries]"));
+            texts.push(marks::cut(cut, "entries"));
         }
+        let mut key = KeyLines::default();
         for text in texts {
-            self.clean_text(text, left);
+            if !key.cut(text) {
+                self.clean_text(text, left);
+            }
         }
     }
 
     fn clean_value(&self, value: &mut Value, left: &mut usize) {
+        self.clean_part(value, false, left);
+    }
+
+    /// Cleans a value; of one that is a secret itself, nothing but its form stays.
+    fn clean_part(&self, value: &mut Value, is_secret: bool, left: &mut usize) {
         match value {
+            Value::String(text) if is_secret && !text.is_empty() => marks::SECRET.clone_into(text),
+            Value::Number(_) if is_secret => *value = marks::SECRET.into(),
             Value::String(text) => self.clean_text(text, left),
             Value::Array(values) => {
                 let cut = values.len().saturating_sub(MOST_ENTRIES);
                 values.truncate(MOST_ENTRIES);
+                let mut key = KeyLines::default();
                 for value in &mut *values {
-                    self.clean_value(value, left);
+                    let is_cut = match value {
+                        Value::String(text) if !is_secret => key.cut(text),
+                        _ => false,
+                    };
+                    if !is_cut {
+                        self.clean_part(value, is_secret, left);
+                    }
                 }
                 if cut > 0 {
-                    values.push(Value::String(format!("[cut: {cut} entries]")));
+                    values.push(marks::cut(cut, "entries").into());
                 }
             }
-            Value::Object(map) => self.clean_map(map, left),
+            Value::Object(map) => self.clean_entries(map, is_secret, left),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 
     fn clean_map(&self, map: &mut Map<String, Value>, left: &mut usize) {
+        self.clean_entries(map, false, left);
+    }
+
+    fn clean_entries(&self, map: &mut Map<String, Value>, is_secret: bool, left: &mut usize) {
         let cut = map.len().saturating_sub(MOST_ENTRIES);
         if cut > 0 {
             *map = std::mem::take(map).into_iter().take(MOST_ENTRIES).collect();
         }
         for (name, value) in &mut *map {
-            match value {
-                Value::String(text) if !text.is_empty() && secret::is_secret_name(name) => {
-                    "[redacted: secret]".clone_into(text);
-                }
-                value => self.clean_value(value, left),
-            }
+            let is_secret = is_secret || label::is_secret_name(name);
+            self.clean_part(value, is_secret, left);
         }
+        self.clean_names(map);
         if cut > 0 {
-            map.insert("…".to_owned(), format!("[cut: {cut} entries]").into());
+            map.insert("…".to_owned(), marks::cut(cut, "entries").into());
+        }
+    }
+
+    /// Cuts the secrets out of the names of entries; no two entries become one.
+    fn clean_names(&self, map: &mut Map<String, Value>) {
+        let clean: Vec<_> = map.keys().map(|n| self.without_secrets(n)).collect();
+        if clean.iter().all(Option::is_none) {
+            return;
+        }
+        let entries = std::mem::take(map);
+        for (at, ((name, value), clean)) in entries.into_iter().zip(clean).enumerate() {
+            let mut name = clean.unwrap_or(name);
+            if map.contains_key(&name) {
+                name.push_str(&format!(" #{at}"));
+            }
+            map.insert(name, value);
         }
     }
 
@@ -198,7 +252,7 @@ impl Redactor {
             let keep = text.floor_char_boundary(most);
             let cut = text.len() - keep;
             text.truncate(keep);
-            text.push_str(&format!("[cut: {cut} bytes]"));
+            text.push_str(&marks::cut(cut, "bytes"));
             *left -= keep;
         } else {
             *left -= text.len();
@@ -229,7 +283,7 @@ impl Redactor {
             }
             if range.start >= at {
                 clean.push_str(text.get(at..range.start).unwrap_or_default());
-                clean.push_str(&format!("[redacted: {name}]"));
+                clean.push_str(&marks::redacted(name));
             }
             at = range.end;
         }
@@ -257,6 +311,48 @@ mod tests {
             json!({"command": "x [redacted: aws-access-key] [redacted: pattern]",
                    "db_password": "[redacted: secret]"})
         );
+    }
+
+    #[test]
+    fn all_under_a_secret_name_is_cut() {
+        let cut = "[redacted: secret]";
+        assert_eq!(
+            cleaned(
+                json!({"password": 12_345_678, "token": ["abc1", {"a": 1}], "secret": {"value": "zz2", "on": true},
+                           "Authorization": "x", "max_tokens": 5, "count": "", "api_key": ""})
+            ),
+            json!({"password": cut, "token": [cut, {"a": cut}], "secret": {"value": cut, "on": true},
+                   "Authorization": cut, "max_tokens": 5, "count": "", "api_key": ""})
+        );
+    }
+
+    #[test]
+    fn names_of_fields_are_cleaned_and_none_is_lost() {
+        let (a, b) = (
+            format!("ghp_{}", "a1".repeat(18)),
+            format!("ghp_{}", "b2".repeat(18)),
+        );
+        assert_eq!(
+            cleaned(json!({a: 1, "x": 2, b: 3})),
+            json!({"[redacted: github-token]": 1, "x": 2, "[redacted: github-token] #2": 3})
+        );
+    }
+
+    #[test]
+    fn a_private_key_is_cut_out_of_a_list_of_lines() {
+        let cut = "[redacted: private-key]";
+        assert_eq!(
+            cleaned(json!([
+                "a",
+                "+-----BEGIN PRIVATE KEY-----",
+                "+MIIabc",
+                "+-----END PRIVATE KEY-----",
+                "b"
+            ])),
+            json!(["a", format!("+{cut}"), cut, cut, "b"])
+        );
+        let certificate = json!(["-----BEGIN CERTIFICATE-----", "MIIabc"]);
+        assert_eq!(cleaned(certificate.clone()), certificate);
     }
 
     #[test]

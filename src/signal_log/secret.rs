@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::label;
 use super::words::Words;
 
 /// How a kind of secret is known: by what it begins with, and how long what follows is.
@@ -87,34 +88,13 @@ pub(crate) const SHAPES: &[Shape] = &[
     shape("stripe-key", "sk_test_", 20, Alphabet::Word),
 ];
 
-/// Words after which a secret stands: `password=…`, `token: …`, `Authorization: Bearer …`.
-const LABELS: [&str; 15] = [
-    "access_key",
-    "accesskey",
-    "api-key",
-    "api_key",
-    "apikey",
-    "auth_token",
-    "bearer ",
-    "basic ",
-    "client_secret",
-    "passwd",
-    "password",
-    "private_key",
-    "secret",
-    "secret_key",
-    "token",
-];
-
 static PREFIXES: Words<{ SHAPES.len() }> = Words::new(prefixes(), false);
 
-static LABELLED: Words<15> = Words::new(LABELS, true);
-
 /// How many traces there are: the prefixes and labels, and what is found by neither.
-const TRACE_COUNT: usize = SHAPES.len() + LABELS.len() + OTHERS.len();
+const TRACE_COUNT: usize = SHAPES.len() + label::TEXTS.len() + 1;
 
-/// The labels in which a name may have another line between its words, and what a password in an address stands behind.
-const OTHERS: [&str; 3] = ["access-key", "private-key", "://"];
+/// What a password in an address stands behind.
+const ADDRESS: &str = "://";
 
 static TRACES: Words<TRACE_COUNT> = Words::new(traces(), true);
 
@@ -128,10 +108,10 @@ const fn traces() -> [&'static str; TRACE_COUNT] {
     while at < TRACE_COUNT {
         traces[at] = if at < SHAPES.len() {
             SHAPES[at].prefix
-        } else if at < SHAPES.len() + LABELS.len() {
-            LABELS[at - SHAPES.len()]
+        } else if at < SHAPES.len() + label::TEXTS.len() {
+            label::TEXTS[at - SHAPES.len()]
         } else {
-            OTHERS[at - SHAPES.len() - LABELS.len()]
+            ADDRESS
         };
         at += 1;
     }
@@ -174,11 +154,7 @@ pub(crate) fn find(text: &str) -> Vec<(Range<usize>, &'static str)> {
             found.push((hit.start..hit.end + length, shape.name));
         }
     }
-    for hit in LABELLED.find_iter(bytes) {
-        if let Some(value) = labelled_value(text, hit.end) {
-            found.push((value, "secret"));
-        }
-    }
+    found.extend(label::find(text).into_iter().map(|range| (range, "secret")));
     found.extend(url_passwords(text));
     found.sort_by_key(|(range, _)| (range.start, usize::MAX - range.end));
     let mut end = 0;
@@ -197,20 +173,18 @@ pub(crate) fn may_hold(text: &[u8]) -> bool {
     TRACES.find_iter(text).next().is_some()
 }
 
-/// Whether the name of a field says that its value is a secret: `password`, `GITHUB_TOKEN`, `apiKey`.
-pub(crate) fn is_secret_name(name: &str) -> bool {
-    let folded = |byte: u8| match byte {
-        b'-' => b'_',
-        other => other.to_ascii_lowercase(),
+/// Whether a text begins a private key that it does not end.
+pub(crate) fn opens_key(text: &str) -> bool {
+    let Some((_, rest)) = text.rsplit_once("-----BEGIN ") else {
+        return false;
     };
-    let ends_with = |label: &str| {
-        let mut pairs = name.bytes().rev().zip(label.bytes().rev());
-        label.len() <= name.len() && pairs.all(|(a, b)| folded(a) == folded(b))
-    };
-    // `max_tokens` and `token_count` count something.
-    LABELS
-        .iter()
-        .any(|label| !label.ends_with(' ') && ends_with(label))
+    let (first_line, _) = rest.split_once('\n').unwrap_or((rest, ""));
+    first_line.contains("PRIVATE KEY") && !ends_key(rest)
+}
+
+/// Whether a private key ends in a text.
+pub(crate) fn ends_key(text: &str) -> bool {
+    text.contains("-----END ")
 }
 
 impl Shape {
@@ -245,41 +219,11 @@ impl Shape {
     }
 }
 
-/// Finds the value that stands after `password`, if one does: behind `=` or `:`, quoted or not.
-fn labelled_value(text: &str, from: usize) -> Option<Range<usize>> {
-    const SHORTEST: usize = 6;
-    let rest = text.get(from..)?;
-    let is_spaced = text.get(..from).is_some_and(|t| t.ends_with(' '));
-    let unquoted = rest.trim_start_matches(['"', '\'']);
-    let value = if is_spaced {
-        rest
-    } else {
-        let after = unquoted.trim_start();
-        let after = after.strip_prefix(['=', ':'])?;
-        // `x == token: ` and `::` are code.
-        if after.starts_with(['=', ':']) {
-            return None;
-        }
-        after.trim_start()
-    };
-    let value = value.trim_start_matches(['"', '\'']);
-    let start = text.len() - value.len();
-    let length = value
-        .find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ',' | ';' | '&' | ')' | '}'))
-        .unwrap_or(value.len());
-    let found = value.get(..length)?;
-    // A variable is not its value; `Bearer` before the token is no token.
-    let is_reference = found.starts_with(['$', '<', '{', '[', '(']) || found.contains('(');
-    let is_scheme = ["bearer", "basic"].contains(&found.to_ascii_lowercase().as_str());
-    let has_shape = !is_spaced || (length >= 16 && found.bytes().all(|b| b.is_ascii_graphic()));
-    (length >= SHORTEST && !is_reference && !is_scheme && has_shape).then(|| start..start + length)
-}
-
 /// Finds the passwords of `scheme://user:password@host`.
 fn url_passwords(text: &str) -> Vec<(Range<usize>, &'static str)> {
-    memchr::memmem::find_iter(text.as_bytes(), b"://")
+    memchr::memmem::find_iter(text.as_bytes(), ADDRESS.as_bytes())
         .filter_map(|at| {
-            let start = at + 3;
+            let start = at + ADDRESS.len();
             let rest = text.get(start..)?;
             let end = rest
                 .find(|c: char| c.is_whitespace() || matches!(c, '/' | '"' | '\'' | '?' | '#'))
@@ -353,16 +297,6 @@ mod tests {
             "std::env::var(\"TOKEN\")",
         ] {
             assert_eq!(cut(text), text);
-        }
-    }
-
-    #[test]
-    fn field_names_tell_secrets() {
-        for name in ["password", "GITHUB_TOKEN", "apiKey", "client-secret"] {
-            assert!(is_secret_name(name), "{name}");
-        }
-        for name in ["max_tokens", "path", "command", "keyboard"] {
-            assert!(!is_secret_name(name), "{name}");
         }
     }
 }

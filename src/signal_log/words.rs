@@ -10,7 +10,7 @@ const HEAD: usize = 3;
 pub(super) struct Words<const N: usize> {
     words: [&'static str; N],
     heads: [[u64; 256]; HEAD],
-    ignore_case: bool,
+    as_names: bool,
 }
 
 /// A word that was found.
@@ -25,12 +25,13 @@ pub(super) struct Hit {
 }
 
 impl<const N: usize> Words<N> {
-    /// Makes the set of at most 64 words of at least three ASCII characters, in small letters where case is ignored.
+    /// Makes the set of at most 64 words of at least three ASCII characters, in small letters and with `_` where they are names: of
+    /// those the case is ignored, and `-` is a `_`.
     #[expect(
         clippy::indexing_slicing,
         reason = "it is made by the compiler, which would tell"
     )]
-    pub(super) const fn new(words: [&'static str; N], ignore_case: bool) -> Self {
+    pub(super) const fn new(words: [&'static str; N], as_names: bool) -> Self {
         assert!(N <= 64, "a word for each bit");
         let mut heads = [[0; 256]; HEAD];
         let mut word = 0;
@@ -39,8 +40,11 @@ impl<const N: usize> Words<N> {
             while at < HEAD {
                 let byte = words[word].as_bytes()[at];
                 heads[at][byte as usize] |= 1 << word;
-                if ignore_case {
+                if as_names {
                     heads[at][byte.to_ascii_uppercase() as usize] |= 1 << word;
+                    if byte == b'_' {
+                        heads[at][b'-' as usize] |= 1 << word;
+                    }
                 }
                 at += 1;
             }
@@ -49,7 +53,7 @@ impl<const N: usize> Words<N> {
         Self {
             words,
             heads,
-            ignore_case,
+            as_names,
         }
     }
 
@@ -89,8 +93,9 @@ impl<const N: usize> Words<N> {
             let bytes = self.words.get(word)?.as_bytes();
             let end = start + bytes.len();
             let is_there = text.get(start..end).is_some_and(|found| {
-                if self.ignore_case {
-                    found.eq_ignore_ascii_case(bytes)
+                if self.as_names {
+                    let mut pairs = found.iter().zip(bytes);
+                    pairs.all(|(a, b)| a.eq_ignore_ascii_case(b) || (*a == b'-' && *b == b'_'))
                 } else {
                     found == bytes
                 }
@@ -142,9 +147,12 @@ mod tests {
     }
 
     #[test]
-    fn case_is_ignored_where_that_is_asked() {
-        static WORDS: Words<1> = Words::new(["password"], true);
-        let found: Vec<_> = WORDS.find_iter(b"PassWord=").map(|h| h.end).collect();
-        assert_eq!(found, [8]);
+    fn names_are_found_in_any_case_and_with_dashes() {
+        static WORDS: Words<1> = Words::new(["api_key"], true);
+        let found: Vec<_> = WORDS
+            .find_iter(b"Api_Key=api-KEY=api+key")
+            .map(|h| h.end)
+            .collect();
+        assert_eq!(found, [7, 15]);
     }
 }
