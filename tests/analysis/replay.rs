@@ -87,6 +87,31 @@ fn the_policy_in_force_changes_nothing() {
 }
 
 #[test]
+fn an_event_that_was_cut_is_not_judged() {
+    let world = project();
+    let long = format!("echo {}; make clean", "x".repeat(5000));
+    for command in ["PASSWORD=hunter22 make clean", &long] {
+        let input = json!({"command": command}).to_string();
+        let run = ["run", "pre-tool-use", "--tool", "Bash", "--input"];
+        let (code, said) = ahp(&world, &[&run[..], &[&input]].concat());
+        assert_eq!(code, 2, "{said}");
+    }
+    let (code, said) = ahp(&world, &["replay", "--deny-new-allows"]);
+    assert_eq!(code, 0, "{said}");
+    for part in [
+        "0 newly blocked, 0 newly allowed, 3 unchanged",
+        "2 could not be replayed: secrets or long texts were cut out of their events",
+        "of 2 events it cannot be told whether they would change",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
+    let (_, said) = ahp(&world, &["replay", "--format", "json"]);
+    let outcome: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(outcome["not_replayed"], 2, "{said}");
+    assert_eq!(outcome["cut"], 2, "{said}");
+}
+
+#[test]
 fn a_line_that_is_no_record_is_left_out_and_said() {
     let world = project();
     let log = world.read(".ahp/signals.jsonl");

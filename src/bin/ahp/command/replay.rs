@@ -71,8 +71,10 @@ struct Outcome {
     newly_blocked: u64,
     newly_allowed: u64,
     unchanged: u64,
-    /// Evaluations whose event was not logged (`log.events: none`) or is no event any more.
+    /// Evaluations whose event was not logged whole: not at all, cut, or it is no event any more.
     not_replayed: u64,
+    /// Those of them of whose event a secret or a long text was cut out.
+    cut: u64,
     /// Lines of the log that are no records.
     bad_lines: u64,
     changes: Vec<Difference>,
@@ -134,6 +136,11 @@ fn replay(args: &Args) -> Result<Exit, String> {
             match event_of(evaluation) {
                 None => outcome.not_replayed += 1,
                 Some(event) if !event.trigger.is_pre() && !args.with_post => {}
+                // What it was stopped for may be what is missing.
+                Some(_) if evaluation.is_cut() => {
+                    outcome.not_replayed += 1;
+                    outcome.cut += 1;
+                }
                 Some(event) => {
                     let old = match &current {
                         None => evaluation.decision,
@@ -150,6 +157,12 @@ fn replay(args: &Args) -> Result<Exit, String> {
     match args.format {
         Format::Json => output::json(&outcome),
         Format::Human => print(&outcome, args.against),
+    }
+    if (args.deny_new_blocks || args.deny_new_allows) && outcome.not_replayed > 0 {
+        let events = count(outcome.not_replayed, "event");
+        output::error(format!(
+            "of {events} it cannot be told whether they would change"
+        ));
     }
     let is_regression = (args.deny_new_blocks && outcome.newly_blocked > 0)
         || (args.deny_new_allows && outcome.newly_allowed > 0);
@@ -268,10 +281,19 @@ fn print(outcome: &Outcome, against: Against) {
             },
         ));
     }
-    if outcome.not_replayed > 0 {
+    let reasons = [
+        (
+            outcome.cut,
+            "secrets or long texts were cut out of their events",
+        ),
+        (
+            outcome.not_replayed - outcome.cut,
+            "their events were not logged",
+        ),
+    ];
+    for (number, reason) in reasons.into_iter().filter(|(number, _)| *number > 0) {
         output::line(format!(
-            "{} could not be replayed: their events were not logged (`settings.log.events`)",
-            outcome.not_replayed
+            "{number} could not be replayed: {reason} (`settings.log.events`)"
         ));
     }
 }
