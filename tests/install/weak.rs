@@ -95,3 +95,13 @@ fn hooks_that_are_switched_off_are_told() {
         assert_eq!(world.ahp(&["doctor", host]).code, 0, "{file}");
     }
 }
+
+#[test]
+fn the_canary_is_no_odd_call() {
+    let world = World::new("hooks: {}\n");
+    world.ahp(&["install", "vscode", "--project"]);
+    for _ in 0..2 {
+        let examined = world.ahp(&["doctor", "vscode", "--format", "json"]);
+        assert_eq!(examined.json()[0]["odd_calls"], json!([]));
+    }
+}
