@@ -118,6 +118,11 @@ fn command_of(handler: &Value) -> Option<&str> {
         .find_map(|key| handler.get(*key).and_then(Value::as_str))
 }
 
+fn misshapen(place: &str, wanted: &'static str) -> InstallError {
+    let place = place.to_owned();
+    InstallError::Shape { place, wanted }
+}
+
 /// Adds the wires of some moments.
 pub(super) fn add(
     text: &mut JsonText,
@@ -127,6 +132,12 @@ pub(super) fn add(
     patience: Patience,
 ) -> Result<(), InstallError> {
     let value = text.value();
+    if !value.is_object() {
+        return Err(misshapen("the whole of it", "an object"));
+    }
+    if value.get("hooks").is_some_and(|hooks| !hooks.is_object()) {
+        return Err(misshapen("`hooks`", "an object"));
+    }
     if shape.has_version() && value.get("version").is_none() {
         text.add(&[], Some("version"), &json!(1));
     }
@@ -147,9 +158,7 @@ pub(super) fn add(
             text.add(&["hooks"], Some(event), &json!([entry]))
         };
         if !added {
-            return Err(InstallError::Shape {
-                event: event.to_owned(),
-            });
+            return Err(misshapen(&format!("`hooks.{event}`"), "a list"));
         }
     }
     Ok(())

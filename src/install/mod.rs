@@ -51,10 +51,12 @@ pub enum InstallError {
     #[error("the settings file is not TOML: {0}")]
     Toml(String),
     /// The place where hooks stand is something else.
-    #[error("`hooks.{event}` is not a list: mend it first, nothing was changed")]
+    #[error("{place} is not {wanted}: mend it first, nothing was changed")]
     Shape {
-        /// The host's event.
-        event: String,
+        /// The place in the settings file.
+        place: String,
+        /// What it has to be.
+        wanted: &'static str,
     },
     /// `hooks` is written inline.
     #[error("`hooks` is not written as `[[hooks]]` tables: rewrite it so, nothing was changed")]

@@ -25,6 +25,17 @@ pub(super) fn read(text: &str) -> Result<DocumentMut, InstallError> {
         .map_err(|error: toml_edit::TomlError| InstallError::Toml(error.to_string()))
 }
 
+/// Returns the text of a settings file, with the line ends that it had.
+pub(super) fn text(document: &DocumentMut, before: &str) -> String {
+    let text = document.to_string();
+    let ends = before.matches('\n').count();
+    if ends > 0 && before.matches("\r\n").count() == ends {
+        text.replace("\r\n", "\n").replace('\n', "\r\n")
+    } else {
+        text
+    }
+}
+
 /// Returns every hook with the event that it stands at.
 pub(super) fn wires(document: &DocumentMut) -> Vec<Wire> {
     let tables = document.get("hooks").and_then(Item::as_array_of_tables);

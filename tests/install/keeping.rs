@@ -125,3 +125,54 @@ fn wires_behind_a_link_are_taken_out_and_the_link_stays() {
         assert_eq!(uninstall(&world, installer, Scope::User), []);
     }
 }
+
+#[test]
+fn line_ends_of_toml_stay_as_they_are() {
+    let world = world();
+    let kimi = Installer::find("kimi-cli").unwrap();
+    let file = kimi.file(&places(&world), Scope::User).unwrap();
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let text = "# mine\r\nmodel = \"x\"\r\n\r\n[models.x]\r\nmodel = \"y\"\r\n";
+    fs::write(&file, text).unwrap();
+    install(&world, kimi, Scope::User, &Needs::All);
+    let wired = fs::read_to_string(&file).unwrap();
+    assert!(wired.lines().count() > 10);
+    assert_eq!(wired.matches('\n').count(), wired.matches("\r\n").count());
+    uninstall(&world, kimi, Scope::User);
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+}
+
+#[test]
+fn a_file_that_an_installation_made_goes_away_with_it() {
+    let world = world();
+    let codex = Installer::find("codex").unwrap();
+    install(&world, codex, Scope::User, &Needs::All);
+    let config = world.home().join(".codex/config.toml");
+    assert!(config.exists());
+    uninstall(&world, codex, Scope::User);
+    assert!(!config.exists());
+}
+
+#[test]
+fn settings_of_another_shape_are_refused_by_name() {
+    let world = world();
+    let claude = Installer::find("claude-code").unwrap();
+    let file = claude.file(&places(&world), Scope::User).unwrap();
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let patience = ahp::install::Patience::for_bindings(std::time::Duration::ZERO);
+    for (text, told) in [
+        ("[]", "the whole of it is not an object"),
+        (r#"{"hooks": null}"#, "`hooks` is not an object"),
+        (
+            r#"{"hooks": {"PreToolUse": 1}}"#,
+            "`hooks.PreToolUse` is not a list",
+        ),
+    ] {
+        fs::write(&file, text).unwrap();
+        let error = claude
+            .install(&places(&world), Scope::User, &Needs::All, patience, None)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(told), "{text}: {error}");
+    }
+}

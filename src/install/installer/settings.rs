@@ -84,7 +84,8 @@ pub(super) fn into_toml(
     wanted: &[(&Moment, String)],
     patience: Patience,
 ) -> Result<Vec<Change>, InstallError> {
-    let mut document = toml_hooks::read(&read(file)?)?;
+    let before = read(file)?;
+    let mut document = toml_hooks::read(&before)?;
     let mut there = toml_hooks::wires(&document);
     there.retain(|wire| is_ours(&wire.command, host.name));
     let written = |(moment, command): &(&Moment, String)| {
@@ -95,7 +96,8 @@ pub(super) fn into_toml(
     }
     toml_hooks::remove(&mut document, host.name);
     toml_hooks::add(&mut document, host, wanted, patience)?;
-    let change = Change::editing(file, document.to_string(), !there.is_empty());
+    let text = toml_hooks::text(&document, &before);
+    let change = Change::editing(file, text, !there.is_empty());
     Ok(change.into_iter().collect())
 }
 
@@ -103,7 +105,7 @@ pub(super) fn out_of_toml(file: &Path, host: &Host) -> Result<Vec<Change>, Insta
     let before = read(file)?;
     let mut document = toml_hooks::read(&before)?;
     toml_hooks::remove(&mut document, host.name);
-    let text = document.to_string();
+    let text = toml_hooks::text(&document, &before);
     let change = if text.trim().is_empty() && !before.trim().is_empty() {
         emptied(file, text)
     } else {
@@ -188,8 +190,12 @@ fn trusting(
 ) -> Result<Option<Change>, InstallError> {
     let config = codex_config(places);
     let trusted = trusted(&config, hooks_file, hooks, host)?;
+    let before = read(&config)?;
+    if trusted.trim().is_empty() && !before.trim().is_empty() {
+        return Ok(emptied(&config, trusted));
+    }
     // Hashes do not tell whose hooks they are of: any may be of ours, from another scope too.
-    let is_wired = toml_hooks::trusts_any(&toml_hooks::read(&read(&config)?)?);
+    let is_wired = toml_hooks::trusts_any(&toml_hooks::read(&before)?);
     Ok(Change::editing(&config, trusted, is_wired))
 }
 
@@ -200,7 +206,8 @@ fn trusted(
     hooks: &str,
     host: &Host,
 ) -> Result<String, InstallError> {
-    let mut document = toml_hooks::read(&read(config)?)?;
+    let before = read(config)?;
+    let mut document = toml_hooks::read(&before)?;
     let settings = json(hooks_file, hooks)?.value();
     // It names a file by where it really lies.
     let name = hooks_file
@@ -213,5 +220,5 @@ fn trusted(
         &settings,
         |command| is_ours(command, host.name),
     )?;
-    Ok(document.to_string())
+    Ok(toml_hooks::text(&document, &before))
 }
