@@ -293,6 +293,7 @@ mod tests {
             "token = self.tokens",
             "token: process.env.TOKEN",
             "token => something",
+            "pub semi_token: Token![;],",
             "password:\nusername: foobar",
             "password =\n  something",
             "docker login --password-stdin",

@@ -218,7 +218,11 @@ pub(super) fn is_program(text: &str, value: &Value, sign: char) -> bool {
     if behind.starts_with('(') {
         return is_call(behind);
     }
-    let is_letters = name.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_');
+    // A macro may give a type: `Token![,]`.
+    let letters = name.strip_suffix('!').unwrap_or(name);
+    let is_letters = letters
+        .bytes()
+        .all(|b| b.is_ascii_alphabetic() || b == b'_');
     let is_type = name.starts_with(|c: char| c.is_ascii_uppercase());
     let next = behind.trim_start_matches([' ', '\t']).chars().next();
     sign == ':'
