@@ -45,13 +45,18 @@ impl Filter {
         let is = |wanted: &Option<String>, found: Option<&str>| {
             wanted.as_deref().is_none_or(|wanted| found == Some(wanted))
         };
+        // An issue is one in capitals and in small letters; no two hosts differ in that alone.
+        let names = |wanted: &Option<String>, found: Option<&str>| {
+            let is_found = |wanted: &str| found.is_some_and(|f| f.eq_ignore_ascii_case(wanted));
+            wanted.as_deref().is_none_or(is_found)
+        };
         self.admits_time(line)
             && self
                 .hook
                 .is_none_or(|hook| line.trigger() == Some(hook.name()))
-            && is(&self.issue, line.issue())
+            && names(&self.issue, line.issue())
             && is(&self.session, line.session_id.as_deref())
-            && is(&self.host, line.host.as_deref())
+            && names(&self.host, line.host.as_deref())
             && self.admits_signal(line)
     }
 

@@ -101,6 +101,8 @@ fn filters_choose() {
     assert_eq!(count(&["--oracle", "ChecklistValidator"]), 3);
     assert_eq!(count(&["--oracle", "other"]), 0);
     assert_eq!(count(&["--issue", "FEAT-0123"]), 3);
+    assert_eq!(count(&["--issue", "feat-0123"]), 3);
+    assert_eq!(count(&["--host", "Claude-Code"]), 3);
     assert_eq!(count(&["--session", "s2"]), 0);
     assert_eq!(count(&["--host", "claude-code"]), 3);
     assert_eq!(count(&["--hook", "pre-issue-submit", "-n", "2"]), 2);
