@@ -16,7 +16,7 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
     if let Some(front) = parsed.front {
         assert_eq!(front.name, "a-hook");
         if let Some(call) = &project::facts().event().tool {
-            front.matcher.matches(call);
+            front.matcher.matches(call, || call.kinds());
         }
     } else {
         assert!(parsed.diagnostics.iter().any(|fault| fault.is_error()));

@@ -147,7 +147,7 @@ impl Facts {
             return false;
         };
         call.name == name
-            || kind.is_some_and(|kind| self.tool_kinds().contains(&Some(kind)))
+            || kind.is_some_and(|kind| self.tool_kinds().is_some_and(|kinds| kinds.contains(&kind)))
             || McpTool::named(name).is_some_and(|named| self.is_mcp_tool(&named))
     }
 
@@ -158,13 +158,10 @@ impl Facts {
         })
     }
 
-    /// Returns the kind of the tool's name, and the kind that its input makes of it.
-    pub fn tool_kinds(&self) -> [Option<ToolKind>; 2] {
-        let call = self.0.seed.event.tool.as_ref();
-        [
-            call.map(|call| ToolKind::of(&call.name)),
-            self.tool().map(|tool| tool.kind),
-        ]
+    /// Returns what [`ToolCall::kinds`](crate::event::ToolCall::kinds) does; none where the event has no tool.
+    pub fn tool_kinds(&self) -> Option<[ToolKind; 2]> {
+        let call = self.0.seed.event.tool.as_ref()?;
+        Some([ToolKind::of(&call.name), self.tool()?.kind])
     }
 
     /// Returns what the command line of a tool would run; none where it is given none.

@@ -1,5 +1,6 @@
 //! Hooks: all hooks of a project and its user, and which of them an event is to meet.
 
+use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -120,12 +121,15 @@ impl Hooks {
     /// A hook of a project that is not trusted does not take the place of the user's hook of its name: both are
     /// returned, the user's to run and the other to say that it is not trusted.
     pub fn for_event(&self, event: &Event, is_trusted: &dyn Fn(&Hook) -> bool) -> Vec<Arc<Hook>> {
+        // Asked for once, however many hooks there are.
+        let kinds = OnceCell::new();
         let meets = |hook: &Hook| {
             hook.front.trigger == event.trigger
-                && event
-                    .tool
-                    .as_ref()
-                    .is_none_or(|call| hook.front.matcher.matches(call))
+                && event.tool.as_ref().is_none_or(|call| {
+                    hook.front
+                        .matcher
+                        .matches(call, || *kinds.get_or_init(|| call.kinds()))
+                })
         };
         let mut due: Vec<Arc<Hook>> = Vec::new();
         for hook in &self.hooks {

@@ -1,7 +1,5 @@
 //! Matcher: for which tool calls a hook runs.
 
-use std::path::Path;
-
 use serde::Deserialize;
 use serde::Serialize;
 use serde_json::Value;
@@ -9,7 +7,6 @@ use serde_json::Value;
 use super::spaced_json;
 use crate::event::ToolCall;
 use crate::event::ToolKind;
-use crate::event::ToolView;
 use crate::pattern::Pattern;
 
 /// For which tool calls a hook runs: what is given must all match.
@@ -27,24 +24,19 @@ impl Matcher {
         self.tool.is_none() && self.pattern.is_none()
     }
 
-    /// Whether it matches a tool call.
-    pub fn matches(&self, call: &ToolCall) -> bool {
-        self.matches_tool(call) && self.matches_input(&call.input)
+    /// Whether it matches a tool call, whose kinds ([`ToolCall::kinds`]) are asked for only where its name does not tell.
+    pub fn matches(&self, call: &ToolCall, kinds: impl FnOnce() -> [ToolKind; 2]) -> bool {
+        self.matches_tool(&call.name, kinds) && self.matches_input(&call.input)
     }
 
-    fn matches_tool(&self, call: &ToolCall) -> bool {
+    fn matches_tool(&self, name: &str, kinds: impl FnOnce() -> [ToolKind; 2]) -> bool {
         let Some(tool) = &self.tool else { return true };
         // Checked when the hook was read; a cache that holds something else matches nothing.
         let Ok(pattern) = Pattern::new(tool) else {
             return false;
         };
-        let is_named = |kind| {
-            let mut names = agent_hooks_names(kind).iter();
-            names.any(|name| pattern.is_match(name))
-        };
-        // What its input makes of it: a patch that adds a file writes.
-        let made = || ToolView::of(call, Path::new("/"), Path::new("/")).kind;
-        pattern.is_match(&call.name) || is_named(ToolKind::of(&call.name)) || is_named(made())
+        let names = || kinds().into_iter().flat_map(agent_hooks_names);
+        pattern.is_match(name) || names().any(|name| pattern.is_match(name))
     }
 
     fn matches_input(&self, input: &Value) -> bool {

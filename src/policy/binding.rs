@@ -10,6 +10,7 @@ use crate::config::LayerSource;
 use crate::config::Node;
 use crate::config::OnError;
 use crate::diagnostic::Span;
+use crate::event::ToolCall;
 use crate::fact::Fact;
 use crate::fact::FactSource;
 use crate::fact::Facts;
@@ -86,7 +87,8 @@ impl Binding {
     /// Whether all conditions hold for an event.
     pub fn applies(&self, facts: &Facts) -> bool {
         let tool = facts.event().tool.as_ref();
-        tool.is_none_or(|call| self.matcher.matches(call))
+        let kinds = |call: &ToolCall| facts.tool_kinds().unwrap_or_else(|| call.kinds());
+        tool.is_none_or(|call| self.matcher.matches(call, || kinds(call)))
             && self.conditions.iter().all(|c| c.holds(facts))
     }
 

@@ -34,6 +34,16 @@ pub struct ToolView {
     pub mcp_tool: Option<String>,
 }
 
+impl ToolCall {
+    /// Returns the kind of the tool's name, and the kind that its input makes of it: a patch that adds a file writes.
+    pub fn kinds(&self) -> [ToolKind; 2] {
+        // Of the kind the paths tell nothing.
+        let anywhere = Path::new("/");
+        let made = ToolView::of(self, anywhere, anywhere).kind;
+        [ToolKind::of(&self.name), made]
+    }
+}
+
 impl ToolView {
     /// Makes the view of a call that happens in `work_dir` of the project at `root`.
     pub fn of(call: &ToolCall, work_dir: &Path, root: &Path) -> Self {
