@@ -24,6 +24,7 @@ use crate::workspace::GitError;
 use crate::workspace::GitState;
 use crate::workspace::Issue;
 use crate::workspace::IssueError;
+use crate::workspace::TestFigures;
 use crate::workspace::Workspace;
 
 /// What facts are made of.
@@ -273,6 +274,12 @@ impl Facts {
             Ok(state) => part(state),
             Err(error) => without_git(error),
         };
+        let tests = |part: fn(TestFigures) -> Option<u64>| {
+            let count = part(self.0.seed.workspace.test_figures());
+            count.map_or(FactValue::Absent, |n| {
+                FactValue::Integer(i64::try_from(n).unwrap_or(i64::MAX))
+            })
+        };
         match fact {
             Fact::Trigger => FactValue::Text(Cow::Borrowed(event.trigger.name())),
             Fact::Host => FactValue::text(event.host.as_deref()),
@@ -368,8 +375,12 @@ impl Facts {
                 let ahead = g.ahead().map(i64::from);
                 ahead.map_or(FactValue::Absent, FactValue::Integer)
             }),
-            Fact::TestsPassed | Fact::TestsFailed | Fact::TestsTotal | Fact::CoverageCurrent => {
-                self.0.seed.workspace.test_figure(fact)
+            Fact::TestsPassed => tests(|t| t.passed),
+            Fact::TestsFailed => tests(|t| t.failed),
+            Fact::TestsTotal => tests(|t| t.total),
+            Fact::CoverageCurrent => {
+                let coverage = self.0.seed.workspace.test_figures().coverage;
+                coverage.map_or(FactValue::Absent, FactValue::Number)
             }
             Fact::Attempt => FactValue::Integer(i64::from(self.attempt())),
         }

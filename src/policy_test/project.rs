@@ -4,7 +4,6 @@ use std::path::Path;
 
 use super::setup::Git;
 use super::setup::Project;
-use crate::fact::Fact;
 use crate::workspace::Change;
 use crate::workspace::ChangedFile;
 use crate::workspace::Changes;
@@ -35,17 +34,7 @@ pub(super) fn workspace(project: &Project, root: &Path, issues: &Path) -> Memory
             .with_git(state(git, !changes.is_empty()))
             .with_changes(Changes::of(changes, None));
     }
-    for (name, value) in &project.tests {
-        let fact = match name.as_str() {
-            "passed" => Fact::TestsPassed,
-            "failed" => Fact::TestsFailed,
-            "total" => Fact::TestsTotal,
-            "coverage" => Fact::CoverageCurrent,
-            _ => continue,
-        };
-        workspace = workspace.with_test_figure(fact, *value);
-    }
-    workspace
+    workspace.with_test_figures(project.tests)
 }
 
 fn state(git: Git, changed: bool) -> KnownGit {

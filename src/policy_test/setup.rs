@@ -9,6 +9,8 @@ use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
 
+use crate::workspace::TestFigures;
+
 /// What a test is made of, as written.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -75,8 +77,8 @@ pub(super) struct Project {
     pub(super) lines: BTreeMap<String, Lines>,
     /// The repository; where neither this nor a change is given, there is none.
     pub(super) git: Option<Git>,
-    /// What is known of tests and coverage: `passed`, `failed`, `total`, `coverage`.
-    pub(super) tests: BTreeMap<String, f64>,
+    /// What is known of tests and coverage.
+    pub(super) tests: TestFigures,
 }
 
 /// How many lines a change adds to a file and removes from it.
@@ -226,8 +228,6 @@ impl Project {
         before.extend(self.before);
         let mut lines = file.lines;
         lines.extend(self.lines);
-        let mut tests = file.tests;
-        tests.extend(self.tests);
         Self {
             files,
             issue: self.issue.or(file.issue),
@@ -239,7 +239,7 @@ impl Project {
             staged: self.staged.or(file.staged),
             lines,
             git: self.git.or(file.git),
-            tests,
+            tests: self.tests.or(file.tests),
         }
     }
 

@@ -27,14 +27,13 @@ use super::GitError;
 use super::GitState;
 use super::Issue;
 use super::IssueError;
+use super::TestFigures;
 use super::Tree;
 use super::Workspace;
 use super::contained;
 use super::git::RawChanges;
 use super::git::Repository;
 use super::issue_files;
-use crate::fact::Fact;
-use crate::fact::FactValue;
 
 /// How much of files that git does not track is kept when their lines are counted, so that it is not read again.
 const MAX_KEPT: u64 = 128 << 20;
@@ -303,7 +302,7 @@ impl Workspace for DiskWorkspace {
         self.repository()?.staged()
     }
 
-    fn test_figure(&self, fact: Fact) -> FactValue<'_> {
+    fn test_figures(&self) -> TestFigures {
         let evidence = self.evidence.get_or_init(|| {
             let store = EvidenceStore::open(&self.root.join(".ahp"));
             // Without evidence there is no need to look at the tree.
@@ -313,9 +312,7 @@ impl Workspace for DiskWorkspace {
             let tree = Tree::read(&self.root, self.issues_dir()).ok()?;
             store.latest(&tree.digest(&[]), None)
         });
-        evidence
-            .as_ref()
-            .map_or(FactValue::Absent, |evidence| figure(evidence, fact))
+        evidence.as_ref().map(TestFigures::from).unwrap_or_default()
     }
 
     fn issues_dir(&self) -> &Path {
@@ -326,20 +323,6 @@ impl Workspace for DiskWorkspace {
 
     fn is_on_disk(&self) -> bool {
         true
-    }
-}
-
-/// Returns one figure of a run.
-fn figure(evidence: &Evidence, fact: Fact) -> FactValue<'static> {
-    let count = |n: u64| FactValue::Integer(i64::try_from(n).unwrap_or(i64::MAX));
-    match fact {
-        Fact::TestsPassed => count(evidence.passed),
-        Fact::TestsFailed => count(evidence.failed),
-        Fact::TestsTotal => count(evidence.passed + evidence.failed + evidence.skipped),
-        Fact::CoverageCurrent => evidence
-            .coverage
-            .map_or(FactValue::Absent, FactValue::Number),
-        _ => FactValue::Absent,
     }
 }
 

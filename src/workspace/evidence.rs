@@ -213,6 +213,44 @@ pub struct Evidence {
     pub coverage: Option<f64>,
 }
 
+/// What the last known run of a tree says in numbers; what was not measured is absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TestFigures {
+    /// How many tests passed.
+    pub passed: Option<u64>,
+    /// How many failed.
+    pub failed: Option<u64>,
+    /// How many there were, those that were left out among them.
+    pub total: Option<u64>,
+    /// Covered lines in percent, 0 to 100.
+    pub coverage: Option<f64>,
+}
+
+impl TestFigures {
+    /// Returns these figures, and those of `other` where these have none.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            passed: self.passed.or(other.passed),
+            failed: self.failed.or(other.failed),
+            total: self.total.or(other.total),
+            coverage: self.coverage.or(other.coverage),
+        }
+    }
+}
+
+impl From<&Evidence> for TestFigures {
+    fn from(run: &Evidence) -> Self {
+        Self {
+            passed: Some(run.passed),
+            failed: Some(run.failed),
+            total: Some(run.passed + run.failed + run.skipped),
+            coverage: run.coverage,
+        }
+    }
+}
+
 /// The runs that are remembered, in one file.
 #[derive(Clone, Debug)]
 pub struct EvidenceStore {

@@ -14,10 +14,9 @@ use super::GitError;
 use super::GitState;
 use super::Issue;
 use super::IssueError;
+use super::TestFigures;
 use super::Workspace;
 use super::issue_files;
-use crate::fact::Fact;
-use crate::fact::FactValue;
 
 /// A project in memory.
 ///
@@ -43,7 +42,7 @@ pub struct MemoryWorkspace {
     before: BTreeMap<String, Arc<[u8]>>,
     staged: Option<Vec<String>>,
     git_error: Option<GitError>,
-    figures: BTreeMap<Fact, f64>,
+    figures: TestFigures,
 }
 
 impl MemoryWorkspace {
@@ -61,7 +60,7 @@ impl MemoryWorkspace {
             before: BTreeMap::new(),
             staged: None,
             git_error: None,
-            figures: BTreeMap::new(),
+            figures: TestFigures::default(),
         }
     }
 
@@ -147,10 +146,10 @@ impl MemoryWorkspace {
         self
     }
 
-    /// Sets one of the `tests.*` and `coverage.*` facts.
+    /// Sets what is known of tests and coverage.
     #[must_use]
-    pub fn with_test_figure(mut self, fact: Fact, value: f64) -> Self {
-        self.figures.insert(fact, value);
+    pub const fn with_test_figures(mut self, figures: TestFigures) -> Self {
+        self.figures = figures;
         self
     }
 
@@ -264,15 +263,8 @@ impl Workspace for MemoryWorkspace {
         }
     }
 
-    fn test_figure(&self, fact: Fact) -> FactValue<'_> {
-        let Some(figure) = self.figures.get(&fact) else {
-            return FactValue::Absent;
-        };
-        if fact == Fact::CoverageCurrent {
-            return FactValue::Number(*figure);
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "a count of tests")]
-        FactValue::Integer(*figure as i64)
+    fn test_figures(&self) -> TestFigures {
+        self.figures
     }
 
     fn issues_dir(&self) -> &Path {

@@ -23,6 +23,7 @@ pub use self::commit::CommitsOf;
 pub use self::disk::DiskWorkspace;
 pub use self::evidence::Evidence;
 pub use self::evidence::EvidenceStore;
+pub use self::evidence::TestFigures;
 pub use self::evidence::Tree;
 pub use self::evidence::TreeDigest;
 pub use self::git::GitState;
@@ -36,9 +37,6 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-
-use crate::fact::Fact;
-use crate::fact::FactValue;
 
 /// Which change is meant (spec §4.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -110,8 +108,8 @@ pub trait Workspace: fmt::Debug + Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Returns one of the `tests.*` and `coverage.*` facts, of the last known run of the very tree that is here.
-    fn test_figure(&self, fact: Fact) -> FactValue<'_>;
+    /// Returns what is known of tests and coverage, of the last known run of the very tree that is here.
+    fn test_figures(&self) -> TestFigures;
 
     /// Returns where the issue files live, relative to the root; absolute where that is elsewhere.
     fn issues_dir(&self) -> &Path {

@@ -7,8 +7,6 @@ use std::sync::Arc;
 
 use ahp::event::Event;
 use ahp::event::Trigger;
-use ahp::fact::Fact;
-use ahp::fact::FactValue;
 use ahp::fact::Facts;
 use ahp::workspace::Change;
 use ahp::workspace::ChangeScope;
@@ -19,6 +17,7 @@ use ahp::workspace::GitState;
 use ahp::workspace::Issue;
 use ahp::workspace::IssueError;
 use ahp::workspace::KnownGit;
+use ahp::workspace::TestFigures;
 use ahp::workspace::Workspace;
 
 use crate::world::seed;
@@ -110,8 +109,8 @@ impl Workspace for Project {
         })))
     }
 
-    fn test_figure(&self, _: Fact) -> FactValue<'_> {
-        FactValue::Absent
+    fn test_figures(&self) -> TestFigures {
+        TestFigures::default()
     }
 
     fn issues_dir(&self) -> &Path {

@@ -1,9 +1,8 @@
 //! Evidence of tests: bound to a digest that is the same for the same content, and another for any other.
 
-use ahp::fact::Fact;
-use ahp::fact::FactValue;
 use ahp::workspace::Evidence;
 use ahp::workspace::EvidenceStore;
+use ahp::workspace::TestFigures;
 use ahp::workspace::Tree;
 use ahp::workspace::Workspace as _;
 
@@ -113,8 +112,8 @@ fn ignored_files_issues_and_the_own_state_do_not_count() {
 fn figures_hold_for_the_very_tree_that_was_tested() {
     let repository = Repository::new();
     repository.write("a.txt", "a\n").commit("first");
-    let figure = |fact| repository.workspace().test_figure(fact) == FactValue::Absent;
-    assert!(figure(Fact::TestsPassed));
+    let figures = || repository.workspace().test_figures();
+    assert_eq!(figures(), TestFigures::default());
     let workspace = repository.workspace();
     let tree = Tree::read(workspace.root(), workspace.issues_dir()).unwrap();
     let state = repository.root().join(".ahp");
@@ -129,25 +128,15 @@ fn figures_hold_for_the_very_tree_that_was_tested() {
         coverage: Some(81.5),
     };
     EvidenceStore::open(&state).record(evidence).unwrap();
-    let workspace = repository.workspace();
-    assert_eq!(
-        workspace.test_figure(Fact::TestsPassed),
-        FactValue::Integer(7)
-    );
-    assert_eq!(
-        workspace.test_figure(Fact::TestsFailed),
-        FactValue::Integer(1)
-    );
-    assert_eq!(
-        workspace.test_figure(Fact::TestsTotal),
-        FactValue::Integer(9)
-    );
-    assert_eq!(
-        workspace.test_figure(Fact::CoverageCurrent),
-        FactValue::Number(81.5)
-    );
+    let measured = TestFigures {
+        passed: Some(7),
+        failed: Some(1),
+        total: Some(9),
+        coverage: Some(81.5),
+    };
+    assert_eq!(figures(), measured);
     repository.write("a.txt", "changed\n");
-    assert!(figure(Fact::TestsPassed));
+    assert_eq!(figures(), TestFigures::default());
     std::fs::write(state.join("evidence.json"), "{broken").unwrap();
-    assert!(figure(Fact::TestsPassed));
+    assert_eq!(figures(), TestFigures::default());
 }

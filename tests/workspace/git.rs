@@ -337,9 +337,7 @@ fn settings_of_the_repository_do_not_run_programs() {
         ["A .gitattributes +1 -0", "M a.txt +1 -1"]
     );
     assert!(repository.workspace().git().unwrap().dirty().unwrap());
-    repository
-        .workspace()
-        .test_figure(ahp::fact::Fact::TestsPassed);
+    repository.workspace().test_figures();
     assert!(!trap.exists());
 }
 
