@@ -9,6 +9,7 @@
 )]
 
 mod analysis;
+mod architecture;
 mod check;
 mod command;
 mod command_hooks;

@@ -49,24 +49,7 @@ impl Pack {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::path::Path;
-
     use super::*;
-
-    #[test]
-    fn every_policy_file_is_a_pack() {
-        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("policies");
-        let mut files: Vec<_> = fs::read_dir(dir)
-            .unwrap()
-            .filter_map(|entry| entry.unwrap().file_name().into_string().ok())
-            .filter_map(|name| name.strip_suffix(".yaml").map(str::to_owned))
-            .filter(|name| name != "default")
-            .collect();
-        files.sort();
-        let packs: Vec<_> = PACKS.iter().map(|pack| pack.name).collect();
-        assert_eq!(packs, files);
-    }
 
     #[test]
     fn every_pack_says_in_one_line_what_it_is() {
