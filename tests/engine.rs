@@ -150,11 +150,11 @@ hooks:
     assert_eq!(
         outcomes,
         [
+            ("(self-protection)", Outcome::Accepted),
             ("third", Outcome::NotRun),
             ("second", Outcome::Signalled),
             ("second-too", Outcome::Accepted),
             ("first", Outcome::Accepted),
-            ("(self-protection)", Outcome::Accepted),
         ]
     );
 }
@@ -261,9 +261,9 @@ hooks:
     let verdict = block_on(engine.evaluate(shell("ls")));
     assert!(started.elapsed() < Duration::from_secs(5));
     assert_eq!(verdict.decision, Decision::Block);
-    assert_eq!(verdict.bindings[0].outcome, Outcome::Failed);
-    assert!(verdict.bindings[0].error.as_ref().unwrap().contains("50ms"));
-    assert_eq!(verdict.bindings[1].outcome, Outcome::Accepted);
+    assert_eq!(verdict.bindings[1].outcome, Outcome::Failed);
+    assert!(verdict.bindings[1].error.as_ref().unwrap().contains("50ms"));
+    assert_eq!(verdict.bindings[2].outcome, Outcome::Accepted);
     assert_eq!(verdict.signals[0].header.kind, "oracle-error");
 }
 
@@ -468,9 +468,9 @@ hooks:
     assert_eq!(
         outcomes,
         [
+            ("(self-protection)", Outcome::Accepted),
             ("a", Outcome::Signalled),
             ("d", Outcome::Signalled),
-            ("(self-protection)", Outcome::Accepted),
             ("c", Outcome::Disabled)
         ]
     );

@@ -66,7 +66,10 @@ fn no_policy_is_no_opinion_in_every_host() {
         let given = hook(
             &world,
             &["--host", host.name, "--event", before_tool(host)],
-            sample(&world, host, "s").as_bytes(),
+            // What governs the agent is guarded without a policy too.
+            sample(&world, host, "s")
+                .replace(".ahp", "notes")
+                .as_bytes(),
         );
         assert!(
             matches!(given.stdout.as_str(), "" | "{}"),

@@ -23,6 +23,7 @@ mod gates;
 mod hook;
 mod hook_md;
 mod host;
+mod in_force;
 mod install;
 mod monoco;
 mod oracle;

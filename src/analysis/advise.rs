@@ -218,9 +218,7 @@ pub(super) fn up_front_id(spec: &BindingSpec) -> String {
 }
 
 fn oracle_name(spec: &BindingSpec) -> String {
-    match &spec.target {
-        crate::config::Target::Oracle(name) | crate::config::Target::Hook(name) => name.clone(),
-    }
+    spec.target.name().to_owned()
 }
 
 fn noise(case: &Case<'_>) -> Option<Finding> {

@@ -1,6 +1,7 @@
 //! BindingSpec: one binding of the merged layers, as written, with the place of every value.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -20,9 +21,28 @@ pub enum Target {
     Oracle(String),
     /// `hook: NAME`.
     Hook(String),
+    /// A HOOK.md hook that runs without being named by a layer.
+    Found {
+        /// Its name.
+        name: String,
+        /// Its folder.
+        dir: PathBuf,
+    },
 }
 
 impl Target {
+    /// Returns the name as it is written.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Oracle(name) | Self::Hook(name) | Self::Found { name, .. } => name,
+        }
+    }
+
+    /// Whether it is a HOOK.md hook.
+    pub const fn is_hook(&self) -> bool {
+        !matches!(self, Self::Oracle(_))
+    }
+
     /// Whether both name one thing; oracles are compared without case and punctuation.
     pub fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
@@ -36,7 +56,7 @@ impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Oracle(name) => write!(f, "the oracle `{name}`"),
-            Self::Hook(name) => write!(f, "the hook `{name}`"),
+            Self::Hook(name) | Self::Found { name, .. } => write!(f, "the hook `{name}`"),
         }
     }
 }
@@ -96,6 +116,47 @@ pub struct BindingSpec {
     pub span: Span,
     /// Where each key that was given came from: key, layer, place. Later entries override earlier ones.
     pub provenance: Vec<Provenance>,
+}
+
+impl BindingSpec {
+    /// Makes a binding that no layer writes, with every default.
+    pub fn unwritten(
+        id: impl Into<String>,
+        target: Target,
+        layer: LayerSource,
+        span: Span,
+    ) -> Self {
+        Self {
+            id: id.into(),
+            target,
+            config: Node::empty_map(span),
+            group_when: None,
+            when: None,
+            priority: 0,
+            enabled: true,
+            is_async: false,
+            timeout: None,
+            on_error: None,
+            intensity: None,
+            escalate: None,
+            overridable: false,
+            locked: false,
+            layer,
+            span,
+            provenance: Vec::new(),
+        }
+    }
+
+    /// Whether a layer writes it; else it is the program's own or that of a HOOK.md hook.
+    pub fn is_written(&self) -> bool {
+        self.layer != LayerSource::BuiltIn && !matches!(self.target, Target::Found { .. })
+    }
+
+    /// Returns the place where a key was written last, or that of the binding.
+    pub fn span_of(&self, key: &str) -> Span {
+        let mut given = self.provenance.iter().rev().filter(|p| p.key == key);
+        given.next().map_or(self.span, |p| p.span)
+    }
 }
 
 /// Where one value came from.

@@ -27,7 +27,6 @@ use super::Locations;
 use super::Pack;
 use super::Provenance;
 use super::Settings;
-use super::Target;
 use super::file;
 use crate::diagnostic::SourceMap;
 use crate::event::Trigger;
@@ -219,7 +218,7 @@ fn encode(loaded: &Loaded) -> postcard::Result<Vec<u8>> {
 /// because a script of a project does not stand in for a user's; of a HOOK.md hook all, because what a binding does not
 /// say the hook says itself.
 fn without_places(binding: &BindingSpec) -> BindingSpec {
-    let is_hook = matches!(binding.target, Target::Hook(_));
+    let is_hook = binding.target.is_hook();
     let mut binding = binding.clone();
     binding
         .provenance

@@ -10,6 +10,7 @@ use serde::Serialize;
 #[serde(rename_all = "lowercase")]
 pub enum LayerSource {
     /// What the program itself brings: self-protection.
+    #[serde(rename = "built-in")]
     BuiltIn,
     /// `/etc/ahp/hooks.yaml`.
     System,

@@ -85,7 +85,7 @@ impl Stack {
             {
                 // What a locked binding leaves to the settings is locked with it, as the settings stand here. A HOOK.md
                 // hook has a timeout of its own, and fails open by its own standard, whatever the settings say.
-                if !matches!(entry.target, Some(Target::Hook(_))) {
+                if !entry.target.as_ref().is_some_and(Target::is_hook) {
                     entry.timeout.get_or_insert(self.settings.timeout);
                     entry.on_error.get_or_insert(self.settings.on_error);
                 }

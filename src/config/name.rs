@@ -28,7 +28,7 @@ pub fn default_id(target: &Target) -> String {
                 None => kebab,
             }
         }
-        Target::Hook(name) => name.clone(),
+        hook => hook.name().to_owned(),
     }
 }
 

@@ -58,8 +58,12 @@ impl SourceMap {
         self.get(file).map_or("?", |source| &source.name)
     }
 
-    /// Returns `file:line`, the form in which verdicts and the log name a binding's origin.
+    /// Returns `file:line`, the form in which verdicts and the log name a binding's origin; the name alone of what stands
+    /// on no line.
     pub fn line(&self, span: Span) -> String {
+        if span.line == 0 {
+            return self.name(span.file).to_owned();
+        }
         format!("{}:{}", self.name(span.file), span.line)
     }
 

@@ -1,30 +1,25 @@
 //! Finder: oracles by name, in the catalog, among scripts and among HOOK.md hooks, and what of them may run.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::Mutex;
 use std::sync::OnceLock;
-use std::sync::PoisonError;
 
 use crate::config::BindingSpec;
 use crate::config::Config;
 use crate::config::LayerSource;
 use crate::config::Locations;
-use crate::config::Node;
 use crate::config::OnError;
 use crate::config::Provenance;
+use crate::config::Settings;
 use crate::config::Target;
 use crate::diagnostic::Code;
 use crate::diagnostic::Diagnostic;
+use crate::diagnostic::SourceMap;
 use crate::diagnostic::Span;
-use crate::event::Event;
 use crate::event::Trigger;
 use crate::hook_md;
 use crate::hook_md::Hook;
 use crate::hook_md::Hooks;
-use crate::hook_md::Matcher;
-use crate::hook_md::Origin;
 use crate::hook_md::Places;
 use crate::oracle::Catalog;
 use crate::oracle::Factory;
@@ -32,8 +27,6 @@ use crate::oracle::Lookup;
 use crate::oracle::external::HookFactory;
 use crate::oracle::rhai::Library;
 use crate::policy::Binding;
-use crate::policy::OracleSlot;
-use crate::policy::Policy;
 use crate::signal::Signal;
 use crate::trust::Permit;
 use crate::trust::Trust;
@@ -56,8 +49,6 @@ pub(super) struct Finder {
     /// Where hooks are looked for; none where they are switched off.
     places: Option<Places>,
     hooks: OnceLock<Hooks>,
-    /// The bindings of self-protection by their stages, each made once.
-    guards: Mutex<HashMap<i64, Arc<Binding>>>,
     trust: Trust,
     root: PathBuf,
 }
@@ -109,7 +100,6 @@ impl Finder {
             scripts: Library::new(&root, directories.chain(of_user)),
             places,
             hooks: OnceLock::new(),
-            guards: Mutex::default(),
             trust,
             root,
         }
@@ -135,37 +125,85 @@ impl Finder {
         Some(self.hooks.get_or_init(|| hook_md::discover(places)))
     }
 
-    /// Returns the hooks that an event starts, as bindings in their order; those that a binding names are left to it.
-    pub(super) fn hooks_for(&self, event: &Event, policy: &Policy) -> Vec<Arc<Binding>> {
+    /// Whether there is any HOOK.md hook, valid or not.
+    pub(super) fn has_hooks(&self) -> bool {
+        self.hooks().is_some_and(|hooks| !hooks.is_empty())
+    }
+
+    /// Adds the bindings that no layer writes: self-protection before all others, and the HOOK.md hooks behind them.
+    pub(super) fn add_unwritten(
+        &self,
+        config: &mut Config,
+        sources: &mut SourceMap,
+        only: Option<&[Trigger]>,
+    ) {
+        let is_asked = |trigger| only.is_none_or(|only| only.contains(&trigger));
+        for &trigger in Trigger::ALL.iter().filter(|trigger| is_asked(**trigger)) {
+            let found = self.hook_bindings(trigger, config, sources);
+            if !found.is_empty() {
+                config.bindings.entry(trigger).or_default().extend(found);
+            }
+        }
+        if is_asked(Trigger::PreToolUse) {
+            let at_tools = config.bindings.entry(Trigger::PreToolUse).or_default();
+            at_tools.insert(0, self_protection(&config.settings, sources));
+        }
+    }
+
+    /// Returns the hooks of a trigger as bindings in their order; those that a binding names are left to it.
+    fn hook_bindings(
+        &self,
+        trigger: Trigger,
+        config: &Config,
+        sources: &mut SourceMap,
+    ) -> Vec<BindingSpec> {
         let Some(hooks) = self.hooks().filter(|hooks| !hooks.is_empty()) else {
             return Vec::new();
         };
-        let specs = policy.specs().get(&event.trigger);
-        let bound = |hook: &Hook| {
-            let mut naming = specs
-                .into_iter()
-                .flatten()
-                .filter(|spec| matches!(&spec.target, Target::Hook(name) if name == hook.name()));
-            naming.any(|spec| {
+        let written = config.bindings.get(&trigger).map_or(&[][..], Vec::as_slice);
+        let is_bound = |hook: &Hook| {
+            let named = |spec: &&BindingSpec| spec.target == Target::Hook(hook.name().to_owned());
+            written.iter().filter(named).any(|spec| {
                 let meant = self.hook_meant(hook.name(), spec);
                 !spec.enabled || meant.is_some_and(|meant| meant.dir == hook.dir)
             })
         };
-        let mut due = hooks.for_event(event, &|hook| hook.is_trusted(&self.trust));
-        due.retain(|hook| !bound(hook));
+        let mut due = hooks.at(trigger, &|hook| hook.is_trusted(&self.trust));
+        due.retain(|hook| !is_bound(hook));
         let is_taken = |hook: &Hook| {
-            let is_binding = specs.is_some_and(|s| s.iter().any(|spec| spec.id == hook.name()));
             let of_user =
                 |other: &Arc<Hook>| other.name() == hook.name() && !other.origin.is_of_project();
-            is_binding || (hook.origin.is_of_project() && due.iter().any(of_user))
+            written.iter().any(|spec| spec.id == hook.name())
+                || (hook.origin.is_of_project() && due.iter().any(of_user))
         };
         let bindings = due.iter().enumerate().map(|(n, hook)| {
-            let stage = AFTER_ALL.saturating_add(i64::try_from(n).unwrap_or(i64::MAX));
             let id = match hook.name() {
                 name if is_taken(hook) => format!("{}:{name}", hook.origin.name()),
                 name => name.to_owned(),
             };
-            Arc::new(self.binding(hook.clone(), id.into(), stage))
+            let file = SourceMap::display_name(&hook.file(), &self.root);
+            let span = Span {
+                file: sources.add(file, ""),
+                line: 1,
+                column: 1,
+                ..Span::default()
+            };
+            let target = Target::Found {
+                name: hook.name().to_owned(),
+                dir: hook.dir.clone(),
+            };
+            let layer = if hook.origin.is_of_project() {
+                LayerSource::Project
+            } else {
+                LayerSource::User
+            };
+            BindingSpec {
+                priority: AFTER_ALL.saturating_add(i64::try_from(n).unwrap_or(i64::MAX)),
+                is_async: hook.front.is_async,
+                timeout: Some(hook.front.timeout),
+                locked: hook.front.is_locked(),
+                ..BindingSpec::unwritten(id, target, layer, span)
+            }
         });
         bindings.collect()
     }
@@ -191,83 +229,6 @@ impl Finder {
             .filter_map(|found| Some((found.name, found.path?)))
             .filter(|(_, path)| path.starts_with(&self.root))
             .collect()
-    }
-
-    fn binding(&self, hook: Arc<Hook>, id: Arc<str>, priority: i64) -> Binding {
-        let file = hook.file();
-        let source = match file.strip_prefix(&self.root) {
-            Ok(inside) => format!("{}:1", inside.display()),
-            Err(_) => format!("{}:1", file.display()),
-        };
-        Binding {
-            id,
-            oracle_name: hook.name().into(),
-            conditions: Vec::new(),
-            matcher: Matcher::default(),
-            priority,
-            enabled: true,
-            is_async: hook.front.is_async,
-            timeout: hook.front.timeout,
-            on_error: OnError::Allow,
-            ceiling: None,
-            escalate: None,
-            overridable: false,
-            locked: hook.front.is_locked(),
-            layer: match hook.origin {
-                Origin::User | Origin::Further => LayerSource::User,
-                Origin::Project | Origin::FurtherOfProject => LayerSource::Project,
-            },
-            needs_trust: false,
-            span: Span::default(),
-            source: source.into(),
-            oracle: OracleSlot::new(
-                Arc::new(HookFactory::new(hook)),
-                Node::empty_map(Span::default()),
-                self.root.clone(),
-            ),
-        }
-    }
-
-    /// Returns the locked binding that keeps an agent from changing what guards it, in the stage of the first of the
-    /// selected bindings; none where there is nothing to guard, or where a person has switched it off.
-    pub(super) fn self_protection(
-        &self,
-        trigger: Trigger,
-        policy: &Policy,
-        selected: &[Arc<Binding>],
-    ) -> Option<Arc<Binding>> {
-        let governs = || !policy.specs().is_empty() || self.hooks().is_some_and(|h| !h.is_empty());
-        if trigger != Trigger::PreToolUse || !policy.settings().self_protection || !governs() {
-            return None;
-        }
-        let priority = selected.iter().map(|b| b.priority).min().unwrap_or(0);
-        let mut guards = self.guards.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(guard) = guards.get(&priority) {
-            return Some(guard.clone());
-        }
-        let factory = self.catalog.find(SELF_PROTECTION)?.clone();
-        let guard = Arc::new(Binding {
-            id: SELF_PROTECTION_ID.into(),
-            oracle_name: SELF_PROTECTION.into(),
-            conditions: Vec::new(),
-            matcher: Matcher::default(),
-            priority,
-            enabled: true,
-            is_async: false,
-            timeout: policy.settings().timeout,
-            on_error: OnError::Block,
-            ceiling: None,
-            escalate: None,
-            overridable: false,
-            locked: true,
-            layer: LayerSource::System,
-            needs_trust: false,
-            span: Span::default(),
-            source: "built-in".into(),
-            oracle: OracleSlot::new(factory, Node::empty_map(Span::default()), self.root.clone()),
-        });
-        guards.insert(priority, guard.clone());
-        Some(guard)
     }
 
     /// Returns a prompt for each folder of a trigger that should be a hook and is none.
@@ -337,12 +298,13 @@ impl Lookup for Finder {
         ))
     }
 
-    fn hook(
-        &self,
-        name: &str,
-        bound_by: &BindingSpec,
-        at: Span,
-    ) -> Result<Arc<dyn Factory>, Box<Diagnostic>> {
+    fn hook(&self, bound_by: &BindingSpec) -> Result<Arc<dyn Factory>, Box<Diagnostic>> {
+        let (name, at) = (bound_by.target.name(), bound_by.span_of("hook"));
+        if let Target::Found { dir, .. } = &bound_by.target
+            && let Some(hook) = self.hooks().and_then(|hooks| hooks.find_in(dir))
+        {
+            return Ok(Arc::new(HookFactory::new(hook.clone())));
+        }
         if let Some(hook) = self.hook_meant(name, bound_by) {
             return match bound_by.provenance.iter().find(|p| p.layer.is_of_project()) {
                 Some(by) if hook.front.is_locked() && !hook.origin.is_of_project() => {
@@ -377,6 +339,23 @@ impl Lookup for Finder {
             .did_you_mean(name, names)
             .help("`ahp hook-md list` shows every hook"),
         ))
+    }
+}
+
+/// Returns the locked binding that keeps an agent from changing what governs it. It stands in a layer before all others
+/// and judges before all other bindings; only a person's own settings switch it off.
+fn self_protection(settings: &Settings, sources: &mut SourceMap) -> BindingSpec {
+    let span = Span {
+        file: sources.add(LayerSource::BuiltIn.name(), ""),
+        ..Span::default()
+    };
+    let target = Target::Oracle(SELF_PROTECTION.to_owned());
+    BindingSpec {
+        priority: i64::MIN,
+        enabled: settings.self_protection,
+        on_error: Some(OnError::Block),
+        locked: true,
+        ..BindingSpec::unwritten(SELF_PROTECTION_ID, target, LayerSource::BuiltIn, span)
     }
 }
 

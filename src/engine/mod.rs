@@ -167,15 +167,12 @@ impl Engine {
                 ..Selection::default()
             };
         }
-        let mut selection = state
+        let policy = state
             .policy()
-            .trigger(facts.event().trigger, state.lookup())
+            .trigger(facts.event().trigger, state.lookup());
+        policy
             .map(|policy| policy.select(facts))
-            .unwrap_or_default();
-        let guard = state.self_protection(facts.event().trigger, &selection.selected);
-        selection.selected.extend(guard);
-        selection.selected.extend(state.hooks_for(facts));
-        selection
+            .unwrap_or_default()
     }
 
     async fn judge(

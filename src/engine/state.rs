@@ -22,7 +22,6 @@ use crate::diagnostic::Diagnostic;
 use crate::diagnostic::SourceMap;
 use crate::event::Trigger;
 use crate::fact::Facts;
-use crate::hook_md::Hook;
 use crate::hook_md::Hooks;
 use crate::oracle::Lookup;
 use crate::policy::Binding;
@@ -81,6 +80,7 @@ pub struct State {
     issues_dir: Arc<Path>,
     allow_when_broken: bool,
     origins: Origins,
+    layers: Vec<String>,
 }
 
 impl State {
@@ -117,23 +117,35 @@ impl State {
             Origin::Text(_) => (None, false),
         };
         let Loaded {
-            config,
-            sources,
+            mut config,
+            mut sources,
             diagnostics,
             is_cached,
             ..
         } = loaded;
+        let layers: Vec<String> = sources.files().iter().map(|f| f.name.to_string()).collect();
         if let Origin::Files(locations) = &shared.origin {
             origins.add_extended(locations, &sources);
         }
         let (mut faults, warnings): (Vec<_>, Vec<_>) =
             diagnostics.into_iter().partition(Diagnostic::is_error);
+        let locations = match &shared.origin {
+            Origin::Files(locations) => Some(&**locations),
+            Origin::Text(_) => None,
+        };
+        let finder = Finder::new(
+            shared.catalog.clone(),
+            shared.root.clone(),
+            locations,
+            &shared.script_dirs,
+            &config,
+        );
         let log_path = match &shared.log {
             LogTarget::File(path) => Some(path.clone()),
             LogTarget::Nowhere => None,
             LogTarget::AsSettings => match &shared.origin {
-                // Nothing is in force: nothing is written, not even an empty folder.
-                Origin::Files(_) if sources.files().is_empty() => None,
+                // Nobody has asked for anything: nothing is written, not even an empty folder.
+                Origin::Files(_) if layers.is_empty() && !finder.has_hooks() => None,
                 Origin::Files(locations) => Some(log_path(locations, &config.settings.log.path)),
                 Origin::Text(_) => None,
             },
@@ -146,18 +158,9 @@ impl State {
             }
             None => None,
         };
-        let locations = match &shared.origin {
-            Origin::Files(locations) => Some(&**locations),
-            Origin::Text(_) => None,
-        };
-        let finder = Finder::new(
-            shared.catalog.clone(),
-            shared.root.clone(),
-            locations,
-            &shared.script_dirs,
-            &config,
-        );
         let issues_dir = shared.root().join(&config.settings.issues).into();
+        let triggers = shared.only.map(with_issue_triggers);
+        finder.add_unwritten(&mut config, &mut sources, triggers.as_deref());
         let policy = Policy::new(config, Arc::new(sources), shared.root.clone());
         if faults.is_empty() {
             let found = if is_cached {
@@ -181,6 +184,7 @@ impl State {
             issues_dir,
             allow_when_broken,
             origins,
+            layers,
         }
     }
 
@@ -197,6 +201,11 @@ impl State {
     /// Returns the files that the policy came from.
     pub const fn sources(&self) -> &Arc<SourceMap> {
         self.policy.sources()
+    }
+
+    /// Returns the names of the layers and of the packs and files that they extend.
+    pub fn layers(&self) -> &[String] {
+        &self.layers
     }
 
     /// Returns every error of the configuration; the policy is in force only where there is none.
@@ -289,15 +298,6 @@ impl State {
         })
     }
 
-    /// Returns the locked binding that keeps an agent from changing what guards it.
-    pub(super) fn self_protection(
-        &self,
-        trigger: Trigger,
-        selected: &[Arc<Binding>],
-    ) -> Option<Arc<Binding>> {
-        self.finder.self_protection(trigger, &self.policy, selected)
-    }
-
     /// Whether judging an event only computes: no program is run, no thread is started, no file of the project is read.
     pub(super) fn only_computes(&self, facts: &Facts) -> bool {
         if !self.faults.is_empty() {
@@ -305,16 +305,7 @@ impl State {
         }
         let trigger = facts.event().trigger;
         let bindings = self.policy.trigger(trigger, &self.finder);
-        let is_hook = |hook: &Arc<Hook>| hook.front.trigger == trigger;
         bindings.is_none_or(|policy| policy.candidates(facts).all(|b| b.only_computes(facts)))
-            && !self
-                .hooks()
-                .is_some_and(|hooks| hooks.all().iter().any(is_hook))
-    }
-
-    /// Returns the HOOK.md hooks that an event starts, in their order.
-    pub(super) fn hooks_for(&self, facts: &Facts) -> Vec<Arc<Binding>> {
-        self.finder.hooks_for(facts.event(), &self.policy)
     }
 
     /// Returns a prompt for each HOOK.md hook of a trigger that cannot run.

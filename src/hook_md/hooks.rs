@@ -1,14 +1,13 @@
 //! Hooks: all hooks of a project and its user, and which of them an event is to meet.
 
-use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::BrokenHook;
 use super::Hook;
-use crate::event::Event;
 use crate::event::Trigger;
 use crate::signal::Signal;
 use crate::stamp::Stamp;
@@ -105,6 +104,12 @@ impl Hooks {
         self.hooks.get(*self.by_name.get(name)?)
     }
 
+    /// Finds a valid hook by its folder, also one whose place another has taken.
+    pub fn find_in(&self, dir: &Path) -> Option<&Arc<Hook>> {
+        let mut all = self.hooks.iter().chain(self.replaced.values());
+        all.find(|hook| hook.dir == dir)
+    }
+
     /// Finds the user's hook whose place one of the project has taken.
     pub fn find_replaced(&self, name: &str) -> Option<&Arc<Hook>> {
         self.replaced.get(name)
@@ -115,30 +120,19 @@ impl Hooks {
         self.broken.iter().find(|broken| broken.name == name)
     }
 
-    /// Returns the hooks that an event is to meet: those that are waited for first, by descending priority, then in
-    /// the order in which they were found.
+    /// Returns the hooks of a trigger as they run: those that are waited for first, by descending priority, then in the
+    /// order in which they were found.
     ///
     /// A hook of a project that is not trusted does not take the place of the user's hook of its name: both are
     /// returned, the user's to run and the other to say that it is not trusted.
-    pub fn for_event(&self, event: &Event, is_trusted: &dyn Fn(&Hook) -> bool) -> Vec<Arc<Hook>> {
-        // Asked for once, however many hooks there are.
-        let kinds = OnceCell::new();
-        let meets = |hook: &Hook| {
-            hook.front.trigger == event.trigger
-                && event.tool.as_ref().is_none_or(|call| {
-                    hook.front
-                        .matcher
-                        .matches(call, || *kinds.get_or_init(|| call.kinds()))
-                })
-        };
+    pub fn at(&self, trigger: Trigger, is_trusted: &dyn Fn(&Hook) -> bool) -> Vec<Arc<Hook>> {
+        let is_due = |hook: &Hook| hook.front.trigger == trigger;
         let mut due: Vec<Arc<Hook>> = Vec::new();
         for hook in &self.hooks {
             let replaced = self.replaced.get(hook.name());
-            if let Some(replaced) = replaced.filter(|replaced| meets(replaced) && !is_trusted(hook))
-            {
-                due.push(replaced.clone());
-            }
-            if meets(hook) {
+            let stays = replaced.filter(|replaced| is_due(replaced) && !is_trusted(hook));
+            due.extend(stays.cloned());
+            if is_due(hook) {
                 due.push(hook.clone());
             }
         }

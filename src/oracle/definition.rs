@@ -232,16 +232,11 @@ pub trait Lookup {
         at: Span,
     ) -> Result<Arc<dyn Factory>, Box<Diagnostic>>;
 
-    /// Finds the HOOK.md hook that a binding means by a name.
+    /// Finds the HOOK.md hook that a binding means.
     ///
     /// # Errors
     /// No hook has the name, it is not valid, or the binding may not touch it.
-    fn hook(
-        &self,
-        name: &str,
-        bound_by: &BindingSpec,
-        at: Span,
-    ) -> Result<Arc<dyn Factory>, Box<Diagnostic>>;
+    fn hook(&self, bound_by: &BindingSpec) -> Result<Arc<dyn Factory>, Box<Diagnostic>>;
 }
 
 /// Returns a name without case and punctuation, by which names are compared.

@@ -13,7 +13,6 @@ use crate::config::Target;
 use crate::config::kebab_case;
 use crate::diagnostic::Code;
 use crate::diagnostic::Diagnostic;
-use crate::diagnostic::Span;
 use crate::oracle::Kind;
 use crate::oracle::Lookup;
 use crate::signal::Intensity;
@@ -32,9 +31,9 @@ pub(super) fn binding(
         Target::Oracle(name) => {
             let given = spec.provenance.iter().rev().find(|p| p.key == "oracle");
             let named_by = given.map_or(spec.layer, |p| p.layer);
-            lookup.oracle(name, named_by, span_of(spec, "oracle"))
+            lookup.oracle(name, named_by, spec.span_of("oracle"))
         }
-        Target::Hook(name) => lookup.hook(name, spec, span_of(spec, "hook")),
+        Target::Hook(_) | Target::Found { .. } => lookup.hook(spec),
     };
     let conditions: Vec<Condition> = spec
         .group_when
@@ -72,6 +71,7 @@ pub(super) fn binding(
         oracle_name: match &spec.target {
             Target::Oracle(_) => factory.kebab().into(),
             Target::Hook(name) => kebab_case(name).into(),
+            Target::Found { name, .. } => name.as_str().into(),
         },
         needs_trust: factory.runs_programs_with(&spec.config) && spec_is_of_project(spec),
         is_async: match own {
@@ -100,19 +100,11 @@ pub(super) fn binding(
     })
 }
 
-/// Returns the place where a key of a binding was written last, or that of the binding.
-fn span_of(spec: &BindingSpec, key: &str) -> Span {
-    spec.provenance
-        .iter()
-        .rev()
-        .find(|p| p.key == key)
-        .map_or(spec.span, |p| p.span)
-}
-
 /// Whether any value of the binding came with the project: a program that a clone names needs trust even where the
 /// binding itself is the user's.
 fn spec_is_of_project(spec: &BindingSpec) -> bool {
-    spec.layer.is_of_project()
+    // A hook that no layer names is trusted by its folder alone.
+    !matches!(spec.target, Target::Found { .. }) && spec.layer.is_of_project()
         || spec
             .provenance
             .iter()

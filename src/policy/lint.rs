@@ -16,7 +16,6 @@ use crate::config::Value;
 use crate::config::default_id;
 use crate::diagnostic::Code;
 use crate::diagnostic::Diagnostic;
-use crate::diagnostic::Span;
 use crate::event::Trigger;
 use crate::fact::Fact;
 use crate::fact::FactSource;
@@ -33,6 +32,7 @@ pub fn lint(
     for trigger in policy.triggers() {
         let pairs: Vec<Pair<'_>> = policy
             .enabled(trigger, lookup)
+            .filter(|(_, spec)| spec.is_written())
             .map(|(binding, spec)| Pair { binding, spec })
             .collect();
         let mut by_subject: HashMap<(String, Json), Alike<'_>> = HashMap::new();
@@ -41,7 +41,12 @@ pub fn lint(
             warnings.extend(never_fires(pair, trigger));
             warnings.extend(too_strong(pair, trigger));
             warnings.extend(out_of_place(pair, trigger));
-            warnings.extend(pair.binding.oracle.factory().remarks(pair.span("oracle")));
+            warnings.extend(
+                pair.binding
+                    .oracle
+                    .factory()
+                    .remarks(pair.spec.span_of("oracle")),
+            );
             let alike = by_subject.entry(pair.subject()).or_default();
             warnings.extend(alike.meet(pair, trigger));
             if pair.controls() {
@@ -68,16 +73,11 @@ impl Pair<'_> {
         self.spec.group_when.iter().chain(&self.spec.when)
     }
 
-    fn span(&self, key: &str) -> Span {
-        let given = self.spec.provenance.iter().rev().find(|p| p.key == key);
-        given.map_or(self.spec.span, |p| p.span)
-    }
-
     /// Returns what it asks and when, the same for all spellings.
     fn subject(&self) -> (String, Json) {
         let target = match &self.spec.target {
             oracle @ Target::Oracle(_) => default_id(oracle),
-            Target::Hook(name) => format!("hook {name}"),
+            hook => format!("hook {}", hook.name()),
         };
         (target, self.whens().map(Node::to_json).collect())
     }
@@ -224,7 +224,7 @@ fn too_strong(pair: &Pair<'_>, trigger: Trigger) -> Option<Diagnostic> {
     if pair.spec.is_async && strongest > Intensity::Aid {
         let message = format!("`{id}` is not waited for, so that its {strongest} comes too late");
         return Some(
-            Diagnostic::warning(Code::Intensity, message, pair.span("async"))
+            Diagnostic::warning(Code::Intensity, message, pair.spec.span_of("async"))
                 .help("remove `async`, or write `intensity: aid` if it is to advise alone"),
         );
     }
@@ -262,7 +262,7 @@ fn out_of_place(pair: &Pair<'_>, trigger: Trigger) -> Option<Diagnostic> {
             .collect();
         let message = format!("`{name}` finds nothing to judge at `{trigger}`");
         return Some(
-            Diagnostic::warning(Code::MissingFact, message, pair.span("oracle"))
+            Diagnostic::warning(Code::MissingFact, message, pair.spec.span_of("oracle"))
                 .help(format!("it is made for {}", listed.join(", "))),
         );
     }
@@ -272,7 +272,7 @@ fn out_of_place(pair: &Pair<'_>, trigger: Trigger) -> Option<Diagnostic> {
     {
         let message = format!("`{name}` judges command lines, and `{trigger}` has none");
         return Some(
-            Diagnostic::warning(Code::MissingFact, message, pair.span("oracle"))
+            Diagnostic::warning(Code::MissingFact, message, pair.spec.span_of("oracle"))
                 .help("bind it to `pre-tool-use`"),
         );
     }

@@ -133,7 +133,7 @@ impl Policy {
                     });
                     (found.as_ref()).is_some_and(|factory| !factory.reads_files_with(&spec.config))
                 }
-                Target::Hook(_) => false,
+                Target::Hook(_) | Target::Found { .. } => false,
             });
             if all_come_along {
                 continue;

@@ -4,16 +4,13 @@ use std::fs;
 
 use ahp::hook_md::Origin;
 
+use super::due;
 use crate::world::World;
 use crate::world::event;
 
 fn names(world: &World, yaml: &str) -> Vec<String> {
-    world
-        .hooks()
-        .for_event(&event(yaml), &|_| true)
-        .iter()
-        .map(|hook| hook.name().to_owned())
-        .collect()
+    let due = due(&world.hooks(), &event(yaml));
+    due.iter().map(|hook| hook.name().to_owned()).collect()
 }
 
 #[test]
@@ -97,7 +94,7 @@ fn a_projects_hook_replaces_a_users_with_a_notice() {
         hooks.notices()
     );
     // Untrusted, it cannot disarm the user's.
-    let due = hooks.for_event(&event("{trigger: Stop}"), &|hook| {
+    let due = hooks.at("Stop".parse().unwrap(), &|hook| {
         !hook.origin.is_of_project()
     });
     let origins: Vec<_> = due.iter().map(|hook| hook.origin).collect();

@@ -8,6 +8,7 @@ use ahp::event::Event;
 use ahp::oracle::OracleError;
 use serde::Deserialize;
 
+use super::due;
 use crate::world::World;
 use crate::world::copy;
 use crate::world::is_here;
@@ -72,7 +73,7 @@ fn run(name: &str, dir: &Path, example: &Example) {
         for (file, text) in &case.files {
             fs::write(world.root().join(file), text).unwrap();
         }
-        let due = hooks.for_event(&case.event, &|_| true);
+        let due = due(&hooks, &case.event);
         if case.gives == "unmet" {
             assert!(due.is_empty(), "{at}: the hook runs");
             continue;

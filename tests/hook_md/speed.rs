@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::due;
 use crate::world::World;
 use crate::world::event;
 
@@ -24,7 +25,7 @@ fn a_thousand_hooks_are_found_quickly() {
     std::thread::sleep(std::time::Duration::from_millis(30));
     let time = || {
         let start = Instant::now();
-        let due = ahp::hook_md::discover(&places).for_event(&bash, &|_| true);
+        let due = due(&ahp::hook_md::discover(&places), &bash);
         assert_eq!(due.len(), 2);
         start.elapsed()
     };

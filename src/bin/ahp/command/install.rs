@@ -1,6 +1,5 @@
 //! ahp install, ahp uninstall: wires hosts to `ahp` in their own settings, and takes the wires out again.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -246,9 +245,7 @@ pub(crate) fn needs(engine: &Engine) -> Needs {
     if !state.faults().is_empty() {
         return Needs::All;
     }
-    let mut triggers: BTreeSet<_> = state.policy().triggers().collect();
-    triggers.extend(hook_fronts(&state).map(|front| front.trigger));
-    Needs::Triggers(triggers)
+    Needs::Triggers(state.policy().triggers().collect())
 }
 
 /// Returns how long hosts must wait for the policy in force.
@@ -260,7 +257,7 @@ pub(crate) fn patience(engine: &Engine) -> Patience {
         .specs()
         .values()
         .flatten()
-        .filter(|binding| binding.enabled && !binding.is_async)
+        .filter(|binding| binding.is_written() && binding.enabled && !binding.is_async)
         .map(|binding| binding.timeout.unwrap_or(default))
         .chain(hook_fronts(&state).map(|front| front.timeout))
         .max();

@@ -47,7 +47,8 @@ fn check(args: &Args) -> Result<Exit, String> {
         .iter()
         .chain(warnings.iter().copied())
         .collect();
-    let bindings: usize = state.policy().specs().values().map(Vec::len).sum();
+    let bindings = state.policy().specs().values().flatten();
+    let bindings = bindings.filter(|spec| spec.is_written()).count();
     match args.format {
         Format::Json => {
             for fault in &faults {
@@ -57,7 +58,7 @@ fn check(args: &Args) -> Result<Exit, String> {
                 "errors": state.faults().len(),
                 "warnings": warnings.len(),
                 "bindings": bindings,
-                "layers": sources.files().iter().map(|f| &*f.name).collect::<Vec<_>>(),
+                "layers": state.layers(),
             }));
         }
         Format::Human => {
@@ -65,7 +66,7 @@ fn check(args: &Args) -> Result<Exit, String> {
                 output::line(output::diagnostic(fault, sources));
                 output::line("");
             }
-            let layers: Vec<&str> = sources.files().iter().map(|f| &*f.name).collect();
+            let layers = state.layers();
             output::line(if layers.is_empty() {
                 "no configuration: every event is accepted (`ahp init` writes one)".to_owned()
             } else {

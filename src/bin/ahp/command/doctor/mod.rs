@@ -180,7 +180,7 @@ fn of_policy(engine: &Engine, locations: &Locations) -> Policy {
             .specs()
             .values()
             .flatten()
-            .filter(|b| b.enabled)
+            .filter(|b| b.enabled && b.is_written())
             .count(),
         faults: state.faults().iter().map(line).collect(),
         warnings: state.warnings().iter().map(line).collect(),

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ahp::config::BindingSpec;
-use ahp::config::Target;
 use ahp::engine::State;
 use ahp::event::Trigger;
 use ahp::fact::Fact;
@@ -116,7 +115,7 @@ fn binding(state: &State, trigger: Trigger, spec: &BindingSpec, facts: Option<&F
     let mut value = json!({
         "trigger": trigger,
         "id": spec.id,
-        "oracle": match &spec.target { Target::Oracle(name) | Target::Hook(name) => name },
+        "oracle": spec.target.name(),
         "layer": spec.layer,
         "source": sources.line(spec.span),
         "enabled": spec.enabled,

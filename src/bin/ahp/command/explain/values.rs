@@ -6,7 +6,6 @@ use ahp::config::BindingSpec;
 use ahp::config::Ceiling;
 use ahp::config::Node;
 use ahp::config::Provenance;
-use ahp::config::Target;
 use ahp::diagnostic::SourceMap;
 use ahp::policy::Policy;
 use serde_json::Value;
@@ -65,9 +64,7 @@ fn given(provenance: &[Provenance], sources: &SourceMap, value: impl Fn(&str) ->
 fn binding_value(spec: &BindingSpec, config: &Value, key: &str) -> Value {
     match key {
         "id" => spec.id.as_str().into(),
-        "oracle" | "hook" => match &spec.target {
-            Target::Oracle(name) | Target::Hook(name) => name.as_str().into(),
-        },
+        "oracle" | "hook" => spec.target.name().into(),
         "when" => spec.when.as_ref().map_or(Value::Null, Node::to_json),
         "oracles.when" => spec.group_when.as_ref().map_or(Value::Null, Node::to_json),
         "priority" => spec.priority.into(),
