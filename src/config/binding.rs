@@ -10,7 +10,6 @@ use serde::Serialize;
 use super::LayerSource;
 use super::Node;
 use super::OnError;
-use super::default_id;
 use crate::diagnostic::Span;
 use crate::signal::Intensity;
 
@@ -41,14 +40,6 @@ impl Target {
     /// Whether it is a HOOK.md hook.
     pub const fn is_hook(&self) -> bool {
         !matches!(self, Self::Oracle(_))
-    }
-
-    /// Whether both name one thing; oracles are compared without case and punctuation.
-    pub fn is_same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Oracle(_), Self::Oracle(_)) => default_id(self) == default_id(other),
-            _ => self == other,
-        }
     }
 }
 

@@ -32,6 +32,16 @@ pub fn default_id(target: &Target) -> String {
     }
 }
 
+impl Target {
+    /// Whether both name one thing; oracles are compared without case and punctuation.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Oracle(_), Self::Oracle(_)) => default_id(self) == default_id(other),
+            _ => self == other,
+        }
+    }
+}
+
 /// Returns a name in kebab-case: `ChecklistValidator` and `checklist_validator` give `checklist-validator`.
 pub fn kebab_case(name: &str) -> String {
     let mut kebab = String::with_capacity(name.len() + 4);

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use super::expectation::Expectation;
 use super::setup::Setup;
-use super::update::Place;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::SourceMap;
+use crate::diagnostic::Span;
 
 /// A file with tests.
 #[derive(Clone, Debug)]
@@ -41,5 +41,28 @@ impl Case {
     /// Returns the oracle or pack that is tested, in the words of the test.
     pub fn subject(&self) -> Option<&str> {
         self.setup.oracle.as_deref().or(self.setup.pack.as_deref())
+    }
+}
+
+/// Where a test says what it expects.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place {
+    /// In an `expect` of its own: the key and the value.
+    Own {
+        /// The key.
+        key: Span,
+        /// The value.
+        value: Span,
+    },
+    /// Above the rows of its table, whose row this is: the row gets one of its own.
+    Shared(Span),
+}
+
+impl Place {
+    /// Returns the line and column at which the file is changed.
+    pub(super) const fn start(self) -> (u32, u32) {
+        match self {
+            Self::Own { key: span, .. } | Self::Shared(span) => (span.line, span.column),
+        }
     }
 }

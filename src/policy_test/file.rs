@@ -6,10 +6,10 @@ use std::path::Path;
 use std::path::PathBuf;
 
 use super::case::Case;
+use super::case::Place;
 use super::case::TestFile;
 use super::expectation::Expectation;
 use super::setup::Setup;
-use super::update::Place;
 use crate::config::Key;
 use crate::config::Node;
 use crate::config::Value;

@@ -5,33 +5,11 @@ use serde_json::Value;
 use serde_json::json;
 
 use super::case::Case;
+use super::case::Place;
 use crate::diagnostic::Span;
 use crate::signal::Payload;
 use crate::signal::Signal;
 use crate::verdict::Verdict;
-
-/// Where a test says what it expects.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Place {
-    /// In an `expect` of its own: the key and the value.
-    Own {
-        /// The key.
-        key: Span,
-        /// The value.
-        value: Span,
-    },
-    /// Above the rows of its table, whose row this is: the row gets one of its own.
-    Shared(Span),
-}
-
-impl Place {
-    /// Returns the line and column at which the file is changed.
-    const fn start(self) -> (u32, u32) {
-        match self {
-            Self::Own { key: span, .. } | Self::Shared(span) => (span.line, span.column),
-        }
-    }
-}
 
 /// Returns a file's text with the expectations of some tests replaced by what came of them; comments and all else
 /// stay. Tests whose `expect` is written in a way that cannot be replaced are left: their names come second.

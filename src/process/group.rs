@@ -1,6 +1,8 @@
 //! The process group of a program: how it is told to end, and made to.
 
+use std::os::unix::process::CommandExt as _;
 use std::process::Child;
+use std::process::Command;
 use std::process::Stdio;
 use std::time::Duration;
 use std::time::Instant;
@@ -10,8 +12,6 @@ use rustix::process::Signal;
 use rustix::process::WaitId;
 use rustix::process::WaitIdOptions;
 
-use super::program::command;
-
 /// How long a group that was told to end may take before the caller goes on without it.
 const QUICK_END: Duration = Duration::from_millis(20);
 
@@ -20,6 +20,17 @@ const QUICK_END: Duration = Duration::from_millis(20);
 const KILL_LATER: &str = "i=0
 while [ $i -lt 20 ] && kill -s 0 -- -$0 2>/dev/null; do sleep 0.1; i=$((i+1)); done
 kill -s KILL -- -$0 2>/dev/null";
+
+/// Makes a command in a process group of its own.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this module is the one that runs programs"
+)]
+pub(super) fn command(program: &str) -> Command {
+    let mut command = Command::new(program);
+    command.process_group(0);
+    command
+}
 
 /// Whether the program has ended; it is not reaped, so that its number still means it.
 pub(super) fn has_ended(pid: Pid) -> bool {

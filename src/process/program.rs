@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::io;
 use std::io::Seek as _;
 use std::io::Write as _;
-use std::os::unix::process::CommandExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::Child;
@@ -173,7 +172,7 @@ impl Program {
             let source = io::Error::new(io::ErrorKind::InvalidInput, "no program is named");
             return Err(self.failed(source));
         };
-        let mut command = command(program);
+        let mut command = group::command(program);
         command
             .args(arguments)
             .envs(self.env.iter().map(|(name, value)| (name, value)))
@@ -238,17 +237,6 @@ impl Streams {
             Self::Detached => Stdio::null(),
         }
     }
-}
-
-/// Makes a command in a process group of its own.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this module is the one that runs programs"
-)]
-pub(super) fn command(program: &str) -> Command {
-    let mut command = Command::new(program);
-    command.process_group(0);
-    command
 }
 
 /// Starts a command; a script that another thread has only just written is busy for a moment.

@@ -21,8 +21,6 @@ const NAMELESS: &[&str] = &[
 
 /// Circles that are still there: the directory, and those of its entries that use each other. Entries only go.
 const CIRCLES: &[(&str, &[&str])] = &[
-    ("bin/ahp/", &["args", "background", "command", "project"]),
-    ("config", &["binding", "name"]),
     (
         "danger",
         &[
@@ -36,7 +34,6 @@ const CIRCLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("engine", &["builder", "state"]),
-    ("event/tool", &["kind", "names"]),
     ("host", &["decode", "git", "native"]),
     ("oracle", &["builtin", "definition", "external"]),
     ("oracle/builtin/lint_checker", &["finding", "tool"]),
@@ -44,16 +41,6 @@ const CIRCLES: &[(&str, &[&str])] = &[
         "oracle/builtin/self_protection",
         &["code", "disarm", "git", "judgement", "naming", "script"],
     ),
-    ("oracle/external/command", &["file", "matcher"]),
-    (
-        "oracle/rhai",
-        &[
-            "api", "context", "coverage", "error", "extra", "guard", "list", "sandbox", "value",
-            "wording",
-        ],
-    ),
-    ("policy_test", &["case", "update"]),
-    ("process", &["group", "program", "pump", "running"]),
     (
         "shell",
         &[

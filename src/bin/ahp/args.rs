@@ -1,9 +1,10 @@
 //! The command line, as clap types.
 
+use std::process::ExitCode;
+
 use clap::Parser;
 use clap::Subcommand;
 
-use crate::background;
 use crate::command;
 
 /// A policy engine between an AI coding agent and its work
@@ -57,9 +58,39 @@ pub(crate) enum Command {
     Test(command::test::Args),
     /// Run one async binding to its end
     #[command(hide = true)]
-    RunInBackground(background::Args),
+    RunInBackground(command::run_in_background::Args),
     /// Take the wires out of a host's settings again
     Uninstall(command::install::RemoveArgs),
     /// Show and allow what a project would run
     Trust(command::trust::Args),
+}
+
+impl Command {
+    /// Runs the command that was asked for.
+    pub(crate) fn run(self) -> ExitCode {
+        let exit = match self {
+            Self::Check(args) => command::check::run(&args),
+            Self::Completions(args) => command::completions::run(&args),
+            Self::Demo(args) => command::demo::run(&args),
+            Self::Doctor(args) => command::doctor::run(&args),
+            Self::Edit(args) => command::edit::run(&args),
+            Self::Exec(args) => command::exec::run(&args),
+            Self::Explain(args) => command::explain::run(&args),
+            Self::Hook(args) => return command::hook::run(&args),
+            Self::HookMd(args) => command::hook_md::run(&args),
+            Self::Init(args) => command::init::run(&args),
+            Self::Install(args) => command::install::run(&args),
+            Self::Log(args) => command::log::run(&args),
+            Self::Oracle(args) => command::oracle::run(&args),
+            Self::Replay(args) => command::replay::run(&args),
+            Self::Respond(args) => command::respond::run(args),
+            Self::Run(args) => command::run::run(&args),
+            Self::Schema(args) => command::schema::run(&args),
+            Self::Test(args) => command::test::run(&args),
+            Self::RunInBackground(args) => command::run_in_background::run(&args),
+            Self::Trust(args) => command::trust::run(&args),
+            Self::Uninstall(args) => command::install::remove(&args),
+        };
+        exit.into()
+    }
 }

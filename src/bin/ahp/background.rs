@@ -7,20 +7,10 @@ use std::process::Stdio;
 use std::sync::Arc;
 
 use ahp::engine::Background;
-use ahp::engine::block_on;
 use ahp::event::Event;
-
-use crate::exit_code::Exit;
-use crate::project;
 
 /// The hidden subcommand that such a process runs.
 pub(crate) const SUBCOMMAND: &str = "run-in-background";
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// The id of the binding
-    binding: String,
-}
 
 /// Returns how async bindings are started: `ahp` again, detached, with the event on its stdin.
 pub(crate) fn start() -> Background {
@@ -50,18 +40,4 @@ pub(crate) fn start() -> Background {
             stdin.write_all(&text).ok();
         }
     })
-}
-
-/// Runs one async binding to its end.
-pub(crate) fn run(args: &Args) -> Exit {
-    let Ok(event) = serde_json::from_reader::<_, Event>(std::io::stdin().lock()) else {
-        return Exit::Failure;
-    };
-    match project::engine_at(event.work_dir.as_deref()) {
-        Ok(engine) => {
-            block_on(engine.evaluate_in_background(event, &args.binding));
-            Exit::Success
-        }
-        Err(_) => Exit::Failure,
-    }
 }

@@ -47,5 +47,5 @@ fn run() -> ExitCode {
         }
     };
     debug::start(cli.debug);
-    command::run(cli)
+    cli.command.run()
 }

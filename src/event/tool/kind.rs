@@ -3,9 +3,6 @@
 use serde::Deserialize;
 use serde::Serialize;
 
-use super::mcp;
-use super::names;
-
 /// What a tool does, whatever its host calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -61,17 +58,6 @@ impl ToolKind {
             Self::Agent => "agent",
             Self::Other => "other",
         }
-    }
-
-    /// Returns the kind of a tool by any host's name of it.
-    pub fn of(name: &str) -> Self {
-        names::kind_of(name).unwrap_or_else(|| {
-            if mcp::of_name(name).is_some() {
-                Self::Mcp
-            } else {
-                Self::Other
-            }
-        })
     }
 
     /// Returns the names that HOOK.md matchers use for tools of this kind.

@@ -1,6 +1,7 @@
 //! Names: the table of every known tool of every host, and what it does.
 
 use super::ToolKind;
+use super::mcp;
 
 /// Every known tool name, written in lower case without `_`, `-` and spaces, in order.
 ///
@@ -139,6 +140,19 @@ static NAMES: &[(&str, ToolKind)] = &[
 
 /// No known name is longer, in bytes.
 const LONGEST: usize = 24;
+
+impl ToolKind {
+    /// Returns the kind of a tool by any host's name of it.
+    pub fn of(name: &str) -> Self {
+        kind_of(name).unwrap_or_else(|| {
+            if mcp::of_name(name).is_some() {
+                Self::Mcp
+            } else {
+                Self::Other
+            }
+        })
+    }
+}
 
 /// Finds what a tool of this name does, in any host's spelling.
 pub(super) fn kind_of(name: &str) -> Option<ToolKind> {

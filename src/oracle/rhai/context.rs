@@ -11,9 +11,9 @@ use rhai::ImmutableString;
 use rhai::Map;
 
 use super::extra::EXTRAS;
+use super::limits::Fallible;
+use super::limits::failure;
 use super::list::List;
-use super::sandbox::Fallible;
-use super::sandbox::failure;
 use super::value;
 use crate::diagnostic::nearest;
 use crate::event::ToolKind;
@@ -26,9 +26,9 @@ use crate::workspace::GitError;
 
 /// What one run of a script sees.
 #[derive(Debug)]
-pub(super) struct View {
-    pub(super) facts: Facts,
-    pub(super) config: Arc<Map>,
+struct View {
+    facts: Facts,
+    config: Arc<Map>,
     lists: Mutex<HashMap<Fact, List>>,
 }
 
@@ -70,7 +70,7 @@ impl View {
             return self.fact(fact);
         }
         match EXTRAS.iter().find(|extra| extra.name == name) {
-            Some(extra) => (extra.get)(self),
+            Some(extra) => (extra.get)(&self.facts, &self.config),
             None => Err(failure(unknown(name))),
         }
     }

@@ -2,14 +2,15 @@
 
 use rhai::Array;
 use rhai::Dynamic;
+use rhai::Map;
 
 use super::committed;
-use super::context::View;
+use super::limits::Fallible;
+use super::limits::failure;
 use super::list::List;
-use super::sandbox::Fallible;
-use super::sandbox::failure;
 use super::value;
 use crate::fact::FactSource;
+use crate::fact::Facts;
 use crate::shell::Analysis;
 use crate::workspace::Change;
 use crate::workspace::ChecklistItem;
@@ -26,7 +27,7 @@ pub struct Extra {
     pub source: FactSource,
     /// One line on what it is.
     pub summary: &'static str,
-    pub(super) get: fn(&View) -> Fallible<Dynamic>,
+    pub(super) get: fn(&Facts, &Map) -> Fallible<Dynamic>,
 }
 
 /// Everything that a script can ask its context for, beside the facts.
@@ -35,14 +36,14 @@ pub const EXTRAS: &[Extra] = &[
         "config",
         FactSource::Event,
         "The binding's `config:`, with the script's defaults.",
-        |view| Ok(Dynamic::from_map(view.config.as_ref().clone())),
+        |_, config| Ok(Dynamic::from_map(config.clone())),
     ),
     extra(
         "event",
         FactSource::Event,
         "The whole event, as a map.",
-        |view| {
-            let event = serde_json::to_value(view.facts.event()).unwrap_or_default();
+        |facts, _| {
+            let event = serde_json::to_value(facts.event()).unwrap_or_default();
             Ok(value::from_json(&event))
         },
     ),
@@ -50,26 +51,26 @@ pub const EXTRAS: &[Extra] = &[
         "files.all",
         FactSource::Git,
         "Every changed file as `#{path, old_path, change, added_lines, removed_lines}`; `change` is added, modified, deleted or renamed.",
-        changed_files,
+        |facts, _| changed_files(facts),
     ),
     extra(
         "issue.body",
         FactSource::Issue,
         "The issue's Markdown below its front matter.",
-        |view| issue(view, |issue| issue.body.as_str().into()),
+        |facts, _| issue(facts, |issue| issue.body.as_str().into()),
     ),
     extra(
         "issue.items",
         FactSource::Issue,
         "The checklist as `#{id, text, state, section, line, verification}`; `state` is open, doing, done or cancelled.",
-        checklist,
+        |facts, _| checklist(facts),
     ),
     extra(
         "issue.related",
         FactSource::Issue,
         "The issues that this one is related to.",
-        |view| {
-            issue(view, |issue| {
+        |facts, _| {
+            issue(facts, |issue| {
                 Dynamic::from(issue.related.iter().map(String::as_str).collect::<List>())
             })
         },
@@ -78,14 +79,14 @@ pub const EXTRAS: &[Extra] = &[
         "issue.solution",
         FactSource::Issue,
         "How the issue was solved.",
-        |view| issue(view, |issue| value::optional(issue.solution.as_deref())),
+        |facts, _| issue(facts, |issue| value::optional(issue.solution.as_deref())),
     ),
     extra(
         "stop.final_message",
         FactSource::Event,
         "The agent's last message of the turn.",
-        |view| {
-            let stop = view.facts.event().stop.as_ref();
+        |facts, _| {
+            let stop = facts.event().stop.as_ref();
             Ok(value::optional(
                 stop.and_then(|s| s.final_message.as_deref()),
             ))
@@ -95,8 +96,8 @@ pub const EXTRAS: &[Extra] = &[
         "subagent.task",
         FactSource::Event,
         "What the subagent was asked to do.",
-        |view| {
-            let subagent = view.facts.event().subagent.as_ref();
+        |facts, _| {
+            let subagent = facts.event().subagent.as_ref();
             Ok(value::optional(subagent.and_then(|s| s.task.as_deref())))
         },
     ),
@@ -104,9 +105,8 @@ pub const EXTRAS: &[Extra] = &[
         "tool.commands",
         FactSource::Shell,
         "Every program that the command line would run, as `#{program, arguments, wrappers}`; `wrappers` are those it comes through, such as `sudo`.",
-        |view| {
-            Ok(view
-                .facts
+        |facts, _| {
+            Ok(facts
                 .shell()
                 .map_or_else(|| Array::new().into(), |analysis| commands(analysis)))
         },
@@ -115,11 +115,8 @@ pub const EXTRAS: &[Extra] = &[
         "tool.commit_messages",
         FactSource::Shell,
         "The messages of the commits that the command line would make.",
-        |view| {
-            let messages = view
-                .facts
-                .shell()
-                .map(|analysis| analysis.git_commit_messages());
+        |facts, _| {
+            let messages = facts.shell().map(|analysis| analysis.git_commit_messages());
             Ok(Dynamic::from(
                 messages.into_iter().flatten().collect::<List>(),
             ))
@@ -129,7 +126,7 @@ pub const EXTRAS: &[Extra] = &[
         "tool.committed",
         FactSource::Git,
         "The files that the command line would commit: what is staged, what its `git add` stages, what `git commit -a` or the paths given to it take.",
-        |view| match committed::files(&view.facts) {
+        |facts, _| match committed::files(facts) {
             Ok(files) => Ok(Dynamic::from(files.into_iter().collect::<List>())),
             Err(GitError::NoRepository(_)) => Ok(Dynamic::from(List::default())),
             Err(error) => Err(failure(error.to_string())),
@@ -139,8 +136,8 @@ pub const EXTRAS: &[Extra] = &[
         "tool.input",
         FactSource::Event,
         "The tool's whole input, as the host gives it.",
-        |view| {
-            let tool = view.facts.event().tool.as_ref();
+        |facts, _| {
+            let tool = facts.event().tool.as_ref();
             Ok(tool.map_or(Dynamic::UNIT, |t| value::from_json(&t.input)))
         },
     ),
@@ -148,9 +145,9 @@ pub const EXTRAS: &[Extra] = &[
         "tool.writes",
         FactSource::Shell,
         "The paths that the command line would write, move or delete, relative to the project where they lie in it.",
-        |view| {
-            let effects = view.facts.shell().map(|analysis| analysis.writes());
-            let root = view.facts.project_root();
+        |facts, _| {
+            let effects = facts.shell().map(|analysis| analysis.writes());
+            let root = facts.project_root();
             let paths = effects.into_iter().flatten().map(|effect| {
                 let path = effect.path.strip_prefix(root).unwrap_or(&effect.path);
                 path.to_string_lossy().into_owned()
@@ -164,7 +161,7 @@ const fn extra(
     name: &'static str,
     source: FactSource,
     summary: &'static str,
-    get: fn(&View) -> Fallible<Dynamic>,
+    get: fn(&Facts, &Map) -> Fallible<Dynamic>,
 ) -> Extra {
     Extra {
         name,
@@ -174,13 +171,13 @@ const fn extra(
     }
 }
 
-fn issue(view: &View, part: fn(&Issue) -> Dynamic) -> Fallible<Dynamic> {
-    let issue = view.facts.issue().map_err(|e| failure(e.to_string()))?;
+fn issue(facts: &Facts, part: fn(&Issue) -> Dynamic) -> Fallible<Dynamic> {
+    let issue = facts.issue().map_err(|e| failure(e.to_string()))?;
     Ok(issue.map_or(Dynamic::UNIT, |issue| part(issue)))
 }
 
-fn checklist(view: &View) -> Fallible<Dynamic> {
-    let issue = view.facts.issue().map_err(|e| failure(e.to_string()))?;
+fn checklist(facts: &Facts) -> Fallible<Dynamic> {
+    let issue = facts.issue().map_err(|e| failure(e.to_string()))?;
     let items = issue.map_or(&[][..], |issue| &issue.checklist);
     let item = |item: &ChecklistItem| {
         let state = match item.state {
@@ -204,8 +201,8 @@ fn checklist(view: &View) -> Fallible<Dynamic> {
     Ok(Dynamic::from_array(items.iter().map(item).collect()))
 }
 
-fn changed_files(view: &View) -> Fallible<Dynamic> {
-    let changes = match view.facts.changes() {
+fn changed_files(facts: &Facts) -> Fallible<Dynamic> {
+    let changes = match facts.changes() {
         Ok(changes) => changes,
         Err(GitError::NoRepository(_)) => return Ok(Array::new().into()),
         Err(error) => return Err(failure(error.to_string())),

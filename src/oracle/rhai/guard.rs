@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use rhai::Dynamic;
 
+use super::limits::MAX_OPERATIONS;
 use super::memory;
-use super::sandbox::MAX_OPERATIONS;
 use crate::fact::Facts;
 use crate::oracle::HookContext;
 

@@ -10,10 +10,10 @@ use rhai::FnPtr;
 use rhai::ImmutableString;
 use rhai::NativeCallContext;
 
-use super::sandbox::Fallible;
-use super::sandbox::MAX_TEXT;
-use super::sandbox::failure;
-use super::sandbox::too_large;
+use super::limits::Fallible;
+use super::limits::MAX_TEXT;
+use super::limits::failure;
+use super::limits::too_large;
 
 /// A list of texts; unlike the interpreter's own arrays it may be long, and costs nothing to hand on.
 #[derive(Clone, Debug, Default)]

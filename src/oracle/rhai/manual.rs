@@ -3,7 +3,7 @@
 use super::api::GROUPS;
 use super::bundled::BUNDLED;
 use super::extra::EXTRAS;
-use super::sandbox;
+use super::limits;
 use super::script::MAX_SOURCE;
 use crate::fact::Fact;
 use crate::fact::FactType;
@@ -45,10 +45,10 @@ pub fn reference() -> String {
          | memory | about 24 MiB more than before |\n\
          | time | the binding's `timeout` |",
         MAX_SOURCE >> 10,
-        sandbox::MAX_OPERATIONS,
-        sandbox::MAX_CALLS,
-        sandbox::MAX_TEXT >> 20,
-        sandbox::MAX_ITEMS,
+        limits::MAX_OPERATIONS,
+        limits::MAX_CALLS,
+        limits::MAX_TEXT >> 20,
+        limits::MAX_ITEMS,
     ));
     page
 }

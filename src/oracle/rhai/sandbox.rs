@@ -2,10 +2,7 @@
 
 use std::sync::OnceLock;
 
-use rhai::Dynamic;
 use rhai::Engine;
-use rhai::EvalAltResult;
-use rhai::Position;
 use rhai::module_resolvers::DummyModuleResolver;
 use rhai::packages::BasicArrayPackage;
 use rhai::packages::BasicIteratorPackage;
@@ -20,18 +17,13 @@ use super::api;
 use super::context;
 use super::coverage;
 use super::guard;
-
-/// How many operations a run may take.
-pub const MAX_OPERATIONS: u64 = 500_000;
-/// How deep functions may call each other.
-pub const MAX_CALLS: usize = 32;
-/// How long a text may be, and all texts of one list or map together, in bytes.
-pub const MAX_TEXT: usize = 1 << 20;
-/// How many values a list or map may hold, in all its depth.
-pub const MAX_ITEMS: usize = 10_000;
-
-/// What a function gives that a script may call.
-pub(super) type Fallible<T> = Result<T, Box<EvalAltResult>>;
+use super::limits::Fallible;
+use super::limits::MAX_CALLS;
+use super::limits::MAX_ITEMS;
+use super::limits::MAX_OPERATIONS;
+use super::limits::MAX_TEXT;
+use super::limits::failure;
+use super::limits::too_large;
 
 /// Returns the interpreter.
 pub(super) fn engine() -> &'static Engine {
@@ -95,30 +87,6 @@ fn build() -> Engine {
 
 fn not_offered(name: &str) -> Fallible<()> {
     Err(failure(format!("`{name}` is not offered to scripts")))
-}
-
-/// Makes the error of a function that a script called.
-#[expect(
-    clippy::unnecessary_box_returns,
-    reason = "the interpreter's errors are boxed everywhere"
-)]
-pub(super) fn failure(message: impl Into<String>) -> Box<EvalAltResult> {
-    Box::new(EvalAltResult::ErrorRuntime(
-        Dynamic::from(message.into()),
-        Position::NONE,
-    ))
-}
-
-/// Makes the error of a text or list that would be too large.
-#[expect(
-    clippy::unnecessary_box_returns,
-    reason = "the interpreter's errors are boxed everywhere"
-)]
-pub(super) fn too_large(what: &str) -> Box<EvalAltResult> {
-    Box::new(EvalAltResult::ErrorDataTooLarge(
-        what.to_owned(),
-        Position::NONE,
-    ))
 }
 
 /// Replaces the functions of the packages whose result can be far larger than what they are given: the interpreter

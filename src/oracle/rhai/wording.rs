@@ -7,7 +7,7 @@ use rhai::ParseErrorType;
 
 use super::api;
 use super::guard::Stop;
-use super::sandbox;
+use super::limits;
 use crate::diagnostic::nearest;
 
 /// Says why a script cannot be read.
@@ -33,11 +33,11 @@ pub(super) fn of_run(source: &str, error: &EvalAltResult, stop: Option<Stop>) ->
         (_, Some(Stop::Memory)) => "the script uses too much memory".to_owned(),
         (_, Some(Stop::Operations)) | (EvalAltResult::ErrorTooManyOperations(_), _) => format!(
             "the script takes more than {} operations",
-            sandbox::MAX_OPERATIONS
+            limits::MAX_OPERATIONS
         ),
         (EvalAltResult::ErrorStackOverflow(_), _) => format!(
             "functions call each other more than {} deep",
-            sandbox::MAX_CALLS
+            limits::MAX_CALLS
         ),
         (EvalAltResult::ErrorTooManyModules(_) | EvalAltResult::ErrorModuleNotFound(..), _) => {
             "scripts cannot import".to_owned()
@@ -45,9 +45,9 @@ pub(super) fn of_run(source: &str, error: &EvalAltResult, stop: Option<Stop>) ->
         (EvalAltResult::ErrorDataTooLarge(what, _), _) => match what.as_str() {
             "Length of string" => format!(
                 "a text, or all texts of a list together, is longer than {} bytes",
-                sandbox::MAX_TEXT
+                limits::MAX_TEXT
             ),
-            _ => format!("a list or map has more than {} items", sandbox::MAX_ITEMS),
+            _ => format!("a list or map has more than {} items", limits::MAX_ITEMS),
         },
         (EvalAltResult::ErrorRuntime(value, _), _) if value.is_string() => value.to_string(),
         (EvalAltResult::ErrorDataRace(..), _) => {

@@ -6,30 +6,9 @@ use std::time::Duration;
 use serde_json::Map;
 use serde_json::Value;
 
+use super::Dialect;
 use super::matcher::Matcher;
 use crate::event::Trigger;
-
-/// Whose file it is: the hosts agree on the outer form and differ in what it means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Dialect {
-    /// Claude Code: handlers in groups with a matcher.
-    Claude,
-    /// Copilot CLI: lower-case event names or a `version`.
-    Copilot,
-    /// VS Code: handlers directly below the event, matchers without effect.
-    VsCode,
-}
-
-impl Dialect {
-    /// Returns how long a command may take that does not say.
-    const fn timeout(self) -> Duration {
-        match self {
-            Self::Claude => Duration::from_mins(10),
-            Self::Copilot | Self::VsCode => Duration::from_secs(30),
-        }
-    }
-}
 
 /// A file with command hooks.
 #[derive(Debug)]

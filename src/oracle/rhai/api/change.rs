@@ -7,9 +7,9 @@ use super::Function;
 use super::Group;
 use crate::oracle::builtin::added;
 use crate::oracle::rhai::guard;
-use crate::oracle::rhai::sandbox::Fallible;
-use crate::oracle::rhai::sandbox::MAX_ITEMS;
-use crate::oracle::rhai::sandbox::failure;
+use crate::oracle::rhai::limits::Fallible;
+use crate::oracle::rhai::limits::MAX_ITEMS;
+use crate::oracle::rhai::limits::failure;
 use crate::oracle::rhai::value::map;
 
 pub(super) const GROUP: Group = Group {

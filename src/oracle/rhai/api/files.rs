@@ -12,10 +12,10 @@ use rhai::EvalAltResult;
 use super::Function;
 use super::Group;
 use crate::oracle::rhai::guard;
+use crate::oracle::rhai::limits::Fallible;
+use crate::oracle::rhai::limits::MAX_TEXT;
+use crate::oracle::rhai::limits::failure;
 use crate::oracle::rhai::list::List;
-use crate::oracle::rhai::sandbox::Fallible;
-use crate::oracle::rhai::sandbox::MAX_TEXT;
-use crate::oracle::rhai::sandbox::failure;
 use crate::workspace::GitError;
 use crate::workspace::Workspace;
 

@@ -8,9 +8,9 @@ use rhai::Map;
 
 use super::Function;
 use super::Group;
+use crate::oracle::rhai::limits::Fallible;
+use crate::oracle::rhai::limits::failure;
 use crate::oracle::rhai::list::texts;
-use crate::oracle::rhai::sandbox::Fallible;
-use crate::oracle::rhai::sandbox::failure;
 use crate::oracle::rhai::value;
 use crate::signal::Intensity;
 use crate::signal::Modification;

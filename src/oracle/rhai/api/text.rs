@@ -15,12 +15,12 @@ use rhai::EvalAltResult;
 use super::Function;
 use super::Group;
 use crate::oracle::rhai::guard;
+use crate::oracle::rhai::limits::Fallible;
+use crate::oracle::rhai::limits::MAX_ITEMS;
+use crate::oracle::rhai::limits::MAX_TEXT;
+use crate::oracle::rhai::limits::failure;
+use crate::oracle::rhai::limits::too_large;
 use crate::oracle::rhai::list::List;
-use crate::oracle::rhai::sandbox::Fallible;
-use crate::oracle::rhai::sandbox::MAX_ITEMS;
-use crate::oracle::rhai::sandbox::MAX_TEXT;
-use crate::oracle::rhai::sandbox::failure;
-use crate::oracle::rhai::sandbox::too_large;
 use crate::oracle::rhai::value;
 use crate::oracle::rhai::value::map;
 
