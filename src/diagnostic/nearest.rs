@@ -22,16 +22,3 @@ pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::nearest;
-
-    #[test]
-    fn a_slip_is_found_and_a_stranger_is_not() {
-        let known = ["oracle", "config", "when", "priority"];
-        assert_eq!(nearest("orcale", known), Some("oracle"));
-        assert_eq!(nearest("Priorty", known), Some("priority"));
-        assert_eq!(nearest("banana", known), None);
-    }
-}

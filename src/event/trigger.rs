@@ -159,36 +159,3 @@ impl<'de> Deserialize<'de> for Trigger {
         name.parse().map_err(serde::de::Error::custom)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_name_and_alias_finds_its_own_trigger() {
-        for &trigger in Trigger::ALL {
-            assert_eq!(Trigger::find(trigger.name()), Some(trigger));
-            for alias in trigger.aliases() {
-                assert_eq!(Trigger::find(alias), Some(trigger), "{alias}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_misspelt_trigger_is_answered_with_the_nearest() {
-        let error = "pre-tool-usee".parse::<Trigger>().unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "unknown trigger `pre-tool-usee`; did you mean `pre-tool-use`?"
-        );
-    }
-
-    #[test]
-    fn an_issue_verb_names_both_sides() {
-        for verb in ISSUE_VERBS {
-            assert!(Trigger::of_issue_verb(verb, true).is_some_and(Trigger::is_pre));
-            assert!(Trigger::of_issue_verb(verb, false).is_some_and(|t| !t.is_pre()));
-        }
-        assert_eq!(Trigger::of_issue_verb("list", true), None);
-    }
-}

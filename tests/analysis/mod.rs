@@ -6,6 +6,7 @@
 )]
 
 mod advise;
+mod filter;
 mod making;
 mod replay;
 mod report;

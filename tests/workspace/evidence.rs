@@ -1,10 +1,15 @@
 //! Evidence of tests: bound to a digest that is the same for the same content, and another for any other.
 
+use std::fs;
+use std::path::Path;
+
 use ahp::workspace::Evidence;
 use ahp::workspace::EvidenceStore;
 use ahp::workspace::TestFigures;
 use ahp::workspace::Tree;
 use ahp::workspace::Workspace as _;
+
+use chrono::DateTime;
 
 use super::repository::Repository;
 
@@ -55,18 +60,18 @@ fn any_change_changes_it() {
     differs("its content");
     repository.remove("a.txt");
     differs("a deletion");
-    std::fs::rename(
+    fs::rename(
         repository.root().join("new.txt"),
         repository.root().join("moved.txt"),
     )
     .unwrap();
     differs("a move");
     let script = repository.root().join("b.sh");
-    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     differs("a mode");
     std::os::unix::fs::symlink("b.sh", repository.root().join("link")).unwrap();
     differs("a link");
-    std::fs::create_dir(repository.root().join("nested")).unwrap();
+    fs::create_dir(repository.root().join("nested")).unwrap();
     repository.git_in("nested", "init -q .");
     repository.write("nested/x", "1");
     differs("a repository inside");
@@ -137,6 +142,67 @@ fn figures_hold_for_the_very_tree_that_was_tested() {
     assert_eq!(figures(), measured);
     repository.write("a.txt", "changed\n");
     assert_eq!(figures(), TestFigures::default());
-    std::fs::write(state.join("evidence.json"), "{broken").unwrap();
+    fs::write(state.join("evidence.json"), "{broken").unwrap();
     assert_eq!(figures(), TestFigures::default());
+}
+
+fn tree(root: &Path) -> Tree {
+    Tree::read(root, Path::new("Issues")).unwrap()
+}
+
+#[test]
+fn the_digest_follows_content_names_and_modes_and_nothing_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    fs::write(root.join("a.txt"), "one").unwrap();
+    let first = tree(root).digest(&[]);
+    fs::create_dir_all(root.join("Issues")).unwrap();
+    fs::write(root.join("Issues/FEAT-1.md"), "an issue").unwrap();
+    fs::create_dir_all(root.join(".ahp")).unwrap();
+    fs::write(root.join(".ahp/signals.jsonl"), "{}").unwrap();
+    fs::create_dir_all(root.join("target")).unwrap();
+    fs::write(root.join("target/CACHEDIR.TAG"), "Signature").unwrap();
+    assert_eq!(tree(root).digest(&[]), first);
+    fs::write(root.join("a.txt"), "two").unwrap();
+    assert_ne!(tree(root).digest(&[]), first);
+    fs::write(root.join("a.txt"), "one").unwrap();
+    assert_eq!(tree(root).digest(&[]), first);
+    fs::rename(root.join("a.txt"), root.join("b.txt")).unwrap();
+    assert_ne!(tree(root).digest(&[]), first);
+}
+
+#[test]
+fn a_tree_is_kept_where_files_are_only_added() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    fs::write(root.join("a.txt"), "one").unwrap();
+    let before = tree(root);
+    fs::write(root.join("report.xml"), "<x/>").unwrap();
+    assert!(before.is_kept_by(&tree(root), &[]));
+    fs::write(root.join("a.txt"), "two").unwrap();
+    assert!(!before.is_kept_by(&tree(root), &[]));
+    assert!(before.is_kept_by(&tree(root), &["a.txt".to_owned()]));
+}
+
+#[test]
+fn the_store_keeps_one_run_of_a_command_on_a_tree() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = EvidenceStore::open(dir.path());
+    let tree = tree(dir.path()).digest(&[]);
+    for passed in [1, 2] {
+        let evidence = Evidence {
+            tree: tree.clone(),
+            command: "cargo test".to_owned(),
+            at: DateTime::UNIX_EPOCH,
+            success: true,
+            passed,
+            failed: 0,
+            skipped: 0,
+            coverage: None,
+        };
+        store.record(evidence).unwrap();
+    }
+    assert_eq!(store.load().len(), 1);
+    assert_eq!(store.latest(&tree, None).unwrap().passed, 2);
+    assert_eq!(store.latest(&tree, Some("pytest")), None);
 }

@@ -1,6 +1,5 @@
 //! Parses arguments, runs one command, sets the exit code.
 
-mod args;
 mod background;
 mod command;
 mod debug;
@@ -33,7 +32,7 @@ fn run() -> ExitCode {
         debug::start(false);
         return command::hook::run(&args);
     }
-    let cli = match args::Cli::try_parse() {
+    let cli = match command::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
             error.print().ok();

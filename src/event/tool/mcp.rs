@@ -51,30 +51,3 @@ pub(super) fn of_input(input: &Value) -> Option<McpTool> {
         tool: text("tool_name").or_else(|| text("uri"))?,
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_spelling_is_read() {
-        let read = |name| of_name(name).map(|m| (m.server, m.tool));
-        let some =
-            |server: Option<&str>, tool: &str| Some((server.map(str::to_owned), tool.to_owned()));
-        assert_eq!(
-            read("mcp__github__get_issue"),
-            some(Some("github"), "get_issue")
-        );
-        assert_eq!(
-            read("mcp__plugin_a_b__run"),
-            some(Some("plugin_a_b"), "run")
-        );
-        assert_eq!(
-            read("mcp_github_get_issue"),
-            some(Some("github"), "get_issue")
-        );
-        assert_eq!(read("MCP:get_issue"), some(None, "get_issue"));
-        assert_eq!(read("mcp__github"), None);
-        assert_eq!(read("Bash"), None);
-    }
-}

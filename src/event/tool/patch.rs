@@ -66,29 +66,3 @@ impl Patch {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_patch_names_every_file_and_what_it_adds() {
-        let patch = Patch::read(
-            "*** Begin Patch\n*** Add File: /p/new.txt\n+line one\n+line two\n*** Update File: old.rs\n\
-             *** Move to: moved.rs\n@@\n-gone\n+come\n*** Delete File: dead.rs\n*** End Patch\n",
-        )
-        .unwrap();
-        assert_eq!(patch.paths, ["/p/new.txt", "old.rs", "moved.rs", "dead.rs"]);
-        assert_eq!(patch.added, "line one\nline two\ncome\n");
-        assert_eq!(patch.kind(), ToolKind::Edit);
-    }
-
-    #[test]
-    fn a_patch_of_one_sort_is_of_that_kind() {
-        let kind = |text| Patch::read(text).unwrap().kind();
-        assert_eq!(kind("*** Add File: a\n+x\n"), ToolKind::Write);
-        assert_eq!(kind("*** Delete File: a\n"), ToolKind::Delete);
-        assert_eq!(kind("--- a/x.rs\n+++ b/x.rs\n@@\n+y\n"), ToolKind::Edit);
-        assert_eq!(Patch::read("no patch at all"), None);
-    }
-}

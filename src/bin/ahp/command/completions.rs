@@ -2,7 +2,7 @@
 
 use clap::CommandFactory as _;
 
-use crate::args::Cli;
+use super::Cli;
 use crate::exit_code::Exit;
 use crate::output;
 
