@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::path::PathBuf;
 
+use crate::world::accepts_new_output;
+
 /// Where the figures stand in the page.
 const FIGURES: &str = "| fault | whole process | peak of memory |\n|---|---|---|\n";
 
@@ -12,11 +14,6 @@ const BEYOND: &str = "| an agent could | why that is out of reach |\n|---|---|\n
 
 fn page() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/security.md")
-}
-
-/// Whether the page is to be written anew.
-fn updates() -> bool {
-    std::env::var_os("AHP_UPDATE_DOCS").is_some()
 }
 
 /// Returns what stands before the rows of the table below a head, the rows, and what stands after them.
@@ -34,7 +31,7 @@ fn around<'a>(page: &'a str, head: &str) -> (&'a str, &'a str, &'a str) {
 fn rows(head: &str, new: &str) -> String {
     let text = fs::read_to_string(page()).unwrap();
     let (before, shown, after) = around(&text, head);
-    if !updates() {
+    if !accepts_new_output() {
         return shown.to_owned();
     }
     fs::write(page(), format!("{before}{head}{new}\n\n{after}")).unwrap();
@@ -47,7 +44,7 @@ pub(super) fn figures(measured: &[String]) {
     let fault = |row: &str| row.split(" | ").next().unwrap_or_default().to_owned();
     let measured: Vec<String> = measured.iter().map(|row| fault(row)).collect();
     let shown: Vec<String> = shown.lines().map(fault).collect();
-    assert_eq!(shown, measured, "AHP_UPDATE_DOCS=1 writes them");
+    assert_eq!(shown, measured, "INSTA_UPDATE=always writes them");
 }
 
 #[test]
@@ -59,7 +56,7 @@ fn what_is_out_of_reach_stands_in_the_threat_model() {
         .collect();
     let beyond = beyond.join("\n");
     let shown = rows(BEYOND, &beyond);
-    assert_eq!(shown, beyond, "AHP_UPDATE_DOCS=1 writes it");
+    assert_eq!(shown, beyond, "INSTA_UPDATE=always writes it");
 }
 
 #[test]

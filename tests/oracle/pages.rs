@@ -10,6 +10,8 @@ use ahp::policy_test::Runner;
 use ahp::process::Program;
 use ahp::signal::Intensity;
 
+use crate::world::accepts_new_output;
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -26,7 +28,7 @@ fn whole_page(definition: &Definition) -> String {
         panic!("{path} is missing: every oracle has a worked example, a policy test with at least one case that accepts and one that signals")
     });
     format!(
-        "<!-- Made from the code; `UPDATE_DOCS=1 cargo test --test main pages` makes it anew. -->\n\n{}\n## Worked example\n\n\
+        "<!-- Made from the code; `INSTA_UPDATE=always cargo test --test main pages` makes it anew. -->\n\n{}\n## Worked example\n\n\
          What follows is `{path}`. `ahp test {path}` runs it, and so does `cargo test`.\n\n```yaml\n{}\n```\n",
         page(definition),
         example.trim_end()
@@ -36,7 +38,7 @@ fn whole_page(definition: &Definition) -> String {
 #[test]
 fn every_page_tells_what_the_code_says() {
     let dir = root().join("docs/oracles");
-    let update = std::env::var_os("UPDATE_DOCS").is_some();
+    let update = accepts_new_output();
     let mut stale = Vec::new();
     for definition in BUILTINS {
         let page = whole_page(definition);
@@ -51,7 +53,7 @@ fn every_page_tells_what_the_code_says() {
     }
     assert!(
         stale.is_empty(),
-        "docs/oracles is behind the code for {stale:?}; `UPDATE_DOCS=1 cargo test --test main pages` mends it"
+        "docs/oracles is behind the code for {stale:?}; `INSTA_UPDATE=always cargo test --test main pages` writes it"
     );
     for entry in std::fs::read_dir(&dir).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();

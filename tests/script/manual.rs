@@ -12,23 +12,24 @@ use ahp::policy_test;
 use ahp::policy_test::Runner;
 
 use crate::documents::blocks_of;
+use crate::world::accepts_new_output;
 
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs")
 }
 
-/// Compares the part of a document that is made from the code; `AHP_UPDATE_DOCS=1` writes it.
+/// Compares the part of a document that is made from the code; `INSTA_UPDATE=always` writes it.
 fn made_from_the_code(name: &str, mark: &str, text: &str) {
     let path = docs().join(name);
     let document = fs::read_to_string(&path).unwrap();
     let (head, rest) = document.split_once(mark).unwrap();
     let made = format!("\n\n{}\n", text.trim_end());
-    if std::env::var_os("AHP_UPDATE_DOCS").is_some() {
+    if accepts_new_output() {
         fs::write(&path, format!("{head}{mark}{made}")).unwrap();
     } else {
         assert!(
             rest == made,
-            "docs/{name} is not as the code says: run this test with AHP_UPDATE_DOCS=1"
+            "docs/{name} is not as the code says: run this test with INSTA_UPDATE=always"
         );
     }
 }

@@ -1,6 +1,6 @@
 //! Each file in `issues/` is read as an issue, and what was read is compared with the `.expected` beside it.
 //!
-//! The files `monoco-*.md` were written by `monoco` 0.4.2 itself. `UPDATE_EXPECTED=1 cargo test` writes the expectations anew.
+//! The files `monoco-*.md` were written by `monoco` 0.4.2 itself. `INSTA_UPDATE=always cargo test` writes the expectations anew.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,6 +9,8 @@ use ahp::workspace::Issue;
 use ahp::workspace::IssueError;
 use ahp::workspace::MemoryWorkspace;
 use ahp::workspace::Workspace as _;
+
+use crate::world::accepts_new_output;
 
 #[test]
 fn every_issue_is_read_as_expected() {
@@ -23,7 +25,7 @@ fn every_issue_is_read_as_expected() {
         count += 1;
         let read = show(&read(&std::fs::read(&path).unwrap()));
         let expected = path.with_extension("expected");
-        if std::env::var_os("UPDATE_EXPECTED").is_some() {
+        if accepts_new_output() {
             std::fs::write(&expected, &read).unwrap();
         }
         let expected = std::fs::read_to_string(&expected).unwrap_or_default();

@@ -187,6 +187,11 @@ pub(crate) fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// Whether what a test finds is to be written in the place of what it expected: by the variable that `insta` reads too.
+pub(crate) fn accepts_new_output() -> bool {
+    std::env::var_os("INSTA_UPDATE").is_some_and(|value| value == "always")
+}
+
 /// Whether a program is here; says so where it is not.
 pub(crate) fn is_here(program: &str) -> bool {
     let found = find_program(program, std::env::var_os("PATH").as_deref()).is_some();
