@@ -139,7 +139,7 @@ fn every_block_is_of_a_kind_that_is_run_or_is_excused() {
                 ];
                 is_policy.iter().any(|key| block.text.starts_with(key))
             }
-            "rhai" | "console" => true,
+            "rhai" | "rules" | "console" => true,
             _ => is_excused(&block.file, &block.text),
         };
         assert!(known, "{}:{}: nothing runs this", block.file, block.line);
@@ -150,9 +150,12 @@ fn every_block_is_of_a_kind_that_is_run_or_is_excused() {
     }
 }
 
-/// Lays the scripts that a document shows where it says that they are.
+/// Lays the scripts and files of rules that a document shows where it says that they are.
 fn lay_scripts(blocks: &[Block], place: &Path) {
-    for block in blocks.iter().filter(|block| block.language == "rhai") {
+    for block in blocks
+        .iter()
+        .filter(|block| matches!(block.language.as_str(), "rhai" | "rules"))
+    {
         let named = block.before.strip_prefix('`');
         let Some(file) = named.and_then(|rest| rest.strip_suffix("`:")) else {
             continue;

@@ -1,8 +1,9 @@
 //! CommandPattern: a command as a person writes it into a policy, `rm -rf` or `DROP TABLE`.
 
 use super::digest::Digest;
-use super::pattern::glob;
+use super::glob::glob;
 use super::sql;
+use super::words::words;
 use crate::shell::Analysis;
 use crate::shell::Invocation;
 
@@ -17,39 +18,6 @@ pub struct CommandPattern {
     operands: Vec<String>,
     statement: Vec<String>,
 }
-
-/// Clients that take statements for a database.
-const CLIENTS: &[&str] = &[
-    "psql",
-    "mysql",
-    "mariadb",
-    "sqlite3",
-    "sqlite",
-    "sqlcmd",
-    "clickhouse-client",
-    "clickhouse",
-    "cockroach",
-    "duckdb",
-    "bq",
-    "snowsql",
-    "usql",
-    "pgcli",
-    "mycli",
-    "litecli",
-    "isql",
-    "sqlplus",
-    "cqlsh",
-    "presto",
-    "trino",
-    "beeline",
-    "sql",
-    "mongosh",
-    "mongo",
-    "redis-cli",
-    "influx",
-    "spanner-cli",
-    "turso",
-];
 
 impl CommandPattern {
     /// Reads a command of a policy.
@@ -103,19 +71,13 @@ pub(super) fn meets(
     analysis: &Analysis,
     invocation: &Invocation,
 ) -> bool {
-    if CLIENTS.contains(&invocation.program.as_str())
+    if words!("database-clients").contains(&invocation.program.as_str())
         && pattern.letters.is_empty()
         && pattern.options.is_empty()
         && pattern.statement.len() > 1
     {
-        let stdin = invocation.stdin.text();
-        if invocation
-            .arguments
-            .iter()
-            .map(|w| w.text.as_str())
-            .chain(stdin)
-            .any(|text| sql::holds(text, &pattern.statement))
-        {
+        let holds = |text| sql::holds(text, &pattern.statement);
+        if Digest::new(analysis, 0, invocation, "").texts().any(holds) {
             return true;
         }
     }
@@ -137,7 +99,7 @@ pub(super) fn meets(
     if !(has_letters && has_options) {
         return false;
     }
-    let digest = Digest::new(analysis, 0, invocation, &[]);
+    let digest = Digest::new(analysis, 0, invocation, "");
     let mut operands = digest.operands.iter();
     pattern
         .operands

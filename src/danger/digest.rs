@@ -1,7 +1,12 @@
 //! Digest: one invocation as the rules see it, its operands told from the values of its options.
 
+use super::glob::glob;
+use super::place::Place;
+use super::place::place;
 use crate::shell::Analysis;
 use crate::shell::Invocation;
+use crate::shell::Redirect;
+use crate::shell::Stdin;
 use crate::shell::Word;
 
 /// An invocation, prepared for matching.
@@ -20,7 +25,7 @@ impl<'a> Digest<'a> {
         analysis: &'a Analysis,
         index: usize,
         invocation: &'a Invocation,
-        values: &[&str],
+        values: &str,
     ) -> Self {
         let mut operands = Vec::new();
         let mut words = invocation.arguments.iter();
@@ -32,7 +37,7 @@ impl<'a> Digest<'a> {
                 } else {
                     operands.push(word);
                 }
-            } else if values.contains(&word.text.as_str()) {
+            } else if values.split_ascii_whitespace().any(|v| v == word.text) {
                 words.next();
             }
         }
@@ -67,10 +72,7 @@ impl<'a> Digest<'a> {
             return self.invocation.arguments.iter().any(|w| w.text == "--");
         }
         if name.contains(['*', '=']) {
-            return self
-                .invocation
-                .before_dashes()
-                .any(|w| super::pattern::glob(name, &w.text));
+            return self.invocation.before_dashes().any(|w| glob(name, &w.text));
         }
         if name.starts_with("--") {
             return self.invocation.has_long(name);
@@ -95,5 +97,48 @@ impl<'a> Digest<'a> {
             .invocations
             .get(self.invocation.fed_by.clone());
         feeders.unwrap_or_default().iter().map(AsRef::as_ref)
+    }
+    /// Returns the invocations that make the words of this one.
+    pub(super) fn makers(&self) -> impl Iterator<Item = &'a Invocation> + use<'a> {
+        let all = &self.analysis.invocations;
+        let words = self.invocation.arguments.iter();
+        words
+            .flat_map(|w| all.get(w.made_by.clone()).unwrap_or_default())
+            .map(AsRef::as_ref)
+    }
+
+    /// Returns the invocations that stand before this one.
+    pub(super) fn earlier(&self) -> impl Iterator<Item = &'a Invocation> + use<'a> {
+        let earlier = self.analysis.invocations.get(..self.index);
+        earlier.unwrap_or_default().iter().map(AsRef::as_ref)
+    }
+
+    /// Returns the texts of the arguments, and of the input where that is known.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        let arguments = self.invocation.arguments.iter();
+        arguments
+            .map(|w| w.text.as_str())
+            .chain(self.invocation.stdin.text())
+    }
+
+    /// Tells what kind of place a word means.
+    pub(super) fn place(&self, word: &Word) -> Place {
+        place(word, self.invocation, &self.analysis.surroundings)
+    }
+
+    /// Whether the input is text that is known only when it runs.
+    pub(super) fn pipes_text(&self) -> bool {
+        !matches!(self.invocation.stdin, Stdin::Text(_)) || self.invocation.program == "eval"
+    }
+
+    /// Whether another program, or a file, takes what this one prints.
+    pub(super) fn is_consumed(&self) -> bool {
+        let takes = |i: &Invocation| {
+            i.fed_by.contains(&self.index)
+                || i.arguments.iter().any(|w| w.made_by.contains(&self.index))
+        };
+        let later = self.analysis.invocations.get(self.index + 1..);
+        self.invocation.redirects.iter().any(Redirect::writes)
+            || later.unwrap_or_default().iter().any(|i| takes(i))
     }
 }

@@ -7,10 +7,8 @@
     reason = "made by the compiler, which would tell"
 )]
 
-use std::sync::OnceLock;
-
-use super::rules::PRESETS;
-use super::rules::Section;
+use super::presets::PRESETS;
+use super::section::Section;
 
 /// Where a section stands: its header's line is the first.
 #[derive(Clone, Copy)]
@@ -45,10 +43,12 @@ struct Index<const SECTIONS: usize, const NAMES: usize, const PREFIXES: usize> {
 
 const COUNTS: Counts = count();
 static INDEX: Index<{ COUNTS.sections }, { COUNTS.names }, { COUNTS.prefixes }> = make();
-static SECTIONS: [OnceLock<Section>; COUNTS.sections] = [const { OnceLock::new() }; _];
 
-/// Returns the sections whose rules may meet a program.
-pub(super) fn sections(program: &str) -> impl Iterator<Item = &'static Section> {
+/// How many sections there are.
+pub(super) const SECTIONS: usize = COUNTS.sections;
+
+/// Returns the numbers of the sections whose rules may meet a program, and the sections.
+pub(super) fn sections(program: &str) -> impl Iterator<Item = (usize, Section<'static>)> {
     let wanted = number(program.as_bytes(), 0, program.len());
     let first = INDEX.names.partition_point(|entry| entry.number < wanted);
     let named = INDEX.names[first..]
@@ -60,22 +60,22 @@ pub(super) fn sections(program: &str) -> impl Iterator<Item = &'static Section> 
     });
     named
         .chain(begun)
-        .map(|entry| section(usize::from(entry.section)))
-        .filter(|section| section.names(program))
+        .map(|entry| usize::from(entry.section))
+        .map(|at| (at, section(at)))
+        .filter(|(_, section)| section.names(program))
 }
 
-/// Returns every section.
-pub(super) fn all() -> impl Iterator<Item = &'static Section> {
-    (0..COUNTS.sections).map(section)
+/// Returns a section.
+pub(super) fn section(at: usize) -> Section<'static> {
+    let place = INDEX.places[at];
+    let preset = &PRESETS[usize::from(place.preset)];
+    let text = preset.text.get(place.start as usize..place.end as usize);
+    Section::new(preset.name, text.unwrap_or_default(), 0)
 }
 
-fn section(at: usize) -> &'static Section {
-    SECTIONS[at].get_or_init(|| {
-        let place = INDEX.places[at];
-        let preset = &PRESETS[usize::from(place.preset)];
-        let text = preset.text.get(place.start as usize..place.end as usize);
-        Section::new(preset.name, text.unwrap_or_default())
-    })
+/// Whether rules about losing something know a program by its name.
+pub(super) fn knows(program: &str) -> bool {
+    sections(program).any(|(_, section)| section.knows_losses())
 }
 
 /// Returns a number by which a part of a text is found: FNV-1a of 64 bits.

@@ -10,8 +10,12 @@ use super::index;
 use super::pattern::Pattern;
 use super::place::Place;
 use super::place::place;
-use super::predicate;
+use super::predicate::opens_machine;
+use super::rules;
 use super::rules::Rule;
+use super::rules::RuleFile;
+use super::section::Section;
+use super::words::words;
 use crate::shell::Analysis;
 use crate::shell::DoubtKind;
 use crate::shell::Invocation;
@@ -42,6 +46,8 @@ pub struct Finding {
 pub struct Selection {
     /// The presets in force, by name; `standard` is all rules that are not strict.
     pub presets: Vec<String>,
+    /// Further files of rules, which are in force whatever the presets are.
+    pub files: Vec<RuleFile>,
     /// Further commands.
     pub dangerous: Vec<CommandPattern>,
     /// Commands that are never judged.
@@ -49,10 +55,10 @@ pub struct Selection {
 }
 
 impl Selection {
-    fn has(&self, rule: &Rule) -> bool {
+    fn has(&self, rule: &Rule<'_>) -> bool {
         self.presets
             .iter()
-            .any(|preset| preset == rule.text.preset || (preset == "standard" && !rule.text.strict))
+            .any(|preset| preset == rule.preset || (preset == "standard" && !rule.strict))
     }
 }
 
@@ -120,32 +126,50 @@ fn rule_finding(
     invocation: &Invocation,
     selection: &Selection,
 ) -> Option<Finding> {
-    let mut gravest: Option<&Rule> = None;
-    let mut consider = |program: &str, targets: Option<Vec<&Word>>| {
-        for section in index::sections(program) {
-            if section.has_subcommands() && only_prints_help(invocation) {
+    let mut gravest: Option<Finding> = None;
+    let mut weigh = |section: &Section<'_>,
+                     rules: &mut dyn Iterator<Item = &Rule<'_>>,
+                     targets: Option<&[&Word]>| {
+        if section.has_subcommands() && only_prints_help(invocation) {
+            return;
+        }
+        let mut digests: Option<Vec<Digest<'_>>> = None;
+        for rule in rules {
+            if gravest
+                .as_ref()
+                .is_some_and(|g| g.severity >= rule.severity)
+            {
                 continue;
             }
-            let mut digests: Option<Vec<Digest<'_>>> = None;
-            for rule in section.rules().iter().filter(|r| selection.has(r)) {
-                if gravest.is_some_and(|g| g.text.severity >= rule.text.severity) {
-                    continue;
+            let digests = digests.get_or_insert_with(|| {
+                let mut digest = Digest::new(analysis, at, invocation, section.values);
+                if let Some(targets) = targets {
+                    digest.operands = targets.to_vec();
+                    return vec![digest];
                 }
-                let digests = digests.get_or_insert_with(|| {
-                    let mut digest = Digest::new(analysis, at, invocation, &section.values);
-                    if let Some(targets) = &targets {
-                        digest.operands.clone_from(targets);
-                        return vec![digest];
-                    }
-                    let other = digest.past_leading_value();
-                    std::iter::once(digest).chain(other).collect()
-                });
-                let is_meant =
-                    |digest: &Digest<'_>| rule.patterns.iter().any(|p| p.matches(digest));
-                if digests.iter().any(is_meant) {
-                    gravest = Some(rule);
-                }
+                let other = digest.past_leading_value();
+                std::iter::once(digest).chain(other).collect()
+            });
+            let is_meant = |digest: &Digest<'_>| rule.patterns.iter().any(|p| p.matches(digest));
+            if digests.iter().any(is_meant) {
+                gravest = Some(found(analysis, invocation, rule));
             }
+        }
+    };
+    let mut consider = |program: &str, targets: Option<&[&Word]>| {
+        for (number, section) in index::sections(program) {
+            let mut in_force = rules::known(number)
+                .iter()
+                .filter(|rule| selection.has(rule));
+            weigh(&section, &mut in_force, targets);
+        }
+        for section in selection
+            .files
+            .iter()
+            .flat_map(|file| file.sections(program))
+        {
+            let own = rules::read(&section, &mut Vec::new());
+            weigh(&section, &mut own.iter(), targets);
         }
     };
     if !invocation.program.is_empty() {
@@ -157,13 +181,9 @@ fn rule_finding(
         .filter(|r| r.writes())
         .map(|r| &r.target)
         .collect();
-    let opens_machine = || {
-        writes
-            .iter()
-            .any(|word| predicate::opens_machine(&word.text))
-    };
+    let opens_machine = || writes.iter().any(|word| opens_machine(&word.text));
     if !writes.is_empty() && (!invocation.remote || opens_machine()) {
-        consider(">", Some(writes));
+        consider(">", Some(&writes));
     }
     let reads: Vec<&Word> = invocation
         .redirects
@@ -172,13 +192,17 @@ fn rule_finding(
         .map(|r| &r.target)
         .collect();
     if !reads.is_empty() {
-        consider("<", Some(reads));
+        consider("<", Some(&reads));
     }
-    gravest.map(|rule| Finding {
-        rule: rule.text.id.clone(),
-        severity: rule.text.severity,
-        reason: rule.text.reason.to_owned(),
-        instead: rule.text.instead.to_owned(),
+    gravest
+}
+
+fn found(analysis: &Analysis, invocation: &Invocation, rule: &Rule<'_>) -> Finding {
+    Finding {
+        rule: rule.id.clone(),
+        severity: rule.severity,
+        reason: rule.reason.to_owned(),
+        instead: rule.instead.to_owned(),
         command: if rule.patterns.iter().any(Pattern::asks_feeders) {
             pipeline(analysis, invocation)
         } else {
@@ -186,7 +210,7 @@ fn rule_finding(
         },
         through: invocation.wrappers.clone(),
         uncertain: invocation.uncertain,
-    })
+    }
 }
 
 /// The longest text that is told of what feeds a command, in characters.
@@ -285,42 +309,6 @@ fn unknown_program(
     })
 }
 
-/// Words that are worth a question where the text around them was not understood at all.
-const TELLING: &[&str] = &[
-    "rm -r",
-    "rm -f",
-    "mkfs",
-    "dd if=",
-    "dd of=",
-    "shred",
-    "| sh",
-    "|sh",
-    "| bash",
-    "|bash",
-    "reset --hard",
-    "clean -f",
-    "push --force",
-    "push -f",
-    "drop table",
-    "drop database",
-    "truncate table",
-    "terraform destroy",
-    "id_rsa",
-    ".aws/credentials",
-    "/dev/tcp/",
-    "base64 -d",
-    "> /dev/sd",
-    "chmod -r 777",
-    "rmtree",
-    "rmsync",
-    "flushall",
-    "downloadstring(",
-    "iex (",
-    "iex(",
-    "invoke-expression",
-    "--no-preserve-root",
-];
-
 /// Parts that could not be understood and hold the words of a rule, where nothing else was found.
 fn unread(analysis: &Analysis, findings: &[Finding]) -> Option<Finding> {
     if !findings.is_empty() {
@@ -332,7 +320,7 @@ fn unread(analysis: &Analysis, findings: &[Finding]) -> Option<Finding> {
         .filter(|d| matches!(d.kind, DoubtKind::TooComplex | DoubtKind::Unparseable))
         .find_map(|doubt| {
             let lower = doubt.text.to_ascii_lowercase();
-            let word = TELLING.iter().find(|word| lower.contains(**word))?;
+            let word = words!("unread-words", lines).iter().find(|word| lower.contains(**word))?;
             Some(Finding {
                 rule: "unreadable-command".to_owned(),
                 severity: Severity::Medium,

@@ -1,41 +1,44 @@
-//! Pattern: one line of a rule, the conditions under which an invocation is meant.
-//!
-//! Words: `reset` the next operand; `-f|--force` an option, also in a cluster; `%glob` any later operand;
-//! `~glob` any argument, without regard to case; `@name` a predicate; `+` one more operand. `!` before one
-//! of them: it must not hold. `a|b`: either.
+//! Pattern: one line of a rule, the conditions under which an invocation is meant. docs/rules.md tells how it is written.
+
+use std::borrow::Cow;
 
 use super::digest::Digest;
+use super::glob::glob;
 use super::predicate;
 use super::predicate::Predicate;
+use super::words;
 
 /// The conditions of one pattern; all must hold.
 #[derive(Debug)]
-pub(super) struct Pattern {
-    path: Vec<Vec<&'static str>>,
-    conditions: Vec<Condition>,
+pub(super) struct Pattern<'t> {
+    path: Vec<Globs<'t>>,
+    conditions: Vec<Condition<'t>>,
     /// Whether it asks what feeds the invocation.
     asks_feeders: bool,
 }
 
+/// Globs of which one must fit.
+type Globs<'t> = Vec<Cow<'t, str>>;
+
 #[derive(Debug)]
-struct Condition {
+struct Condition<'t> {
     negated: bool,
-    test: Test,
+    test: Test<'t>,
 }
 
 #[derive(Debug)]
-enum Test {
-    Option(Vec<&'static str>),
-    Operand(Vec<&'static str>),
-    Argument(Vec<&'static str>),
+enum Test<'t> {
+    Program(Globs<'t>),
+    Option(Globs<'t>),
+    Operand(Globs<'t>),
+    Argument(Globs<'t>),
     More,
-    Predicate(Option<Predicate>),
-    #[cfg(test)]
-    Unknown(&'static str),
+    Predicate(Predicate, Globs<'t>),
 }
 
-impl Pattern {
-    pub(super) fn new(line: &'static str) -> Self {
+impl<'t> Pattern<'t> {
+    /// Reads a line of a rule; an error tells what is wrong with it.
+    pub(super) fn new(line: &'t str) -> Result<Self, String> {
         let mut pattern = Self {
             path: Vec::new(),
             conditions: Vec::new(),
@@ -46,33 +49,40 @@ impl Pattern {
                 Some(rest) if !rest.is_empty() => (true, rest),
                 _ => (false, word),
             };
-            let list = |text: &'static str| text.split('|').collect::<Vec<_>>();
-            let test = if let Some(name) = bare.strip_prefix('@') {
-                #[cfg(test)]
-                if predicate::find(name).is_none() {
-                    pattern.conditions.push(Condition {
-                        negated,
-                        test: Test::Unknown(name),
-                    });
+            let test = if let Some(call) = bare.strip_prefix('@') {
+                let (name, given) = call.split_once(':').unwrap_or((call, ""));
+                let found = predicate::find(name)
+                    .ok_or_else(|| format!("there is no predicate `@{name}`"))?;
+                if matches!(found, Predicate::Of(_)) == given.is_empty() {
+                    return Err(format!(
+                        "`@{name}` takes {}",
+                        if given.is_empty() {
+                            "a value: `@name:value`"
+                        } else {
+                            "no value"
+                        }
+                    ));
                 }
-                Test::Predicate(predicate::find(name))
-            } else if let Some(globs) = bare.strip_prefix('%') {
-                Test::Operand(list(globs))
-            } else if let Some(globs) = bare.strip_prefix('~') {
-                Test::Argument(list(globs))
+                Test::Predicate(found, globs(given)?)
+            } else if let Some(names) = bare.strip_prefix('=') {
+                Test::Program(globs(names)?)
+            } else if let Some(given) = bare.strip_prefix('%') {
+                Test::Operand(globs(given)?)
+            } else if let Some(given) = bare.strip_prefix('~') {
+                Test::Argument(globs(given)?)
             } else if bare == "+" {
                 Test::More
-            } else if bare.starts_with('-') {
-                Test::Option(list(bare))
+            } else if bare.len() > 1 && bare.starts_with('-') && !bare.starts_with("-|") {
+                Test::Option(globs(bare)?)
             } else if negated {
-                Test::Operand(list(bare))
+                Test::Operand(globs(bare)?)
             } else {
-                pattern.path.push(list(bare));
+                pattern.path.push(globs(bare)?);
                 continue;
             };
             pattern.conditions.push(Condition { negated, test });
         }
-        pattern
+        Ok(pattern)
     }
 
     /// Whether it asks what feeds the invocation, which then belongs to what is told of it.
@@ -87,103 +97,49 @@ impl Pattern {
             let Some(operand) = operands.next() else {
                 return false;
             };
-            if !names.iter().any(|name| glob(name, &operand.text)) {
+            if !fit(names, &operand.text) {
                 return false;
             }
         }
         let later = operands.as_slice();
         self.conditions.iter().all(|condition| {
             let holds = match &condition.test {
+                Test::Program(names) => fit(names, &digest.invocation.program),
                 Test::Option(names) => names.iter().any(|name| digest.has_option(name)),
-                Test::Operand(globs) => later
-                    .iter()
-                    .any(|word| globs.iter().any(|g| glob(g, &word.text))),
-                Test::Argument(globs) => digest.invocation.arguments.iter().any(|word| {
-                    let lower = word.text.to_ascii_lowercase();
-                    globs.iter().any(|g| glob(g, &lower))
-                }),
+                Test::Operand(globs) => later.iter().any(|word| fit(globs, &word.text)),
+                Test::Argument(globs) => {
+                    let mut arguments = digest.invocation.arguments.iter();
+                    arguments.any(|word| fit(globs, &word.text.to_ascii_lowercase()))
+                }
                 Test::More => !later.is_empty(),
-                Test::Predicate(Some(test)) => test(digest, later),
-                Test::Predicate(None) => false,
-                #[cfg(test)]
-                Test::Unknown(_) => false,
+                Test::Predicate(Predicate::Plain(test), _) => test(digest, later),
+                Test::Predicate(Predicate::Of(test), given) => {
+                    test(digest, &|text| fit(given, text))
+                }
             };
             holds != condition.negated
         })
     }
-
-    #[cfg(test)]
-    pub(super) fn unknown_predicate(&self) -> Option<&'static str> {
-        self.conditions.iter().find_map(|c| match &c.test {
-            Test::Unknown(name) => Some(*name),
-            _ => None,
-        })
-    }
 }
 
-/// Whether a text fits a pattern of `*` and `?`.
-#[inline]
-pub(super) fn glob(pattern: &str, text: &str) -> bool {
-    // Most pairs differ in their first byte.
-    let first = pattern.as_bytes().first();
-    if !matches!(first, Some(b'*' | b'?')) && first != text.as_bytes().first() {
-        return false;
-    }
-    fits(pattern, text)
+fn fit(globs: &[Cow<'_, str>], text: &str) -> bool {
+    globs.iter().any(|one| glob(one, text))
 }
 
-fn fits(pattern: &str, text: &str) -> bool {
-    if !pattern.contains(['*', '?']) {
-        return pattern == text;
+/// Returns the alternatives of `a|b`; `x$list` stands for each word of a list, with what is around it.
+fn globs(text: &str) -> Result<Globs<'_>, String> {
+    let mut found = Globs::new();
+    for one in text.split('|') {
+        let Some((before, rest)) = one.split_once('$') else {
+            found.push(Cow::Borrowed(one));
+            continue;
+        };
+        let end = rest
+            .find(|c: char| !(c.is_ascii_lowercase() || c == '-'))
+            .unwrap_or(rest.len());
+        let (name, after) = rest.split_at(end);
+        let words = words::find(name).ok_or_else(|| format!("there is no list `${name}`"))?;
+        found.extend(words.map(|word| Cow::Owned(format!("{before}{word}{after}"))));
     }
-    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
-    let (mut p, mut t) = (0, 0);
-    let mut retry: Option<(usize, usize)> = None;
-    while t < text.len() {
-        match pattern.get(p) {
-            Some(b'*') => {
-                retry = Some((p, t));
-                p += 1;
-            }
-            Some(b'?') => {
-                p += 1;
-                t += 1;
-                // The rest of a character of several bytes.
-                while text.get(t).is_some_and(|b| b & 0xc0 == 0x80) {
-                    t += 1;
-                }
-            }
-            byte if byte == text.get(t) => {
-                p += 1;
-                t += 1;
-            }
-            _ => match &mut retry {
-                Some((star, from)) => {
-                    *from += 1;
-                    p = *star + 1;
-                    t = *from;
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern
-        .get(p..)
-        .is_some_and(|rest| rest.iter().all(|&b| b == b'*'))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::glob;
-
-    #[test]
-    fn globs_match_whole_texts() {
-        assert!(glob("delete-*", "delete-bucket"));
-        assert!(glob("*://*", "https://x"));
-        assert!(glob("a?c", "abc"));
-        assert!(glob("a?c", "aéc"));
-        assert!(!glob("a?c", "ac"));
-        assert!(!glob("delete", "delete-bucket"));
-        assert!(glob("*a*b*", "xxaxxbxx"));
-    }
+    Ok(found)
 }

@@ -1,202 +1,206 @@
-//! The rules as data: `policies/rules/*.rules`, one or several files a preset, read program by program when first asked.
-//!
-//! A file is made of sections. `[git] -C -c` opens the rules of a program (several names and `*` at an
-//! end may be given) and names its options that take the next word as value. A rule is a line
-//! `id severity [strict]` followed by indented lines: patterns, then `why: reason` and `try: alternative`.
+//! Rules as data: the sections of `policies/rules/*.rules` and of files of a user's own. docs/rules.md tells the format.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::OnceLock;
 
 use super::index;
 use super::pattern::Pattern;
+use super::presets::PRESETS;
+use super::section::Section;
+use super::section::sections;
 use crate::signal::Severity;
 
-/// One preset: a name and its rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Preset {
-    /// The name as it is written in a policy.
-    pub name: &'static str,
-    pub(super) text: &'static str,
-}
-
-macro_rules! presets {
-    ($($name:literal [$($file:literal)*])*) => {
-        /// Every preset that is made of files of rules; `standard` is all of their rules that are not strict.
-        pub static PRESETS: &[Preset] = &[$(Preset {
-            name: $name,
-            text: concat!($(include_str!(concat!("../../policies/rules/", $file, ".rules")), "\n"),*),
-        }),*];
-    };
-}
-
-presets! {
-    "cloud" ["cloud" "clusters" "platforms"]
-    "database" ["database" "migrations"]
-    "exfiltration" ["exfiltration"]
-    "filesystem" ["filesystem" "devices" "windows"]
-    "git" ["git"]
-    "secrets" ["secrets"]
-    "supply-chain" ["supply-chain"]
-    "system" ["system" "rights" "services"]
-}
-
-/// What a rule says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RuleText {
+/// One rule: what a command must not do, and what to do instead.
+#[derive(Debug)]
+pub struct Rule<'t> {
     /// The preset's name and the rule's own: `git:reset-hard`.
     pub id: String,
     /// The preset it belongs to.
-    pub preset: &'static str,
+    pub preset: &'t str,
     /// How grave it is.
     pub severity: Severity,
     /// Whether only its own preset has it, not `standard`.
     pub strict: bool,
     /// Why the command is dangerous.
-    pub reason: &'static str,
+    pub reason: &'t str,
     /// What can be done instead.
-    pub instead: &'static str,
+    pub instead: &'t str,
+    pub(super) patterns: Vec<Pattern<'t>>,
 }
 
-/// A rule, ready to be matched.
-#[derive(Debug)]
-pub(super) struct Rule {
-    pub(super) text: RuleText,
-    pub(super) patterns: Vec<Pattern>,
+/// What is wrong with a line of a file of rules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleFault {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong with it, and what was expected.
+    pub message: String,
 }
 
-/// The rules of one or several programs.
-#[derive(Debug)]
-pub(super) struct Section {
-    preset: &'static str,
-    programs: &'static str,
-    /// The options that take the next word as their value.
-    pub(super) values: Vec<&'static str>,
-    body: &'static str,
-    rules: OnceLock<Vec<Rule>>,
+/// A file of rules that is not one of the program's own.
+#[derive(Clone, Debug)]
+pub struct RuleFile {
+    name: Arc<str>,
+    text: Arc<str>,
 }
 
-/// Whether rules about losing something know a program by its name.
-pub(super) fn know(program: &str) -> bool {
-    index::sections(program).any(|section| {
-        section.programs != "*"
-            && !matches!(section.preset, "exfiltration" | "secrets" | "supply-chain")
-    })
+impl RuleFile {
+    /// Reads a file of rules; its name is that of its preset, and stands before the ids of its rules.
+    ///
+    /// # Errors
+    ///
+    /// Every line that is not understood, rules that lack something, and a name that a preset of the program has.
+    pub fn new(name: &str, text: &str) -> Result<Self, Vec<RuleFault>> {
+        let mut faults = check(name, text);
+        if PRESETS.iter().any(|preset| preset.name == name) || matches!(name, "standard" | "none") {
+            let message = format!("`{name}` is the name of a preset of the program");
+            faults.push(RuleFault { line: 1, message });
+        }
+        let file = Self {
+            name: name.into(),
+            text: text.into(),
+        };
+        if faults.is_empty() {
+            Ok(file)
+        } else {
+            Err(faults)
+        }
+    }
+
+    /// Returns the sections that speak of a program.
+    pub(super) fn sections<'a>(&'a self, program: &'a str) -> impl Iterator<Item = Section<'a>> {
+        sections(&self.name, &self.text).filter(move |section| section.names(program))
+    }
 }
 
 /// Returns every rule of every preset, for listings and tests.
-pub fn all_rules() -> Vec<&'static RuleText> {
-    index::all()
-        .flat_map(Section::rules)
-        .map(|rule| &rule.text)
-        .collect()
+pub fn all_rules() -> Vec<&'static Rule<'static>> {
+    (0..index::SECTIONS).flat_map(known).collect()
 }
 
-impl Section {
-    /// Reads the header of a section that begins behind its bracket.
-    pub(super) fn new(preset: &'static str, text: &'static str) -> Self {
-        let (header, body) = text.split_once('\n').unwrap_or((text, ""));
-        let (programs, values) = header.split_once(']').unwrap_or((header, ""));
-        Self {
-            preset,
-            programs,
-            values: values.split_ascii_whitespace().collect(),
-            body,
-            rules: OnceLock::new(),
+/// Returns the rules of a section of the program's own, read when first asked for.
+pub(super) fn known(section: usize) -> &'static [Rule<'static>] {
+    static RULES: [OnceLock<Vec<Rule<'static>>>; index::SECTIONS] =
+        [const { OnceLock::new() }; index::SECTIONS];
+    let rules = RULES.get(section);
+    rules.map_or(&[], |rules| {
+        rules.get_or_init(|| read(&index::section(section), &mut Vec::new()))
+    })
+}
+
+/// Returns what is wrong with a file of rules.
+pub fn check(name: &str, text: &str) -> Vec<RuleFault> {
+    let mut faults = Vec::new();
+    let mut ids = BTreeSet::new();
+    let mut begun = false;
+    for (line, text) in (1..).zip(text.lines()) {
+        begun |= text.starts_with('[');
+        if !begun && !text.trim().is_empty() && !text.starts_with('#') {
+            let message = "a rule belongs below a section: `[program]`".to_owned();
+            faults.push(RuleFault { line, message });
         }
     }
-
-    /// Whether its header names a program.
-    pub(super) fn names(&self, program: &str) -> bool {
-        let mut names = self.programs.split_ascii_whitespace();
-        names.any(|name| match name.strip_suffix('*') {
-            Some(prefix) => program.starts_with(prefix),
-            None => program == name,
-        })
-    }
-
-    /// Whether its programs are clients of subcommands, each of which has a help of its own.
-    pub(super) fn has_subcommands(&self) -> bool {
-        matches!(self.preset, "cloud" | "git")
-    }
-
-    /// Returns its rules, read when first asked for.
-    pub(super) fn rules(&self) -> &[Rule] {
-        self.rules.get_or_init(|| self.read())
-    }
-
-    fn read(&self) -> Vec<Rule> {
-        let mut rules: Vec<Rule> = Vec::new();
-        for line in self.body.lines() {
-            if line.trim().is_empty() || line.starts_with('#') {
-                continue;
-            }
-            let Some(inner) = line.strip_prefix("  ") else {
-                let mut words = line.split_whitespace();
-                let id = words.next().unwrap_or_default();
-                let severity = match words.next() {
-                    Some("high") => Severity::High,
-                    Some("low") => Severity::Low,
-                    _ => Severity::Medium,
-                };
-                rules.push(Rule {
-                    text: RuleText {
-                        id: format!("{}:{id}", self.preset),
-                        preset: self.preset,
-                        severity,
-                        strict: words.next() == Some("strict"),
-                        reason: "",
-                        instead: "",
-                    },
-                    patterns: Vec::new(),
+    for section in sections(name, text) {
+        if section.programs.trim().is_empty() || !section.is_closed {
+            let message = "a section names programs: `[git]`, `[cp mv]`, `[aws*]`".to_owned();
+            faults.push(RuleFault {
+                line: section.line,
+                message,
+            });
+        }
+        for rule in read(&section, &mut faults) {
+            if !ids.insert(rule.id.clone()) {
+                let message = format!("the rule `{}` stands twice", rule.id);
+                faults.push(RuleFault {
+                    line: section.line,
+                    message,
                 });
-                continue;
-            };
-            let Some(rule) = rules.last_mut() else {
-                continue;
-            };
-            if let Some(reason) = inner.strip_prefix("why: ") {
-                rule.text.reason = reason;
-            } else if let Some(instead) = inner.strip_prefix("try: ") {
-                rule.text.instead = instead;
-            } else {
-                rule.patterns.push(Pattern::new(inner));
             }
         }
-        rules
+    }
+    faults.sort_by_key(|fault| fault.line);
+    faults
+}
+
+/// Reads the rules of a section, as far as they are understood.
+pub(super) fn read<'t>(section: &Section<'t>, faults: &mut Vec<RuleFault>) -> Vec<Rule<'t>> {
+    let mut rules: Vec<Rule<'t>> = Vec::new();
+    let mut began = 0;
+    let mut fault = |line, message| faults.push(RuleFault { line, message });
+    for (line, text) in (section.line + 1..).zip(section.body.lines()) {
+        if text.trim().is_empty() || text.starts_with('#') {
+            continue;
+        }
+        let Some(inner) = text.strip_prefix("  ") else {
+            if let Some(rule) = rules.last() {
+                lacks(rule, |message| fault(began, message));
+            }
+            began = line;
+            rules.push(head(section.preset, text, |message| fault(line, message)));
+            continue;
+        };
+        let Some(rule) = rules.last_mut() else {
+            fault(
+                line,
+                "a pattern belongs below a rule: `name severity`".to_owned(),
+            );
+            continue;
+        };
+        if let Some(reason) = inner.strip_prefix("why: ") {
+            rule.reason = reason;
+        } else if let Some(instead) = inner.strip_prefix("try: ") {
+            rule.instead = instead;
+        } else {
+            match Pattern::new(inner) {
+                Ok(pattern) => rule.patterns.push(pattern),
+                Err(message) => fault(line, message),
+            }
+        }
+    }
+    if let Some(rule) = rules.last() {
+        lacks(rule, |message| fault(began, message));
+    }
+    rules
+}
+
+/// Reads the first line of a rule.
+fn head<'t>(preset: &'t str, line: &str, mut fault: impl FnMut(String)) -> Rule<'t> {
+    let mut words = line.split_whitespace();
+    let id = words.next().unwrap_or_default();
+    let severity = words.next().unwrap_or_default();
+    let known = Severity::ALL.iter().find(|known| known.name() == severity);
+    if known.is_none() {
+        let names: Vec<_> = Severity::ALL.iter().map(|known| known.name()).collect();
+        fault(format!(
+            "`{severity}` is not a severity; expected one of {}",
+            names.join(", ")
+        ));
+    }
+    let strict = words.next();
+    if strict.is_some_and(|word| word != "strict") || words.next().is_some() {
+        fault("behind the severity only `strict` may stand".to_owned());
+    }
+    Rule {
+        id: format!("{preset}:{id}"),
+        preset,
+        severity: known.copied().unwrap_or(Severity::High),
+        strict: strict.is_some(),
+        reason: "",
+        instead: "",
+        patterns: Vec::new(),
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::all_rules;
-    use super::index;
-
-    #[test]
-    fn every_rule_is_complete_and_unique() {
-        let mut seen = BTreeSet::new();
-        for rule in all_rules() {
-            assert!(seen.insert(&rule.id), "{} stands twice", rule.id);
-            assert!(!rule.reason.is_empty(), "{} has no reason", rule.id);
-            assert!(!rule.instead.is_empty(), "{} has no alternative", rule.id);
-        }
-        assert!(seen.len() > 150, "only {} rules", seen.len());
-    }
-
-    #[test]
-    fn every_pattern_is_understood() {
-        for section in index::all() {
-            for rule in section.rules() {
-                assert!(!rule.patterns.is_empty(), "{} never matches", rule.text.id);
-                for pattern in &rule.patterns {
-                    assert!(
-                        pattern.unknown_predicate().is_none(),
-                        "{}: {:?}",
-                        rule.text.id,
-                        pattern.unknown_predicate()
-                    );
-                }
-            }
+/// Tells what a rule lacks.
+fn lacks(rule: &Rule<'_>, mut fault: impl FnMut(String)) {
+    for (part, is_lacking) in [
+        ("pattern", rule.patterns.is_empty()),
+        ("reason: `why: …`", rule.reason.is_empty()),
+        ("way out: `try: …`", rule.instead.is_empty()),
+    ] {
+        if is_lacking {
+            fault(format!("`{}` has no {part}", rule.id));
         }
     }
 }

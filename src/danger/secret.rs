@@ -1,6 +1,6 @@
 //! Secrets: files and variables that hold what must not leave the machine or reach a model.
 
-use super::pattern::glob;
+use super::glob::glob;
 
 /// Files that hold secrets, wherever they lie.
 const FILES: &[&str] = &[

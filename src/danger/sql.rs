@@ -1,5 +1,7 @@
 //! SQL that a command line gives to a database: which statements lose data.
 
+use super::words::words;
+
 /// Whether a text holds a statement that drops, empties, changes all rows, or takes the server or its rights away.
 pub(super) fn loses_data(text: &str) -> bool {
     statements(text).iter().any(|statement| {
@@ -70,48 +72,8 @@ fn is_losing(words: &[String]) -> bool {
         return false;
     }
     if let Some(at) = after_start("drop") {
-        return matches!(
-            words.get(at + 1),
-            Some(
-                &("table"
-                    | "database"
-                    | "schema"
-                    | "view"
-                    | "index"
-                    | "user"
-                    | "role"
-                    | "function"
-                    | "procedure"
-                    | "trigger"
-                    | "sequence"
-                    | "type"
-                    | "tablespace"
-                    | "keyspace"
-                    | "collection"
-                    | "materialized"
-                    | "extension"
-                    | "owned"
-                    | "column"
-                    | "measurement"
-                    | "series"
-                    | "policy"
-                    | "constraint"
-                    | "external"
-                    | "aggregate"
-                    | "domain"
-                    | "event"
-                    | "login"
-                    | "namespace"
-                    | "package"
-                    | "publication"
-                    | "server"
-                    | "stream"
-                    | "subscription"
-                    | "synonym"
-                    | "warehouse"
-                    | "stage")
-            )
-        );
+        let object = words.get(at + 1);
+        return object.is_some_and(|object| words!("sql-objects").contains(object));
     }
     if let Some(at) = after_start("truncate") {
         return words.len() > at + 1;

@@ -132,6 +132,9 @@ pub enum Severity {
 }
 
 impl Severity {
+    /// All of them, the least grave first.
+    pub const ALL: [Self; 3] = [Self::Low, Self::Medium, Self::High];
+
     /// Returns the name as it is written.
     pub const fn name(self) -> &'static str {
         match self {

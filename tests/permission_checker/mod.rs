@@ -2,3 +2,4 @@
 
 mod corpus;
 pub(crate) mod oracle;
+mod rules;

@@ -272,3 +272,42 @@ fn powershell_keeps_its_backslashes() {
         assert!(!stops("PowerShell", command), "{command}");
     }
 }
+
+#[test]
+fn a_file_of_rules_is_in_force_or_told_with_its_lines() {
+    let world = World::new("");
+    let rules = "# Ours.\n\n[deploy] -t\nproduction high\n  %production !--dry-run\n  why: changes what customers see\n  try: `deploy --dry-run production`\n";
+    std::fs::write(world.root().join("ours.rules"), rules).unwrap();
+    let judge = |config: &str, command: &str| {
+        let input = json!({"command": command});
+        evaluate(&world, "PermissionChecker", config, "Bash", input)
+    };
+    let config = "rules: [ours.rules]\npreset: none";
+    let found = judge(config, "cd x && sudo deploy -t 3 production").unwrap();
+    assert_eq!(found.len(), 1);
+    assert!(
+        found[0]
+            .payload
+            .text()
+            .contains("changes what customers see [ours:production]")
+    );
+    assert!(
+        judge(config, "deploy --dry-run production")
+            .unwrap()
+            .is_empty()
+    );
+    assert!(judge(config, "deploy staging").unwrap().is_empty());
+
+    std::fs::write(
+        world.root().join("ours.rules"),
+        rules.replace("high", "hihg"),
+    )
+    .unwrap();
+    let error = judge(config, "ls").unwrap_err();
+    let told = format!("{:?}", error.0);
+    assert!(
+        told.contains("ours.rules:4: `hihg` is not a severity"),
+        "{told}"
+    );
+    assert!(judge("rules: [nosuch.rules]", "ls").is_err());
+}

@@ -2,47 +2,16 @@
 
 use std::path::Path;
 
-use super::Place;
 use super::artifact::is_artifact;
+use super::kind::Place;
+use crate::danger::words::words;
 use crate::shell::Surroundings;
 
 /// Directories of the operating system; what lies in them is its own too.
-const SYSTEM: &[&str] = &[
-    "/bin",
-    "/boot",
-    "/dev",
-    "/etc",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/opt",
-    "/proc",
-    "/run",
-    "/sbin",
-    "/srv",
-    "/sys",
-    "/usr",
-    "/var",
-    "/System",
-    "/Library",
-    "/Applications",
-    "/private/etc",
-    "/private/var",
-    "/cores",
-    "/snap",
-    "/nix",
-];
+static SYSTEM: &[&str] = words!("system-dirs");
 
 /// Directories in which everything is temporary.
-const TEMPORARY: &[&str] = &[
-    "/tmp",
-    "/var/tmp",
-    "/private/tmp",
-    "/private/var/folders",
-    "/var/folders",
-    "/dev/shm",
-    "/run/user",
-];
+static TEMPORARY: &[&str] = words!("temporary-dirs");
 
 /// Tells what kind of place an absolute path is; `all` where everything in it is meant.
 pub(super) fn classify(
@@ -105,17 +74,7 @@ pub(super) fn classify(
         return Place::Project;
     }
     let is_device = text.starts_with("/dev/")
-        && !matches!(
-            text,
-            "/dev/null"
-                | "/dev/stdout"
-                | "/dev/stderr"
-                | "/dev/tty"
-                | "/dev/zero"
-                | "/dev/full"
-                | "/dev/random"
-                | "/dev/urandom"
-        )
+        && !words!("harmless-devices").contains(&text)
         && !text.starts_with("/dev/fd/")
         && !text.starts_with("/dev/tcp/")
         && !text.starts_with("/dev/udp/");
@@ -172,12 +131,7 @@ pub(super) fn in_home(inner: &Path, all: bool) -> Place {
     let components: Vec<&str> = text.split('/').filter(|c| !c.is_empty()).collect();
     match components.as_slice() {
         [] => Place::Home,
-        [
-            ".cache" | ".npm" | ".pnpm-store" | ".nuget" | ".gradle" | ".m2" | ".ivy2" | ".yarn"
-            | ".bun" | ".deno" | ".pub-cache",
-            _,
-            ..,
-        ] => Place::Artifact,
+        [first, _, ..] if words!("cache-dirs").contains(first) => Place::Artifact,
         [".cargo", "registry" | "git", ..] => Place::Artifact,
         [".cache" | ".npm", ..] if !all => Place::Artifact,
         ["Library", "Caches", ..] | ["Library", "Developer", "Xcode", "DerivedData", ..] => {

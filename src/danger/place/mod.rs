@@ -2,6 +2,7 @@
 
 mod artifact;
 mod directory;
+mod kind;
 
 use std::path::Path;
 use std::path::PathBuf;
@@ -9,63 +10,13 @@ use std::path::PathBuf;
 use self::artifact::is_artifact;
 use self::directory::classify;
 use self::directory::in_home;
+pub use self::kind::Place;
+use crate::danger::words::words;
 use crate::shell::Invocation;
 use crate::shell::Surroundings;
 use crate::shell::Word;
 use crate::shell::lexical;
 use crate::shell::real;
-
-/// What kind of place a path is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// `/`, or all below it.
-    Root,
-    /// What the operating system lives in.
-    System,
-    /// The home directory, or all below it, or somebody else's.
-    Home,
-    /// What a person keeps in hidden files of the home directory: keys, settings, history.
-    Personal,
-    /// The project itself, a directory that holds it, or all of it.
-    Project,
-    /// What version control keeps: `.git`.
-    Repository,
-    /// A device.
-    Device,
-    /// Something else inside the project.
-    Inside,
-    /// Something else outside the project.
-    Outside,
-    /// What builds, tests and package managers make again.
-    Artifact,
-    /// What lies in a directory for temporary files.
-    Temporary,
-    /// It cannot be told before it runs.
-    Unknown,
-}
-
-/// Words in the names of variables that hold something temporary or made again.
-const PASSING: &[&str] = &[
-    "TMP",
-    "TEMP",
-    "SCRATCH",
-    "BUILD",
-    "DIST",
-    "CACHE",
-    "TARGET_DIR",
-    "OUT_DIR",
-    "OUTDIR",
-    "OUTPUT",
-    "VENV",
-    "COVERAGE",
-    "ARTIFACT",
-    "STAGING_DIR",
-    "SANDBOX",
-    "WORKTREE",
-    "TESTDIR",
-    "TEST_DIR",
-    "FIXTURE",
-];
 
 /// Tells what kind of place a word of an invocation means.
 pub fn place(word: &Word, invocation: &Invocation, surroundings: &Surroundings) -> Place {
@@ -169,7 +120,11 @@ fn unknown(text: &str) -> Place {
     if components.len() > 1 && is_artifact(components.get(1..).unwrap_or_default()) {
         return Place::Artifact;
     }
-    if is_variable && PASSING.iter().any(|p| upper.contains(p)) {
+    if is_variable
+        && words!("passing-variables")
+            .iter()
+            .any(|p| upper.contains(p))
+    {
         let all = components.last().is_some_and(|c| matches!(*c, "*" | ""));
         return if all && !is_never_empty {
             Place::Unknown

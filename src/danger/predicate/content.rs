@@ -1,23 +1,19 @@
 //! Content that would be lost: files overwritten with nothing, what a search finds, stores of data, code that empties tables.
 
-use super::place_of;
-use super::transfer::is_data_store;
+use super::file::is_data_store;
+use super::file::is_precious;
 use crate::danger::digest::Digest;
-use crate::danger::place::Place;
+use crate::danger::sql::loses_data;
+use crate::danger::words::words;
 use crate::shell::Invocation;
 use crate::shell::Stdin;
 use crate::shell::Word;
-
-/// Whether a file cannot be made again by a build.
-pub(super) fn is_precious(place: Place) -> bool {
-    !matches!(place, Place::Artifact | Place::Temporary)
-}
 
 /// Whether a database that is one file, or a dump of one, is among the words.
 pub(super) fn has_data_store(digest: &Digest<'_>, words: &[&Word]) -> bool {
     words
         .iter()
-        .any(|word| is_data_store(&word.text) && is_precious(place_of(digest, word)))
+        .any(|word| is_data_store(&word.text) && is_precious(digest.place(word)))
 }
 
 /// Whether a program prints nothing, so that a file it is led into ends up empty.
@@ -50,16 +46,14 @@ pub(super) fn is_found(digest: &Digest<'_>, words: &[&Word]) -> bool {
         word.glob
             && !word.made_by.is_empty()
             && word.text != "{}"
-            && is_precious(place_of(digest, word))
+            && is_precious(digest.place(word))
     })
 }
 
 /// Whether an earlier command of the line moved something precious to where this one deletes.
 pub(super) fn was_moved_there(digest: &Digest<'_>, words: &[&Word]) -> bool {
-    let earlier = digest.analysis.invocations.get(..digest.index);
-    earlier
-        .unwrap_or_default()
-        .iter()
+    digest
+        .earlier()
         .filter(|i| i.program == "mv")
         .any(|moving| {
             let operands: Vec<&Word> = moving.operands().collect();
@@ -68,7 +62,7 @@ pub(super) fn was_moved_there(digest: &Digest<'_>, words: &[&Word]) -> bool {
             };
             let target = target.text.trim_end_matches('/');
             sources.iter().any(|source| {
-                is_precious(place_of(digest, source))
+                is_precious(digest.place(source))
                     && words.iter().any(|word| {
                         let name = source.text.trim_end_matches('/').rsplit('/').next();
                         let word = word.text.trim_end_matches('/');
@@ -81,59 +75,8 @@ pub(super) fn was_moved_there(digest: &Digest<'_>, words: &[&Word]) -> bool {
         })
 }
 
-/// Whether a script for `sed` deletes every line.
-pub(super) fn deletes_every_line(words: &[&Word]) -> bool {
-    words.first().is_some_and(|script| {
-        matches!(
-            script.text.as_str(),
-            "d" | "1,$d" | "1,$ d" | "$!d;d" | "s/.*//" | "s/.*//g"
-        )
-    })
-}
-
 /// Whether code for a framework empties tables, with all rows at once.
 pub(super) fn empties_tables(digest: &Digest<'_>) -> bool {
-    const CALLS: &[&str] = &[
-        ".delete_all",
-        ".destroy_all",
-        ".destroy({where:{}",
-        ".destroy({truncate",
-        ".objects.all().delete(",
-        "::truncate(",
-        "->truncate(",
-        "::query()->delete(",
-        "query.delete(",
-        "drop_all(",
-        ".drop_database",
-        "dropalltables",
-        "drop_table",
-        "schema::drop",
-        "execute(\"drop",
-        "execute('drop",
-        "execute(\"truncate",
-        "execute('truncate",
-        ".deletemany({})",
-        ".deletemany()",
-        "repo.delete_all(",
-        ".sync({force:true",
-        "flushall(",
-        "flushdb(",
-        "purge_database",
-        ".dropdatabase(",
-        ".dropcollection(",
-        ".droptable(",
-        ".droptableifexists(",
-        ".dropschema(",
-        "drop_collection(",
-        ".delete_table(",
-        ".delete_bucket(",
-        ".delete_collection(",
-        ".terminate_instances(",
-        "indices.delete(",
-        "$executeraw`drop",
-        "$executeraw`truncate",
-    ];
-    let stdin = digest.invocation.stdin.text();
     let takes_code = ["-c", "-e", "-p", "-r", "--eval", "--execute", "--command"]
         .iter()
         .any(|option| digest.has_option(option))
@@ -143,26 +86,22 @@ pub(super) fn empties_tables(digest: &Digest<'_>) -> bool {
                 "runner" | "r" | "console" | "c" | "shell" | "shell_plus" | "dbshell" | "tinker"
             )
         });
-    if !takes_code && stdin.is_none() {
+    if !takes_code && digest.invocation.stdin.text().is_none() {
         return false;
     }
     digest
-        .invocation
-        .arguments
-        .iter()
-        .map(|w| w.text.as_str())
-        .chain(stdin)
+        .texts()
         .any(|text| {
             let text: String = text
                 .split_whitespace()
                 .collect::<String>()
                 .to_ascii_lowercase();
-            CALLS.iter().any(|call| text.contains(call))
+            words!("emptying-calls").iter().any(|call| text.contains(call))
                 || digest.invocation.program.ends_with("rails") && text.contains(".destroy")
         })
         // A console of the database takes statements; what code holds in strings may be any text.
         || digest.invocation.operands().take(2).any(|w| w.text.starts_with("db"))
-            && given_texts(digest).any(crate::danger::sql::loses_data)
+            && given_texts(digest).any(loses_data)
 }
 
 /// Whether statements come from a client that writes them: `SELECT CONCAT('DROP TABLE …')`.
@@ -185,46 +124,11 @@ pub(super) fn is_fed_by_statements(digest: &Digest<'_>) -> bool {
         })
 }
 
-/// Whether the processes of a server are looked up to be ended.
-pub(super) fn kills_server(digest: &Digest<'_>) -> bool {
-    const SERVERS: &[&str] = &[
-        "postgres",
-        "mysqld",
-        "mariadbd",
-        "mongod",
-        "redis-server",
-        "etcd",
-        "nginx",
-        "haproxy",
-        "kubelet",
-        "containerd",
-        "dockerd",
-        "sshd",
-        "systemd",
-        "elasticsearch",
-    ];
-    super::makers(digest)
-        .filter(|i| matches!(i.program.as_str(), "pidof" | "pgrep"))
-        .any(|i| i.operands().any(|w| SERVERS.contains(&w.text.as_str())))
-}
-
 /// Whether a file of statements is there, by its name, to drop or empty what a database holds.
 pub(super) fn is_named_for_loss(digest: &Digest<'_>) -> bool {
     let is_meant = |path: &str| {
         let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
-        [
-            "drop",
-            "wipe",
-            "truncate",
-            "destroy",
-            "delete_all",
-            "delete-all",
-            "purge",
-            "nuke",
-            "teardown",
-        ]
-        .iter()
-        .any(|word| name.contains(word))
+        words!("loss-names").iter().any(|word| name.contains(word))
     };
     let file = match &digest.invocation.stdin {
         Stdin::File(word) => Some(word.text.as_str()),
@@ -262,24 +166,5 @@ pub(super) fn given_texts<'a>(digest: &Digest<'a>) -> impl Iterator<Item = &'a s
 
 pub(super) fn loses_mongo_data(text: &str) -> bool {
     let text: String = text.split_whitespace().collect();
-    [
-        ".dropDatabase(",
-        ".drop(",
-        ".deleteMany({})",
-        ".remove({})",
-        ".dropIndexes(",
-        ".dropUser(",
-        ".dropAllUsers(",
-        ".dropCollection(",
-        ".dropRole(",
-        ".deleteMany()",
-        ".deleteMany({_id:{$exists",
-        ".updateMany({},",
-        ".shutdownServer(",
-        "shutdown:1",
-        "rs.stepDown(",
-        "rs.remove(",
-    ]
-    .iter()
-    .any(|call| text.contains(call))
+    words!("mongo-calls").iter().any(|call| text.contains(call))
 }

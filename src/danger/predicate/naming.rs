@@ -1,6 +1,7 @@
 //! Names that tell what a thing is for: tasks, tests, playing fields of agents, addresses of stores, options of cmdlets.
 
 use crate::danger::digest::Digest;
+use crate::danger::words::words;
 use crate::shell::Invocation;
 use crate::shell::Stdin;
 use crate::shell::Word;
@@ -64,42 +65,6 @@ pub(super) fn is_named_for_tests(invocation: &Invocation) -> bool {
     })
 }
 
-/// Files in which an agent is told what it may do.
-const AGENT_FILES: &[&str] = &[
-    ".claude/settings.json",
-    ".claude/settings.local.json",
-    ".claude/hooks.json",
-    ".codex/config.toml",
-    ".gemini/settings.json",
-    ".qwen/settings.json",
-    ".cursor/hooks.json",
-    ".cursor/permissions.json",
-    ".copilot/config.json",
-    ".github/hooks/hooks.json",
-];
-
-/// Directories whose programs an agent is guarded by.
-const AGENT_DIRS: &[&str] = &[
-    ".claude/hooks",
-    ".cursor/hooks",
-    ".codex/hooks",
-    ".gemini/hooks",
-    ".agents/hooks",
-];
-
-/// Whether a path is where an agent is told what it may do.
-pub(super) fn is_agent_settings(path: &str) -> bool {
-    let path = path.replace('\\', "/");
-    let ends = |name: &&str, below: bool| {
-        path.split_once(*name).is_some_and(|(before, after)| {
-            (before.is_empty() || before.ends_with('/'))
-                && (after.is_empty() || below && after.starts_with('/'))
-        })
-    };
-    AGENT_FILES.iter().any(|name| ends(name, false))
-        || AGENT_DIRS.iter().any(|name| ends(name, true))
-}
-
 /// Whether a process is there to protect, to record or to ask.
 pub(super) fn is_protector(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
@@ -107,47 +72,9 @@ pub(super) fn is_protector(name: &str) -> bool {
     if lower.contains('/') {
         return false;
     }
-    let known = [
-        "ahp",
-        "aide",
-        "auditd",
-        "clamd",
-        "crowdstrike",
-        "defender",
-        "edr",
-        "falco",
-        "falcon",
-        "fail2ban",
-        "freshclam",
-        "osqueryd",
-        "ossec",
-        "rsyslogd",
-        "sentinel",
-        "snort",
-        "suricata",
-        "sysmon",
-        "syslogd",
-        "tripwire",
-        "wazuh",
-    ];
     lower
         .split(|c: char| !c.is_ascii_alphanumeric())
-        .any(|part| {
-            known.contains(&part) || matches!(part, "guard" | "hook" | "hooks" | "watchdog")
-        })
-}
-
-/// Programs that everybody starts without thinking where they lie.
-const EVERYBODYS: &[&str] = &[
-    "bash", "cat", "cp", "curl", "env", "git", "gpg", "login", "ls", "passwd", "ps", "rm", "sh",
-    "ssh", "su", "sudo", "wget", "which", "zsh",
-];
-
-/// Whether a file would be started in the place of a well-known program.
-pub(super) fn shadows_program(path: &str) -> bool {
-    path.rsplit_once('/').is_some_and(|(dir, name)| {
-        EVERYBODYS.contains(&name) && matches!(dir.rsplit('/').next(), Some("bin" | "sbin"))
-    })
+        .any(|part| words!("protectors").contains(&part))
 }
 
 /// Whether an argument opens something to everybody.
@@ -161,20 +88,6 @@ pub(super) fn is_open_to_all(digest: &Digest<'_>) -> bool {
     })
 }
 
-/// Ports at which stores of data answer over HTTP.
-const STORE_PORTS: &[&str] = &[
-    "2379", "5984", "6333", "7700", "8081", "8083", "8086", "8091", "8108", "8123", "8200", "8500",
-    "8529", "9200", "9201", "15672",
-];
-
-/// Whether an argument is the address of a store of data, on this machine too.
-pub(super) fn is_store_url(text: &str) -> bool {
-    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
-    let host = rest.split(['/', '?']).next().unwrap_or_default();
-    host.rsplit_once(':')
-        .is_some_and(|(_, port)| STORE_PORTS.contains(&port))
-}
-
 /// Whether the input tells a console to drop or empty something.
 pub(super) fn is_given_drop(digest: &Digest<'_>) -> bool {
     let Stdin::Text(text) = &digest.invocation.stdin else {
@@ -182,28 +95,7 @@ pub(super) fn is_given_drop(digest: &Digest<'_>) -> bool {
     };
     text.split(['\n', ';']).any(|line| {
         let command = line.split_whitespace().next().unwrap_or_default();
-        matches!(
-            command.to_ascii_lowercase().as_str(),
-            "drop"
-                | "delete"
-                | "flushall"
-                | "flushdb"
-                | "drop_all"
-                | "truncate"
-                | "disable_all"
-                | "deleteall"
-                | "drop_namespace"
-        )
-    })
-}
-
-/// Whether an option of a cmdlet is given, in any case and abbreviated to no less than `least` letters.
-pub(super) fn has_cmdlet_option(invocation: &Invocation, name: &str, least: usize) -> bool {
-    invocation.arguments.iter().any(|w| {
-        let given = w.text.to_ascii_lowercase();
-        given
-            .strip_prefix('-')
-            .is_some_and(|given| given.len() >= least && name.starts_with(given))
+        words!("console-drops").contains(&command.to_ascii_lowercase().as_str())
     })
 }
 
@@ -241,4 +133,13 @@ pub(super) fn without_dot(word: &Word) -> Word {
         text: word.text.trim_start_matches(['.', '\\']).to_owned(),
         ..word.clone()
     }
+}
+
+/// Whether a program of PowerShell lists a directory with all below it.
+pub(super) fn lists_tree(invocation: &Invocation) -> bool {
+    let recurses = |text: &str| text.starts_with("-rec");
+    matches!(
+        invocation.program.as_str(),
+        "get-childitem" | "gci" | "dir" | "ls"
+    ) && (invocation.arguments.iter()).any(|w| recurses(&w.text.to_ascii_lowercase()))
 }

@@ -1,25 +1,14 @@
 //! Files that a command loses by writing: its own input, many in one, a store of data under another's name.
 
-use super::is_file_name;
-use super::place_of;
-use super::reading::READERS;
-use super::transfer::is_data_store;
+use super::file::is_data_store;
+use super::file::is_file_name;
+use super::file::is_precious;
 use crate::danger::digest::Digest;
 use crate::danger::place::Place;
+use crate::danger::words::words;
 use crate::shell::Invocation;
 use crate::shell::Stdin;
 use crate::shell::Word;
-
-/// Programs whose operands are texts, names or tasks, not files that they read.
-const READ_NOTHING: &[&str] = &[
-    "basename", "dirname", "echo", "gmake", "just", "make", "mktemp", "ninja", "npm", "pnpm",
-    "printf", "task", "touch", "which", "yarn",
-];
-
-/// Programs whose first operand is a pattern or a script.
-const PATTERN_FIRST: &[&str] = &[
-    "ag", "awk", "egrep", "fgrep", "gawk", "grep", "gsed", "jq", "mawk", "perl", "rg", "sed", "yq",
-];
 
 /// Whether a program reads a file by its operands or as its input.
 fn reads(invocation: &Invocation, file: &str) -> bool {
@@ -31,9 +20,9 @@ fn reads(invocation: &Invocation, file: &str) -> bool {
     let has_script = ["-e", "-f", "--expression", "--file", "--regexp"]
         .iter()
         .any(|option| invocation.arguments.iter().any(|w| w.text == *option));
-    let skip = usize::from(PATTERN_FIRST.contains(&program) && !has_script);
-    let reads_any = READERS.contains(&program);
-    !READ_NOTHING.contains(&program)
+    let skip = usize::from(words!("pattern-first").contains(&program) && !has_script);
+    let reads_any = words!("readers").contains(&program);
+    !words!("not-readers").contains(&program)
         && invocation
             .operands()
             .skip(skip)
@@ -45,7 +34,7 @@ fn is_own_input<'a>(digest: &Digest<'a>, mut files: impl Iterator<Item = &'a Wor
     files.any(|file| {
         let name = file.text.trim_start_matches("./");
         !name.is_empty()
-            && super::content::is_precious(place_of(digest, file))
+            && is_precious(digest.place(file))
             && (digest.invocation.program != "tee" && reads(digest.invocation, name)
                 || digest.feeders().any(|feeder| reads(feeder, name)))
     })
@@ -91,10 +80,10 @@ pub(super) fn replaces_store(digest: &Digest<'_>, words: &[&Word]) -> bool {
     ]
     .iter()
     .any(|word| target.text.to_ascii_lowercase().contains(word));
-    let place = place_of(digest, target);
+    let place = digest.place(target);
     is_data_store(&target.text)
         && !is_copy
-        && super::content::is_precious(place)
+        && is_precious(place)
         && (matches!(place, Place::Personal | Place::System)
             || is_live(&target.text) && !is_live(&source.text))
 }

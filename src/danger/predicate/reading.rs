@@ -1,6 +1,8 @@
 //! What a program reads that is secret, or dumps of its surroundings.
 
+use super::file::is_secret_dir;
 use crate::danger::secret;
+use crate::danger::words::words;
 use crate::shell::Invocation;
 
 /// Whether an argument of a program that sends names a secret file: `@.env`, `file=@.env`, `.env`.
@@ -18,20 +20,12 @@ pub(super) fn reads_secret_input(invocation: &Invocation) -> bool {
         .any(|r| r.reads() && secret::is_secret_path(&r.target.text))
 }
 
-/// Programs that show the content of the files they are given.
-pub(super) const READERS: &[&str] = &[
-    "cat", "tac", "less", "more", "head", "tail", "nl", "bat", "batcat", "strings", "xxd", "od",
-    "hexdump", "base64", "base32", "gbase64", "awk", "gawk", "sed", "grep", "egrep", "fgrep", "rg",
-    "ag", "cut", "sort", "tar", "zip", "gzip", "7z", "openssl", "gpg", "jq", "yq", "tee", "dd",
-    "cp", "rev", "uniq", "tr", "paste", "view",
-];
-
 pub(super) fn is_secret_reader(invocation: &Invocation) -> bool {
     if is_environment_dump(invocation) || reads_secret_input(invocation) {
         return true;
     }
     let program = invocation.program.as_str();
-    if READERS.contains(&program) {
+    if words!("readers").contains(&program) {
         return invocation.arguments.iter().any(|w| {
             secret::is_secret_path(&w.text)
                 || matches!(w.text.as_str(), "/etc/passwd" | "/etc/hosts" | "/etc/group")
@@ -76,23 +70,6 @@ pub(super) fn prints_token(invocation: &Invocation) -> bool {
         "gpg" | "gpg2" => invocation.has_long("--export-secret-keys"),
         _ => false,
     }
-}
-
-pub(super) fn is_secret_dir(path: &str) -> bool {
-    let path = path.trim_end_matches('/');
-    [
-        ".ssh",
-        ".aws",
-        ".gnupg",
-        ".kube",
-        ".docker",
-        ".config/gcloud",
-        ".azure",
-        ".password-store",
-    ]
-    .iter()
-    .any(|d| path.ends_with(d))
-        || path == "~"
 }
 
 pub(super) fn is_environment_dump(invocation: &Invocation) -> bool {

@@ -44,6 +44,7 @@ pub static BUILTINS: &[&Definition] = &[
 /// Oracles that read the files which a key of their configuration names when they are made, and what else it may name.
 pub(super) static FILE_KEYS: &[(&str, &str, &[&str])] = &[
     ("command-hooks", "file", &[]),
+    ("permission-checker", "rules", &[]),
     ("security-scanner", "rules", security_scanner::OWN_RULES),
 ];
 

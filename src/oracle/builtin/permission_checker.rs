@@ -13,6 +13,7 @@ use super::values::Texts;
 use crate::danger::CommandPattern;
 use crate::danger::Finding;
 use crate::danger::PRESETS;
+use crate::danger::RuleFile;
 use crate::danger::Selection;
 use crate::danger::judge;
 use crate::danger::judge_statement;
@@ -87,6 +88,9 @@ pub(super) struct PermissionChecker {
     /// The rules in force: `standard` (those that lose data or leak, the default), `none`, or one or a list of `cloud`,
     /// `database`, `exfiltration`, `filesystem`, `git`, `secrets`, `supply-chain`, `system`, each with its strict rules.
     preset: Texts,
+    /// Files of further rules (`*.rules`, relative to the project), in the format of docs/rules.md. They hold whatever
+    /// `preset` says; a rule's id begins with the name of its file.
+    rules: Vec<String>,
     #[serde(skip)]
     #[schemars(skip)]
     selection: Selection,
@@ -100,6 +104,7 @@ impl Default for PermissionChecker {
             protected_paths: Vec::new(),
             require_confirmation: false,
             preset: Texts(vec!["standard".to_owned()]),
+            rules: Vec::new(),
             selection: Selection::default(),
         }
     }
@@ -137,8 +142,17 @@ impl PermissionChecker {
         }
         let patterns =
             |commands: &[String]| commands.iter().map(|c| CommandPattern::new(c)).collect();
+        let mut files = Vec::new();
+        for path in &checker.rules {
+            let file = read_rules(&config.root.join(path));
+            files.push(file.map_err(|faults| {
+                let message = format!("the rules of `{path}` cannot be used:\n{faults}");
+                config.error_at("rules", Code::BadValue, message)
+            })?);
+        }
         checker.selection = Selection {
             presets,
+            files,
             dangerous: patterns(&checker.dangerous_commands),
             allowed: patterns(&checker.allow_commands),
         };
@@ -245,6 +259,18 @@ impl PermissionChecker {
             ])
             .fingerprint([finding.rule.as_str(), finding.command.as_str()])
     }
+}
+
+/// Reads a file of rules; an error tells each fault with its line.
+fn read_rules(path: &Path) -> Result<RuleFile, String> {
+    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    RuleFile::new(&name, &text).map_err(|faults| {
+        let lines = faults
+            .iter()
+            .map(|fault| format!("{}:{}: {}", path.display(), fault.line, fault.message));
+        lines.collect::<Vec<_>>().join("\n")
+    })
 }
 
 fn relative(path: &Path, root: &Path) -> PathBuf {

@@ -1,0 +1,136 @@
+//! The rules as data: the program's own are sound and written in one form; files of a user's own are checked whole.
+
+use ahp::danger::PRESETS;
+use ahp::danger::RuleFile;
+use ahp::danger::all_rules;
+use ahp::danger::check;
+
+/// Returns each file of rules of the program with its name.
+fn files() -> Vec<(String, String)> {
+    let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/policies/rules");
+    let mut files: Vec<_> = std::fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .map(|entry| {
+            let text = std::fs::read_to_string(entry.path()).unwrap();
+            (entry.file_name().into_string().unwrap(), text)
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn the_rules_of_the_program_are_sound() {
+    for (name, text) in files() {
+        let faults = check(name.trim_end_matches(".rules"), &text);
+        assert!(faults.is_empty(), "{name}: {faults:#?}");
+    }
+    let rules = all_rules();
+    assert!(rules.len() > 400, "only {} rules", rules.len());
+    for preset in PRESETS {
+        assert!(
+            rules.iter().any(|rule| rule.preset == preset.name),
+            "{}",
+            preset.name
+        );
+        let faults = check(preset.name, preset.text);
+        assert!(faults.is_empty(), "{}: {faults:#?}", preset.name);
+    }
+}
+
+/// The form: one blank where there is one, two at the start of what belongs to a rule, a blank line before a section and
+/// its comment and nowhere else, patterns before `why:` before `try:`.
+#[test]
+fn the_rules_of_the_program_are_written_in_one_form() {
+    let mut wrong = Vec::new();
+    for (name, text) in files() {
+        assert!(text.starts_with("# ") && text.ends_with('\n'), "{name}");
+        let mut before = "";
+        for (number, line) in (1..).zip(text.lines()) {
+            let inner = line.strip_prefix("  ").unwrap_or(line);
+            let opens = |line: &str| line.starts_with('[') || line.starts_with('#');
+            let rank = |line: &str| match line.strip_prefix("  ") {
+                Some(inner) if inner.starts_with("why: ") => 2,
+                Some(inner) if inner.starts_with("try: ") => 3,
+                Some(_) => 1,
+                None => 0,
+            };
+            let blanks = inner.trim() != inner || inner.contains("  ") || inner.contains('\t');
+            let empty_lines = line.is_empty() && before.is_empty();
+            let opens_at_once =
+                opens(line) && number > 1 && !before.is_empty() && !before.starts_with('#');
+            let parted = !line.is_empty() && !opens(line) && before.is_empty();
+            let order = match rank(line) {
+                0 => matches!(rank(before), 1 | 2),
+                1 => rank(before) > 1,
+                rank_here => rank(before) >= rank_here,
+            };
+            let is_formed = ![blanks, empty_lines, opens_at_once, parted, order].contains(&true);
+            if !is_formed {
+                wrong.push(format!("{name}:{number}: {line}"));
+            }
+            before = line;
+        }
+        assert!(!text.ends_with("\n\n"), "{name}");
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_is_wrong_in_a_file_is_told_with_its_line() {
+    let text = "\
+stray
+[git] -C
+push-main graev
+  push @nosuch
+  why: x
+late high sometimes
+  push %$nosuch
+  push @secret:x
+  push @env
+
+[]
+empty low
+  x
+  why: x
+  try: y
+";
+    let told: Vec<String> = check("own", text)
+        .iter()
+        .map(|fault| format!("{}: {}", fault.line, fault.message))
+        .collect();
+    let expected = [
+        "1: a rule belongs below a section: `[program]`",
+        "3: `graev` is not a severity; expected one of",
+        "3: `own:push-main` has no pattern",
+        "3: `own:push-main` has no way out: `try: …`",
+        "4: there is no predicate `@nosuch`",
+        "6: behind the severity only `strict` may stand",
+        "6: `own:late` has no pattern",
+        "6: `own:late` has no reason: `why: …`",
+        "6: `own:late` has no way out: `try: …`",
+        "7: there is no list `$nosuch`",
+        "8: `@secret` takes no value",
+        "9: `@env` takes a value: `@name:value`",
+        "11: a section names programs",
+    ];
+    assert_eq!(told.len(), expected.len(), "{told:#?}");
+    for line in expected {
+        assert!(
+            told.iter().any(|told| told.starts_with(line)),
+            "{line}\n{told:#?}"
+        );
+    }
+}
+
+#[test]
+fn a_file_of_a_users_own_takes_no_name_of_the_program() {
+    let text = "[a]\nb low\n  c\n  why: d\n  try: e\n";
+    assert!(RuleFile::new("own", text).is_ok());
+    assert!(RuleFile::new("git", text).is_err());
+    assert_eq!(
+        RuleFile::new("own", &text.repeat(2)).unwrap_err()[0].message,
+        "the rule `own:b` stands twice"
+    );
+}
