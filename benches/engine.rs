@@ -24,11 +24,7 @@ fn shell(command: &str) -> Event {
 fn event(tool: &str, input: Value) -> Event {
     let mut event = Event::new(Trigger::PreToolUse);
     event.session_id = Some("s1".to_owned());
-    event.tool = Some(ToolCall {
-        name: tool.to_owned(),
-        input,
-        ..ToolCall::default()
-    });
+    event.tool = Some(ToolCall::new(tool, input));
     event
 }
 

@@ -19,7 +19,6 @@ use ahp::config::Locations;
 use ahp::engine::Engine;
 use ahp::engine::block_on;
 use ahp::event::Event;
-use ahp::event::ToolCall;
 use ahp::event::Trigger;
 use divan::Bencher;
 use serde_json::json;
@@ -29,13 +28,7 @@ fn main() {
 }
 
 fn shell() -> Event {
-    let mut event = Event::new(Trigger::PreToolUse);
-    event.tool = Some(ToolCall {
-        name: "Bash".to_owned(),
-        input: json!({ "command": "cargo test" }),
-        ..ToolCall::default()
-    });
-    event
+    Event::tool_use("Bash", json!({ "command": "cargo test" }))
 }
 
 fn engine(root: &Path, policy: &str) -> Engine {

@@ -85,11 +85,10 @@ fn writes() -> Vec<(Event, usize)> {
     let event = |(path, text): (PathBuf, String)| {
         let mut event = Event::new(Trigger::PreToolUse);
         let length = text.len();
-        event.tool = Some(ToolCall {
-            name: "Write".to_owned(),
-            input: json!({ "file_path": path, "content": text }),
-            ..ToolCall::default()
-        });
+        event.tool = Some(ToolCall::new(
+            "Write",
+            json!({ "file_path": path, "content": text }),
+        ));
         (event, length)
     };
     files().into_iter().map(event).collect()

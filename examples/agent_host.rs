@@ -8,8 +8,6 @@ use std::sync::Arc;
 
 use ahp::engine::Engine;
 use ahp::event::Event;
-use ahp::event::ToolCall;
-use ahp::event::Trigger;
 use ahp::oracle::HookContext;
 use ahp::oracle::Mode;
 use ahp::oracle::Oracle;
@@ -58,12 +56,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// Asks the policy about a step; returns the input with which to go on, or nothing where the step is stopped.
 async fn consume(engine: &Engine, tool: &str, input: Value) -> Option<Value> {
-    let mut event = Event::new(Trigger::PreToolUse);
-    event.tool = Some(ToolCall {
-        name: tool.to_owned(),
-        input: input.clone(),
-        ..ToolCall::default()
-    });
+    let event = Event::tool_use(tool, input.clone());
     let verdict = engine.evaluate(event).await;
     for signal in &verdict.signals {
         match &signal.payload {

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use ahp::engine::Engine;
 use ahp::event::Event;
-use ahp::event::ToolCall;
 use ahp::event::Trigger;
 use ahp::oracle::ConfigError;
 use ahp::oracle::Definition;
@@ -79,12 +78,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .policy_text("hooks: {pre-tool-use: [{oracle: AllowedHosts, config: {hosts: [docs.rs]}}]}")
         .build()?;
     for url in ["https://docs.rs/rhai", "https://example.com/"] {
-        let mut event = Event::new(Trigger::PreToolUse);
-        event.tool = Some(ToolCall {
-            name: "WebFetch".to_owned(),
-            input: json!({ "url": url }),
-            ..ToolCall::default()
-        });
+        let event = Event::tool_use("WebFetch", json!({ "url": url }));
         let verdict = engine.evaluate(event).await;
         println!("{url}: {}", verdict.decision);
     }

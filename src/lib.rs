@@ -1,48 +1,114 @@
 //! AHP, the Agent Harness Protocol: a policy engine between an AI coding agent and its work.
 //!
-//! The modules in the order in which an event flows through them:
+//! A host asks the engine before its agent acts, and does what the [`Verdict`] says:
 //!
+//! ```
+//! use ahp::Decision;
+//! use ahp::Engine;
+//! use ahp::Event;
+//! use ahp::Payload;
+//! use ahp::block_on;
+//! use ahp::serde_json::json;
+//!
+//! # fn main() -> Result<(), ahp::EngineError> {
+//! // `Engine::for_project(".")` takes the policy of a project; this one is written here.
+//! let engine = Engine::builder()
+//!     .policy_text("hooks: {pre-tool-use: [{oracle: PermissionChecker}]}")
+//!     .build()?;
+//!
+//! let event = Event::tool_use("Bash", json!({"command": "git push --force origin main"}));
+//! let verdict = block_on(engine.evaluate(event));
+//!
+//! assert_eq!(verdict.decision, Decision::Block);
+//! for signal in &verdict.signals {
+//!     match &signal.payload {
+//!         Payload::Block(block) => println!("blocked: {}", block.reason),
+//!         Payload::Control(control) => println!("changed: {} fields", control.modifications.len()),
+//!         Payload::Prompt(prompt) => println!("warning: {}", prompt.message),
+//!         Payload::Aid(aid) => println!("tip: {}", aid.context_info),
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The modules, in the order in which an event flows through them:
+//!
+//! - [`host`]: what each agent host sends, and the reply that it understands;
 //! - [`event`]: one thing that an agent is about to do, or has just done;
-//! - [`process`]: the one place that runs other programs;
-//! - [`pattern`]: regular expressions that cost little at start-up;
-//! - [`shell`]: what a command line would really run;
-//! - [`danger`]: which of it loses data, leaks it or opens the machine;
-//! - [`workspace`], [`fact`]: what the project looks like, asked lazily;
-//! - [`config`], [`diagnostic`]: the layers that users write, and what is wrong in them;
-//! - [`hook_md`], [`trust`]: the programs of users and projects that judge too, and which of them may run;
-//! - [`condition`], [`policy`]: what was written, ready to be asked;
-//! - [`oracle`]: the checks;
-//! - [`signal`], [`verdict`]: what they say, and what it adds up to;
-//! - [`engine`]: what brings all of them together;
-//! - [`signal_log`], [`analysis`]: what is remembered, and what it teaches;
-//! - [`message`], [`host`]: how it is said, and in whose form;
-//! - [`policy_test`]: tests of all this as data.
+//! - [`oracle`]: the checks, and the trait for your own;
+//! - [`signal`], [`verdict`]: what the checks say, and what it adds up to;
+//! - [`signal_log`]: what is remembered: every evaluation, signal and answer;
+//! - [`policy_test`]: tests of policies as data.
+//!
+//! The other modules are public for the program `ahp` and for this project's tests. They are hidden here, and no promise
+//! of stability covers them.
 
+#[doc(hidden)]
 pub mod analysis;
+#[doc(hidden)]
 pub mod condition;
+#[doc(hidden)]
 pub mod config;
+#[doc(hidden)]
 pub mod danger;
+#[doc(hidden)]
 pub mod diagnostic;
+#[doc(hidden)]
 pub mod engine;
 pub mod event;
+#[doc(hidden)]
 pub mod fact;
+#[doc(hidden)]
 pub mod hook_md;
 pub mod host;
 #[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod install;
+#[doc(hidden)]
 pub mod message;
 pub mod oracle;
+#[doc(hidden)]
 pub mod pattern;
+#[doc(hidden)]
 pub mod policy;
 pub mod policy_test;
+#[doc(hidden)]
 pub mod process;
+#[doc(hidden)]
 pub mod shell;
 pub mod signal;
 pub mod signal_log;
 mod stamp;
+#[doc(hidden)]
 pub mod trust;
 pub mod verdict;
+#[doc(hidden)]
 pub mod workspace;
+
+pub use async_trait::async_trait;
+pub use chrono;
+pub use serde_json;
+pub use uuid;
+
+pub use crate::config::Locations;
+pub use crate::engine::Engine;
+pub use crate::engine::EngineBuilder;
+pub use crate::engine::EngineError;
+pub use crate::engine::block_on;
+pub use crate::event::Event;
+pub use crate::event::ToolCall;
+pub use crate::event::Trigger;
+pub use crate::oracle::HookContext;
+pub use crate::oracle::Mode;
+pub use crate::oracle::Oracle;
+pub use crate::oracle::OracleError;
+pub use crate::signal::Intensity;
+pub use crate::signal::Modification;
+pub use crate::signal::Payload;
+pub use crate::signal::Signal;
+pub use crate::verdict::Decision;
+pub use crate::verdict::Verdict;
 
 /// The Rust of `docs/writing-oracles.md`, compiled.
 #[cfg(doctest)]

@@ -59,6 +59,7 @@ impl fmt::Display for Decision {
 /// What became of one binding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Outcome {
     /// Its oracle had no objection.
     Accepted,
@@ -114,6 +115,7 @@ pub struct BindingReport {
 
 /// The answer to one event.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Verdict {
     /// The event's trigger.
     pub trigger: Trigger,
@@ -143,6 +145,15 @@ impl Verdict {
             bindings: Vec::new(),
             duration_us: 0,
             warnings: Vec::new(),
+        }
+    }
+
+    /// Makes the verdict that signals add up to.
+    pub fn of(trigger: Trigger, signals: Vec<Signal>) -> Self {
+        Self {
+            decision: Decision::of(&signals),
+            signals,
+            ..Self::none(trigger)
         }
     }
 

@@ -75,11 +75,7 @@ fn threaded(
 fn shell(command: &str) -> Event {
     let mut event = Event::new(Trigger::PreToolUse);
     event.session_id = Some("s1".to_owned());
-    event.tool = Some(ToolCall {
-        name: "Bash".to_owned(),
-        input: json!({"command": command}),
-        ..ToolCall::default()
-    });
+    event.tool = Some(ToolCall::new("Bash", json!({"command": command})));
     event
 }
 
@@ -484,21 +480,19 @@ hooks:
 #[test]
 fn a_condition_is_found_by_its_values_as_it_is_by_asking() {
     let mut patch = shell("");
-    patch.tool = Some(ToolCall {
-        name: "MultiEdit".to_owned(),
-        input: json!({"file_path": "src/main.rs", "edits": [{"old_string": "a", "new_string": "b"}]}),
-        ..ToolCall::default()
-    });
+    patch.tool = Some(ToolCall::new(
+        "MultiEdit",
+        json!({"file_path": "src/main.rs", "edits": [{"old_string": "a", "new_string": "b"}]}),
+    ));
     let mut mcp = patch.clone();
     mcp.host = Some("codex".to_owned());
     mcp.tool.as_mut().unwrap().name = "mcp__github__create_issue".to_owned();
     let mut fetch = shell("");
     fetch.environment = Some("production".to_owned());
-    fetch.tool = Some(ToolCall {
-        name: "WebFetch".to_owned(),
-        input: json!({"url": "https://example.com/x"}),
-        ..ToolCall::default()
-    });
+    fetch.tool = Some(ToolCall::new(
+        "WebFetch",
+        json!({"url": "https://example.com/x"}),
+    ));
     let bare = Engine::builder().policy_text("hooks: {}").build().unwrap();
     for event in [shell("git push --force"), patch, mcp, fetch] {
         let facts = bare.facts(&bare.state(), Arc::new(event.clone()));

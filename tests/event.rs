@@ -11,11 +11,7 @@ use serde_json::Value;
 use serde_json::json;
 
 fn view(name: &str, input: Value) -> ToolView {
-    let call = ToolCall {
-        name: name.to_owned(),
-        input,
-        ..ToolCall::default()
-    };
+    let call = ToolCall::new(name, input);
     ToolView::of(&call, Path::new("/p"), Path::new("/p"))
 }
 
@@ -105,11 +101,7 @@ fn patch(text: &str) -> ToolView {
 
 /// Returns how a path that a tool is given in a directory stands in its view.
 fn path_in(path: &str, dir: &str, root: &str) -> String {
-    let call = ToolCall {
-        name: "Write".to_owned(),
-        input: json!({"path": path}),
-        ..ToolCall::default()
-    };
+    let call = ToolCall::new("Write", json!({"path": path}));
     ToolView::of(&call, Path::new(dir), Path::new(root))
         .paths
         .remove(0)
@@ -176,10 +168,10 @@ fn an_address_is_found_in_a_prompt_too() {
 #[test]
 fn output_is_the_words_of_it() {
     let output = |output: Value| {
-        let call = ToolCall {
-            name: "Bash".to_owned(),
-            output: Some(output),
-            ..ToolCall::default()
+        let call = {
+            let mut call = ToolCall::new("Bash", Value::Null);
+            call.output = Some(output);
+            call
         };
         ToolView::of(&call, Path::new("/p"), Path::new("/p")).output
     };

@@ -21,7 +21,6 @@ use ahp::host::Way;
 use ahp::host::Wish;
 use ahp::signal::Modification;
 use ahp::signal::Signal;
-use ahp::verdict::Decision;
 use ahp::verdict::Verdict;
 use serde_json::Value;
 
@@ -88,11 +87,10 @@ fn signal(mut signal: Signal) -> Signal {
 }
 
 fn verdict(trigger: Trigger, signals: Vec<Signal>, input: Option<Value>) -> Verdict {
-    Verdict {
-        decision: Decision::of(&signals),
-        signals,
-        modified_input: input,
-        ..Verdict::none(trigger)
+    {
+        let mut verdict = Verdict::of(trigger, signals);
+        verdict.modified_input = input;
+        verdict
     }
 }
 
@@ -331,9 +329,10 @@ fn a_warning_is_shown_to_the_person_else_to_the_agent() {
         ("copilot/1.0.102/preToolUse", "additionalContext"),
     ] {
         let case = cases.iter().find(|c| c.name == name).unwrap();
-        let verdict = Verdict {
-            warnings: vec!["the log cannot be written".to_owned()],
-            ..Verdict::none(Trigger::PreToolUse)
+        let verdict = {
+            let mut verdict = Verdict::of(Trigger::PreToolUse, Vec::new());
+            verdict.warnings = vec!["the log cannot be written".to_owned()];
+            verdict
         };
         let reply = case
             .host

@@ -8,10 +8,7 @@ use ahp::verdict::Verdict;
 use uuid::Uuid;
 
 fn verdict(signals: Vec<Signal>) -> Verdict {
-    Verdict {
-        signals,
-        ..Verdict::none(Trigger::PreToolUse)
-    }
+    Verdict::of(Trigger::PreToolUse, signals)
 }
 
 #[test]

@@ -12,7 +12,6 @@ use ahp::host::Input;
 use ahp::signal::Modification;
 use ahp::signal::Signal;
 use ahp::signal_log::Reader;
-use ahp::verdict::Decision;
 use ahp::verdict::Verdict;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -45,13 +44,11 @@ fn text() -> impl Strategy<Value = Option<String>> {
 
 fn tool() -> impl Strategy<Value = ToolCall> {
     (".{1,12}", json(), text(), proptest::option::of(json())).prop_map(
-        |(name, input, use_id, output)| ToolCall {
-            name,
-            input,
-            use_id,
-            // `null` and nothing are one to a reader of JSON.
-            output: output.filter(|value| !value.is_null()),
-            ..ToolCall::default()
+        |(name, input, use_id, output)| {
+            let mut call = ToolCall::new(name, input);
+            call.use_id = use_id;
+            call.output = output.filter(|value| !value.is_null());
+            call
         },
     )
 }
@@ -61,18 +58,19 @@ fn event() -> impl Strategy<Value = Event> {
     let stop = proptest::option::of((text(), any::<bool>()));
     let tool = proptest::option::of(tool());
     (trigger(), texts, tool, stop).prop_map(
-        |(trigger, (session, issue, prompt, dir), tool, stop)| Event {
-            session_id: session,
-            issue_id: issue,
-            prompt,
-            work_dir: dir.map(Into::into),
-            tool,
-            stop: stop.map(|(reason, active)| Stop {
+        |(trigger, (session, issue, prompt, dir), tool, stop)| {
+            let mut event = Event::new(trigger);
+            event.session_id = session;
+            event.issue_id = issue;
+            event.prompt = prompt;
+            event.work_dir = dir.map(Into::into);
+            event.tool = tool;
+            event.stop = stop.map(|(reason, active)| Stop {
                 reason,
                 active,
                 ..Stop::default()
-            }),
-            ..Event::new(trigger)
+            });
+            event
         },
     )
 }
@@ -124,11 +122,7 @@ proptest! {
         trigger in trigger(),
         signals in proptest::collection::vec(signal(), 0..4),
     ) {
-        let verdict = Verdict {
-            decision: Decision::of(&signals),
-            signals,
-            ..Verdict::none(trigger)
-        };
+        let verdict = Verdict::of(trigger, signals);
         let written = serde_json::to_string(&verdict).unwrap();
         let read: Verdict = serde_json::from_str(&written).unwrap();
         prop_assert_eq!(&read.signals, &verdict.signals);

@@ -6,6 +6,7 @@ macro_rules! codes {
     ($($variant:ident $name:literal $doc:literal;)*) => {
         /// The stable name of a kind of fault.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
         pub enum Code {
             $(#[doc = $doc] $variant,)*
         }

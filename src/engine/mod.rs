@@ -26,16 +26,28 @@ pub use self::state::EngineError;
 pub use self::state::State;
 pub use self::state::log_path;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use serde_json::Map;
+use serde_json::Value;
+
 use self::round::Round;
 use self::round::micros;
+use crate::config::Environment;
+use crate::config::Locations;
 use crate::event::Event;
 use crate::fact::Facts;
 use crate::fact::FactsSeed;
 use crate::policy::Selection;
+use crate::signal::Action;
+use crate::signal::Actor;
+use crate::signal::Response;
 use crate::signal::Signal;
+use crate::signal_log::Answer;
+use crate::signal_log::RespondError;
+use crate::signal_log::respond;
 use crate::verdict::Decision;
 use crate::verdict::Verdict;
 
@@ -45,21 +57,18 @@ use crate::verdict::Verdict;
 /// global state.
 ///
 /// ```
-/// use ahp::engine::Engine;
-/// use ahp::event::{Event, Trigger};
+/// use ahp::Decision;
+/// use ahp::Engine;
+/// use ahp::Event;
+/// use ahp::serde_json::json;
 ///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # fn main() -> Result<(), ahp::EngineError> {
 /// let engine = Engine::builder()
 ///     .policy_text("hooks: {pre-tool-use: [{oracle: PermissionChecker}]}")
 ///     .build()?;
-/// let mut event = Event::new(Trigger::PreToolUse);
-/// event.tool = Some(ahp::event::ToolCall {
-///     name: "Bash".to_owned(),
-///     input: serde_json::json!({"command": "git status"}),
-///     ..Default::default()
-/// });
-/// let verdict = ahp::engine::block_on(engine.evaluate(event));
-/// assert_eq!(verdict.decision.name(), "none");
+/// let event = Event::tool_use("Bash", json!({"command": "git status"}));
+/// let verdict = ahp::block_on(engine.evaluate(event));
+/// assert_eq!(verdict.decision, Decision::None);
 /// # Ok(())
 /// # }
 /// ```
@@ -83,6 +92,38 @@ impl Engine {
         EngineBuilder::default()
     }
 
+    /// Makes the engine of the project around a directory: its layers, its trust and its log, as `ahp hook` has them.
+    ///
+    /// It reads `HOME`, `AHP_HOME` and the other variables of `docs/configuration.md` from the environment.
+    ///
+    /// # Errors
+    /// None today: a policy with faults makes an engine that blocks, and says why.
+    pub fn for_project(dir: impl AsRef<Path>) -> Result<Self, EngineError> {
+        let locations = Locations::find(&Environment::of_process(), Some(dir.as_ref()));
+        Self::builder().locations(locations).build()
+    }
+
+    /// Answers a signal of the project's log, as the agent: by the signal's id, four or more digits of it, or `last`.
+    ///
+    /// # Errors
+    /// There is no log, no such signal, or the action does not answer signals of that intensity.
+    pub fn respond(
+        &self,
+        signal: &str,
+        action: Action,
+        details: Map<String, Value>,
+    ) -> Result<Response, RespondError> {
+        let state = self.state();
+        let log = state.signal_log().ok_or(RespondError::Nothing)?;
+        let answer = Answer {
+            action,
+            details,
+            by: Actor::Agent,
+        };
+        let record = respond(log, signal, answer, self.shared.clock.now())?;
+        Ok(record.response)
+    }
+
     /// Returns the policy in force, read again if a file that it came from has changed.
     pub fn state(&self) -> Arc<State> {
         self.shared.state()
@@ -100,6 +141,7 @@ impl Engine {
         self.evaluate_until(event, None)
     }
 
+    #[doc(hidden)]
     /// Evaluates an event and answers before `deadline`: what has not judged by then has failed by timeout.
     pub async fn evaluate_until(&self, event: Event, deadline: Option<Instant>) -> Verdict {
         let state = self.state();
@@ -114,6 +156,7 @@ impl Engine {
         self.prepare(self.state(), event).evaluate(deadline).await
     }
 
+    #[doc(hidden)]
     /// Evaluates an event whose command skips hooks by a flag, which is itself answered by `settings.bypass`.
     pub async fn evaluate_bypassed(&self, event: Event, flag: &str) -> Verdict {
         let state = self.state();
@@ -126,6 +169,7 @@ impl Engine {
         self.judge(&state, facts, extra, None).await
     }
 
+    #[doc(hidden)]
     /// Evaluates one binding alone, and logs what it finds as aid: the work of an `async: true` binding.
     pub async fn evaluate_in_background(&self, event: Event, binding_id: &str) {
         let state = self.state();
@@ -140,6 +184,7 @@ impl Engine {
         }
     }
 
+    #[doc(hidden)]
     /// Makes the facts of an event.
     pub fn facts(&self, state: &State, event: Arc<Event>) -> Arc<Facts> {
         let shared = &self.shared;

@@ -44,6 +44,7 @@ use crate::workspace::DiskWorkspace;
 
 /// Why an engine cannot be made.
 #[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum EngineError {
     /// Neither locations nor a text were given.
     #[error("an engine needs a policy: give it locations or a text")]

@@ -27,6 +27,7 @@ use serde_json::Value;
 /// Host adapters turn each host's own JSON into this; nothing behind them knows a host's spelling.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Event {
     /// The kind of the event.
     pub trigger: Trigger,
@@ -115,6 +116,40 @@ impl Event {
             stop: None,
             context: Map::new(),
         }
+    }
+
+    /// Makes the event of a tool that is about to run.
+    ///
+    /// ```
+    /// let event = ahp::Event::tool_use("Bash", ahp::serde_json::json!({"command": "ls"}));
+    /// assert_eq!(event.trigger, ahp::Trigger::PreToolUse);
+    /// ```
+    pub fn tool_use(name: impl Into<String>, input: Value) -> Self {
+        Self {
+            tool: Some(ToolCall::new(name, input)),
+            ..Self::new(Trigger::PreToolUse)
+        }
+    }
+
+    /// Sets the agent session.
+    #[must_use]
+    pub fn with_session(mut self, id: impl Into<String>) -> Self {
+        self.session_id = Some(id.into());
+        self
+    }
+
+    /// Sets the issue that is acted upon.
+    #[must_use]
+    pub fn with_issue(mut self, id: impl Into<String>) -> Self {
+        self.issue_id = Some(id.into());
+        self
+    }
+
+    /// Sets the directory in which the operation happens.
+    #[must_use]
+    pub fn with_work_dir(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.work_dir = Some(dir.into());
+        self
     }
 
     /// Returns what repeated findings are counted by: the issue, else the session.

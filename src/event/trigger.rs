@@ -14,6 +14,7 @@ macro_rules! triggers {
         ///
         /// Closed on purpose: the triggers are the protocol.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
         pub enum Trigger {
             $(#[doc = $doc] $variant,)*
         }

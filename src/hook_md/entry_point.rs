@@ -28,6 +28,7 @@ impl EntryPoint {
 
 /// Why a hook has no program that can be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum EntryPointError {
     /// There is none of the three.
     #[error(

@@ -50,6 +50,7 @@ pub struct Decoded {
 
 /// The error of input that tells no event.
 #[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum DecodeError {
     /// Too much input.
     #[error("the host's event is larger than {} MiB", MOST_BYTES >> 20)]

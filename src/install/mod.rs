@@ -30,6 +30,7 @@ use crate::host::Moment;
 
 /// Why a host cannot be wired.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum InstallError {
     /// A file cannot be read.
     #[error("cannot read `{path}`: {source}")]

@@ -55,6 +55,7 @@ pub trait Oracle: fmt::Debug + Send + Sync {
 
 /// Why an oracle could not judge.
 #[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum OracleError {
     /// Something that it needs is not there or did not work.
     #[error("{0}")]

@@ -9,6 +9,7 @@ use super::installed;
 
 /// Why a program could not be run.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ProcessError {
     /// There is no such program.
     #[error("the program `{program}` was not found")]

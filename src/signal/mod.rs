@@ -35,6 +35,7 @@ const MOST_FILES: usize = 100;
 /// An oracle makes it with [`Signal::block`] and its siblings; the engine then gives it its id, time,
 /// source and place in a chain.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Signal {
     /// Who, when, how strongly.
     pub header: Header,

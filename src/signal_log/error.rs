@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 /// Why the log could not be written or read.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum LogError {
     /// The operating system refused.
     #[error("cannot {doing} `{}`: {source}{}", .path.display(), hint(.source))]

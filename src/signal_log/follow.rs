@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use super::LogError;
 use super::Reader;
+use super::Record;
 use super::backward::Backward;
 use super::frame;
 
@@ -54,6 +55,19 @@ impl Follow {
         Ok(follow)
     }
 
+    /// Returns the records that have come since it was asked last, oldest first; lines that are not records are left out.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn records(&mut self) -> Result<Vec<Record>, LogError> {
+        let lines = self.news()?;
+        let records = lines
+            .iter()
+            .filter_map(|line| serde_json::from_slice(line).ok());
+        Ok(records.collect())
+    }
+
+    #[doc(hidden)]
     /// Returns the lines that have come since it was asked last, oldest first.
     ///
     /// # Errors

@@ -39,6 +39,7 @@ pub struct Answer {
 
 /// Why a signal could not be answered so.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RespondError {
     /// The log could not be read or written.
     #[error(transparent)]

@@ -49,6 +49,7 @@ pub enum ChangeScope {
 
 /// Why git could not tell something.
 #[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum GitError {
     /// There is no repository.
     #[error("`{0}` is not in a git repository")]

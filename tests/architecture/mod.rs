@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use self::sources::Module;
 use self::sources::Sources;
@@ -57,12 +58,16 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn library() -> Sources {
-    Sources::read(&root().join("src"), &["bin"])
+fn library() -> &'static Sources {
+    static LIBRARY: LazyLock<Sources> =
+        LazyLock::new(|| Sources::read(&root().join("src"), &["bin"]));
+    &LIBRARY
 }
 
-fn program() -> Sources {
-    Sources::read(&root().join("src/bin/ahp"), &[])
+fn program() -> &'static Sources {
+    static PROGRAM: LazyLock<Sources> =
+        LazyLock::new(|| Sources::read(&root().join("src/bin/ahp"), &[]));
+    &PROGRAM
 }
 
 /// Reads the table of a page: `| module | what it is | uses |`, its names in backticks.
@@ -191,7 +196,7 @@ fn every_module_has_a_row_and_uses_what_it_allows() {
         "the table of docs/architecture.md against the modules of src/lib.rs"
     );
     assert_eq!(out_of_order(&table), [""; 0]);
-    let faults = against_the_table(&library, &table);
+    let faults = against_the_table(library, &table);
     assert!(
         faults.is_empty(),
         "the table of docs/architecture.md:\n{}",
@@ -201,9 +206,9 @@ fn every_module_has_a_row_and_uses_what_it_allows() {
 
 #[test]
 fn no_circle_but_the_known_ones() {
-    let mut found = circles(&library());
+    let mut found = circles(library());
     found.extend(
-        circles(&program())
+        circles(program())
             .into_iter()
             .map(|(dir, entries)| (format!("bin/ahp/{dir}"), entries)),
     );

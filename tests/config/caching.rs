@@ -10,7 +10,6 @@ use ahp::config::Locations;
 use ahp::engine::Engine;
 use ahp::engine::block_on;
 use ahp::event::Event;
-use ahp::event::ToolCall;
 use ahp::event::Trigger;
 use ahp::verdict::Decision;
 
@@ -187,12 +186,7 @@ fn an_entry_that_holds_what_was_never_checked_stops_the_agent() {
     let decision = || {
         let builder = Engine::builder().locations(project.locations.clone());
         let engine = builder.only(Trigger::PreToolUse).build().unwrap();
-        let mut event = Event::new(Trigger::PreToolUse);
-        event.tool = Some(ToolCall {
-            name: "Bash".to_owned(),
-            input: serde_json::json!({"command": "ls"}),
-            ..ToolCall::default()
-        });
+        let event = Event::tool_use("Bash", serde_json::json!({"command": "ls"}));
         let verdict = block_on(engine.evaluate(event));
         (verdict.decision, verdict.signals.first().cloned())
     };

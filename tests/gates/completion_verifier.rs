@@ -59,10 +59,7 @@ fn code_wants_tests_and_docs() {
 #[test]
 fn an_issue_that_is_closed_says_how_it_was_solved() {
     let project = Project::new(&[]).in_git();
-    let close = Event {
-        issue_id: Some("FEAT-0001".to_owned()),
-        ..Event::new(Trigger::PreIssueClose)
-    };
+    let close = Event::new(Trigger::PreIssueClose).with_issue("FEAT-0001");
     issue(&project, "");
     let judge = |event: &Event| {
         project

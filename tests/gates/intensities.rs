@@ -29,17 +29,15 @@ fn bash(command: &str) -> Event {
 }
 
 fn written() -> Event {
-    Event {
-        trigger: Trigger::PostToolUse,
-        ..tool("Write", json!({"file_path": "a.txt", "content": "x\n"}))
-    }
+    let mut event = tool("Write", json!({"file_path": "a.txt", "content": "x\n"}));
+    event.trigger = Trigger::PostToolUse;
+    event
 }
 
 fn at(trigger: Trigger) -> Event {
-    Event {
-        trigger,
-        ..submission()
-    }
+    let mut event = submission();
+    event.trigger = trigger;
+    event
 }
 
 const OPEN: &[(&str, &str)] = &[(

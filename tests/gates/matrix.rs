@@ -180,13 +180,14 @@ fn event(definition: &Definition) -> Event {
         .unwrap_or(&meant[0]);
     let write =
         || serde_json::json!({"file_path": "big.txt", "content": "x = 1\n".repeat(200_000)});
-    Event {
-        trigger: *trigger,
-        ..if is_of_tool(&trigger) {
+    {
+        let mut event = if is_of_tool(&trigger) {
             tool("Write", write())
         } else {
             submission()
-        }
+        };
+        event.trigger = *trigger;
+        event
     }
 }
 

@@ -9,7 +9,6 @@ use ahp::config::Node;
 use ahp::config::parse_yaml;
 use ahp::diagnostic::Span;
 use ahp::event::Event;
-use ahp::event::ToolCall;
 use ahp::event::Trigger;
 use ahp::fact::Facts;
 use ahp::fact::FactsSeed;
@@ -128,22 +127,12 @@ impl Project {
 
 /// The submission of FEAT-0001.
 pub(super) fn submission() -> Event {
-    Event {
-        issue_id: Some("FEAT-0001".to_owned()),
-        ..Event::new(Trigger::PreIssueSubmit)
-    }
+    Event::new(Trigger::PreIssueSubmit).with_issue("FEAT-0001")
 }
 
 /// A tool call that has not happened yet.
 pub(super) fn tool(name: &str, input: serde_json::Value) -> Event {
-    Event {
-        tool: Some(ToolCall {
-            name: name.to_owned(),
-            input,
-            ..ToolCall::default()
-        }),
-        ..Event::new(Trigger::PreToolUse)
-    }
+    Event::tool_use(name, input)
 }
 
 /// Returns the one signal: its kind, its intensity and its words.

@@ -51,11 +51,7 @@ impl Bench {
     }
 
     pub(crate) fn tool(mut self, name: &str, input: serde_json::Value) -> Self {
-        self.event.tool = Some(ToolCall {
-            name: name.to_owned(),
-            input,
-            ..ToolCall::default()
-        });
+        self.event.tool = Some(ToolCall::new(name, input));
         self
     }
 

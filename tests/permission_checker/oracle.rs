@@ -5,8 +5,6 @@ use std::time::Duration;
 use ahp::config::parse_yaml;
 use ahp::diagnostic::FileId;
 use ahp::event::Event;
-use ahp::event::ToolCall;
-use ahp::event::Trigger;
 use ahp::oracle::Catalog;
 use ahp::oracle::ConfigError;
 use ahp::oracle::OracleConfig;
@@ -34,15 +32,11 @@ pub(crate) fn evaluate(
             node: &node,
             root: &world.root(),
         })?;
-    let event = Event {
-        tool: Some(ToolCall {
-            name: tool.to_owned(),
-            input,
-            ..ToolCall::default()
-        }),
-        session_id: Some("s".to_owned()),
-        work_dir: Some(world.root()),
-        ..Event::new(Trigger::PreToolUse)
+    let event = {
+        let mut event = Event::tool_use(tool, input);
+        event.session_id = Some("s".to_owned());
+        event.work_dir = Some(world.root());
+        event
     };
     let context = world.context(&event, Duration::from_secs(5));
     Ok(block_on(oracle.evaluate(&context)).unwrap())

@@ -6,8 +6,6 @@ use std::os::unix::fs::symlink;
 use ahp::engine::Engine;
 use ahp::engine::block_on;
 use ahp::event::Event;
-use ahp::event::ToolCall;
-use ahp::event::Trigger;
 use ahp::verdict::Decision;
 use serde_json::json;
 
@@ -269,14 +267,7 @@ fn living(world: &World) -> impl Fn(&str) -> Decision {
         .build()
         .unwrap();
     move |command| {
-        let event = Event {
-            tool: Some(ToolCall {
-                name: "Bash".to_owned(),
-                input: json!({"command": command}),
-                ..ToolCall::default()
-            }),
-            ..Event::new(Trigger::PreToolUse)
-        };
+        let event = Event::tool_use("Bash", json!({"command": command}));
         block_on(engine.evaluate(event)).decision
     }
 }
@@ -335,14 +326,7 @@ fn the_engine_binds_it_by_itself() {
             .without_log()
             .build()
             .unwrap();
-        let event = Event {
-            tool: Some(ToolCall {
-                name: "Bash".to_owned(),
-                input: json!({"command": command}),
-                ..ToolCall::default()
-            }),
-            ..Event::new(Trigger::PreToolUse)
-        };
+        let event = Event::tool_use("Bash", json!({"command": command}));
         block_on(engine.evaluate(event)).decision
     };
     let policy = "hooks: {pre-issue-submit: [{oracle: ChecklistValidator}]}";

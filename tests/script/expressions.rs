@@ -4,8 +4,6 @@ use ahp::condition::Condition;
 use ahp::config::Value;
 use ahp::diagnostic::Span;
 use ahp::event::Event;
-use ahp::event::ToolCall;
-use ahp::event::Trigger;
 use ahp::oracle::rhai::ExprCondition;
 
 use super::project;
@@ -37,13 +35,7 @@ fn an_expression_speaks_of_the_facts() {
 
 #[test]
 fn a_tool_is_compared_by_any_hosts_name() {
-    let event = Event {
-        tool: Some(ToolCall {
-            name: "run_shell_command".to_owned(),
-            ..ToolCall::default()
-        }),
-        ..Event::new(Trigger::PreToolUse)
-    };
+    let event = Event::tool_use("run_shell_command", serde_json::Value::Null);
     let facts = project::facts(project::example(), event);
     let expr = ExprCondition::compile(
         "tool == \"Bash\" && tool.kind == \"shell\"",

@@ -55,10 +55,7 @@ pub(super) fn facts(project: Project, event: Event) -> Arc<Facts> {
 }
 
 pub(super) fn submit() -> Event {
-    Event {
-        issue_id: Some("FEAT-0123".to_owned()),
-        ..Event::new(Trigger::PreIssueSubmit)
-    }
+    Event::new(Trigger::PreIssueSubmit).with_issue("FEAT-0123")
 }
 
 impl Workspace for Project {

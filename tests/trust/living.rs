@@ -55,14 +55,13 @@ impl Living {
     }
 
     fn judge(&self, trigger: Trigger) -> Verdict {
-        let event = Event {
-            tool: trigger.is_tool().then(|| ToolCall {
-                name: "Bash".to_owned(),
-                input: serde_json::json!({"command": "true"}),
-                ..ToolCall::default()
-            }),
-            work_dir: Some(self.world.root()),
-            ..Event::new(trigger)
+        let event = {
+            let mut event = Event::new(trigger);
+            event.tool = trigger
+                .is_tool()
+                .then(|| ToolCall::new("Bash", serde_json::json!({"command": "true"})));
+            event.work_dir = Some(self.world.root());
+            event
         };
         block_on(self.engine.evaluate(event))
     }
@@ -188,10 +187,7 @@ fn a_command_that_is_not_waited_for_needs_trust_as_well() {
     assert_eq!(verdict.bindings[0].outcome, Outcome::Failed);
     assert!(says(&verdict).contains("ahp trust"), "{}", says(&verdict));
     // Nor does it run where it is started by its name.
-    let event = Event {
-        work_dir: Some(living.world.root()),
-        ..Event::new(Trigger::PreIssueSubmit)
-    };
+    let event = Event::new(Trigger::PreIssueSubmit).with_work_dir(living.world.root());
     block_on(
         living
             .engine
@@ -215,10 +211,11 @@ fn a_command_of_an_issue_runs_only_as_it_was_looked_at() {
     let policy = "hooks: {pre-issue-close: [{oracle: CompletionVerifier, config: {require_tests: false}}]}\n";
     write(&living.world.home().join(".ahp/hooks.yaml"), policy);
     let judge = || {
-        let event = Event {
-            issue_id: Some("FEAT-1".to_owned()),
-            work_dir: Some(living.world.root()),
-            ..Event::new(Trigger::PreIssueClose)
+        let event = {
+            let mut event = Event::new(Trigger::PreIssueClose);
+            event.issue_id = Some("FEAT-1".to_owned());
+            event.work_dir = Some(living.world.root());
+            event
         };
         block_on(living.engine.evaluate(event))
     };

@@ -22,6 +22,7 @@ use serde_json::Value;
 /// A call of a tool, as the host tells it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ToolCall {
     /// The host's own name of the tool.
     pub name: String,
@@ -40,4 +41,22 @@ pub struct ToolCall {
     /// The MCP tool behind the name, where the host says it outright; else it is read from the name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp: Option<McpTool>,
+}
+
+impl ToolCall {
+    /// Makes a call that has not run yet.
+    pub fn new(name: impl Into<String>, input: Value) -> Self {
+        Self {
+            name: name.into(),
+            input,
+            ..Self::default()
+        }
+    }
+
+    /// Sets what the tool gave back.
+    #[must_use]
+    pub fn with_output(mut self, output: Value) -> Self {
+        self.output = Some(output);
+        self
+    }
 }

@@ -38,11 +38,10 @@ pub(crate) fn gate(command: &[String]) -> Result<Exit, String> {
     let mut event = Event::new(Trigger::PreToolUse);
     event.work_dir = Some(locations.work_dir.clone());
     event.host = Some("exec".to_owned());
-    event.tool = Some(ToolCall {
-        name: "Bash".to_owned(),
-        input: serde_json::json!({ "command": command }),
-        ..ToolCall::default()
-    });
+    event.tool = Some(ToolCall::new(
+        "Bash",
+        serde_json::json!({ "command": command }),
+    ));
     let engine = project::engine(locations)
         .build()
         .map_err(|e| e.to_string())?;
@@ -141,12 +140,13 @@ fn issue_event(event: &Event, trigger: Trigger, issue: &IssueCommand) -> Event {
     if let Some(solution) = &issue.solution {
         context.insert("solution".to_owned(), solution.as_str().into());
     }
-    Event {
-        trigger,
-        issue_id: issue.issue_id.clone(),
-        tool: None,
-        context,
-        ..event.clone()
+    {
+        let mut event = event.clone();
+        event.trigger = trigger;
+        event.issue_id.clone_from(&issue.issue_id);
+        event.tool = None;
+        event.context = context;
+        event
     }
 }
 

@@ -78,10 +78,10 @@ pub(crate) enum Command {
     /// Run one async binding to its end
     #[command(hide = true)]
     RunInBackground(run_in_background::Args),
-    /// Take the wires out of a host's settings again
-    Uninstall(install::RemoveArgs),
     /// Show and allow what a project would run
     Trust(trust::Args),
+    /// Take the wires out of a host's settings again
+    Uninstall(install::RemoveArgs),
 }
 
 impl Command {

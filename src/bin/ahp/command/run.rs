@@ -10,7 +10,6 @@ use std::path::PathBuf;
 use ahp::engine::Engine;
 use ahp::engine::block_on;
 use ahp::event::Event;
-use ahp::event::ToolCall;
 use ahp::event::Trigger;
 use ahp::verdict::Verdict;
 
@@ -142,11 +141,10 @@ fn event(args: &Args) -> Result<Event, String> {
             })?,
             None => serde_json::Value::Object(serde_json::Map::new()),
         };
-        event.tool = Some(ToolCall {
-            name: name.clone(),
-            input,
-            ..event.tool.unwrap_or_default()
-        });
+        let mut call = event.tool.unwrap_or_default();
+        call.name.clone_from(name);
+        call.input = input;
+        event.tool = Some(call);
     }
     if args.session.is_some() {
         event.session_id.clone_from(&args.session);

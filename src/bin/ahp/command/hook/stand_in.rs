@@ -13,7 +13,6 @@ use ahp::host::Journal;
 use ahp::host::Moment;
 use ahp::host::Reply;
 use ahp::signal::Signal;
-use ahp::verdict::Decision;
 use ahp::verdict::Verdict;
 
 use super::Args;
@@ -111,11 +110,7 @@ fn stand_in(args: &Args, host: Option<&'static Host>, progress: &Progress) -> De
 fn say(decoded: &Decoded, signal: Signal) -> Reply {
     let trigger = decoded.moment.and_then(|m| m.trigger);
     let signals = vec![signal];
-    let verdict = Verdict {
-        decision: Decision::of(&signals),
-        signals,
-        ..Verdict::none(trigger.unwrap_or(Trigger::PreToolUse))
-    };
+    let verdict = Verdict::of(trigger.unwrap_or(Trigger::PreToolUse), signals);
     decoded.host.answer(decoded, vec![verdict], None)
 }
 
