@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Compares `ahp log stats` with DuckDB's read_json over the same log: benches/stats_against_duckdb.sh [MEGABYTES [CARGO-ARGUMENT…]].
-# Fails where they disagree, where it is not three times as fast, or takes more than 100 MiB of memory. AHP is the program to
+# Fails where they disagree, where it takes longer, or takes more than 100 MiB of memory. AHP is the program to
 # measure, where it is not to be built. The log is deleted at the end.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -29,4 +29,4 @@ most=$(cut -d ' ' -f 3 "$dir/times" | sort -n | tail -n 1)
 echo "$(median 1) $(median 2) $most $megabytes" | awk '
   BEGIN { print "\n| log | DuckDB | `ahp log stats` | memory | times as fast |\n|---|---|---|---|---|" }
   { printf "| %d MB | %.2f s | %.2f s | %d MiB | %.1f |\n", $4, $1, $2, $3 / 1024, $1 / $2 }'
-echo "$(median 1) $(median 2) $most" | awk '{ printf "median: %.1f times as fast\n", $1 / $2; exit $1 / $2 < 3 || $3 > 100 * 1024 }'
+echo "$(median 1) $(median 2) $most" | awk '{ printf "median: %.1f times as fast\n", $1 / $2; exit $1 / $2 < 1 || $3 > 100 * 1024 }'

@@ -94,23 +94,38 @@ impl Outcome {
 
 /// What became of one binding, and why.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct BindingReport {
+pub struct BindingReport<S = String> {
     /// The binding's id.
-    pub id: String,
+    pub id: S,
     /// The oracle, in kebab-case.
-    pub oracle: String,
+    pub oracle: S,
     /// What became of it.
     pub outcome: Outcome,
     /// `file:line` of the binding.
-    pub source: String,
+    pub source: S,
     /// How long its oracle took, in microseconds.
     pub duration_us: u64,
     /// Why it failed.
-    pub error: Option<String>,
+    pub error: Option<S>,
     /// The answered signals whose answers held back or changed what it found: an `acknowledge` or `dismiss` goes
     /// on holding, a `reject_modification` is used up by standing here, and a `proceed_with_risk` where nothing else blocks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waived: Vec<Uuid>,
+}
+
+impl BindingReport {
+    /// Returns it with its texts held otherwise, borrowed as a rule.
+    pub(crate) fn to<'a, S: From<&'a str>>(&'a self) -> BindingReport<S> {
+        BindingReport {
+            id: self.id.as_str().into(),
+            oracle: self.oracle.as_str().into(),
+            outcome: self.outcome,
+            source: self.source.as_str().into(),
+            duration_us: self.duration_us,
+            error: self.error.as_deref().map(S::from),
+            waived: self.waived.clone(),
+        }
+    }
 }
 
 /// The answer to one event.

@@ -13,13 +13,12 @@ use super::Filter;
 use crate::signal::Action;
 use crate::signal::Actor;
 use crate::signal::Intensity;
-use crate::signal_log::Kind;
+use crate::signal_log::Body;
 use crate::signal_log::Line;
 use crate::signal_log::LogError;
 use crate::signal_log::Reader;
 use crate::signal_log::ResponseRecord;
 use crate::signal_log::SignalRecord;
-use crate::signal_log::bare_lines;
 
 /// One signal with what became of it.
 #[derive(Clone, Debug, Serialize)]
@@ -127,11 +126,12 @@ impl Entry {
         }
     }
 
-    /// Makes the entry of one line, as if nobody had answered yet; none where the line is of no signal.
-    pub fn of_line(line: &[u8]) -> Option<Self> {
-        let seq = Line::parse(line).ok()?.seq;
-        let record = serde_json::from_slice(line).ok()?;
-        Some(Self::new(seq, record, None))
+    /// Makes the entry of a signal, as if nobody had answered yet; none where the record is of no signal.
+    pub fn of_signal(line: Line<'_>) -> Option<Self> {
+        match line.body {
+            Body::Signal(record) => Some(Self::new(line.seq, *record, None)),
+            _ => None,
+        }
     }
 
     /// Returns the last eight digits of the id: the first ones are the time, and many signals share it.
@@ -152,23 +152,15 @@ pub fn newest_entries(
 ) -> Result<Vec<Entry>, LogError> {
     let mut answers = Answers::default();
     let mut entries = VecDeque::new();
-    reader.newest_first(|bytes| {
-        let Ok(line) = Line::parse(bytes) else {
-            return ControlFlow::Continue(());
-        };
-        match line.kind {
-            Kind::Evaluation => {}
-            Kind::Response => {
-                if let Ok(record) = serde_json::from_slice(bytes) {
-                    answers.add(record, false);
-                }
-            }
-            Kind::Signal => {
-                if filter.admits(&line)
-                    && let Ok(record) = serde_json::from_slice::<SignalRecord>(bytes)
-                {
+    reader.newest_first(|_, line| {
+        let passes = filter.admits(&line);
+        match line.body {
+            Body::Evaluation(_) => {}
+            Body::Response(answer) => answers.add(*answer, false),
+            Body::Signal(record) => {
+                if passes {
                     let answer = answers.0.get(&record.signal.header.id);
-                    let entry = Entry::new(line.seq, record, answer);
+                    let entry = Entry::new(line.seq, *record, answer);
                     if !filter.unanswered || !entry.consumed {
                         entries.push_front(entry);
                     }
@@ -194,21 +186,17 @@ pub fn each_entry(
     mut give: impl FnMut(Entry) -> ControlFlow<()>,
 ) -> Result<(), LogError> {
     let mut answers = Answers::default();
-    each_line(reader, |bytes, line| {
-        if line.kind == Kind::Response
-            && let Ok(record) = serde_json::from_slice(bytes)
-        {
-            answers.add(record, true);
+    each_line(reader, |_, line| {
+        if let Body::Response(answer) = line.body {
+            answers.add(*answer, true);
         }
         ControlFlow::Continue(())
     })?;
-    each_line(reader, |bytes, line| {
-        if line.kind == Kind::Signal
-            && filter.admits(line)
-            && let Ok(record) = serde_json::from_slice::<SignalRecord>(bytes)
-        {
+    each_line(reader, |_, line| {
+        let passes = filter.admits(&line);
+        if passes && let Body::Signal(record) = line.body {
             let answer = answers.0.get(&record.signal.header.id);
-            let entry = Entry::new(line.seq, record, answer);
+            let entry = Entry::new(line.seq, *record, answer);
             if !filter.unanswered || !entry.consumed {
                 return give(entry);
             }
@@ -217,23 +205,16 @@ pub fn each_entry(
     })
 }
 
-/// Calls with every line that is a record, oldest first.
+/// Calls with every record that counts, oldest first.
 ///
 /// # Errors
 /// A file that cannot be read.
 pub fn each_line(
     reader: &Reader,
-    mut give: impl FnMut(&[u8], &Line<'_>) -> ControlFlow<()>,
+    mut give: impl FnMut(&[u8], Line<'_>) -> ControlFlow<()>,
 ) -> Result<(), LogError> {
-    let mut blocks = reader.blocks(None);
-    while let Some(block) = blocks.next_block()? {
-        for bytes in bare_lines(block.bytes) {
-            if let Ok(line) = Line::parse(bytes)
-                && give(bytes, &line).is_break()
-            {
-                return Ok(());
-            }
-        }
-    }
-    Ok(())
+    reader.each_line(|frame, bytes| match Line::of(frame, bytes) {
+        Ok(line) => give(bytes, line),
+        Err(_) => ControlFlow::Continue(()),
+    })
 }

@@ -12,6 +12,7 @@ use uuid::Uuid;
 use crate::event::Trigger;
 use crate::oracle::folded_name;
 use crate::signal::Intensity;
+use crate::signal_log::Body;
 use crate::signal_log::Line;
 
 /// Which records of a log are looked at; what is not given does not matter.
@@ -55,8 +56,8 @@ impl Filter {
                 .hook
                 .is_none_or(|hook| line.trigger() == Some(hook.name()))
             && names(&self.issue, line.issue())
-            && is(&self.session, line.session_id.as_deref())
-            && names(&self.host, line.host.as_deref())
+            && is(&self.session, line.session())
+            && names(&self.host, line.host())
             && self.admits_signal(line)
     }
 
@@ -83,26 +84,29 @@ impl Filter {
     }
 
     fn admits_time(&self, line: &Line<'_>) -> bool {
-        if self.since.is_none() && self.until.is_none() {
-            return true;
-        }
-        line.time().is_some_and(|time| {
-            self.since.is_none_or(|since| time >= since)
-                && self.until.is_none_or(|until| time <= until)
-        })
+        self.since.is_none_or(|since| line.timestamp >= since)
+            && self.until.is_none_or(|until| line.timestamp <= until)
     }
 
     fn admits_signal(&self, line: &Line<'_>) -> bool {
-        let Some(signal) = &line.signal else {
+        match &line.body {
+            Body::Signal(record) => {
+                let header = &record.signal.header;
+                self.intensity
+                    .is_none_or(|intensity| header.intensity == intensity)
+                    && self.admits_binding(&record.origin.binding, &header.source)
+            }
             // An evaluation passes where a binding that is asked for took part in it.
-            let is_of_all = self.binding.is_none() && self.oracle.is_none();
-            let mut reports = line.bindings.iter();
-            return is_of_all || reports.any(|r| self.admits_binding(&r.id, &r.oracle));
-        };
-        let binding = line.binding.as_deref().unwrap_or_default();
-        self.intensity
-            .is_none_or(|intensity| signal.header.intensity == intensity)
-            && self.admits_binding(binding, &signal.header.source)
+            body => {
+                let reports = match body {
+                    Body::Evaluation(evaluation) => evaluation.bindings.as_slice(),
+                    _ => &[],
+                };
+                let mut reports = reports.iter();
+                (self.binding.is_none() && self.oracle.is_none())
+                    || reports.any(|r| self.admits_binding(&r.id, &r.oracle))
+            }
+        }
     }
 }
 
@@ -127,13 +131,13 @@ impl<'f> Passed<'f> {
         if self.filter.is_open() {
             return true;
         }
-        if let Some(response) = &line.response {
-            let id = response.signal_id;
+        if let Body::Response(answer) = &line.body {
+            let id = answer.response.signal_id;
             return *self.signals.entry(id).or_insert_with(|| earlier(id));
         }
         let passes = self.filter.admits(line);
-        if let Some(signal) = &line.signal {
-            self.signals.insert(signal.header.id, passes);
+        if let Body::Signal(record) = &line.body {
+            self.signals.insert(record.signal.header.id, passes);
         }
         passes
     }

@@ -6,9 +6,9 @@ use super::advise::up_front_id;
 use crate::config::BindingSpec;
 use crate::config::Config;
 use crate::config::LayerSource;
+use crate::config::with_binding;
 use crate::diagnostic::SourceMap;
 use crate::diagnostic::Span;
-use crate::event::Trigger;
 
 /// An edit of one file of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,7 +78,7 @@ pub fn edit(
         (Change::Set { key, value }, None) => {
             let before = text_of(project_file);
             let item = [format!("id: {}", spec.id), format!("{key}: {value}")];
-            let after = add_item(&before, proposal.hook, &item);
+            let (after, _) = with_binding(&before, proposal.hook, &item);
             (project_file.to_owned(), before, after)
         }
         (Change::Teach { trigger }, own) => {
@@ -97,7 +97,7 @@ pub fn edit(
                 // JSON is YAML's flow style.
                 item.push(format!("config: {config}"));
             }
-            let after = add_item(&before, *trigger, &item);
+            let (after, _) = with_binding(&before, *trigger, &item);
             (file, before, after)
         }
     };
@@ -156,6 +156,7 @@ fn insert_key(text: &str, map: Span, key: &str, value: &str) -> Result<String, S
         return Err(format!("line {} has no place for `{key}`", map.line));
     }
     let indent = " ".repeat(line.chars().count());
+    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let first = after.lines().next().unwrap_or_default();
     // Behind the first key where that is one line, so that `- oracle: …` stays what is read first.
     let is_one_line = first.split_once(": ").is_some_and(|(_, value)| {
@@ -166,75 +167,8 @@ fn insert_key(text: &str, map: Span, key: &str, value: &str) -> Result<String, S
     });
     Ok(if is_one_line {
         let rest = after.get(first.len()..).unwrap_or_default();
-        format!("{before}{first}\n{indent}{key}: {value}{rest}")
+        format!("{before}{first}{end}{indent}{key}: {value}{rest}")
     } else {
-        format!("{before}{key}: {value}\n{indent}{after}")
+        format!("{before}{key}: {value}{end}{indent}{after}")
     })
-}
-
-/// Adds a binding to a trigger, which is added too where it is not there.
-fn add_item(text: &str, trigger: Trigger, item: &[String]) -> String {
-    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    let indent_of = |line: &str| line.len() - line.trim_start().len();
-    let says_something = |line: &&String| {
-        let line = line.trim();
-        !line.is_empty() && !line.starts_with('#')
-    };
-    let hooks = lines.iter().position(|line| line.trim_end() == "hooks:");
-    let hooks = hooks.unwrap_or_else(|| {
-        lines.push("hooks:".to_owned());
-        lines.len() - 1
-    });
-    let step = lines
-        .get(hooks + 1..)
-        .and_then(|rest| rest.iter().find(says_something))
-        .map(|line| indent_of(line))
-        .filter(|indent| *indent > 0)
-        .unwrap_or(2);
-    let end = lines
-        .iter()
-        .enumerate()
-        .skip(hooks + 1)
-        .find(|(_, line)| says_something(line) && indent_of(line) == 0)
-        .map_or(lines.len(), |(i, _)| i);
-    let names: Vec<&str> = std::iter::once(trigger.name())
-        .chain(trigger.aliases().iter().copied())
-        .collect();
-    let is_trigger = |line: &String| {
-        indent_of(line) == step
-            && line
-                .trim()
-                .strip_suffix(':')
-                .is_some_and(|name| names.contains(&name))
-    };
-    let found = (hooks + 1..end).find(|i| lines.get(*i).is_some_and(is_trigger));
-    // In the map form the bindings stand below `oracles:`.
-    let found = found.map(|at| {
-        (at + 1..end)
-            .take_while(|i| {
-                let line = lines.get(*i);
-                line.is_some_and(|l| indent_of(l) > step || !says_something(&l))
-            })
-            .find(|i| {
-                lines
-                    .get(*i)
-                    .is_some_and(|l| l.trim_end().trim_start() == "oracles:")
-            })
-            .unwrap_or(at)
-    });
-    let (at, dash) = if let Some(at) = found {
-        let first = lines
-            .get(at + 1..end)
-            .and_then(|rest| rest.iter().find(says_something));
-        (at + 1, first.map_or(step * 2, |line| indent_of(line)))
-    } else {
-        let name = format!("{}{}:", " ".repeat(step), trigger.name());
-        lines.insert(hooks + 1, name);
-        (hooks + 2, step * 2)
-    };
-    for (i, line) in item.iter().enumerate() {
-        let mark = if i == 0 { "- " } else { "  " };
-        lines.insert(at + i, format!("{}{mark}{line}", " ".repeat(dash)));
-    }
-    lines.join("\n") + "\n"
 }

@@ -128,25 +128,6 @@ impl<'r> Blocks<'r> {
         }
     }
 
-    /// Returns the bytes of the next piece to keep, without their place; none at the end.
-    ///
-    /// The buffer itself is given out, and a spare one, of an earlier piece, takes its place.
-    pub(crate) fn take_block(&mut self, mut spare: Vec<u8>) -> Result<Option<Vec<u8>>, LogError> {
-        if self.next_block()?.is_none() {
-            return Ok(None);
-        }
-        let rest = self.buffer.get(self.given..self.filled).unwrap_or_default();
-        spare.resize(rest.len().max(self.room), 0);
-        if let Some(begin) = spare.get_mut(..rest.len()) {
-            begin.copy_from_slice(rest);
-        }
-        self.filled -= self.given;
-        let mut block = std::mem::replace(&mut self.buffer, spare);
-        block.truncate(self.given);
-        self.given = 0;
-        Ok(Some(block))
-    }
-
     /// Reads until the buffer is full; true at the end of the part.
     fn fill(&mut self) -> Result<bool, LogError> {
         let Some(part) = &mut self.open else {

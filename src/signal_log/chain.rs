@@ -16,6 +16,8 @@
 //! | response that was refused | Nothing. |
 //! | evaluation, decision `ask` or `block` | One more stop of its trigger for the subject; another decision sets the count back. |
 
+use std::ops::Deref;
+
 use chrono::DateTime;
 use chrono::Utc;
 use serde::Deserialize;
@@ -24,11 +26,11 @@ use sha2::Digest as _;
 use sha2::Sha256;
 use uuid::Uuid;
 
+use super::Body;
 use super::Chain;
 use super::OpenSignal;
+use super::Record;
 use super::Waiver;
-use super::line::Kind;
-use super::line::Line;
 use crate::signal::Action;
 use crate::signal::Intensity;
 use crate::verdict::Decision;
@@ -241,13 +243,18 @@ const fn holds_on(action: Action) -> bool {
     matches!(action, Action::Acknowledge | Action::Dismiss)
 }
 
-/// Tells what a line does, to each state that it touches.
-pub(crate) fn steps(line: &Line<'_>, mut give: impl FnMut(Key, Step)) {
-    let Some(hook) = line.trigger() else { return };
-    match line.kind {
-        Kind::Evaluation => {
-            for subject in subjects(line.issue(), line.session_id.as_deref()) {
-                for report in &line.bindings {
+/// Tells what a record does, to each state that it touches.
+pub(crate) fn steps<S: Deref<Target = str>, E>(
+    record: &Record<S, E>,
+    mut give: impl FnMut(Key, Step),
+) {
+    let (Some(hook), session) = (record.trigger(), record.session()) else {
+        return;
+    };
+    match &record.body {
+        Body::Evaluation(evaluation) => {
+            for subject in subjects(record.issue(), session) {
+                for report in &evaluation.bindings {
                     if matches!(
                         report.outcome,
                         Outcome::Accepted | Outcome::Signalled | Outcome::Failed
@@ -257,52 +264,49 @@ pub(crate) fn steps(line: &Line<'_>, mut give: impl FnMut(Key, Step)) {
                             Step::Evaluated {
                                 outcome: report.outcome,
                                 waived: report.waived.clone(),
-                                is_blocked: line.decision == Some(Decision::Block),
+                                is_blocked: evaluation.decision == Decision::Block,
                             },
                         );
                     }
                 }
-                if let Some(decision) = line.decision {
-                    give(Key::stops(hook, subject), Step::Decided(decision));
-                }
+                give(
+                    Key::stops(hook, subject),
+                    Step::Decided(evaluation.decision),
+                );
             }
         }
-        Kind::Signal => {
-            let (Some(signal), Some(binding)) = (&line.signal, &line.binding) else {
-                return;
-            };
-            if signal.header.intensity == Intensity::Aid {
+        Body::Signal(given) => {
+            let header = &given.signal.header;
+            if header.intensity == Intensity::Aid {
                 return;
             }
-            for subject in subjects(line.issue(), line.session_id.as_deref()) {
+            for subject in subjects(record.issue(), session) {
                 give(
-                    Key::chain(hook, binding, subject),
+                    Key::chain(hook, &given.origin.binding, subject),
                     Step::Signalled {
                         signal: OpenSignal {
-                            id: signal.header.id,
-                            intensity: signal.header.intensity,
-                            fingerprint: line.fingerprint.as_deref().unwrap_or_default().to_owned(),
+                            id: header.id,
+                            intensity: header.intensity,
+                            fingerprint: given.fingerprint.clone(),
                         },
-                        correlation_id: signal.header.correlation_id.unwrap_or(signal.header.id),
-                        at: line.time(),
+                        correlation_id: header.correlation_id.unwrap_or(header.id),
+                        at: Some(record.timestamp),
                     },
                 );
             }
         }
-        Kind::Response => {
-            let (Some(response), Some(binding), None) =
-                (&line.response, &line.binding, &line.refused)
-            else {
+        Body::Response(answer) => {
+            let (Some(binding), None) = (&answer.binding, &answer.refused) else {
                 return;
             };
-            for subject in subjects(line.subject.as_deref(), line.session_id.as_deref()) {
+            for subject in subjects(answer.subject.as_deref(), session) {
                 give(
                     Key::chain(hook, binding, subject),
                     Step::Answered {
-                        signal_id: response.signal_id,
-                        action: response.action,
-                        fingerprint: line.fingerprint.as_deref().unwrap_or_default().to_owned(),
-                        inferred: response.inferred,
+                        signal_id: answer.response.signal_id,
+                        action: answer.response.action,
+                        fingerprint: answer.fingerprint.clone().unwrap_or_default(),
+                        inferred: answer.response.inferred,
                     },
                 );
             }

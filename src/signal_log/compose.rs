@@ -36,9 +36,7 @@ pub(super) fn compose(
         hash: tail.hash.clone(),
     };
     let mut written = Vec::with_capacity(requests.len());
-    let mut clock = Seconds::default();
     for request in requests {
-        let now = clock.text(request.now);
         let mut appended = Appended {
             first_seq: last.seq + 1,
             notice,
@@ -47,7 +45,7 @@ pub(super) fn compose(
         for body in &request.bodies {
             let start = lines.len();
             last.seq += 1;
-            write_head(&mut lines, last.seq, &now, body)?;
+            write_head(&mut lines, last.seq, request.now, body)?;
             if let Some(notice) = notice.take() {
                 lines.extend_from_slice(b",\"notice\":");
                 serde_json::to_writer(&mut lines, &notice)?;
@@ -65,73 +63,18 @@ pub(super) fn compose(
 }
 
 /// Writes `{"seq":N,"timestamp":"…",` and the members of the body, the brace left open.
-fn write_head(lines: &mut Vec<u8>, seq: u64, now: &str, body: &[u8]) -> serde_json::Result<()> {
+fn write_head(
+    lines: &mut Vec<u8>,
+    seq: u64,
+    now: DateTime<Utc>,
+    body: &[u8],
+) -> serde_json::Result<()> {
     lines.extend_from_slice(b"{\"seq\":");
     serde_json::to_writer(&mut *lines, &seq)?;
-    lines.extend_from_slice(b",\"timestamp\":\"");
-    lines.extend_from_slice(now.as_bytes());
-    lines.extend_from_slice(b"\",");
+    lines.extend_from_slice(b",\"timestamp\":");
+    serde_json::to_writer(&mut *lines, &now)?;
+    lines.push(b',');
     let members = body.strip_prefix(b"{").and_then(|b| b.strip_suffix(b"}"));
     lines.extend_from_slice(members.unwrap_or_default());
     Ok(())
-}
-
-/// The last second that was written: most appends of one write happened in the same one.
-#[derive(Debug, Default)]
-struct Seconds(Option<(i64, String)>);
-
-impl Seconds {
-    /// Returns a time in RFC 3339, with as many digits behind the second as say all of it.
-    fn text(&mut self, time: DateTime<Utc>) -> String {
-        let second = time.timestamp();
-        let mut text = match &self.0 {
-            Some((last, text)) if *last == second => text.clone(),
-            _ => {
-                let text = time.format("%Y-%m-%dT%H:%M:%S").to_string();
-                self.0 = Some((second, text.clone()));
-                text
-            }
-        };
-        let nanos = time.timestamp_subsec_nanos();
-        let (fraction, digits) = match nanos {
-            0 => (0, 0),
-            n if n % 1_000_000 == 0 => (n / 1_000_000, 3),
-            n if n % 1_000 == 0 => (n / 1_000, 6),
-            n => (n, 9),
-        };
-        if digits > 0 {
-            text.push('.');
-            let mut unit = 10_u32.pow(digits - 1);
-            while unit > 0 {
-                text.push(char::from_digit(fraction / unit % 10, 10).unwrap_or('0'));
-                unit /= 10;
-            }
-        }
-        text.push('Z');
-        text
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    proptest! {
-        #[test]
-        fn times_are_written_as_they_are_in_json(
-            seconds in prop::collection::vec(-62_167_219_200_i64..253_402_300_800, 1..4),
-            nanos in prop_oneof![Just(0), Just(7_000_000), Just(7_000), 0..1_000_000_000_u32],
-        ) {
-            let mut clock = Seconds::default();
-            for second in seconds.iter().chain(&seconds) {
-                for nanos in [nanos, 0] {
-                    let time = DateTime::from_timestamp(*second, nanos).unwrap();
-                    let json = serde_json::to_string(&time).unwrap();
-                    prop_assert_eq!(format!("\"{}\"", clock.text(time)), json);
-                }
-            }
-        }
-    }
 }

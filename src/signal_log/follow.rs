@@ -7,11 +7,13 @@ use std::os::unix::fs::FileExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
+use super::Links;
 use super::LogError;
 use super::Reader;
 use super::Record;
 use super::backward::Backward;
 use super::frame;
+use super::frame::Frame;
 
 /// The lines that come to a log from now on. It is asked, and does not wait.
 #[derive(Debug)]
@@ -19,6 +21,8 @@ pub struct Follow {
     path: PathBuf,
     open: Option<Open>,
     last_seq: u64,
+    /// The chain up to the last record that was given.
+    links: Links,
 }
 
 #[derive(Debug)]
@@ -38,6 +42,7 @@ impl Follow {
             path: path.into(),
             open: None,
             last_seq: 0,
+            links: Links::default(),
         };
         follow.reopen()?;
         if let Some(open) = &mut follow.open {
@@ -46,7 +51,10 @@ impl Follow {
             let mut lines = Backward::new(&open.file, length);
             while let Some(line) = lines.next_line().map_err(error)? {
                 if line.terminated {
-                    follow.last_seq = frame::read_seq(&line.bytes).unwrap_or(0);
+                    if let Some(frame) = Frame::read(&line.bytes) {
+                        follow.last_seq = frame.seq;
+                        follow.links = Links::behind(frame.seq, frame.hash);
+                    }
                     open.offset = line.offset + line.bytes.len() as u64 + 1;
                     break;
                 }
@@ -55,16 +63,19 @@ impl Follow {
         Ok(follow)
     }
 
-    /// Returns the records that have come since it was asked last, oldest first; lines that are not records are left out.
+    /// Returns the chain up to the last line that was there: the lines that come are to be read by it.
+    pub fn links(&self) -> Links {
+        self.links.clone()
+    }
+
+    /// Returns the records that have come since it was asked last, oldest first; lines that do not count are left out.
     ///
     /// # Errors
     /// A file that cannot be read.
     pub fn records(&mut self) -> Result<Vec<Record>, LogError> {
         let lines = self.news()?;
-        let records = lines
-            .iter()
-            .filter_map(|line| serde_json::from_slice(line).ok());
-        Ok(records.collect())
+        let records = lines.iter().map(|line| self.links.read(line));
+        Ok(records.filter_map(Result::ok).collect())
     }
 
     #[doc(hidden)]

@@ -16,11 +16,15 @@ const DIGITS: usize = 64;
 /// The length of `"hash":"…"}` with what stands before it up to the end of `prev`'s value.
 const TAIL: usize = HASH.len() + DIGITS + END.len();
 
-/// What stands at fixed places of a line: `{"seq":N,…,"prev":"…","hash":"…"}`.
+/// What stands at fixed places of a line: `{"seq":N,"timestamp":"…","kind":"…",…,"prev":"…","hash":"…"}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Frame<'a> {
     /// The record's number.
     pub(crate) seq: u64,
+    /// When it was written, in RFC 3339.
+    pub(crate) timestamp: &'a str,
+    /// What it is: `evaluation`, `signal` or `response`.
+    pub(crate) kind: &'a str,
     /// The hash of the record before.
     pub(crate) prev: &'a str,
     /// The hash of this one.
@@ -30,7 +34,9 @@ pub(crate) struct Frame<'a> {
 impl<'a> Frame<'a> {
     /// Reads the outside of a line without its newline; none where the line has another shape.
     pub(crate) fn read(line: &'a [u8]) -> Option<Self> {
-        let seq = read_seq(line)?;
+        let (seq, rest) = split_seq(line)?;
+        let (timestamp, rest) = split_member(rest, b"\"timestamp\":\"")?;
+        let (kind, _) = split_member(rest.strip_prefix(b",")?, b"\"kind\":\"")?;
         let rest = line.strip_suffix(END)?;
         let (rest, hash) = rest.split_at_checked(rest.len().checked_sub(DIGITS)?)?;
         let rest = rest.strip_suffix(HASH)?;
@@ -38,6 +44,8 @@ impl<'a> Frame<'a> {
         rest.strip_suffix(PREV)?;
         Some(Self {
             seq,
+            timestamp,
+            kind,
             prev: digits(prev)?,
             hash: digits(hash)?,
         })
@@ -52,14 +60,66 @@ impl<'a> Frame<'a> {
     }
 }
 
+/// Tells which records of a log are chained to each other, asked for all of them in their order.
+///
+/// What was put between two records says nothing, and keeps the ones behind it from nothing. Where records were taken out,
+/// the first one behind the gap says nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Links {
+    /// The last record that was chained to the one before it.
+    sound: Option<(u64, Hash)>,
+    /// The record before, whatever it was chained to.
+    before: Option<Hash>,
+}
+
+type Hash = [u8; DIGITS];
+
+impl Links {
+    /// The records behind one that is known.
+    pub(crate) fn behind(seq: u64, hash: &str) -> Self {
+        let hash = to_array(hash);
+        Self {
+            sound: hash.map(|hash| (seq, hash)),
+            before: hash,
+        }
+    }
+
+    /// Whether the next record goes on from those before it.
+    pub(crate) fn admit(&mut self, frame: &Frame<'_>) -> bool {
+        let prev = to_array(frame.prev);
+        let goes_on = self.sound.is_none_or(|(seq, hash)| {
+            prev == Some(hash) || (prev == self.before && frame.seq > seq)
+        });
+        self.before = to_array(frame.hash);
+        if goes_on {
+            self.sound = self.before.map(|hash| (frame.seq, hash));
+        }
+        goes_on
+    }
+}
+
+fn to_array(digits: &str) -> Option<Hash> {
+    digits.as_bytes().try_into().ok()
+}
+
 /// Reads the number that a line, or the beginning of one, opens with.
 pub(crate) fn read_seq(line: &[u8]) -> Option<u64> {
+    split_seq(line).map(|(seq, _)| seq)
+}
+
+/// Splits a line behind its number and the comma.
+fn split_seq(line: &[u8]) -> Option<(u64, &[u8])> {
     let rest = line.strip_prefix(HEAD)?;
-    let end = rest.iter().position(|b| !b.is_ascii_digit())?;
-    if rest.get(end) != Some(&b',') {
-        return None;
-    }
-    std::str::from_utf8(rest.get(..end)?).ok()?.parse().ok()
+    let (digits, rest) = rest.split_at_checked(rest.iter().position(|b| !b.is_ascii_digit())?)?;
+    let seq = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    Some((seq, rest.strip_prefix(b",")?))
+}
+
+/// Splits a text behind a member whose value has nothing escaped in it.
+fn split_member<'a>(text: &'a [u8], key: &[u8]) -> Option<(&'a str, &'a [u8])> {
+    let rest = text.strip_prefix(key)?;
+    let (value, rest) = rest.split_at_checked(memchr::memchr2(b'"', b'\\', rest)?)?;
+    Some((std::str::from_utf8(value).ok()?, rest.strip_prefix(b"\"")?))
 }
 
 /// Finishes a line whose JSON lacks its last two members and the closing brace; returns its hash.
@@ -99,11 +159,12 @@ mod tests {
 
     #[test]
     fn a_line_that_was_closed_reads_back() {
-        let mut line = b"{\"seq\":7,\"kind\":\"x\"".to_vec();
+        let mut line = b"{\"seq\":7,\"timestamp\":\"t\",\"kind\":\"x\"".to_vec();
         let hash = close_line(&mut line, 0, NO_HASH);
         let line = line.strip_suffix(b"\n").unwrap();
         let frame = Frame::read(line).unwrap();
         assert_eq!((frame.seq, frame.prev, frame.hash), (7, NO_HASH, &*hash));
+        assert_eq!((frame.timestamp, frame.kind), ("t", "x"));
         assert!(frame.is_intact(line));
         assert!(serde_json::from_slice::<serde_json::Value>(line).is_ok());
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::MutexGuard;
@@ -14,16 +15,15 @@ use serde::Deserialize;
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::Line;
 use super::LogError;
 use super::Reader;
 use super::Record;
-use super::blocks::bare_lines;
 use super::chain;
 use super::chain::Key;
 use super::chain::State;
 use super::files::LogFiles;
 use super::index::Snapshot;
-use super::line::Line;
 use crate::event::Trigger;
 use crate::signal::Action;
 use crate::signal::Intensity;
@@ -170,17 +170,15 @@ impl Lookup for LogHistory {
             let mut records = Vec::new();
             // As JSON writes it, so that lines without it need not be parsed.
             let quoted = serde_json::to_string(subject)?;
-            let mut blocks = reader.blocks(None);
-            while let Some(block) = blocks.next_block()? {
-                for line in bare_lines(block.bytes) {
-                    if memchr::memmem::find(line, quoted.as_bytes()).is_some()
-                        && Line::parse(line).is_ok_and(|line| is_of(&line, subject))
-                        && let Ok(record) = serde_json::from_slice(line)
-                    {
-                        records.push(record);
-                    }
+            reader.each_line(|frame, line| {
+                if memchr::memmem::find(line, quoted.as_bytes()).is_some()
+                    && Line::of(frame, line).is_ok_and(|line| line.is_of(subject))
+                    && let Ok(record) = Record::of(frame, line)
+                {
+                    records.push(record);
                 }
-            }
+                ControlFlow::Continue(())
+            })?;
             Ok(records)
         });
         found.unwrap_or_else(|error| {
@@ -188,16 +186,6 @@ impl Lookup for LogHistory {
             Vec::new()
         })
     }
-}
-
-/// Whether a record is of an issue or session.
-fn is_of(line: &Line<'_>, subject: &str) -> bool {
-    [
-        line.issue(),
-        line.session_id.as_deref(),
-        line.subject.as_deref(),
-    ]
-    .contains(&Some(subject))
 }
 
 /// The history of records that are given to it, for tests and for replaying a log.
@@ -219,14 +207,9 @@ impl MemoryHistory {
 
     /// Adds the record that came next.
     pub fn push(&mut self, record: Record) {
-        // The state machine reads lines; a record becomes one.
-        if let Ok(bytes) = serde_json::to_vec(&record)
-            && let Ok(line) = Line::parse(&bytes)
-        {
-            chain::steps(&line, |key, step| {
-                self.states.entry(key).or_default().apply(&step);
-            });
-        }
+        chain::steps(&record, |key, step| {
+            self.states.entry(key).or_default().apply(&step);
+        });
         self.records.push(record);
     }
 }
@@ -237,11 +220,8 @@ impl Lookup for MemoryHistory {
     }
 
     fn records_of(&self, subject: &str) -> Vec<Record> {
-        let is_of = |record: &&Record| {
-            serde_json::to_vec(record)
-                .is_ok_and(|bytes| Line::parse(&bytes).is_ok_and(|line| is_of(&line, subject)))
-        };
-        self.records.iter().filter(is_of).cloned().collect()
+        let records = self.records.iter();
+        records.filter(|r| r.is_of(subject)).cloned().collect()
     }
 }
 

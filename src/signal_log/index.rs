@@ -20,6 +20,7 @@ use std::io::Write as _;
 use std::os::unix::fs::FileExt as _;
 use std::os::unix::fs::MetadataExt as _;
 
+use super::Line;
 use super::LogError;
 use super::blocks::lines;
 use super::chain;
@@ -29,7 +30,7 @@ use super::chain::Step;
 use super::files::LogFiles;
 use super::frame;
 use super::frame::Frame;
-use super::line::Line;
+use super::frame::Links;
 use super::reader::Reader;
 use crate::signal::hex;
 
@@ -48,6 +49,8 @@ pub(super) struct Snapshot {
     /// Where the index ends and where the records behind it do.
     indexed: Option<Place>,
     end: Option<Place>,
+    /// The chain up to there.
+    links: Links,
 }
 
 /// A file and its length: as long as they are the same, so are all answers.
@@ -71,8 +74,11 @@ impl Stamp {
 /// A place between two records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Place {
+    /// The number of the first record of the file.
     first_seq: u64,
     offset: u64,
+    /// The record before the place.
+    seq: u64,
     hash: String,
 }
 
@@ -149,16 +155,19 @@ impl Snapshot {
             file.read_exact_at(&mut bytes, place.offset)
                 .map_err(|source| LogError::io("read", "signals.jsonl", source))?;
             let mut end = place.clone();
+            self.links = Links::behind(end.seq, &end.hash);
             self.take_lines(&bytes, &mut end);
             return Ok(Some(end));
         }
         let mut end: Option<Place> = None;
+        self.links = place.map_or_else(Links::default, |p| Links::behind(p.seq, &p.hash));
         let mut blocks = reader.blocks(place.map(|p| p.first_seq));
         while let Some(block) = blocks.next_block()? {
             if block.offset == 0 {
                 end = frame::read_seq(block.bytes).map(|first_seq| Place {
                     first_seq,
                     offset: 0,
+                    seq: 0,
                     hash: String::new(),
                 });
             }
@@ -184,12 +193,12 @@ impl Snapshot {
             let Some(frame) = Frame::read(content) else {
                 continue;
             };
+            // What was put in or edited by hand says nothing: above all it waives nothing.
+            let is_chained = self.links.admit(&frame);
+            end.seq = frame.seq;
             frame.hash.clone_into(&mut end.hash);
-            // What was edited by hand says nothing: above all it waives nothing.
-            if frame.is_intact(content)
-                && let Ok(line) = Line::parse(content)
-            {
-                chain::steps(&line, |key, step| self.apply(key, &step));
+            if is_chained && let Ok(record) = Line::of(&frame, content) {
+                chain::steps(&record, |key, step| self.apply(key, &step));
             }
         }
     }
@@ -237,8 +246,11 @@ impl Snapshot {
             .iter()
             .map(|(key, state)| (hex(&key.0), state))
             .collect();
-        let mut bytes =
-            format!("{HEAD}{} {} {}\n", end.first_seq, end.offset, end.hash).into_bytes();
+        let mut bytes = format!(
+            "{HEAD}{} {} {} {}\n",
+            end.first_seq, end.offset, end.seq, end.hash
+        )
+        .into_bytes();
         let mut changed = changed.into_iter().peekable();
         let put = |bytes: &mut Vec<u8>, key: &str, state: &State| {
             if !state.is_empty() {
@@ -277,7 +289,7 @@ impl Snapshot {
     }
 }
 
-const HEAD: &str = "ahp-index 2 ";
+const HEAD: &str = "ahp-index 3 ";
 
 fn read_index(files: &LogFiles) -> Option<(Place, Vec<u8>)> {
     let mut bytes = fs::read(files.index()).ok()?;
@@ -292,6 +304,7 @@ fn read_index(files: &LogFiles) -> Option<(Place, Vec<u8>)> {
     let place = Place {
         first_seq: fields.next()?.parse().ok()?,
         offset: fields.next()?.parse().ok()?,
+        seq: fields.next()?.parse().ok()?,
         hash: fields.next()?.to_owned(),
     };
     Some((place, states))

@@ -4,20 +4,25 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::io::Read as _;
+use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::path::PathBuf;
 
+use super::Line;
+use super::Links;
 use super::LogError;
 use super::Record;
 use super::backward::Backward;
 use super::blocks::Blocks;
 use super::blocks::Part;
+use super::blocks::bare_lines;
 use super::blocks::lines;
 use super::blocks::open_segment;
 use super::files::LogFiles;
 use super::files::Segment;
 use super::frame;
+use super::frame::Frame;
 
 /// Reads a log as it is at one moment; others may write and rotate it meanwhile.
 #[derive(Debug)]
@@ -29,7 +34,7 @@ pub struct Reader {
 
 /// A line that could not be read.
 #[derive(Debug, thiserror::Error)]
-#[error("`{}` line {line} is no record: {reason}", .path.display())]
+#[error("`{}` line {line} does not count: {reason}", .path.display())]
 pub struct BadLine {
     /// The file.
     pub path: PathBuf,
@@ -115,30 +120,54 @@ impl Reader {
         )
     }
 
+    /// Calls with each line that is chained to those before it, oldest first, until told to stop.
+    ///
+    /// Whether it is the line that was written, [`Record::of`] tells.
+    pub(crate) fn each_line(
+        &self,
+        mut give: impl FnMut(&Frame<'_>, &[u8]) -> ControlFlow<()>,
+    ) -> Result<(), LogError> {
+        let mut links = Links::default();
+        let mut blocks = self.blocks(None);
+        while let Some(block) = blocks.next_block()? {
+            for line in bare_lines(block.bytes) {
+                if let Some(frame) = Frame::read(line)
+                    && links.admit(&frame)
+                    && give(&frame, line).is_break()
+                {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Reads the records, oldest first. A torn last line is left out; another bad one is given as an error.
     pub fn records(&self) -> Records<'_> {
         Records {
             path: &self.files.current,
             blocks: self.blocks(None),
+            links: Links::default(),
             ready: VecDeque::new(),
         }
     }
 
-    /// Calls with each line, newest first, until told to stop; a torn last line is left out.
+    /// Calls with each record that counts, newest first, until told to stop.
     ///
     /// # Errors
     /// A file that cannot be read.
     pub fn newest_first(
         &self,
-        mut give: impl FnMut(&[u8]) -> std::ops::ControlFlow<()>,
+        mut give: impl FnMut(&[u8], Line<'_>) -> ControlFlow<()>,
     ) -> Result<(), LogError> {
+        let mut batch = Batch::default();
         if let Some((file, length)) = &self.current {
             let mut lines = Backward::new(file, *length);
             while let Some(line) = lines
                 .next_line()
                 .map_err(|error| LogError::io("read", &self.files.current, error))?
             {
-                if (line.terminated || line.bytes.ends_with(b"}")) && give(&line.bytes).is_break() {
+                if batch.add(line.bytes, &mut give).is_break() {
                     return Ok(());
                 }
             }
@@ -148,14 +177,67 @@ impl Reader {
             let read = open_segment(&self.files, segment)
                 .and_then(|source| source.map_or(Ok(0), |mut s| s.read_to_end(&mut bytes)));
             read.map_err(|error| LogError::io("read", &segment.path, error))?;
-            let lines = bytes.split(|b| *b == b'\n').rev();
-            for line in lines.filter(|line| !line.is_empty()) {
-                if give(line).is_break() {
+            for line in bytes.split(|b| *b == b'\n').rev() {
+                if batch.add(line.to_vec(), &mut give).is_break() {
                     return Ok(());
                 }
             }
         }
+        batch.end(&mut give).is_break();
         Ok(())
+    }
+}
+
+/// Lines that were read from the newest on: what is chained to what is told from the oldest of them on.
+#[derive(Debug, Default)]
+struct Batch(Vec<Vec<u8>>);
+
+impl Batch {
+    /// How many lines are looked at together.
+    const SIZE: usize = 256;
+
+    fn add(
+        &mut self,
+        line: Vec<u8>,
+        give: impl FnMut(&[u8], Line<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.0.push(line);
+        if self.0.len() < Self::SIZE {
+            return ControlFlow::Continue(());
+        }
+        // The oldest waits: what it is chained to is in the next batch.
+        self.give(1, give)?;
+        self.0.drain(..Self::SIZE - 1);
+        ControlFlow::Continue(())
+    }
+
+    fn end(self, give: impl FnMut(&[u8], Line<'_>) -> ControlFlow<()>) -> ControlFlow<()> {
+        self.give(0, give)
+    }
+
+    /// Gives the records of the batch, newest first, but for so many of its oldest lines.
+    fn give(
+        &self,
+        but: usize,
+        mut give: impl FnMut(&[u8], Line<'_>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let mut links = Links::default();
+        let mut sound: Vec<(Frame<'_>, &[u8])> = Vec::new();
+        for (place, line) in self.0.iter().enumerate().rev() {
+            if let Some(frame) = Frame::read(line)
+                && links.admit(&frame)
+                && place + but < self.0.len()
+            {
+                sound.push((frame, line));
+            }
+        }
+        sound
+            .iter()
+            .rev()
+            .try_for_each(|(frame, line)| match Line::of(frame, line) {
+                Ok(record) => give(line, record),
+                Err(_) => ControlFlow::Continue(()),
+            })
     }
 }
 
@@ -169,6 +251,7 @@ fn first_seq(file: &File) -> Option<u64> {
 pub struct Records<'r> {
     path: &'r Path,
     blocks: Blocks<'r>,
+    links: Links,
     ready: VecDeque<Result<Record, BadLine>>,
 }
 
@@ -199,7 +282,7 @@ impl Iterator for Records<'_> {
             };
             for (number, line) in (block.line..).zip(lines(block.bytes)) {
                 let bytes = line.strip_suffix(b"\n");
-                match serde_json::from_slice::<Record>(bytes.unwrap_or(line)) {
+                match self.links.read(bytes.unwrap_or(line)) {
                     Ok(record) => self.ready.push_back(Ok(record)),
                     Err(_) if bytes.is_none() => {}
                     Err(error) => self.ready.push_back(Err(BadLine {

@@ -9,8 +9,6 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::Body;
-use super::Kind;
-use super::Line;
 use super::LogError;
 use super::Reader;
 use super::ResponseRecord;
@@ -152,14 +150,11 @@ pub fn respond(
 /// Finds the signal that `last` means.
 fn newest(reader: &Reader, action: Action) -> Result<SignalRecord, RespondError> {
     let mut found: Vec<SignalRecord> = Vec::new();
-    reader.newest_first(|bytes| {
-        let Ok(line) = Line::parse(bytes) else {
-            return ControlFlow::Continue(());
-        };
-        match line.kind {
-            Kind::Signal => found.extend(signal_of(bytes)),
-            Kind::Evaluation if !found.is_empty() => return ControlFlow::Break(()),
-            Kind::Evaluation | Kind::Response => {}
+    reader.newest_first(|_, record| {
+        match record.body {
+            Body::Signal(signal) => found.push(*signal),
+            Body::Evaluation(_) if !found.is_empty() => return ControlFlow::Break(()),
+            Body::Evaluation(_) | Body::Response(_) => {}
         }
         ControlFlow::Continue(())
     })?;
@@ -187,12 +182,11 @@ fn by_id(reader: &Reader, selector: &str) -> Result<SignalRecord, RespondError> 
     }
     let mut found: Vec<SignalRecord> = Vec::new();
     let is_whole = digits.len() == 32;
-    reader.newest_first(|bytes| {
-        if let Ok(line) = Line::parse(bytes)
-            && let Some(signal) = &line.signal
-            && matches(signal.header.id, &digits)
+    reader.newest_first(|_, record| {
+        if let Body::Signal(record) = record.body
+            && matches(record.signal.header.id, &digits)
         {
-            found.extend(signal_of(bytes));
+            found.push(*record);
         }
         if found.len() > MOST_CANDIDATES || (is_whole && !found.is_empty()) {
             ControlFlow::Break(())
@@ -216,10 +210,6 @@ fn matches(id: Uuid, digits: &str) -> bool {
     let mut buffer = [0; 32];
     let text = id.simple().encode_lower(&mut buffer);
     text.starts_with(digits) || text.ends_with(digits)
-}
-
-fn signal_of(line: &[u8]) -> Option<SignalRecord> {
-    serde_json::from_slice(line).ok()
 }
 
 fn describe(record: &SignalRecord) -> String {

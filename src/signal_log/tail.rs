@@ -50,7 +50,7 @@ impl Tail {
         Ok(Self {
             seq: frame.map_or(0, |f| f.seq),
             hash: frame.map_or(frame::NO_HASH, |f| f.hash).to_owned(),
-            timestamp: last.as_deref().and_then(timestamp),
+            timestamp: frame.and_then(|f| f.timestamp.parse().ok()),
             end: 0,
             unterminated: false,
         })
@@ -89,7 +89,7 @@ fn last_record(file: &File, length: u64) -> io::Result<Option<Tail>> {
             return Ok(Some(Tail {
                 seq: frame.seq,
                 hash: frame.hash.to_owned(),
-                timestamp: timestamp(&line.bytes),
+                timestamp: frame.timestamp.parse().ok(),
                 end: line.offset + line.bytes.len() as u64 + newline,
                 unterminated: !line.terminated,
             }));
@@ -111,11 +111,4 @@ fn last_record(file: &File, length: u64) -> io::Result<Option<Tail>> {
         }
     }
     Ok(None)
-}
-
-/// Reads the time of a line, which stands right behind its number.
-fn timestamp(line: &[u8]) -> Option<DateTime<Utc>> {
-    let line = std::str::from_utf8(line.get(..line.len().min(128))?).ok()?;
-    let (_, rest) = line.split_once(",\"timestamp\":\"")?;
-    rest.split_once('"')?.0.parse().ok()
 }

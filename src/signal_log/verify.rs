@@ -10,7 +10,6 @@ use rayon::iter::ParallelIterator as _;
 use serde::Serialize;
 use serde::de::IgnoredAny;
 
-use super::Line;
 use super::LogError;
 use super::Notice;
 use super::Reader;
@@ -19,6 +18,7 @@ use super::files::LogFiles;
 use super::frame;
 use super::frame::Frame;
 use super::lock;
+use super::record::notice;
 
 /// How many lines one thread checks at a time.
 const SHARE: usize = 64;
@@ -180,10 +180,7 @@ fn check(line: &[u8]) -> Checked<'_> {
     if !frame.is_intact(line) {
         return Checked::Edited(frame);
     }
-    // A quotation mark within a text is escaped: this is found in no text.
-    let notice =
-        memchr::memmem::find(line, b",\"notice\":{\"").and_then(|_| Line::parse(line).ok()?.notice);
-    Checked::Sound(frame, notice)
+    Checked::Sound(frame, notice(line))
 }
 
 /// The walk over all lines in their order.

@@ -45,9 +45,7 @@ const CIRCLES: &[(&str, &[&str])] = &[
     ),
     (
         "signal_log",
-        &[
-            "chain", "compose", "cursor", "group", "history", "index", "line", "scan", "writer",
-        ],
+        &["chain", "compose", "group", "history", "index", "writer"],
     ),
 ];
 

@@ -3,6 +3,7 @@
 mod caching;
 mod faults;
 mod files;
+mod inserting;
 mod merging;
 mod properties;
 mod schema;

@@ -3,6 +3,7 @@
 use ahp::event::Trigger;
 use ahp::signal::Intensity;
 use ahp::signal::Signal;
+use ahp::signal_log::Body;
 use ahp::signal_log::Chain;
 use ahp::signal_log::History;
 use ahp::signal_log::Record;
@@ -86,7 +87,19 @@ impl History for Log {
 
     fn records(&self, subject: &str) -> Vec<Record> {
         assert_eq!(subject, "FEAT-0123");
-        let read = |record: &Value| serde_json::from_value(record.clone()).unwrap();
+        let body = |record: &Value| match record["kind"].as_str().unwrap() {
+            "evaluation" => Body::Evaluation(serde_json::from_value(record.clone()).unwrap()),
+            "signal" => Body::Signal(serde_json::from_value(record.clone()).unwrap()),
+            _ => Body::Response(serde_json::from_value(record.clone()).unwrap()),
+        };
+        let read = |record: &Value| Record {
+            seq: 1,
+            timestamp: record["timestamp"].as_str().unwrap().parse().unwrap(),
+            body: body(record),
+            notice: None,
+            prev: String::new(),
+            hash: String::new(),
+        };
         self.0.iter().map(read).collect()
     }
 }

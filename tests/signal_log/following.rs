@@ -28,7 +28,7 @@ use super::making::signal;
 
 fn numbers(follow: &mut Follow) -> Vec<u64> {
     let lines = follow.news().unwrap();
-    lines.iter().map(|l| Line::parse(l).unwrap().seq).collect()
+    lines.iter().map(|l| Line::read(l).unwrap().seq).collect()
 }
 
 #[test]

@@ -5,6 +5,7 @@
     reason = "a test that cannot go on says where by panicking"
 )]
 
+mod cleaning;
 mod command;
 mod durability;
 mod following;

@@ -3,7 +3,6 @@
 mod figures;
 mod histogram;
 mod keys;
-mod slice;
 mod sums;
 
 pub use self::figures::Figures;
@@ -18,17 +17,22 @@ use rayon::iter::IntoParallelRefIterator as _;
 use rayon::iter::ParallelIterator as _;
 use serde::Serialize;
 
-use self::keys::Keys;
-use self::slice::Slice;
 use self::sums::Sums;
 use super::Filter;
+use crate::signal_log::BadRecord;
+use crate::signal_log::Frame;
+use crate::signal_log::Line;
+use crate::signal_log::Links;
 use crate::signal_log::LogError;
 use crate::signal_log::Reader;
+use crate::signal_log::bare_lines;
 
-/// How much one thread counts at a time.
-const SHARE: usize = 1 << 19;
-/// How much is read at a time: many shares, so that no thread waits long for the others.
-const BLOCK: usize = 16 * SHARE;
+/// How much one thread reads at a time.
+const SHARE: usize = 1 << 18;
+/// How many shares are read while those before are added up.
+const AT_ONCE: usize = 8;
+/// How much of the file is held at a time.
+const BLOCK: usize = 64 * SHARE;
 
 /// What a log says about the policy.
 #[derive(Clone, Debug, Serialize)]
@@ -120,39 +124,43 @@ impl Stats {
     /// # Errors
     /// A file that cannot be read.
     pub fn collect(reader: &Reader, filter: &Filter) -> Result<Self, LogError> {
-        let keys = Keys::default();
         let mut sums = Sums::new(filter);
+        let mut links = Links::default();
+        let mut add = |share: Vec<Read<'_>>| {
+            for (frame, record) in share {
+                // Every line is shown to the chain, whether it counts or not.
+                let is_chained = frame.is_some_and(|frame| links.admit(&frame));
+                match record {
+                    Ok(record) if is_chained => sums.add(&record),
+                    _ => sums.add_bad_line(),
+                }
+            }
+        };
         let mut blocks = reader.blocks(None).of_size(BLOCK);
-        let mut counted = Vec::new();
-        let mut spare = Vec::new();
-        let mut taken = blocks.take_block(Vec::new())?;
-        // While one block is counted, the one before is added up and the next one read.
-        while let Some(block) = taken {
-            let (slices, next) = rayon::join(
-                || count(&block, filter, &keys),
-                || {
-                    for slice in counted {
-                        sums.add(slice, &keys);
-                    }
-                    blocks.take_block(spare)
-                },
-            );
-            counted = slices;
-            taken = next?;
-            spare = block;
-        }
-        for slice in counted {
-            sums.add(slice, &keys);
+        while let Some(block) = blocks.next_block()? {
+            let mut ready = Vec::new();
+            // While some shares are read, the ones before are added up.
+            for group in shares(block.bytes).chunks(AT_ONCE) {
+                let before = std::mem::take(&mut ready);
+                let read = || group.par_iter().map(|share| read(share)).collect();
+                (ready, ()) = rayon::join(read, || before.into_iter().for_each(&mut add));
+            }
+            ready.into_iter().for_each(&mut add);
         }
         Ok(sums.finish())
     }
 }
 
-fn count(block: &[u8], filter: &Filter, keys: &Keys) -> Vec<Slice> {
-    shares(block)
-        .par_iter()
-        .map(|bytes| Slice::count(bytes, filter, keys))
-        .collect()
+/// A line that was read: its outside, and what it holds.
+type Read<'a> = (Option<Frame<'a>>, Result<Line<'a>, BadRecord>);
+
+fn read(bytes: &[u8]) -> Vec<Read<'_>> {
+    let read = |line| {
+        let frame = Frame::read(line);
+        let record = frame.map_or(Err(BadRecord::NoRecord), |frame| Line::of(&frame, line));
+        (frame, record)
+    };
+    bare_lines(bytes).map(read).collect()
 }
 
 /// Cuts bytes at ends of lines into pieces of about one share.

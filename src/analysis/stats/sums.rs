@@ -1,39 +1,69 @@
-//! Sums: what the slices of a log add up to, taken in the order of the log.
+//! Sums: what the records of a log add up to, taken in their order.
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
 use std::collections::VecDeque;
 
 use chrono::DateTime;
+use chrono::Utc;
+use uuid::Uuid;
 
 use super::BindingStats;
 use super::GroupStats;
 use super::NamedFigures;
 use super::Stats;
 use super::figures::Counts;
-use super::keys::ByKey;
 use super::keys::Key;
 use super::keys::Keys;
-use super::slice::BindingName;
-use super::slice::Group;
-use super::slice::NONE;
-use super::slice::Named;
-use super::slice::Ordered;
-use super::slice::Places;
-use super::slice::Slice;
+use super::keys::Named;
 use crate::analysis::Filter;
 use crate::signal::Action;
+use crate::signal::Intensity;
+use crate::signal_log::Body;
+use crate::signal_log::EvaluationRecord;
+use crate::signal_log::Line;
+use crate::signal_log::ResponseRecord;
+use crate::signal_log::SignalRecord;
+use crate::verdict::BindingReport;
 use crate::verdict::Decision;
 use crate::verdict::Outcome;
 
 /// Of how many signals it is remembered where they are counted, so that their answers are counted there.
 const REMEMBERED: usize = 1 << 17;
 
+/// Who a binding is.
+#[derive(Clone, Debug)]
+struct BindingName {
+    hook: String,
+    id: String,
+    oracle: String,
+    source: String,
+}
+
+/// What is counted of a group: an issue, a host or a day.
+#[derive(Clone, Debug, Default)]
+struct Group {
+    evaluations: u64,
+    stopped: u64,
+    first: Option<DateTime<Utc>>,
+    last: Option<DateTime<Utc>>,
+    counts: Counts,
+}
+
+/// Where something is counted; not every record has a binding, an issue or a host.
+#[derive(Clone, Copy, Debug)]
+struct Places {
+    binding: Option<usize>,
+    issue: Option<usize>,
+    host: Option<usize>,
+    day: Option<usize>,
+}
+
 /// A chain that is not closed: see `signal_log::chain`, whose rules these are.
 #[derive(Clone, Copy, Debug, Default)]
 struct Open {
     violations: u64,
-    since_ms: i64,
+    since: DateTime<Utc>,
     counted: bool,
 }
 
@@ -45,173 +75,241 @@ struct Given {
     answer: Option<(Action, bool)>,
 }
 
-/// Where the names of a slice stand in the sums.
-struct Known {
-    bindings: Vec<u32>,
-    issues: Vec<u32>,
-    hosts: Vec<u32>,
-    days: Vec<u32>,
-}
-
-impl Known {
-    fn places(&self, of_slice: Places) -> Places {
-        let known = |places: &[u32], place: u32| {
-            let place = usize::try_from(place).ok();
-            place.and_then(|p| places.get(p)).copied().unwrap_or(NONE)
-        };
-        Places {
-            binding: known(&self.bindings, of_slice.binding),
-            issue: known(&self.issues, of_slice.issue),
-            host: known(&self.hosts, of_slice.host),
-            day: known(&self.days, of_slice.day),
-        }
-    }
-}
-
 /// What has been counted so far.
-#[derive(Debug, Default)]
-pub(super) struct Sums {
+#[derive(Debug)]
+pub(super) struct Sums<'f> {
+    filter: &'f Filter,
+    keys: Keys,
     records: u64,
     bad_lines: u64,
     evaluations: u64,
-    hooks: BTreeMap<String, u64>,
+    hooks: Named<String, u64>,
     decisions: [u64; 4],
     bindings: Named<BindingName, Counts>,
-    issues: Named<String, (Group, Counts)>,
-    hosts: Named<String, (Group, Counts)>,
-    days: Named<String, (Group, Counts)>,
-    open: HashMap<Key, Open, ByKey>,
-    given: HashMap<Key, Given, ByKey>,
-    given_in_order: VecDeque<Key>,
-    /// Whether a filter leaves records out: of the answers, those to signals that are left out.
-    of_some: bool,
-    first_ms: Option<i64>,
-    last_ms: Option<i64>,
+    issues: Named<String, Group>,
+    hosts: Named<String, Group>,
+    days: Named<String, Group>,
+    open: HashMap<Key, Open>,
+    given: HashMap<Uuid, Given>,
+    given_in_order: VecDeque<Uuid>,
+    first: Option<DateTime<Utc>>,
+    last: Option<DateTime<Utc>>,
 }
 
-impl Sums {
-    pub(super) fn new(filter: &Filter) -> Self {
+impl<'f> Sums<'f> {
+    pub(super) fn new(filter: &'f Filter) -> Self {
         Self {
-            of_some: !filter.is_open(),
-            ..Self::default()
+            filter,
+            keys: Keys::default(),
+            records: 0,
+            bad_lines: 0,
+            evaluations: 0,
+            hooks: Named::default(),
+            decisions: [0; 4],
+            bindings: Named::default(),
+            issues: Named::default(),
+            hosts: Named::default(),
+            days: Named::default(),
+            open: HashMap::default(),
+            given: HashMap::default(),
+            given_in_order: VecDeque::new(),
+            first: None,
+            last: None,
         }
     }
 
-    /// Adds what the next lines add up to.
-    pub(super) fn add(&mut self, slice: Slice, keys: &Keys) {
-        self.records += slice.records;
-        self.bad_lines += slice.bad_lines;
-        self.evaluations += slice.evaluations;
-        for (hook, count) in slice.hooks.items {
-            *self.hooks.entry(hook).or_default() += count;
-        }
-        for (sum, count) in self.decisions.iter_mut().zip(slice.decisions) {
-            *sum += count;
-        }
-        self.first_ms = self.first_ms.or(slice.first_ms);
-        self.last_ms = slice.last_ms.or(self.last_ms);
-        let mut bindings = Vec::with_capacity(slice.bindings.items.len());
-        for (name, (counts, durations)) in slice.bindings.items {
-            let key = keys.of(&name.hook).with(keys.of(&name.id));
-            let place = self.bindings.place(key, || name.clone());
-            bindings.push(place);
-            let known = usize::try_from(place).ok();
-            if let Some((known, sum)) = known.and_then(|p| self.bindings.items.get_mut(p)) {
-                // The place is the latest.
-                if !name.source.is_empty() {
-                    known.source = name.source;
-                }
-                sum.merge(&counts);
-                for duration in durations {
-                    sum.durations.add(duration);
-                }
+    /// Counts a line that is not a record that counts.
+    pub(super) const fn add_bad_line(&mut self) {
+        self.bad_lines += 1;
+    }
+
+    /// Counts the next record.
+    pub(super) fn add(&mut self, line: &Line<'_>) {
+        if let Body::Response(answer) = &line.body {
+            // An answer is counted where its signal is.
+            if self.filter.is_open() {
+                self.count_record(line.timestamp);
             }
+            return self.answer(answer);
         }
-        let known = Known {
-            bindings,
-            issues: merge_groups(&mut self.issues, slice.issues, keys),
-            hosts: merge_groups(&mut self.hosts, slice.hosts, keys),
-            days: merge_groups(&mut self.days, slice.days, keys),
+        let Some(hook) = line.trigger().filter(|_| self.filter.admits(line)) else {
+            return;
         };
-        for event in slice.ordered {
-            self.follow(event, &known);
+        self.count_record(line.timestamp);
+        let keys = &self.keys;
+        let name = |list: &mut Named<String, Group>, name: &str| {
+            list.place(keys.of(name), || name.to_owned())
+        };
+        let places = Places {
+            binding: None,
+            issue: line.issue().map(|issue| name(&mut self.issues, issue)),
+            host: line.host().map(|host| name(&mut self.hosts, host)),
+            day: Some(name(
+                &mut self.days,
+                &line.timestamp.format("%F").to_string(),
+            )),
+        };
+        let subject = line.issue().or(line.session()).unwrap_or_default();
+        let subject = self.keys.of(subject);
+        match &line.body {
+            Body::Evaluation(evaluation) => {
+                self.add_evaluation(evaluation, places, line.timestamp);
+                for report in &evaluation.bindings {
+                    if self.filter.admits_binding(&report.id, &report.oracle) {
+                        self.add_report(hook, report, subject, places, line.timestamp);
+                    }
+                }
+            }
+            Body::Signal(given) => self.add_signal(hook, given, subject, places, line.timestamp),
+            Body::Response(_) => {}
         }
     }
 
-    /// Takes what depends on the order of the records.
-    fn follow(&mut self, event: Ordered, known: &Known) {
-        match event {
-            Ordered::Judged {
-                chain,
-                places,
-                outcome,
-                waived,
-                ms,
-            } => match outcome {
-                Outcome::Accepted => {
-                    let Some(open) = self.open.remove(&chain) else {
-                        return;
-                    };
-                    if waived || open.violations == 0 {
-                        return;
-                    }
-                    let took = u64::try_from(ms - open.since_ms).unwrap_or(0);
-                    let tries = open.violations + 1;
-                    for counts in self.counts(known.places(places)) {
-                        counts.add_repair(took, tries);
-                    }
-                }
-                Outcome::Signalled => {
-                    if let Some(open) = self.open.get_mut(&chain) {
-                        open.counted = false;
-                    }
-                }
-                Outcome::Failed => self.open.entry(chain).or_default().counted = true,
-                Outcome::Skipped | Outcome::NotRun | Outcome::Disabled | Outcome::Started => {}
-            },
-            Ordered::Violated { chain, ms } => {
-                let open = self.open.entry(chain).or_default();
-                if !open.counted {
-                    open.counted = true;
-                    open.violations += 1;
-                    if open.violations == 1 {
-                        open.since_ms = ms;
+    fn count_record(&mut self, time: DateTime<Utc>) {
+        self.records += 1;
+        self.first.get_or_insert(time);
+        self.last = Some(time);
+    }
+
+    fn add_evaluation<S: std::ops::Deref<Target = str>, E>(
+        &mut self,
+        evaluation: &EvaluationRecord<S, E>,
+        places: Places,
+        time: DateTime<Utc>,
+    ) {
+        self.evaluations += 1;
+        let hook = &*evaluation.hook;
+        let trigger = self.hooks.place(self.keys.of(hook), || hook.to_owned());
+        if let Some(count) = self.hooks.at(Some(trigger)) {
+            *count += 1;
+        }
+        let decision = evaluation.decision;
+        if let Some(count) = self.decisions.get_mut(decision as usize) {
+            *count += 1;
+        }
+        for group in self.groups(places) {
+            group.evaluations += 1;
+            group.stopped += u64::from(decision >= Decision::Ask);
+            group.first.get_or_insert(time);
+            group.last = Some(time);
+        }
+    }
+
+    fn add_report<S: std::ops::Deref<Target = str>>(
+        &mut self,
+        hook: &str,
+        report: &BindingReport<S>,
+        subject: Key,
+        places: Places,
+        time: DateTime<Utc>,
+    ) {
+        let key = self.keys.of(hook).with(self.keys.of(&report.id));
+        let place = self.bindings.place(key, || BindingName {
+            hook: hook.to_owned(),
+            id: report.id.to_string(),
+            oracle: report.oracle.to_string(),
+            source: report.source.to_string(),
+        });
+        let Some((name, counts)) = self.bindings.item(place) else {
+            return;
+        };
+        // The place is the latest.
+        if *name.source != *report.source {
+            name.source = report.source.to_string();
+        }
+        let error = report.error.as_deref();
+        counts.add_outcome(
+            report.outcome,
+            error.is_some_and(|error| error.starts_with("timed out")),
+        );
+        if !matches!(
+            report.outcome,
+            Outcome::Accepted | Outcome::Signalled | Outcome::Failed
+        ) {
+            return;
+        }
+        let duration = u32::try_from(report.duration_us).unwrap_or(u32::MAX);
+        counts.durations.add(duration);
+        let chain = key.with(subject);
+        match report.outcome {
+            Outcome::Accepted => {
+                if let Some(open) = self.open.remove(&chain)
+                    && report.waived.is_empty()
+                    && open.violations > 0
+                {
+                    let took = (time - open.since).num_milliseconds();
+                    let took = u64::try_from(took).unwrap_or(0);
+                    let binding = Some(place);
+                    for counts in self.counts(Places { binding, ..places }) {
+                        counts.add_repair(took, open.violations + 1);
                     }
                 }
             }
-            Ordered::Given { signal, places } => {
-                let given = Given {
-                    places: known.places(places),
-                    answer: None,
-                };
-                if self.given.insert(signal, given).is_none() {
-                    self.given_in_order.push_back(signal);
-                    if self.given_in_order.len() > REMEMBERED
-                        && let Some(oldest) = self.given_in_order.pop_front()
-                    {
-                        self.given.remove(&oldest);
-                    }
+            Outcome::Signalled => {
+                if let Some(open) = self.open.get_mut(&chain) {
+                    open.counted = false;
                 }
             }
-            Ordered::Answered {
-                signal,
-                action,
-                inferred,
-                refused,
-            } => self.answer(signal, action, inferred, refused),
+            _ => self.open.entry(chain).or_default().counted = true,
+        }
+    }
+
+    fn add_signal(
+        &mut self,
+        hook: &str,
+        given: &SignalRecord,
+        subject: Key,
+        places: Places,
+        time: DateTime<Utc>,
+    ) {
+        let (header, origin) = (&given.signal.header, &given.origin);
+        let key = self.keys.of(hook).with(self.keys.of(&origin.binding));
+        let binding = self.bindings.place(key, || BindingName {
+            hook: hook.to_owned(),
+            id: origin.binding.clone(),
+            oracle: header.source.clone(),
+            source: origin.source.clone(),
+        });
+        let binding = Some(binding);
+        let places = Places { binding, ..places };
+        for counts in self.counts(places) {
+            counts.signals.add(header.intensity);
+        }
+        let new = Given {
+            places,
+            answer: None,
+        };
+        if self.given.insert(header.id, new).is_none() {
+            self.given_in_order.push_back(header.id);
+            if self.given_in_order.len() > REMEMBERED
+                && let Some(oldest) = self.given_in_order.pop_front()
+            {
+                self.given.remove(&oldest);
+            }
+        }
+        if header.intensity >= Intensity::Prompt {
+            let open = self.open.entry(key.with(subject)).or_default();
+            if !open.counted {
+                open.counted = true;
+                open.violations += 1;
+                if open.violations == 1 {
+                    open.since = time;
+                }
+            }
         }
     }
 
     /// Counts an answer where its signal is counted.
-    fn answer(&mut self, signal: Key, action: Action, inferred: bool, refused: bool) {
-        let Some(given) = self.given.get_mut(&signal) else {
+    fn answer(&mut self, answer: &ResponseRecord) {
+        let (action, inferred) = (answer.response.action, answer.response.inferred);
+        let Some(given) = self.given.get_mut(&answer.response.signal_id) else {
             return;
         };
-        if self.of_some {
+        if !self.filter.is_open() {
             self.records += 1;
         }
         let places = given.places;
-        if refused {
+        if answer.refused.is_some() {
             if let Some(counts) = self.bindings.at(places.binding) {
                 counts.refused += 1;
             }
@@ -237,16 +335,28 @@ impl Sums {
         }
     }
 
-    /// Returns all that is counted of what happened at some places.
-    fn counts(&mut self, places: Places) -> impl Iterator<Item = &mut Counts> {
+    fn groups(&mut self, places: Places) -> impl Iterator<Item = &mut Group> {
         [
-            self.bindings.at(places.binding),
-            self.issues.at(places.issue).map(|(_, counts)| counts),
-            self.hosts.at(places.host).map(|(_, counts)| counts),
-            self.days.at(places.day).map(|(_, counts)| counts),
+            self.issues.at(places.issue),
+            self.hosts.at(places.host),
+            self.days.at(places.day),
         ]
         .into_iter()
         .flatten()
+    }
+
+    /// Returns all that is counted of what happened at some places.
+    fn counts(&mut self, places: Places) -> impl Iterator<Item = &mut Counts> {
+        let binding = self.bindings.at(places.binding);
+        let groups = [
+            self.issues.at(places.issue),
+            self.hosts.at(places.host),
+            self.days.at(places.day),
+        ];
+        let groups = groups.into_iter().flatten();
+        binding
+            .into_iter()
+            .chain(groups.map(|group| &mut group.counts))
     }
 
     /// Puts the figures together.
@@ -282,12 +392,12 @@ impl Sums {
             Decision::Block,
         ];
         Stats {
-            since: self.first_ms.and_then(DateTime::from_timestamp_millis),
-            until: self.last_ms.and_then(DateTime::from_timestamp_millis),
+            since: self.first.map(to_milliseconds),
+            until: self.last.map(to_milliseconds),
             records: self.records,
             bad_lines: self.bad_lines,
             evaluations: self.evaluations,
-            hooks: self.hooks,
+            hooks: self.hooks.items.into_iter().collect(),
             decisions: names
                 .into_iter()
                 .zip(self.decisions)
@@ -311,46 +421,30 @@ impl Sums {
     }
 }
 
-/// Adds the groups of a slice; returns the place of each in the sums.
-fn merge_groups(
-    sums: &mut Named<String, (Group, Counts)>,
-    slice: Named<String, Group>,
-    keys: &Keys,
-) -> Vec<u32> {
-    let mut places = Vec::with_capacity(slice.items.len());
-    for (name, group) in slice.items {
-        let place = sums.place(keys.of(&name), || name);
-        places.push(place);
-        if let Some((sum, _)) = sums.at(place) {
-            sum.evaluations += group.evaluations;
-            sum.stopped += group.stopped;
-            sum.signals.merge(&group.signals);
-            sum.first_ms = sum.first_ms.or(group.first_ms);
-            sum.last_ms = group.last_ms.or(sum.last_ms);
-        }
-    }
-    places
-}
-
-fn groups(groups: Named<String, (Group, Counts)>) -> Vec<GroupStats> {
+fn groups(groups: Named<String, Group>) -> Vec<GroupStats> {
     let mut stats: Vec<GroupStats> = groups
         .items
         .into_iter()
-        .map(|(name, (group, counts))| {
-            let figures = counts.figures();
+        .map(|(name, group)| {
+            let figures = group.counts.figures();
             GroupStats {
                 name,
                 evaluations: group.evaluations,
                 stopped: group.stopped,
-                signals: group.signals,
+                signals: figures.signals,
                 answered: figures.answered,
                 repaired: figures.repaired,
                 mean_time_to_repair_s: figures.mean_time_to_repair_s,
-                first: group.first_ms.and_then(DateTime::from_timestamp_millis),
-                last: group.last_ms.and_then(DateTime::from_timestamp_millis),
+                first: group.first.map(to_milliseconds),
+                last: group.last.map(to_milliseconds),
             }
         })
         .collect();
     stats.sort_by(|a, b| a.name.cmp(&b.name));
     stats
+}
+
+/// Returns a time as precisely as figures say it.
+fn to_milliseconds(time: DateTime<Utc>) -> DateTime<Utc> {
+    DateTime::from_timestamp_millis(time.timestamp_millis()).unwrap_or(time)
 }

@@ -10,6 +10,7 @@ use ahp::config::Environment;
 use ahp::config::LayerSource;
 use ahp::config::Loaded;
 use ahp::config::Locations;
+use ahp::config::with_binding;
 use ahp::diagnostic::Span;
 use ahp::event::Trigger;
 
@@ -132,7 +133,7 @@ fn add(locations: &Locations, trigger: Trigger, oracle: &str) -> Result<(PathBuf
             fault.one_line(&before.sources)
         ));
     }
-    let (new, line) = with_binding(&text, trigger, oracle);
+    let (new, line) = with_binding(&text, trigger, &[format!("oracle: {oracle}")]);
     let after = parsed(&new);
     let count = |loaded: &Loaded| loaded.config.bindings.get(&trigger).map_or(0, Vec::len);
     // Written by a rule of thumb, so it is read back before it counts.
@@ -152,71 +153,6 @@ fn add(locations: &Locations, trigger: Trigger, oracle: &str) -> Result<(PathBuf
         .and_then(|()| fs::write(&file, new))
         .map_err(|e| format!("cannot write `{shown}`: {e}"))?;
     Ok((file, line))
-}
-
-/// Returns a layer's text with one more binding, at the top of its trigger's list, and the line of it.
-fn with_binding(text: &str, trigger: Trigger, oracle: &str) -> (String, u32) {
-    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    let indent = |line: &str| line.len() - line.trim_start().len();
-    let key = |line: &str| {
-        line.trim_end()
-            .strip_suffix(':')
-            .map(|key| key.trim().to_owned())
-    };
-    let hooks = lines.iter().position(|line| {
-        indent(line) == 0 && line.split_once(':').is_some_and(|(key, _)| key == "hooks")
-    });
-    let hooks = hooks.unwrap_or_else(|| {
-        lines.push("hooks:".to_owned());
-        lines.len() - 1
-    });
-    if let Some(line) = lines.get_mut(hooks) {
-        // `hooks: {}` begins a block.
-        if line.trim_end().ends_with("{}") {
-            "hooks:".clone_into(line);
-        }
-    }
-    let mut below = lines.iter().enumerate().skip(hooks + 1);
-    let found = below
-        .by_ref()
-        .take_while(|(_, line)| line.trim().is_empty() || line.starts_with([' ', '#']))
-        .find(|(_, line)| {
-            indent(line) > 0 && key(line).is_some_and(|name| Trigger::find(&name) == Some(trigger))
-        });
-    let (at, depth) = if let Some((n, line)) = found {
-        let depth = indent(line);
-        // In the map form the bindings stand below `oracles:`.
-        let inner = lines
-            .iter()
-            .enumerate()
-            .skip(n + 1)
-            .take_while(|(_, line)| line.trim().is_empty() || indent(line) > depth)
-            .find(|(_, line)| line.trim_end().ends_with("oracles:"));
-        let (n, depth) = inner.map_or((n, depth), |(n, line)| (n, indent(line)));
-        let own = first_content(&lines, n + 1)
-            .filter(|line| line.trim_start().starts_with("- ") && indent(line) >= depth)
-            .map_or(depth + 2, indent);
-        (n + 1, own)
-    } else {
-        let depth = first_content(&lines, hooks + 1)
-            .map(indent)
-            .filter(|depth| *depth > 0)
-            .unwrap_or(2);
-        lines.insert(hooks + 1, format!("{}{trigger}:", " ".repeat(depth)));
-        (hooks + 2, depth + 2)
-    };
-    lines.insert(at, format!("{}- oracle: {oracle}", " ".repeat(depth)));
-    let line = u32::try_from(at + 1).unwrap_or(u32::MAX);
-    (lines.join("\n") + "\n", line)
-}
-
-/// Returns the first line from a place on that says something.
-fn first_content(lines: &[String], from: usize) -> Option<&str> {
-    lines
-        .iter()
-        .skip(from)
-        .map(String::as_str)
-        .find(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
 }
 
 /// Opens a file in the person's editor, in the terminal, and waits for it.
@@ -277,40 +213,6 @@ fn at_line(program: &str, file: &Path, line: u32) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn added(text: &str) -> String {
-        let (new, line) = with_binding(text, Trigger::PreToolUse, "TestGate");
-        let written = new.lines().nth(line as usize - 1).unwrap();
-        assert!(written.trim() == "- oracle: TestGate", "{new}");
-        let loaded = Config::parse_str(&new);
-        assert!(
-            loaded.diagnostics.is_empty(),
-            "{new}\n{:?}",
-            loaded.diagnostics
-        );
-        new
-    }
-
-    #[test]
-    fn a_binding_is_added_to_every_layout() {
-        for text in [
-            "",
-            "# mine\n",
-            "hooks:\n",
-            "hooks: {}\n",
-            "settings: {timeout: 5s}\n\nhooks:\n  post-tool-use:\n    - oracle: X\n",
-            "hooks:\n  pre-tool-use:\n    # why\n    - oracle: X\n      priority: 1\n  post-tool-use:\n  - oracle: Y\n",
-            "hooks:\n  PreToolUse:\n  - oracle: X\n",
-            "hooks:\n    pre-tool-use:\n        when: {tool: Bash}\n        oracles:\n            - oracle: X\n",
-        ] {
-            let before = Config::parse_str(text).config.bindings;
-            let after = Config::parse_str(&added(text)).config.bindings;
-            let count = |bindings: &std::collections::BTreeMap<Trigger, Vec<_>>| {
-                bindings.values().map(Vec::len).sum::<usize>()
-            };
-            assert_eq!(count(&after), count(&before) + 1, "{text}");
-        }
-    }
 
     #[test]
     fn editors_are_told_the_line_in_their_own_way() {

@@ -84,7 +84,7 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
         }
         let mut passed = Passed::new(&filter);
         each_line(&reader, |bytes, line| {
-            if !passed.admits(line, |_| false) {
+            if !passed.admits(&line, |_| false) {
                 return ControlFlow::Continue(());
             }
             go_on(match args.format {

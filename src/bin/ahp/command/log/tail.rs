@@ -7,8 +7,8 @@ use ahp::analysis::Entry;
 use ahp::analysis::Filter;
 use ahp::analysis::Passed;
 use ahp::analysis::newest_entries;
+use ahp::signal_log::Body;
 use ahp::signal_log::Follow;
-use ahp::signal_log::Kind;
 use ahp::signal_log::Line;
 use ahp::signal_log::ResponseRecord;
 use uuid::Uuid;
@@ -66,24 +66,29 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
         return Ok(Exit::Success);
     }
     let mut passed = Passed::new(&filter);
+    let mut links = follow.links();
     loop {
         for bytes in follow.news().map_err(|e| e.to_string())? {
-            let Ok(line) = Line::parse(&bytes) else {
-                output::error("a line of the log is no record; `ahp log verify` says more");
-                continue;
+            let line: Line<'_> = match links.read(&bytes) {
+                Ok(line) => line,
+                Err(bad) => {
+                    let bad = format!("a line of the log does not count: {bad}");
+                    output::error(format!("{bad}; `ahp log verify` says more"));
+                    continue;
+                }
             };
             if !passed.admits(&line, |signal| was_admitted(log, &filter, signal)) {
                 continue;
             }
-            match line.kind {
-                Kind::Evaluation => {}
-                Kind::Response if filter.unanswered => {}
-                Kind::Signal => {
-                    if let Some(entry) = Entry::of_line(&bytes) {
+            match &line.body {
+                Body::Evaluation(_) => {}
+                Body::Response(_) if filter.unanswered => {}
+                Body::Response(answer) => print_answer(answer, for_programs),
+                Body::Signal(_) => {
+                    if let Some(entry) = Entry::of_signal(line) {
                         print(&entry);
                     }
                 }
-                Kind::Response => print_answer(&bytes, for_programs),
             }
         }
         std::thread::sleep(PAUSE);
@@ -94,8 +99,8 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
 fn was_admitted(log: &LogFile, filter: &Filter, signal: Uuid) -> bool {
     let mut is_admitted = false;
     let read = log.read().map(|reader| {
-        reader.newest_first(|bytes| match Line::parse(bytes) {
-            Ok(line) if line.signal.as_ref().is_some_and(|s| s.header.id == signal) => {
+        reader.newest_first(|_, line| match &line.body {
+            Body::Signal(record) if record.signal.header.id == signal => {
                 is_admitted = filter.admits(&line);
                 ControlFlow::Break(())
             }
@@ -105,12 +110,9 @@ fn was_admitted(log: &LogFile, filter: &Filter, signal: Uuid) -> bool {
     matches!(read, Ok(Ok(()))) && is_admitted
 }
 
-fn print_answer(bytes: &[u8], for_programs: bool) {
-    let Ok(record) = serde_json::from_slice::<ResponseRecord>(bytes) else {
-        return;
-    };
+fn print_answer(record: &ResponseRecord, for_programs: bool) {
     if for_programs {
-        return output::json(&record);
+        return output::json(record);
     }
     let response = &record.response;
     let id = response.signal_id.simple().to_string();
