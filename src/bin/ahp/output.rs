@@ -35,6 +35,14 @@ pub(crate) fn json(value: &impl serde::Serialize) {
     }
 }
 
+/// Writes a value as one line of JSON on stdout, as a whole, whichever thread asks; returns whether somebody reads.
+pub(crate) fn whole_line(value: &serde_json::Value) -> bool {
+    let mut stdout = std::io::stdout().lock();
+    writeln!(stdout, "{value}")
+        .and_then(|()| stdout.flush())
+        .is_ok()
+}
+
 /// Prints why `ahp` could not do what was asked, and returns the exit code of that.
 pub(crate) fn failure(reason: impl std::fmt::Display) -> crate::exit_code::Exit {
     error(format!("ahp: {reason}"));

@@ -18,6 +18,7 @@ pub(crate) mod respond;
 pub(crate) mod run;
 pub(crate) mod run_in_background;
 pub(crate) mod schema;
+pub(crate) mod serve;
 pub(crate) mod test;
 pub(crate) mod trust;
 
@@ -73,6 +74,8 @@ pub(crate) enum Command {
     Run(run::Args),
     /// Print the JSON Schema of `hooks.yaml`, for editors
     Schema(schema::Args),
+    /// Judge events for a program that keeps a connection
+    Serve(serve::Args),
     /// Run tests of policies and oracles
     Test(test::Args),
     /// Run one async binding to its end
@@ -105,6 +108,7 @@ impl Command {
             Self::Respond(args) => respond::run(args),
             Self::Run(args) => run::run(&args),
             Self::Schema(args) => schema::run(&args),
+            Self::Serve(args) => serve::run(&args),
             Self::Test(args) => test::run(&args),
             Self::RunInBackground(args) => run_in_background::run(&args),
             Self::Trust(args) => trust::run(&args),

@@ -1,0 +1,137 @@
+//! Methods: what a client may ask, each with its parameters and its result.
+
+use std::panic::AssertUnwindSafe;
+
+use ahp::event::Event;
+use ahp::signal::Action;
+use ahp::signal::Actor;
+use serde::Deserialize;
+use serde_json::Map;
+use serde_json::Value;
+use serde_json::json;
+
+use super::harness;
+use super::judge::Judge;
+use super::line::Line;
+use super::rpc;
+use super::rpc::Error;
+use super::rpc::Request;
+
+/// The version of the methods `ahp/…`, which grows with every change that an older client would misread.
+const PROTOCOL: u32 = 1;
+
+/// A method: takes the request's id and parameters.
+type Method = fn(&Judge, Option<&Value>, Value) -> Result<Value, Error>;
+
+/// Every method.
+const METHODS: &[(&str, Method)] = &[
+    ("ahp/hello", hello),
+    ("ahp/evaluate", evaluate),
+    ("ahp/hook", hook),
+    ("ahp/respond", respond),
+    ("hooks/intercept", harness::intercept),
+    ("hooks/observe", harness::observe),
+];
+
+/// Answers a line; nothing for a notification.
+pub(super) fn answer(judge: &Judge, line: &Line) -> Option<Value> {
+    let request = match line {
+        Line::TooLong => {
+            let error = Error::not_a_request("the line is longer than 32 MiB");
+            return Some(error.response(None));
+        }
+        Line::Whole(line) => Request::read(line),
+    };
+    let Request { id, method, params } = match request {
+        Ok(request) => request,
+        Err(refused) => {
+            let (error, id) = *refused;
+            return Some(error.response(id.as_ref()));
+        }
+    };
+    let found = METHODS.iter().find(|(name, _)| *name == method);
+    let Some((_, run)) = found else {
+        let known: Vec<&str> = METHODS.iter().map(|(name, _)| *name).collect();
+        return id.map(|id| Error::unknown_method(&method, &known).response(Some(&id)));
+    };
+    // What judges holds its own panics; this keeps one elsewhere from taking a thread of the pool away.
+    let run = AssertUnwindSafe(|| run(judge, id.as_ref(), params));
+    let result = std::panic::catch_unwind(run).unwrap_or_else(|_| {
+        Err(Error::bad_params(
+            "ahp itself failed; please report it with the request",
+        ))
+    });
+    let id = id?;
+    Some(match result {
+        Ok(result) => rpc::result(&id, &result),
+        Err(error) => error.response(Some(&id)),
+    })
+}
+
+fn read<T: for<'de> Deserialize<'de>>(params: Value) -> Result<T, Error> {
+    serde_json::from_value(params).map_err(|why| Error::bad_params(why.to_string()))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "it is one of the methods")]
+fn hello(judge: &Judge, _: Option<&Value>, _: Value) -> Result<Value, Error> {
+    let (project, faults) = judge.project();
+    Ok(json!({
+        "protocol": PROTOCOL,
+        "ahp": env!("CARGO_PKG_VERSION"),
+        "project": project,
+        "faults": faults,
+    }))
+}
+
+fn evaluate(judge: &Judge, _: Option<&Value>, params: Value) -> Result<Value, Error> {
+    #[derive(Deserialize)]
+    struct Params {
+        event: Event,
+    }
+    let Params { event } = read(params)?;
+    let judged = judge.evaluate(event);
+    let verdicts: Vec<Value> = judged
+        .verdicts
+        .iter()
+        .map(|(issue_id, verdict)| {
+            json!({ "trigger": verdict.trigger, "issue_id": issue_id, "verdict": verdict })
+        })
+        .collect();
+    Ok(json!({
+        "decision": judged.decision(),
+        "modified_input": judged.modified_input(),
+        "message": judged.message(),
+        "verdicts": verdicts,
+    }))
+}
+
+fn hook(judge: &Judge, _: Option<&Value>, params: Value) -> Result<Value, Error> {
+    #[derive(Deserialize)]
+    struct Params {
+        host: String,
+        #[serde(default)]
+        event: Option<String>,
+        payload: Map<String, Value>,
+    }
+    let params: Params = read(params)?;
+    let answered = judge.hook(&params.host, params.event.as_deref(), &params.payload);
+    let (decision, reply) = answered.map_err(Error::bad_params)?;
+    Ok(json!({ "decision": decision, "reply": reply }))
+}
+
+fn respond(judge: &Judge, _: Option<&Value>, params: Value) -> Result<Value, Error> {
+    #[derive(Deserialize)]
+    struct Params {
+        signal: String,
+        action: Action,
+        #[serde(default)]
+        details: Map<String, Value>,
+        #[serde(default)]
+        by: Actor,
+    }
+    let params: Params = read(params)?;
+    judge
+        .respond(&params.signal, params.action, params.details, params.by)
+        .map_err(Error::bad_params)?;
+    Ok(json!({ "recorded": true }))
+}

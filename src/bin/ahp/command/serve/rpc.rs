@@ -1,0 +1,140 @@
+//! JSON-RPC 2.0: requests read, results and errors written (<https://www.jsonrpc.org/specification>).
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::json;
+
+/// A request, or a notification where it has no `id`.
+#[derive(Debug)]
+pub(super) struct Request {
+    pub(super) id: Option<Value>,
+    pub(super) method: String,
+    pub(super) params: Value,
+}
+
+/// An error that a client gets in place of a result.
+#[derive(Debug)]
+pub(super) struct Error {
+    code: i32,
+    message: String,
+    data: Option<Value>,
+}
+
+impl Error {
+    fn new(code: i32, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            data: None,
+        }
+    }
+
+    /// The line is not JSON.
+    pub(super) fn not_json(why: &serde_json::Error) -> Self {
+        Self::new(-32700, format!("the line is not JSON: {why}"))
+    }
+
+    /// The line is JSON and not a request.
+    pub(super) fn not_a_request(why: impl Into<String>) -> Self {
+        Self::new(-32600, why)
+    }
+
+    /// No method has this name.
+    pub(super) fn unknown_method(name: &str, known: &[&str]) -> Self {
+        let known = known.join("`, `");
+        Self::new(
+            -32601,
+            format!("unknown method `{name}`: expected one of `{known}`"),
+        )
+    }
+
+    /// The parameters are not as the method wants them.
+    pub(super) fn bad_params(why: impl Into<String>) -> Self {
+        Self::new(-32602, why)
+    }
+
+    /// The Agent Hooks Protocol in a version that is not spoken here.
+    pub(super) fn unsupported_version(given: &Value, supported: &str) -> Self {
+        Self {
+            data: Some(json!({ "supported": [supported] })),
+            ..Self::new(
+                -32001,
+                format!("protocol version {given} is not supported: expected \"{supported}\""),
+            )
+        }
+    }
+
+    /// An event of a type that cannot be intercepted.
+    pub(super) fn not_interceptable(kind: &str) -> Self {
+        Self::new(
+            -32002,
+            format!("`{kind}` cannot be intercepted: expected `tool.before`"),
+        )
+    }
+
+    /// What would be denied cannot be, because the harness does not offer it.
+    pub(super) fn cannot_deny(reason: &str) -> Self {
+        Self::new(
+            -32004,
+            format!("to be denied, but the harness does not offer `deny`: {reason}"),
+        )
+    }
+
+    /// Writes the response that holds the error.
+    pub(super) fn response(self, id: Option<&Value>) -> Value {
+        let mut error = json!({ "code": self.code, "message": self.message });
+        if let (Some(data), Some(error)) = (self.data, error.as_object_mut()) {
+            error.insert("data".to_owned(), data);
+        }
+        json!({ "jsonrpc": "2.0", "id": id, "error": error })
+    }
+}
+
+/// Writes the response that holds a result.
+pub(super) fn result(id: &Value, result: &Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "result": result })
+}
+
+impl Request {
+    /// Reads a request; with the error goes the id that it is about, if one can be told.
+    pub(super) fn read(line: &[u8]) -> Result<Self, Box<(Error, Option<Value>)>> {
+        #[derive(Deserialize)]
+        struct Read {
+            jsonrpc: Option<Value>,
+            id: Option<Value>,
+            method: Option<Value>,
+            #[serde(default)]
+            params: Value,
+        }
+        let value: Value =
+            serde_json::from_slice(line).map_err(|why| refused(Error::not_json(&why), None))?;
+        if value.is_array() {
+            let why = "batches are not taken: write one object a line";
+            return Err(refused(Error::not_a_request(why), None));
+        }
+        let read: Read = serde_json::from_value(value).map_err(|_| {
+            let why = "expected an object with `jsonrpc`, `id`, `method` and `params`";
+            refused(Error::not_a_request(why), None)
+        })?;
+        let id = read.id.filter(|id| id.is_string() || id.is_number());
+        if read.jsonrpc.as_ref().and_then(Value::as_str) != Some("2.0") {
+            let why = "expected `\"jsonrpc\": \"2.0\"`";
+            return Err(refused(Error::not_a_request(why), id));
+        }
+        match read.method {
+            Some(Value::String(method)) => Ok(Self {
+                id,
+                method,
+                params: read.params,
+            }),
+            _ => Err(refused(
+                Error::not_a_request("expected `method`, the name of a method"),
+                id,
+            )),
+        }
+    }
+}
+
+fn refused(error: Error, id: Option<Value>) -> Box<(Error, Option<Value>)> {
+    Box::new((error, id))
+}
