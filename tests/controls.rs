@@ -14,6 +14,7 @@ fn world(target: &str, updated: &str) -> World {
             "fn evaluate(ctx) {{ control([modify(\"{target}\", (), {updated}, \"safer\")]) }}\n"
         ),
     );
+    assert_eq!(world.ahp(&["trust", "-y"]).code, 0);
     world
 }
 
@@ -94,14 +95,14 @@ fn a_control_that_finds_nothing_to_change_has_failed() {
     ] {
         let verdict = judged(&world(target, "1"), tool, &input);
         assert!(verdict["modified_input"].is_null(), "{target}");
-        assert_eq!(verdict["bindings"][0]["outcome"], "failed", "{target}");
-        let error = verdict["bindings"][0]["error"].as_str().unwrap();
+        assert_eq!(verdict["bindings"][1]["outcome"], "failed", "{target}");
+        let error = verdict["bindings"][1]["error"].as_str().unwrap();
         assert!(error.contains(&format!("`{target}`")), "{error}");
         assert_eq!(verdict["signals"][0]["header"]["type"], "oracle-error");
     }
     // A parameter of the operation is none of the tool's.
     let verdict = judged(&world("batch_size", "1"), "Bash", &json!({"command": "ls"}));
-    assert_eq!(verdict["bindings"][0]["outcome"], "signalled");
+    assert_eq!(verdict["bindings"][1]["outcome"], "signalled");
 }
 
 #[test]

@@ -111,3 +111,331 @@ fn only_a_person_switches_self_protection_off() {
     let shown = world.ahp(&["explain", "pre-tool-use"]).stdout;
     assert!(shown.contains("switched off"), "{shown}");
 }
+
+fn run(world: &World, arguments: &[&str]) -> (i32, String) {
+    let ran = world.ahp(arguments);
+    (ran.code, format!("{}{}", ran.stdout, ran.stderr))
+}
+
+#[test]
+fn a_gate_whose_program_may_not_run_blocks_and_says_how_to_approve_it() {
+    let world =
+        World::new("hooks: {pre-issue-submit: [{oracle: TestGate, config: {command: 'exit 0'}}]}");
+    let (code, told) = run(&world, &["run", "pre-issue-submit", "--issue", "FEAT-1"]);
+    assert_eq!(code, 2, "{told}");
+    assert!(
+        told.contains("may not run yet") && told.contains("`ahp trust`"),
+        "{told}"
+    );
+    let (code, told) = run(&world, &["check", "--deny-warnings"]);
+    assert_eq!(code, 1, "{told}");
+    assert!(
+        told.contains("`test-gate` at `pre-issue-submit` may not run yet"),
+        "{told}"
+    );
+    let (_, told) = run(&world, &["doctor", "--format", "json"]);
+    assert!(told.contains("may not run yet"), "{told}");
+    let (_, told) = run(&world, &["explain", "pre-issue-submit"]);
+    assert!(told.contains("not-trusted: block"), "{told}");
+    world.ahp(&["trust", "-y"]);
+    let (_, told) = run(&world, &["check", "--deny-warnings"]);
+    assert!(!told.contains("may not run yet"), "{told}");
+}
+
+#[test]
+fn a_gate_that_fails_asks_before_a_tool_and_blocks_a_stop() {
+    let fails = "fn evaluate(ctx) { throw \"no\" }";
+    for (bound, decision, stop) in [
+        ("{oracle: fails}", Some("ask"), Some("block")),
+        ("{oracle: fails, locked: true}", Some("deny"), Some("block")),
+        ("{oracle: fails, on_error: allow}", None, None),
+        ("{oracle: fails, intensity: prompt}", None, None),
+    ] {
+        let world = World::new(&format!(
+            "hooks: {{pre-tool-use: [{bound}], pre-agent-turn-stop: [{bound}]}}"
+        ));
+        world.write(".ahp/oracles/fails.rhai", fails);
+        let (given, answer) = hook(&world, &bash(&world, "ls"));
+        assert_eq!(given.as_deref(), decision, "{bound}: {answer}");
+        let event = json!({"hook_event_name": "Stop", "session_id": "s", "cwd": world.root()});
+        let (given, answer) = hook(&world, &event);
+        assert_eq!(given.as_deref(), stop, "{bound}: {answer}");
+    }
+}
+
+/// A user's gate on dangerous commands, beside a project with a layer of its own.
+fn with_user(user: &str, project: &str) -> World {
+    let world = World::new(project);
+    write(&world.home().join(".ahp/hooks.yaml"), user);
+    world
+}
+
+const USERS_GATE: &str =
+    "hooks: {pre-tool-use: [{oracle: PermissionChecker, config: {dangerous_commands: [drop-it]}}]}";
+
+#[test]
+fn a_layer_fails_alone() {
+    // The fault is one that only compiling shows, and then one that parsing shows.
+    for project in [
+        "hooks: {pre-agent-turn-stop: [{oracle: NoSuchOracle}]}",
+        "hooks: {pre-agent-turn-stop: [{oracle: ChecklistValidator, timeout: soon}]}",
+    ] {
+        let world = with_user(USERS_GATE, project);
+        for _ in 0..2 {
+            let (decision, answer) = hook(&world, &bash(&world, "drop-it all"));
+            assert_eq!(decision.as_deref(), Some("deny"), "{project}: {answer}");
+            assert!(answer.contains("drop-it"), "{project}: {answer}");
+        }
+        let (decision, answer) = hook(&world, &bash(&world, "ls"));
+        assert_ne!(decision.as_deref(), Some("deny"), "{project}: {answer}");
+        let stop = json!({"hook_event_name": "Stop", "session_id": "s", "cwd": world.root()});
+        let (decision, answer) = hook(&world, &stop);
+        assert_eq!(decision.as_deref(), Some("block"), "{project}: {answer}");
+        assert!(answer.contains("the project layer"), "{project}: {answer}");
+    }
+    // Where nobody can know what a layer binds, all that has not happened yet is stopped.
+    let world = with_user(USERS_GATE, "hooks: [");
+    assert_eq!(hook(&world, &bash(&world, "ls")).0.as_deref(), Some("deny"));
+}
+
+#[test]
+fn a_fault_that_is_let_pass_switches_no_sound_layer_off() {
+    let world = with_user(USERS_GATE, "hooks: [");
+    let judge = |command: &str| {
+        let event = bash(&world, command).to_string();
+        let mut ahp = world.ahp_command();
+        ahp.args(["hook", "--host", "claude-code"])
+            .env("AHP_ON_CONFIG_ERROR", "allow");
+        crate::world::fed(&mut ahp, event.as_bytes()).stdout
+    };
+    assert!(judge("drop-it all").contains("deny"));
+    assert!(!judge("ls").contains("deny"));
+}
+
+#[test]
+fn settings_of_a_project_loosen_nothing_that_its_user_binds() {
+    let user = "hooks: {pre-agent-turn-stop: [{oracle: gate, id: g}], pre-tool-use: [{oracle: gate, id: g, intensity: {by: environment, production: block, default: aid}}]}\nsettings: {environment: production}";
+    let world = with_user(
+        user,
+        "settings: {max_stop_blocks: 0, environment: development, on_error: allow, timeout: 1ms}",
+    );
+    let gate = "fn evaluate(ctx) { block(\"no\", [\"x\"]) }";
+    write(&world.home().join(".ahp/oracles/gate.rhai"), gate);
+    let stop = json!({"hook_event_name": "Stop", "session_id": "s", "cwd": world.root()});
+    let (decision, answer) = hook(&world, &stop);
+    assert_eq!(decision.as_deref(), Some("block"), "{answer}");
+    let (decision, answer) = hook(&world, &bash(&world, "ls"));
+    assert_eq!(decision.as_deref(), Some("deny"), "{answer}");
+}
+
+#[test]
+fn only_the_system_layer_forbids_a_variable() {
+    let (code, told) = run(&World::new("settings: {forbid: [AHP_TRUST]}"), &["check"]);
+    assert_eq!(code, 1, "{told}");
+    assert!(told.contains("only `/etc/ahp/hooks.yaml` can"), "{told}");
+}
+
+/// A script that sets the command of a tool.
+fn rewriting(command: &str) -> String {
+    format!(
+        "fn evaluate(ctx) {{ control([modify(\"tool.command\", (), \"{command}\", \"better\")]) }}"
+    )
+}
+
+#[test]
+fn a_script_of_a_project_chooses_what_runs_only_when_it_is_trusted() {
+    let world = World::new("hooks: {pre-tool-use: [{oracle: change}]}");
+    world.write(".ahp/oracles/change.rhai", rewriting("echo changed"));
+    let (_, answer) = hook(&world, &bash(&world, "ls"));
+    assert!(
+        !answer.contains("updatedInput") && answer.contains("ahp trust"),
+        "{answer}"
+    );
+    world.ahp(&["trust", "-y"]);
+    let (_, answer) = hook(&world, &bash(&world, "ls"));
+    assert!(answer.contains("updatedInput"), "{answer}");
+}
+
+#[test]
+fn what_will_run_is_judged_after_the_last_control() {
+    // Locked bindings and self-protection stand in stages before the control.
+    for (made, bound) in [
+        ("rm -rf .ahp", ""),
+        (
+            "drop-it all",
+            "{oracle: PermissionChecker, locked: true, config: {dangerous_commands: [drop-it]}},",
+        ),
+    ] {
+        let world = World::new(&format!(
+            "hooks: {{pre-tool-use: [{bound} {{oracle: change, priority: 5}}]}}"
+        ));
+        world.write(".ahp/oracles/change.rhai", rewriting(made));
+        world.ahp(&["trust", "-y"]);
+        let (decision, answer) = hook(&world, &bash(&world, "ls"));
+        assert_eq!(decision.as_deref(), Some("deny"), "{made}: {answer}");
+    }
+}
+
+#[test]
+fn matchers_see_what_will_run() {
+    let world = World::new("");
+    let hooks = world.home().join(".config/agents/hooks");
+    let rewrite = r#"echo '{"decision": "allow", "modified_input": {"command": "drop-it all"}}'"#;
+    for (name, priority, fields, script) in [
+        ("rewrite", 900, "", rewrite),
+        (
+            "guard",
+            500,
+            "matcher: {pattern: drop-it}",
+            "echo no >&2; exit 2",
+        ),
+        ("guard-first", 950, "matcher: {pattern: drop-it}", "exit 0"),
+    ] {
+        let fields = format!("trigger: PreToolUse\npriority: {priority}\n{fields}");
+        World::write_hook(&hooks, name, &fields, script);
+    }
+    let (decision, answer) = hook(&world, &bash(&world, "ls"));
+    assert_eq!(decision.as_deref(), Some("deny"), "{answer}");
+}
+
+#[test]
+fn hooks_that_call_ahp_come_to_an_end() {
+    let world = World::new(
+        "hooks: {pre-tool-use: [{oracle: CommandHooks, config: {file: .claude/settings.json}}]}",
+    );
+    let own = "ahp hook --host claude-code --event PreToolUse --timeout 54";
+    let settings = json!({"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", "command": own}]}]}});
+    world.write(".claude/settings.json", settings.to_string());
+    world.ahp(&["trust", "-y"]);
+    // No `ahp` is in the search path: were the wire run, it would fail and be told.
+    let (decision, answer) = hook(&world, &bash(&world, "ls"));
+    assert_eq!(decision, None, "{answer}");
+    let mut deep = world.ahp_command();
+    deep.args(["hook", "--host", "claude-code"])
+        .env("AHP_DEPTH", "4");
+    let ran = crate::world::fed(&mut deep, bash(&world, "ls").to_string().as_bytes());
+    assert!(
+        ran.stdout.contains("deny") && ran.stdout.contains("inside of one another"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn a_block_that_was_found_stands_when_time_is_over() {
+    // What is found in the first stage is kept while the second one, which an agent may see to, never ends.
+    let world = World::new("");
+    let policy = USERS_GATE.replace(
+        "drop-it]}}",
+        "drop-it]}}, {hook: sleeps, priority: 9, timeout: 50s}",
+    );
+    let policy = format!("settings: {{on_block: continue}}\n{policy}");
+    write(&world.home().join(".ahp/hooks.yaml"), policy);
+    let hooks = world.home().join(".config/agents/hooks");
+    World::write_hook(
+        &hooks,
+        "sleeps",
+        "trigger: PreToolUse\ntimeout: 50000",
+        "exec sleep 30",
+    );
+    let event = bash(&world, "drop-it all").to_string();
+    let arguments = ["hook", "--host", "claude-code", "--timeout", "3"];
+    let ran = world.ahp_fed(&arguments, event.as_bytes());
+    assert!(ran.stdout.contains("deny"), "{ran:?}");
+}
+
+#[test]
+fn a_change_without_a_base_is_not_accepted() {
+    let policy = "hooks: {pre-issue-submit: [{oracle: FileChangeLimiter, config: {max_files: 1, action: block}}]}";
+    let origin = World::new(policy);
+    origin.git_init();
+    origin.git(&["checkout", "-q", "-b", "feature"]);
+    for n in 0..3 {
+        origin.write(&format!("f{n}.txt"), "x");
+    }
+    origin.commit("three files");
+    let submit = |world: &World| run(world, &["run", "pre-issue-submit", "--issue", "FEAT-1"]);
+    let (code, told) = submit(&origin);
+    assert_eq!(code, 2, "{told}");
+    let clone = World::new("");
+    std::fs::remove_dir_all(clone.root()).unwrap();
+    let source = format!("file://{}", origin.root().display());
+    let target = clone.root();
+    let mut git = origin.command("git");
+    git.args([
+        "clone", "-q", "--depth", "1", "--branch", "feature", &source,
+    ])
+    .arg(&target);
+    assert!(git.status().unwrap().success());
+    let (code, told) = submit(&clone);
+    assert_eq!(code, 2, "{told}");
+    assert!(told.contains("fetch-depth: 0"), "{told}");
+}
+
+/// A project that a person has approved, with a gate on dangerous commands.
+fn approved() -> World {
+    let world = World::new(USERS_GATE);
+    assert_eq!(world.ahp(&["trust", "-y"]).code, 0);
+    world
+}
+
+fn denies(world: &World, command: &str) -> bool {
+    hook(world, &bash(world, command)).0.as_deref() == Some("deny")
+}
+
+#[test]
+fn what_was_approved_stays_until_a_person_approves_something_weaker() {
+    for weaker in [
+        "hooks: {}",
+        "hooks: {pre-tool-use: [{oracle: PermissionChecker, enabled: false, config: {dangerous_commands: [drop-it]}}]}",
+        "hooks: {pre-tool-use: [{oracle: PermissionChecker, intensity: aid, config: {dangerous_commands: [drop-it]}}]}",
+        "hooks: {pre-tool-use: [{oracle: PermissionChecker, config: {dangerous_commands: []}}]}",
+        "hooks: {pre-tool-use: [{oracle: PermissionChecker, when: {tool: Write}, config: {dangerous_commands: [drop-it]}}]}",
+    ] {
+        let world = approved();
+        assert!(denies(&world, "drop-it all"));
+        world.write(".ahp/hooks.yaml", weaker);
+        let (_, answer) = hook(&world, &bash(&world, "ls"));
+        assert!(answer.contains("ahp trust"), "{weaker}: {answer}");
+        for _ in 0..2 {
+            assert!(denies(&world, "drop-it all"), "{weaker}");
+        }
+        let shown = world.ahp(&["explain", "pre-tool-use"]).stdout;
+        assert!(shown.contains("hooks.yaml (approved)"), "{weaker}: {shown}");
+        world.ahp(&["trust", "-y"]);
+        assert!(!denies(&world, "drop-it all"), "{weaker}");
+    }
+}
+
+#[test]
+fn what_is_stricter_holds_at_once() {
+    let world = approved();
+    world.write(
+        ".ahp/hooks.yaml",
+        USERS_GATE.replace(
+            "}]}",
+            "}, {oracle: PermissionChecker, id: more, config: {dangerous_commands: [lose-it]}}]}",
+        ),
+    );
+    assert!(denies(&world, "lose-it") && denies(&world, "drop-it"));
+    let (_, answer) = hook(&world, &bash(&world, "ls"));
+    assert!(!answer.contains("weakened"), "{answer}");
+}
+
+#[test]
+fn a_project_that_nobody_has_approved_is_held_to_its_first_event_and_to_its_user() {
+    let world = World::new(USERS_GATE);
+    assert!(denies(&world, "drop-it all"));
+    world.write(".ahp/hooks.yaml", "hooks: {}");
+    assert!(denies(&world, "drop-it all"));
+
+    let off = "hooks: {pre-tool-use: [{id: permission-checker, enabled: false}]}";
+    let world = with_user(USERS_GATE, off);
+    for _ in 0..2 {
+        assert!(denies(&world, "drop-it all"));
+    }
+    world.ahp(&["trust", "-y"]);
+    assert!(!denies(&world, "drop-it all"));
+    // A person's own settings switch it off.
+    let world = with_user(&format!("settings: {{ratchet: false}}\n{USERS_GATE}"), off);
+    assert!(!denies(&world, "drop-it all"));
+}

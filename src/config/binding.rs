@@ -61,6 +61,10 @@ pub enum Ceiling {
     By(Node),
 }
 
+/// What `settings.on_error` said when a binding was locked, if it said anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LockedOnError(pub Option<OnError>);
+
 /// `escalate:` of a binding (spec §7).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Escalation {
@@ -91,8 +95,10 @@ pub struct BindingSpec {
     pub is_async: bool,
     /// How long its oracle may take; else `settings.timeout`.
     pub timeout: Option<Duration>,
-    /// What its failure gives; else `settings.on_error`.
+    /// What it gives where it does not judge.
     pub on_error: Option<OnError>,
+    /// What `settings.on_error` said when it was locked; else what it says in the end.
+    pub on_failure: Option<LockedOnError>,
     /// The ceiling of what it gives.
     pub intensity: Option<Ceiling>,
     /// How repeated violations grow stronger.
@@ -128,6 +134,7 @@ impl BindingSpec {
             is_async: false,
             timeout: None,
             on_error: None,
+            on_failure: None,
             intensity: None,
             escalate: None,
             overridable: false,

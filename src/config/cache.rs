@@ -19,6 +19,7 @@ use serde::Serialize;
 use sha2::Digest as _;
 use sha2::Sha256;
 
+use super::Approved;
 use super::BindingSpec;
 use super::Config;
 use super::LayerSource;
@@ -28,29 +29,20 @@ use super::Pack;
 use super::Provenance;
 use super::Settings;
 use super::file;
+use super::file::Inputs;
+use super::file::digest;
 use crate::diagnostic::SourceMap;
 use crate::event::Trigger;
 use crate::signal::hex;
 
 /// Raised with every change to what is stored or to what it means.
-const FORMAT: u32 = 8;
+const FORMAT: u32 = 9;
 
 /// How many entries are kept; a project has one for each state of its layers.
 const MAX_ENTRIES: usize = 64;
 
 /// The largest entry that is read.
 const MAX_BYTES: u64 = 16 << 20;
-
-/// What was read to load a configuration: the path of each file and the digest of its content, none where it is absent.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Inputs {
-    /// The layers, in their order.
-    pub(super) layers: Vec<(PathBuf, Option<[u8; 32]>)>,
-    /// The files that they extend.
-    pub(super) extended: Vec<(PathBuf, [u8; 32])>,
-    /// The packs that they extend, which change with the program.
-    pub(super) packs: Vec<(String, [u8; 32])>,
-}
 
 /// The head of an entry; the triggers' bindings follow it, one after the other, so that those of one can be read alone.
 #[derive(Serialize, Deserialize)]
@@ -60,13 +52,9 @@ struct Header {
     sources: Vec<String>,
     settings: Settings,
     setting_provenance: Vec<Provenance>,
+    held: Vec<String>,
     /// Each trigger with the start and the end of its bindings, counted from the end of the head.
     triggers: Vec<(Trigger, usize, usize)>,
-}
-
-/// Returns the digest of a file's content.
-pub(super) fn digest(content: &[u8]) -> [u8; 32] {
-    Sha256::digest(content).into()
 }
 
 /// Reads the bindings of some triggers from the cache; none where there is no entry that is certainly right.
@@ -114,6 +102,8 @@ pub(super) fn read(locations: &Locations, triggers: &[Trigger]) -> Option<Loaded
     }
     Some(Loaded {
         config,
+        layers: Vec::new(),
+        held: header.held,
         sources,
         diagnostics: Vec::new(),
         is_cached: true,
@@ -137,8 +127,9 @@ impl CacheEntry {
         let has_system = layers
             .iter()
             .any(|(path, content)| is_system(path) && content.is_some());
-        // A warning would be told the first time alone.
-        if loaded.is_cached || has_system || !loaded.diagnostics.is_empty() {
+        // A warning would be told the first time alone, and a layer that is left out would be forgotten.
+        let is_partial = loaded.layers.iter().any(|layer| layer.is_left_out);
+        if loaded.is_cached || has_system || is_partial || !loaded.diagnostics.is_empty() {
             return None;
         }
         Some(Self {
@@ -177,6 +168,10 @@ fn key(locations: &Locations, layers: &[(PathBuf, Option<[u8; 32]>)]) -> Option<
     if let Some(home) = &locations.home {
         part(home.as_os_str().as_encoded_bytes());
     }
+    // What the layers are held to.
+    let approved = Approved::digest(locations).filter(|_| !locations.trust_all);
+    part(approved.as_ref().map_or(&[][..], |digest| &digest[..]));
+    part(&[u8::from(locations.trust_all)]);
     let mut any = false;
     for (path, content) in layers {
         part(path.as_os_str().as_encoded_bytes());
@@ -206,6 +201,7 @@ fn encode(loaded: &Loaded) -> postcard::Result<Vec<u8>> {
             .collect(),
         settings: loaded.config.settings.clone(),
         setting_provenance: loaded.config.setting_provenance.clone(),
+        held: loaded.held.clone(),
         triggers,
     };
     let mut entry = postcard::to_allocvec(&header)?;

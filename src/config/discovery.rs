@@ -186,6 +186,12 @@ impl Locations {
         layers
     }
 
+    /// Whether a file lies in the project, links in the way to it resolved.
+    pub(super) fn is_in_project(&self, path: &Path) -> bool {
+        let root = &self.project_root;
+        path.starts_with(root) || root.canonicalize().is_ok_and(|root| path.starts_with(root))
+    }
+
     /// Returns a path as it is shown: relative to the project, or to the home directory as `~/…`.
     pub fn display(&self, path: &Path) -> String {
         if let Ok(relative) = path.strip_prefix(&self.project_root) {

@@ -4,6 +4,10 @@ use std::fs;
 use std::io;
 use std::io::Read as _;
 use std::path::Path;
+use std::path::PathBuf;
+
+use sha2::Digest as _;
+use sha2::Sha256;
 
 use crate::diagnostic::Code;
 use crate::diagnostic::Diagnostic;
@@ -12,6 +16,22 @@ use crate::diagnostic::Span;
 
 /// The largest file that is read: a thousand times what a policy needs.
 const MAX_BYTES: u64 = 1 << 20;
+
+/// What was read to load a configuration: the path of each file and the digest of its content, none where it is absent.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Inputs {
+    /// The layers, in their order.
+    pub(super) layers: Vec<(PathBuf, Option<[u8; 32]>)>,
+    /// The files that they extend.
+    pub(super) extended: Vec<(PathBuf, [u8; 32])>,
+    /// The packs that they extend, which change with the program.
+    pub(super) packs: Vec<(String, [u8; 32])>,
+}
+
+/// Returns the digest of a file's content.
+pub(super) fn digest(content: &[u8]) -> [u8; 32] {
+    Sha256::digest(content).into()
+}
 
 /// Reads a file into the source map; none where there is no file, an error where there is one that cannot be used.
 pub(super) fn read(

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::collections::HashMap;
 
 use super::BindingSpec;
+use super::Ceiling;
 use super::LayerSource;
+use super::LockedOnError;
 use super::Node;
 use super::Provenance;
 use super::Settings;
@@ -19,7 +21,7 @@ use crate::diagnostic::Span;
 use crate::event::Trigger;
 
 /// The layers so far, from the outermost inwards.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Stack {
     settings: Settings,
     setting_provenance: Vec<Provenance>,
@@ -29,7 +31,7 @@ pub(super) struct Stack {
 }
 
 /// The bindings of one trigger, in the order in which they were first named.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Bindings {
     entries: Vec<Entry>,
     by_id: HashMap<String, usize>,
@@ -65,12 +67,18 @@ impl Stack {
             if let Some(lock) = layer.settings_locked {
                 newly_locked.push((key, (source, lock)));
             }
+            let mut settings = self.settings.clone();
+            given.apply(&mut settings);
+            // For what an earlier layer binds its own settings hold where a later one would loosen them.
+            if self.binds_before(source, key) && settings.is_looser_than(&self.settings) {
+                continue;
+            }
+            self.settings = settings;
             self.setting_provenance.push(Provenance {
                 key: key.to_owned(),
                 layer: source,
                 span,
             });
-            given.apply(&mut self.settings);
         }
         self.locked_settings.extend(newly_locked);
         for (trigger, entries) in layer.bindings {
@@ -87,9 +95,33 @@ impl Stack {
                 // hook has a timeout of its own, and fails open by its own standard, whatever the settings say.
                 if !entry.target.as_ref().is_some_and(Target::is_hook) {
                     entry.timeout.get_or_insert(self.settings.timeout);
-                    entry.on_error.get_or_insert(self.settings.on_error);
+                    entry
+                        .on_failure
+                        .get_or_insert(LockedOnError(self.settings.on_error));
                 }
             }
+        }
+    }
+
+    /// Whether a layer with more say than this one has a binding that a setting is for; the two of a project have the same.
+    fn binds_before(&self, source: LayerSource, key: &str) -> bool {
+        let entries = self.bindings.values().flat_map(|below| &below.entries);
+        let has_more_say = |layer: LayerSource| {
+            layer < source && !(layer.is_of_project() && source.is_of_project())
+        };
+        let mut earlier = entries.filter(|entry| has_more_say(entry.layer));
+        match key {
+            // Only what asks for the environment can be loosened by it.
+            "environment" => earlier.any(|entry| {
+                let nodes = [&entry.config, &entry.when, &entry.group_when];
+                let ceiling = match &entry.intensity {
+                    Some(Ceiling::By(node)) => Some(node),
+                    _ => None,
+                };
+                let mut nodes = nodes.into_iter().filter_map(Option::as_ref).chain(ceiling);
+                nodes.any(|node| node.to_json().to_string().contains("environment"))
+            }),
+            _ => earlier.next().is_some(),
         }
     }
 
@@ -235,6 +267,7 @@ fn spec(entry: Entry) -> Option<BindingSpec> {
         is_async: entry.is_async.unwrap_or(false),
         timeout: entry.timeout,
         on_error: entry.on_error,
+        on_failure: entry.on_failure,
         intensity: entry.intensity,
         escalate: entry.escalate,
         overridable: entry.overridable.unwrap_or(false),

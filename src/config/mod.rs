@@ -1,5 +1,6 @@
 //! Config: the layers, read, checked and merged; system, then user, then project, then local (spec §3).
 
+mod approved;
 mod binding;
 mod cache;
 mod decode;
@@ -14,12 +15,15 @@ mod node;
 mod pack;
 mod parse;
 mod quantity;
+mod ratchet;
 mod settings;
 mod yaml;
 
+pub use self::approved::Approved;
 pub use self::binding::BindingSpec;
 pub use self::binding::Ceiling;
 pub use self::binding::Escalation;
+pub use self::binding::LockedOnError;
 pub use self::binding::Provenance;
 pub use self::binding::Target;
 pub use self::cache::CacheEntry;
@@ -28,6 +32,7 @@ pub use self::decode::decode;
 pub use self::discovery::Environment;
 pub use self::discovery::Locations;
 pub use self::insert::with_binding;
+pub use self::layer::LayerRead;
 pub use self::layer::LayerSource;
 pub use self::name::default_id;
 pub use self::name::former_names;
@@ -46,6 +51,7 @@ pub use self::settings::LogEvents;
 pub use self::settings::LogSettings;
 pub use self::settings::OnBlock;
 pub use self::settings::OnError;
+pub use self::settings::Override;
 pub use self::settings::Settings;
 pub use self::yaml::parse_yaml;
 
@@ -55,7 +61,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::Serialize;
 
-use self::cache::Inputs;
+use self::file::Inputs;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::SourceMap;
 use crate::event::Trigger;
@@ -74,12 +80,16 @@ pub struct Config {
 /// A configuration with what is wrong in it.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// What is sound; not to be used where [`Loaded::is_broken`].
+    /// What is sound: a layer with a fault is left out.
     pub config: Config,
+    /// The layers that were read; none where it comes from the cache, which holds only what has no fault.
+    pub layers: Vec<LayerRead>,
     /// The files that it came from.
     pub sources: SourceMap,
     /// Every fault of every layer.
     pub diagnostics: Vec<Diagnostic>,
+    /// What is held of earlier bindings and settings that the project has weakened since, and nobody has approved.
+    pub held: Vec<String>,
     /// Whether it comes from the cache: checked already, with the bindings of the triggers that were asked for alone,
     /// and with the names of its sources, not their texts.
     pub is_cached: bool,
@@ -87,7 +97,7 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// Whether anything is wrong that keeps the configuration from being used.
+    /// Whether anything is wrong that keeps a layer from being used.
     pub fn is_broken(&self) -> bool {
         self.diagnostics.iter().any(Diagnostic::is_error)
     }
@@ -100,9 +110,15 @@ impl Loaded {
 }
 
 impl Config {
-    /// Reads and merges the layers; no file at all is an empty configuration.
+    /// Reads and merges the layers, and holds the project's to what was approved of them; no file at all is an empty configuration.
     pub fn load(locations: &Locations) -> Loaded {
-        load::from_locations(locations)
+        Self::load_without(locations, &[])
+    }
+
+    /// Reads and merges the layers but those of these names, which have faults that loading does not see.
+    pub fn load_without(locations: &Locations, left_out: &[String]) -> Loaded {
+        let now = load::from_locations(locations, left_out);
+        ratchet::hold(now, locations, left_out)
     }
 
     /// Loads what is in force at some triggers: from the cache where it has been checked before, else from the layers.
@@ -122,7 +138,16 @@ impl Config {
     ///
     /// Paths in `extends` stand against `root`.
     pub fn from_layers(layers: &[(LayerSource, &str, &str)], root: &Path) -> Loaded {
-        load::from_texts(layers, &Locations::of_project(root))
+        load::from_texts(layers, &Locations::of_project(root), &[])
+    }
+
+    /// As [`Self::from_layers`], without the layers of these names.
+    pub fn from_layers_without(
+        layers: &[(LayerSource, &str, &str)],
+        root: &Path,
+        left_out: &[String],
+    ) -> Loaded {
+        load::from_texts(layers, &Locations::of_project(root), left_out)
     }
 
     /// Returns the last place that gave a setting; none where it has its default.

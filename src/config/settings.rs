@@ -7,7 +7,9 @@ use serde::Deserialize;
 use serde::Serialize;
 
 /// What an oracle that fails gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum OnError {
     /// Nothing; the failure is logged.
@@ -19,7 +21,9 @@ pub enum OnError {
 }
 
 /// Whether later stages still run after a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum OnBlock {
     /// They do not.
@@ -29,7 +33,9 @@ pub enum OnBlock {
 }
 
 /// What an agent gets that skips hooks by a flag.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Bypass {
     /// A block of type `hooks-bypassed`.
@@ -38,6 +44,34 @@ pub enum Bypass {
     Prompt,
     /// Nothing; it is logged as an aid.
     Allow,
+}
+
+/// A variable by which whoever starts `ahp` loosens what is in force; the system layer can forbid it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Override {
+    /// `AHP_ON_CONFIG_ERROR`: a fault of the configuration is a warning.
+    #[serde(rename = "AHP_ON_CONFIG_ERROR")]
+    OnConfigError,
+    /// `AHP_TRUST`: every project may run programs.
+    #[serde(rename = "AHP_TRUST")]
+    Trust,
+    /// `AHP_ENV`: the environment.
+    #[serde(rename = "AHP_ENV")]
+    Env,
+}
+
+impl Override {
+    /// All of them.
+    pub const ALL: &[Self] = &[Self::OnConfigError, Self::Trust, Self::Env];
+
+    /// Returns the variable's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OnConfigError => "AHP_ON_CONFIG_ERROR",
+            Self::Trust => "AHP_TRUST",
+            Self::Env => "AHP_ENV",
+        }
+    }
 }
 
 /// How much of an event the log keeps.
@@ -102,8 +136,8 @@ impl Default for LogSettings {
 pub struct Settings {
     /// The environment, where the event does not say; else `AHP_ENV`, else `development`.
     pub environment: Option<String>,
-    /// What an oracle that fails gives.
-    pub on_error: OnError,
+    /// What an oracle that fails gives; where nobody says, it depends on the binding.
+    pub on_error: Option<OnError>,
     /// How long one oracle may take.
     pub timeout: Duration,
     /// Whether later stages still run after a block.
@@ -124,13 +158,17 @@ pub struct Settings {
     pub log: LogSettings,
     /// Whether agents are kept from changing what governs them; only system and user layers may switch it off.
     pub self_protection: bool,
+    /// Whether a project is held to what was approved of it; only system and user layers may switch it off.
+    pub ratchet: bool,
+    /// The variables that count as not set; only the system layer forbids any.
+    pub forbid: Vec<Override>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
             environment: None,
-            on_error: OnError::Prompt,
+            on_error: None,
             timeout: Duration::from_mins(1),
             on_block: OnBlock::Stop,
             max_stop_blocks: 3,
@@ -141,6 +179,24 @@ impl Default for Settings {
             oracles: vec![PathBuf::from(".ahp/oracles")],
             log: LogSettings::default(),
             self_protection: true,
+            ratchet: true,
+            forbid: Vec::new(),
         }
+    }
+}
+
+impl Settings {
+    /// Whether they let more pass than others in a value that has an order, or that bindings choose by.
+    pub(super) fn is_looser_than(&self, earlier: &Self) -> bool {
+        self.environment != earlier.environment
+            || self.max_stop_blocks < earlier.max_stop_blocks
+            || self.bypass > earlier.bypass
+            || self.on_block > earlier.on_block
+            || self.timeout < earlier.timeout
+            || (earlier.on_error.is_some() && self.on_error < earlier.on_error)
+            || (earlier.on_error.is_none()
+                && matches!(self.on_error, Some(OnError::Allow | OnError::Prompt)))
+            || (earlier.log.required && !self.log.required)
+            || (earlier.self_protection && !self.self_protection)
     }
 }

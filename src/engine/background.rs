@@ -5,12 +5,12 @@ use std::time::Instant;
 
 use super::Engine;
 use super::State;
+use super::adjust;
 use super::block_on;
-use super::round::judged_report;
-use super::round::micros;
-use super::round::permitted;
+use super::evaluation::judged_report;
+use super::evaluation::micros;
+use super::evaluation::permitted;
 use super::schedule;
-use super::weigh;
 use crate::fact::Facts;
 use crate::oracle::OracleError;
 use crate::policy::Binding;
@@ -70,11 +70,11 @@ pub(super) async fn run(
             .into_iter()
             .map(|signal| signal.with_intensity(Intensity::Aid))
             .collect();
-        let weighed = weigh::weigh_settled(found, &binding, &facts, clock);
-        let report = judged_report(&binding, error, judged.duration, &weighed);
+        let adjusted = adjust::adjust_settled(found, &binding, &facts, clock);
+        let report = judged_report(&binding, error, judged.duration, &adjusted);
         let verdict = Verdict {
-            decision: Decision::of(&weighed.signals),
-            signals: weighed.signals,
+            decision: Decision::of(&adjusted.signals),
+            signals: adjusted.signals,
             bindings: vec![report],
             duration_us: micros(started.elapsed()),
             ..Verdict::none(facts.event().trigger)

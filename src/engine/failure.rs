@@ -1,53 +1,80 @@
-//! What an oracle's error, panic or timeout becomes (`on_error`).
+//! What stands in the place of a judgement that was not made.
 
-use crate::config::OnError;
-use crate::oracle::Kind;
+use crate::event::Trigger;
+use crate::oracle::InPlace;
+use crate::oracle::NotJudged;
 use crate::oracle::OracleError;
 use crate::policy::Binding;
 use crate::signal::Severity;
 use crate::signal::Signal;
 
-/// Returns the signal that stands for a failure; none where failures of the binding are allowed.
-pub(super) fn signal(binding: &Binding, error: &OracleError) -> Option<Signal> {
-    if let OracleError::Untrusted(message) = error {
-        return Some(
-            Signal::prompt("not-trusted", message.clone())
-                .severity(Severity::High)
-                .steps([
-                    "Look at what the project would run: `ahp trust --show`",
-                    "Then allow it: `ahp trust`",
-                ])
-                .fingerprint(["not-trusted", &binding.id]),
-        );
-    }
-    let text = format!(
-        "`{}` could not judge ({}): {error}",
-        binding.oracle_name, binding.source
-    );
-    let steps = [
-        format!(
-            "Mend what made `{}` fail, and try again",
-            binding.oracle_name
+/// How a person approves what the project would run.
+pub(super) const TO_TRUST: [&str; 2] = [
+    "Look at what the project would run: `ahp trust --show`",
+    "Then allow it: `ahp trust`",
+];
+
+/// Returns the signal that stands for a failure; none where it is only reported, or was told in this session already.
+pub(super) fn signal(
+    binding: &Binding,
+    error: &OracleError,
+    trigger: Trigger,
+    told_before: impl Fn() -> bool,
+) -> Option<Signal> {
+    let reason = error.reason();
+    let (name, source) = (&binding.oracle_name, &binding.source);
+    let (kind, text, steps) = match reason {
+        NotJudged::NotTrusted => (
+            "not-trusted",
+            format!("`{name}` ({source}) may not run yet: {error}"),
+            TO_TRUST.map(ToOwned::to_owned),
         ),
-        format!(
-            "Or say what its failure means by `on_error: allow|prompt|block` at {}",
-            binding.source
+        NotJudged::CannotTell => (
+            reason.name(),
+            format!("`{name}` could not judge ({source}): {error}"),
+            [
+                "Give it what it needs to tell, and try again".to_owned(),
+                "Or ask a person to let it pass".to_owned(),
+            ],
         ),
-    ];
-    match binding.on_error {
-        // What never could have judged is a fault to be told, also where failures are let pass.
-        OnError::Allow if matches!(error, OracleError::NoProgram(_)) => Some(
-            Signal::prompt("oracle-error", text)
-                .severity(Severity::High)
-                .steps(steps),
+        _ => (
+            "oracle-error",
+            format!("`{name}` could not judge ({source}): {error}"),
+            [
+                format!("Put right what made `{name}` fail, and try again"),
+                format!(
+                    "Or say what its failure means by `on_error: allow|prompt|block` at {source}"
+                ),
+            ],
         ),
-        // Nobody would ever learn that a hook, which fails open, has stopped guarding.
-        OnError::Allow if binding.oracle.kind() == Kind::External => {
-            Some(Signal::aid("oracle-error", text).steps(steps))
-        }
-        OnError::Allow => None,
-        OnError::Prompt => Some(Signal::prompt("oracle-error", text).steps(steps)),
-        OnError::Block => Some(Signal::block("oracle-error", text).steps(steps)),
-    }
-    .map(|signal| signal.fingerprint(["oracle-error", &binding.id]))
+    };
+    let is_hook = binding.oracle.factory().is_hook();
+    let in_place = match binding.in_place(reason, trigger) {
+        // What never could have judged is told, also where failures are let pass.
+        InPlace::Warn if reason == NotJudged::NotTrusted => InPlace::PromptOnce,
+        InPlace::Warn if matches!(error, OracleError::NoProgram(_)) => InPlace::Prompt,
+        in_place => in_place,
+    };
+    let signal = match in_place {
+        // Nobody would ever learn that a hook, which lets pass what it fails to judge, has stopped guarding.
+        InPlace::Warn if is_hook => Signal::aid(kind, text),
+        InPlace::Warn => return None,
+        InPlace::PromptOnce if told_before() => return None,
+        InPlace::BlockOnce if !told_before() => Signal::block(kind, text),
+        InPlace::Block => Signal::block(kind, text),
+        InPlace::Ask => Signal::prompt(kind, text).must_be_answered(),
+        InPlace::Prompt | InPlace::PromptOnce | InPlace::BlockOnce => Signal::prompt(kind, text),
+    };
+    let is_grave = reason == NotJudged::NotTrusted || matches!(error, OracleError::NoProgram(_));
+    let severity = if is_grave {
+        Severity::High
+    } else {
+        Severity::Medium
+    };
+    Some(
+        signal
+            .severity(severity)
+            .steps(steps)
+            .fingerprint([kind, &*binding.id]),
+    )
 }

@@ -9,6 +9,7 @@ use crate::config::Config;
 use crate::config::LayerSource;
 use crate::config::Locations;
 use crate::config::OnError;
+use crate::config::Override;
 use crate::config::Provenance;
 use crate::config::Settings;
 use crate::config::Target;
@@ -86,8 +87,10 @@ impl Finder {
             }))
         });
         let trust = match locations {
-            Some(l) if !l.trust_all => Trust::of(&root, l.state_dir.as_deref())
-                .covering(&settings.agent_hook_dirs, &settings.issues),
+            Some(l) if !l.trust_all || settings.forbid.contains(&Override::Trust) => {
+                Trust::of(&root, l.state_dir.as_deref())
+                    .covering(&settings.agent_hook_dirs, &settings.issues)
+            }
             _ => Trust::everything(),
         };
         let named = settings.oracles.iter().filter(|dir| {

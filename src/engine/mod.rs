@@ -1,18 +1,19 @@
 //! Engine: event in, verdict out; the library's main call.
 
+mod adjust;
 mod background;
 mod builder;
 mod clock;
 mod derive;
+mod evaluation;
 mod failure;
+mod found;
 mod lookup;
 mod modify;
 mod origins;
 mod prepared;
-mod round;
 mod schedule;
 mod state;
-mod weigh;
 
 pub use self::builder::Background;
 pub use self::builder::EngineBuilder;
@@ -20,6 +21,7 @@ pub use self::builder::MakeWorkspace;
 pub use self::clock::Clock;
 pub use self::clock::FixedClock;
 pub use self::clock::SystemClock;
+pub use self::found::Found;
 pub use self::prepared::Prepared;
 pub use self::schedule::block_on;
 pub use self::state::EngineError;
@@ -33,10 +35,11 @@ use std::time::Instant;
 use serde_json::Map;
 use serde_json::Value;
 
-use self::round::Round;
-use self::round::micros;
+use self::evaluation::Evaluation;
+use self::evaluation::micros;
 use crate::config::Environment;
 use crate::config::Locations;
+use crate::config::Override;
 use crate::event::Event;
 use crate::fact::Facts;
 use crate::fact::FactsSeed;
@@ -147,7 +150,8 @@ impl Engine {
         let state = self.state();
         let event = Arc::new(event);
         let facts = self.facts(&state, event);
-        self.judge(&state, facts, Vec::new(), deadline).await
+        self.judge(&state, facts, Vec::new(), deadline, &Found::default())
+            .await
     }
 
     /// Evaluates an event and the issue events that its command line brings with it: `monoco issue submit` inside
@@ -166,7 +170,8 @@ impl Engine {
             &event,
         )];
         let facts = self.facts(&state, Arc::new(event));
-        self.judge(&state, facts, extra, None).await
+        self.judge(&state, facts, extra, None, &Found::default())
+            .await
     }
 
     #[doc(hidden)]
@@ -194,7 +199,10 @@ impl Engine {
                 .environment
                 .clone()
                 .or_else(|| settings.environment.clone())
-                .or_else(|| shared.environment.clone())
+                .or_else(|| {
+                    let is_free = !settings.forbid.contains(&Override::Env);
+                    shared.environment.clone().filter(|_| is_free)
+                })
                 .unwrap_or_else(|| "development".to_owned()),
             time: event.timestamp.unwrap_or_else(|| shared.clock.now()),
             home: shared.home.clone(),
@@ -204,14 +212,8 @@ impl Engine {
         }))
     }
 
-    /// Returns the bindings that an event is to meet; where the policy is broken, its faults alone.
+    /// Returns the bindings that an event is to meet.
     fn bindings(state: &State, facts: &Facts) -> Selection {
-        if !state.faults().is_empty() {
-            return Selection {
-                faults: state.faults().to_vec(),
-                ..Selection::default()
-            };
-        }
         let policy = state
             .policy()
             .trigger(facts.event().trigger, state.lookup());
@@ -226,29 +228,21 @@ impl Engine {
         facts: Arc<Facts>,
         extra: Vec<Signal>,
         deadline: Option<Instant>,
+        found: &Found,
     ) -> Verdict {
         let started = Instant::now();
         let trigger = facts.event().trigger;
-        let clock = &*self.shared.clock;
         let selection = Self::bindings(state, &facts);
-        if let Some(mut verdict) = state.broken(&selection.faults, trigger, clock) {
-            if state.signal_log().is_some() {
-                let most = state.policy().settings().max_stop_blocks;
-                weigh::limit_stop_blocks(&mut verdict.signals, &facts, most);
-            } else {
-                weigh::limit_uncounted_stop_blocks(&mut verdict.signals, facts.event());
-            }
-            verdict.decision = Decision::of(&verdict.signals);
-            return self
-                .finish(state, &facts, verdict, 0, started, deadline)
-                .await;
+        let own = state.own_signals(&facts);
+        let mut evaluation = Evaluation::new(self, state, facts, selection, deadline, found);
+        evaluation.add_faults();
+        for (name, signal) in own {
+            evaluation.add_extra(vec![signal], name, "configuration");
         }
-        let mut round = Round::new(self, state, facts, &selection, deadline);
-        round.add_extra(extra, "bypass", "settings.bypass");
-        round.add_extra(state.invalid_hooks(trigger), "hook-md", ".agents/hooks");
-        round.run().await;
-        let (verdict, facts) = round.verdict();
-        let skipped = selection.skipped;
+        evaluation.add_extra(extra, "bypass", "settings.bypass");
+        evaluation.add_extra(state.invalid_hooks(trigger), "hook-md", ".agents/hooks");
+        evaluation.run().await;
+        let (verdict, facts, skipped) = evaluation.verdict();
         self.finish(state, &facts, verdict, skipped, started, deadline)
             .await
     }
@@ -279,7 +273,7 @@ impl Engine {
                 signal.header.timestamp = self.shared.clock.now();
                 "signal-log".clone_into(&mut signal.header.source);
                 verdict.trigger.name().clone_into(&mut signal.context.hook);
-                weigh::limit_uncounted_stop_blocks(
+                adjust::limit_uncounted_stop_blocks(
                     std::slice::from_mut(&mut signal),
                     facts.event(),
                 );

@@ -8,6 +8,7 @@ use crate::event::Field;
 use crate::event::decoded;
 use crate::fact::Facts;
 use crate::oracle::OracleError;
+use crate::signal::Intensity;
 use crate::signal::Modification;
 use crate::signal::Payload;
 use crate::signal::Severity;
@@ -79,7 +80,7 @@ pub(super) fn settle(signals: &mut [Signal]) -> Vec<Modification> {
             Some((m, winner)) => {
                 *signal = signal
                     .clone()
-                    .with_intensity(crate::signal::Intensity::Prompt)
+                    .with_intensity(Intensity::Prompt)
                     .severity(Severity::Medium)
                     .reason(format!(
                         "`{}` would set `{}` to {}, but `{winner}` has already changed it",
@@ -100,6 +101,34 @@ pub(super) fn settle(signals: &mut [Signal]) -> Vec<Modification> {
         }
     }
     standing
+}
+
+/// Blocks what would change again what a control has changed already: nobody would judge that any more.
+pub(super) fn refuse_conflicts(signals: &mut [Signal], applied: &[Modification]) {
+    for signal in signals {
+        let Payload::Control(control) = &signal.payload else {
+            continue;
+        };
+        let conflict = control.modifications.iter().find_map(|m| {
+            let target = canonical(&m.target);
+            let earlier = applied
+                .iter()
+                .rev()
+                .find(|e| canonical(&e.target) == target)?;
+            (earlier.updated != m.updated).then(|| (m.target.clone(), m.updated_in_words()))
+        });
+        if let Some((target, updated)) = conflict {
+            let reason = format!(
+                "`{}` would set `{target}` to {updated}, which another binding has just changed",
+                signal.origin.binding
+            );
+            *signal = signal
+                .clone()
+                .with_intensity(Intensity::Block)
+                .reason(reason)
+                .steps(["Give the tool an input that neither of them changes"]);
+        }
+    }
 }
 
 /// Returns a target as a JSON Pointer into the tool's input where it is one; else as it is.
@@ -192,7 +221,7 @@ mod tests {
         ];
         let standing = settle(&mut signals);
         assert_eq!(standing.len(), 1);
-        assert_eq!(signals[1].intensity(), crate::signal::Intensity::Prompt);
-        assert_eq!(signals[2].intensity(), crate::signal::Intensity::Control);
+        assert_eq!(signals[1].intensity(), Intensity::Prompt);
+        assert_eq!(signals[2].intensity(), Intensity::Control);
     }
 }

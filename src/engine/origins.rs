@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use crate::config::Approved;
 use crate::config::Locations;
 use crate::diagnostic::SourceMap;
 use crate::stamp::Stamp;
@@ -15,7 +16,14 @@ impl Origins {
     /// Returns every layer that there is or could be, as it is now.
     pub(super) fn layers(locations: &Locations) -> Self {
         let layers = locations.layers().into_iter();
-        Self(layers.map(|(_, path)| stamped(path)).collect())
+        let approved = Approved::file(locations);
+        Self(
+            layers
+                .map(|(_, path)| path)
+                .chain(approved)
+                .map(stamped)
+                .collect(),
+        )
     }
 
     /// Adds the files that layers extend, as they are now.

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::Engine;
 use super::Evaluated;
+use super::Found;
 use super::State;
 use super::derive;
 use super::derive::Derived;
@@ -20,6 +21,7 @@ pub struct Prepared {
     state: Arc<State>,
     facts: Arc<Facts>,
     derived: Vec<Derived>,
+    found: Found,
 }
 
 impl Engine {
@@ -34,6 +36,7 @@ impl Engine {
             derived: derive::issue_events(&facts),
             facts,
             state,
+            found: Found::default(),
         }
     }
 }
@@ -45,6 +48,11 @@ impl Prepared {
         self.derived.is_empty() && self.state.only_computes(&self.facts)
     }
 
+    /// Returns what the evaluation will have found, to be looked at by whoever stops waiting for it.
+    pub fn found(&self) -> Found {
+        self.found.clone()
+    }
+
     /// Evaluates the event, then those that it brings along; after a stop the later ones are not evaluated.
     pub async fn evaluate(self, deadline: Option<Instant>) -> Vec<Evaluated> {
         let Self {
@@ -52,9 +60,12 @@ impl Prepared {
             state,
             facts,
             derived,
+            found,
         } = self;
         let event = facts.shared_event();
-        let verdict = engine.judge(&state, facts, Vec::new(), deadline).await;
+        let verdict = engine
+            .judge(&state, facts, Vec::new(), deadline, &found)
+            .await;
         let mut stopped = verdict.decision == Decision::Block;
         let mut all = vec![Evaluated { event, verdict }];
         for issue in derived {
@@ -69,7 +80,7 @@ impl Prepared {
                 .map(|flag| derive::bypass_signal(flag, state.policy().settings().bypass, &event))
                 .collect();
             let facts = engine.facts(&state, event.clone());
-            let verdict = engine.judge(&state, facts, extra, deadline).await;
+            let verdict = engine.judge(&state, facts, extra, deadline, &found).await;
             stopped = verdict.decision == Decision::Block;
             all.push(Evaluated { event, verdict });
         }

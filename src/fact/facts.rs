@@ -391,6 +391,8 @@ impl Facts {
 fn without_git(error: &GitError) -> FactValue<'static> {
     match error {
         GitError::NoRepository(_) => FactValue::Absent,
-        GitError::NoProgram(_) | GitError::Failed { .. } => FactValue::Unknown,
+        GitError::NoProgram(_) | GitError::NoBase(_) | GitError::Failed { .. } => {
+            FactValue::Unknown
+        }
     }
 }

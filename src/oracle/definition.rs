@@ -107,6 +107,16 @@ pub trait Factory: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether it runs hooks of a standard by which what fails lets the operation go on.
+    fn is_hook(&self) -> bool {
+        self.kind() == Kind::External
+    }
+
+    /// Returns the file that it was read from, as it is shown; none for what comes with a program.
+    fn own_file(&self) -> Option<&str> {
+        None
+    }
+
     /// Returns what is odd in the oracle itself, as warnings at the place that names it.
     fn remarks(&self, _named_at: Span) -> Vec<Diagnostic> {
         Vec::new()
@@ -152,6 +162,10 @@ impl Factory for Definition {
         let keys = PROGRAM_KEYS.iter().find(|(name, _)| *name == self.kebab);
         self.runs_programs
             && keys.is_none_or(|(_, keys)| keys.iter().any(|key| config.get(key).is_some()))
+    }
+
+    fn is_hook(&self) -> bool {
+        self.kebab == "command-hooks"
     }
 
     fn reads_files_with(&self, config: &Node) -> bool {

@@ -6,6 +6,7 @@ mod config;
 mod context;
 mod definition;
 pub mod external;
+mod not_judged;
 mod page;
 pub mod rhai;
 
@@ -20,6 +21,9 @@ pub use self::definition::Kind;
 pub use self::definition::Lookup;
 pub use self::definition::Registered;
 pub use self::definition::folded_name;
+pub use self::not_judged::InPlace;
+pub use self::not_judged::NotJudged;
+pub use self::not_judged::Standing;
 pub use self::page::page;
 
 use std::fmt;
@@ -27,6 +31,7 @@ use std::fmt;
 use async_trait::async_trait;
 
 use crate::signal::Signal;
+use crate::workspace::GitError;
 
 /// How an oracle must be run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,9 +77,31 @@ pub enum OracleError {
     /// The project that it comes from is not trusted to run programs.
     #[error("{0}")]
     Untrusted(String),
+    /// What it is to judge cannot be told, however often it is asked: git has no base, an input has no known form.
+    #[error("cannot be told: {0}")]
+    CannotTell(String),
 }
 
 impl OracleError {
+    /// Makes the error of what git could not tell.
+    pub fn of_git(error: &GitError) -> Self {
+        match error {
+            GitError::NoBase(_) => Self::CannotTell(error.to_string()),
+            _ => Self::Failed(error.to_string()),
+        }
+    }
+
+    /// Returns why the event was not judged.
+    pub const fn reason(&self) -> NotJudged {
+        match self {
+            Self::Failed(_) | Self::NoProgram(_) => NotJudged::Failed,
+            Self::TimedOut(_) => NotJudged::TimedOut,
+            Self::Panicked(_) => NotJudged::Panicked,
+            Self::Untrusted(_) => NotJudged::NotTrusted,
+            Self::CannotTell(_) => NotJudged::CannotTell,
+        }
+    }
+
     /// Makes the error of something that did not work.
     pub fn failed(message: impl Into<String>) -> Self {
         Self::Failed(message.into())

@@ -11,18 +11,24 @@ use crate::config::Node;
 use crate::config::OnError;
 use crate::diagnostic::Span;
 use crate::event::ToolCall;
+use crate::event::Trigger;
 use crate::fact::Fact;
 use crate::fact::FactSource;
 use crate::fact::Facts;
 use crate::hook_md::Matcher;
+use crate::oracle::InPlace;
 use crate::oracle::Kind;
 use crate::oracle::Mode;
+use crate::oracle::NotJudged;
+use crate::oracle::Standing;
 use crate::policy::OracleSlot;
 use crate::signal::Intensity;
 
 /// One oracle with its configuration and conditions, ready to run.
 #[derive(Debug)]
 pub struct Binding {
+    /// Its place among the bindings of its trigger, from 1.
+    pub place: usize,
     /// Unique in its trigger.
     pub id: Arc<str>,
     /// The oracle's name as it is logged.
@@ -41,8 +47,10 @@ pub struct Binding {
     pub is_async: bool,
     /// How long its oracle may take.
     pub timeout: Duration,
-    /// What its failure gives.
-    pub on_error: OnError,
+    /// What it gives where it does not judge, whatever the reason; where it does not say, [`NotJudged::gives`] does.
+    pub on_error: Option<OnError>,
+    /// What the settings say that a failure gives.
+    pub on_failure: Option<OnError>,
     /// The ceiling of what it gives.
     pub ceiling: Option<IntensityCeiling>,
     /// How repeated violations grow stronger.
@@ -102,6 +110,51 @@ impl Binding {
             Some(IntensityCeiling::Fixed(ceiling)) => given.min(*ceiling),
             _ => given,
         })
+    }
+
+    /// Returns what of it decides what takes the place of its judgement.
+    pub fn standing(&self, trigger: Trigger) -> Standing {
+        let is_hook = self.oracle.factory().is_hook();
+        let is_weakened = matches!(
+            self.ceiling,
+            Some(IntensityCeiling::Fixed(ceiling)) if ceiling < Intensity::Block
+        );
+        let strongest = self.strongest();
+        let can_block = !is_weakened && strongest.is_none_or(|s| s == Intensity::Block);
+        let holds = !is_hook || self.locked || self.on_error == Some(OnError::Block);
+        Standing {
+            trigger,
+            gates: trigger.is_pre() && !self.is_async && can_block && holds,
+            locked: self.locked,
+            is_hook,
+        }
+    }
+
+    /// Returns what takes the place of its judgement: as it says itself, else for failures as the settings say, else as
+    /// the table of [`NotJudged::gives`] says.
+    pub fn in_place(&self, reason: NotJudged, trigger: Trigger) -> InPlace {
+        let settings = self.on_failure.filter(|_| reason.is_failure());
+        match self.on_error.or(settings) {
+            Some(OnError::Allow) => InPlace::Warn,
+            Some(OnError::Prompt) => InPlace::Prompt,
+            Some(OnError::Block) => InPlace::Block,
+            None => reason.gives(self.standing(trigger)),
+        }
+    }
+
+    /// Whether a block that its oracle finds is one, whatever was answered before.
+    pub const fn blocks_as_found(&self) -> bool {
+        let is_full = matches!(
+            &self.ceiling,
+            None | Some(IntensityCeiling::Fixed(Intensity::Block))
+        );
+        is_full && self.escalate.is_none() && !self.overridable
+    }
+
+    /// Whether it must see what will really run, also where a later binding has changed it: what is locked, and hooks
+    /// that no layer names.
+    pub fn judges_what_runs(&self) -> bool {
+        !self.is_async && (self.locked || self.oracle.kind() == Kind::External)
     }
 
     /// Whether asking it for an event only computes: its conditions need nothing but the event and the log, and where

@@ -8,20 +8,19 @@ use crate::condition::By;
 use crate::condition::Condition;
 use crate::config::BindingSpec;
 use crate::config::Ceiling;
-use crate::config::OnError;
 use crate::config::Target;
 use crate::config::kebab_case;
 use crate::diagnostic::Code;
 use crate::diagnostic::Diagnostic;
-use crate::oracle::Kind;
 use crate::oracle::Lookup;
 use crate::signal::Intensity;
 
-/// Compiles a binding.
+/// Compiles the binding that stands at a place among those of its trigger.
 ///
 /// # Errors
 /// Every fault of it; none where it is switched off and names what is not there, so that it is left out.
 pub(super) fn binding(
+    place: usize,
     spec: &BindingSpec,
     policy: &Policy,
     lookup: &dyn Lookup,
@@ -62,11 +61,12 @@ pub(super) fn binding(
     if !faults.is_empty() {
         return Err(faults);
     }
-    let external = factory.kind() == Kind::External;
+    let factory_is_hook = factory.is_hook();
     let own = factory.front_matter();
     let own_timeout = own.map(|front| front.timeout);
     let says_async = spec.provenance.iter().any(|p| p.key == "async");
     Ok(Binding {
+        place,
         id: spec.id.as_str().into(),
         oracle_name: match &spec.target {
             Target::Oracle(_) => factory.kebab().into(),
@@ -84,12 +84,11 @@ pub(super) fn binding(
         priority: spec.priority,
         enabled: spec.enabled,
         timeout: (spec.timeout.or(own_timeout)).unwrap_or(policy.settings.timeout),
-        // External hooks fail open, as their standard says.
-        on_error: spec.on_error.unwrap_or(if external {
-            OnError::Allow
-        } else {
-            policy.settings.on_error
-        }),
+        on_error: spec.on_error,
+        on_failure: spec
+            .on_failure
+            .map_or(policy.settings.on_error, |locked| locked.0)
+            .filter(|_| !factory_is_hook),
         ceiling,
         escalate: spec.escalate.clone(),
         overridable: spec.overridable,

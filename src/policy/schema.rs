@@ -6,6 +6,7 @@ use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
 
+use crate::config::Override;
 use crate::config::PACKS;
 use crate::event::Trigger;
 use crate::fact::Fact;
@@ -152,6 +153,10 @@ fn when() -> Value {
 
 fn settings() -> Value {
     let on_error = json!(["allow", "prompt", "block"]);
+    let forbidden: Vec<&str> = Override::ALL
+        .iter()
+        .map(|variable| variable.name())
+        .collect();
     json!({
         "type": "object",
         "additionalProperties": false,
@@ -169,6 +174,11 @@ fn settings() -> Value {
             },
             "oracles": {"description": "Where script oracles are looked for.", "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
             "self_protection": {"description": "Whether agents are kept from changing what governs them; only system and user layers may say `false`.", "type": "boolean"},
+            "ratchet": {"description": "Whether a project is held to what was approved of it; only system and user layers may say `false`.", "type": "boolean"},
+            "forbid": {
+                "description": "The variables that count as not set; only the system layer may say so.",
+                "anyOf": [{"enum": forbidden}, {"type": "array", "items": {"enum": forbidden}}],
+            },
             "locked": {"description": "Whether later layers may not change what is set here.", "type": "boolean"},
             "log": {
                 "type": ["object", "null"],

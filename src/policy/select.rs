@@ -188,8 +188,8 @@ impl<'a> TriggerPolicy<'a> {
     /// Returns a binding by its number, or its faults.
     fn compile(self, n: usize) -> Option<Result<&'a Arc<Binding>, &'a Vec<Diagnostic>>> {
         let (slot, spec) = (self.compiled.slots.get(n)?, self.specs.get(n)?);
-        let compiled =
-            slot.get_or_init(|| compile::binding(spec, self.policy, self.lookup).map(Arc::new));
+        let compiled = slot
+            .get_or_init(|| compile::binding(n + 1, spec, self.policy, self.lookup).map(Arc::new));
         Some(compiled.as_ref())
     }
 }

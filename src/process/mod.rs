@@ -1,11 +1,14 @@
 //! Process: the one place that runs other programs, each with a deadline and a bound on its output.
 
+mod depth;
 mod error;
 mod group;
 mod program;
 mod pump;
 mod running;
 
+pub use self::depth::DEPTH;
+pub use self::depth::depth;
 pub use self::error::ProcessError;
 pub use self::program::Program;
 pub use self::running::end_all;

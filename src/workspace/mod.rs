@@ -57,6 +57,9 @@ pub enum GitError {
     /// There is no git program.
     #[error("the `git` program cannot be started: {0}")]
     NoProgram(String),
+    /// The history that is here does not reach back to where the branch began, so that nobody can tell what it changes.
+    #[error("{0}; fetch the whole history (`git fetch --unshallow`; in CI: `fetch-depth: 0`)")]
+    NoBase(String),
     /// Git failed.
     #[error("`git {command}` failed: {message}")]
     Failed {

@@ -133,7 +133,12 @@ fn every_kind_of_fault_is_located_and_blocks() {
             checked.stdout
         );
         assert!(checked.stdout.contains(says), "{kind}: {}", checked.stdout);
-        let before = world.ahp(&["run", "pre-tool-use", "--tool", "Bash"]);
+        // A layer that fails stops what it binds.
+        let before = if policy.contains("pre-issue-submit") {
+            world.ahp(&["run", "pre-issue-submit", "--issue", "FEAT-1"])
+        } else {
+            world.ahp(&["run", "pre-tool-use", "--tool", "Bash"])
+        };
         assert_eq!(before.code, 2, "{kind}: {}{}", before.stdout, before.stderr);
         let after = world.ahp(&["run", "post-tool-use", "--tool", "Bash"]);
         assert_eq!(after.code, 0, "{kind}: {}{}", after.stdout, after.stderr);
@@ -230,6 +235,7 @@ fn init_takes_every_pack_and_names_the_schema_that_editors_read() {
         let world = World::new("");
         let made = world.ahp(&["init", "--pack", pack.name]);
         assert_eq!(made.code, 0, "{}: {}", pack.name, made.stderr);
+        world.ahp(&["trust", "-y"]);
         let checked = world.ahp(&["check", "--deny-warnings"]);
         assert_eq!(checked.code, 0, "{}: {}", pack.name, checked.stdout);
         let policy = world.read(".ahp/hooks.yaml");
@@ -433,6 +439,7 @@ fn no_pack_is_warned_of_under_any_host_of_claudes_form() {
         world.git_init();
         let installed = world.ahp(&["install", "claude-code", "--project"]);
         assert_eq!(installed.code, 0, "{}", installed.stderr);
+        world.ahp(&["trust", "-y"]);
         let checked = world.ahp(&["check", "--deny-warnings"]);
         assert_eq!(checked.code, 0, "{}: {}", pack.name, checked.stdout);
     }

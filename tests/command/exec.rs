@@ -171,6 +171,7 @@ fn a_command_that_the_policy_changes_is_run_as_changed_or_not_at_all() {
             ),
         );
         world.git_init();
+        world.ahp(&["trust", "-y"]);
         let git = ["git", "commit", "--allow-empty", "-m", "orig"];
         let (got, stdout, stderr) = exec(&world, &git, "0");
         assert_eq!((got, stdout.as_str()), (code, ran), "{updated}: {stderr}");
@@ -191,6 +192,7 @@ fn what_a_changed_command_submits_has_its_own_hooks() {
         ".ahp/hooks.yaml",
         POLICY.to_owned() + "  pre-tool-use:\n    - oracle: say\n",
     );
+    world.ahp(&["trust", "-y"]);
     let (code, _, stderr) = exec(&world, &["git", "commit", "-m", "orig"], "0");
     assert_eq!(code, 2, "{stderr}");
     assert!(!world.path("called").exists());

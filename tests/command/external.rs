@@ -26,7 +26,7 @@ fn decision(world: &World) -> String {
 #[test]
 fn a_cloned_project_runs_nothing_before_ahp_trust() {
     let world = cloned();
-    assert_eq!(decision(&world), "allow");
+    assert_eq!(decision(&world), "ask");
     let shown = world.ahp(&["trust", "--show"]);
     assert!(
         shown
@@ -35,7 +35,7 @@ fn a_cloned_project_runs_nothing_before_ahp_trust() {
         "{}",
         shown.stdout
     );
-    assert_eq!(decision(&world), "allow");
+    assert_eq!(decision(&world), "ask");
     let granted = world.ahp(&["trust"]);
     assert_eq!(granted.code, 0);
     assert!(
@@ -50,13 +50,13 @@ fn a_cloned_project_runs_nothing_before_ahp_trust() {
         ".agents/hooks/guard/scripts/run.sh",
         "echo never >&2; exit 2",
     );
-    assert_eq!(decision(&world), "allow");
+    assert_eq!(decision(&world), "ask");
     let diff = world.ahp(&["trust", "--diff"]).stdout;
     assert!(
         diff.contains("-echo no >&2") && diff.contains("+echo never >&2"),
         "{diff}"
     );
-    assert_eq!(decision(&world), "allow");
+    assert_eq!(decision(&world), "ask");
     let again = world.ahp(&["trust"]).stdout;
     assert!(again.contains("+echo never >&2"), "{again}");
     assert_eq!(decision(&world), "block");
@@ -67,7 +67,7 @@ fn a_cloned_project_runs_nothing_before_ahp_trust() {
             .stdout
             .contains("no longer trusted")
     );
-    assert_eq!(decision(&world), "allow");
+    assert_eq!(decision(&world), "ask");
     assert!(!world.root().join(".ahp/trust").exists());
 }
 

@@ -266,8 +266,8 @@ fn a_cached_policy_makes_the_same_bindings() {
         bindings.collect::<Vec<_>>()
     };
     let read = bindings();
-    // Those of the layers, and self-protection.
-    assert_eq!(read.len(), 6, "{read:#?}");
+    // Those of the layers, self-protection, and the user's that nobody has approved to be switched off.
+    assert_eq!(read.len(), 7, "{read:#?}");
     assert!(Config::load_for(&locations, &[Trigger::PreToolUse]).is_cached);
     assert_eq!(bindings(), read);
 }

@@ -105,9 +105,10 @@ fn policy(config: &Config) -> Value {
     json!({"settings": config.settings, "bindings": bindings})
 }
 
+/// Stacks layers that have the same say: settings of one with more say would hold for its own bindings.
 fn three(a: &str, b: &str, c: &str) -> ahp::config::Loaded {
     let layers = [
-        (LayerSource::User, "a.yaml", a),
+        (LayerSource::Project, "a.yaml", a),
         (LayerSource::Project, "b.yaml", b),
         (LayerSource::Local, "c.yaml", c),
     ];

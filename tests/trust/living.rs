@@ -84,11 +84,11 @@ fn a_living_engine_sees_trust_that_is_granted_and_taken_back() {
         ],
     );
     let decision = || living.judge(Trigger::PreToolUse).decision;
-    assert_eq!(decision(), Decision::Allow);
+    assert_eq!(decision(), Decision::Ask);
     living.grant();
     assert_eq!(decision(), Decision::Block);
     assert!(living.trust().revoke().unwrap());
-    assert_eq!(decision(), Decision::Allow);
+    assert_eq!(decision(), Decision::Ask);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use super::settings::ON_ERROR;
 use crate::config::Ceiling;
 use crate::config::Escalation;
 use crate::config::LayerSource;
+use crate::config::LockedOnError;
 use crate::config::Node;
 use crate::config::OnError;
 use crate::config::Provenance;
@@ -67,6 +68,8 @@ pub(in crate::config) struct Entry {
     pub(in crate::config) is_async: Option<bool>,
     pub(in crate::config) timeout: Option<Duration>,
     pub(in crate::config) on_error: Option<OnError>,
+    /// What the settings said of failures when the binding was locked.
+    pub(in crate::config) on_failure: Option<LockedOnError>,
     pub(in crate::config) intensity: Option<Ceiling>,
     pub(in crate::config) escalate: Option<Escalation>,
     pub(in crate::config) overridable: Option<bool>,
@@ -98,6 +101,7 @@ pub(super) fn binding(
         is_async: None,
         timeout: None,
         on_error: None,
+        on_failure: None,
         intensity: None,
         escalate: None,
         overridable: None,

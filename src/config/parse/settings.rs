@@ -3,10 +3,12 @@
 use super::checker::Checker;
 use crate::config::Bypass;
 use crate::config::Fsync;
+use crate::config::LayerSource;
 use crate::config::LogEvents;
 use crate::config::Node;
 use crate::config::OnBlock;
 use crate::config::OnError;
+use crate::config::Override;
 use crate::config::Settings;
 use crate::config::Value;
 use crate::diagnostic::Code;
@@ -35,7 +37,7 @@ const SETTINGS: Table = &[
     }),
     ("on_error", |node, checker| {
         let value = checker.choice(node, ON_ERROR)?;
-        change(move |settings| settings.on_error = value)
+        change(move |settings| settings.on_error = Some(value))
     }),
     ("timeout", |node, checker| {
         let value = checker.duration(node)?;
@@ -68,7 +70,15 @@ const SETTINGS: Table = &[
         let dirs = checker.paths(node);
         change(|settings| settings.oracles = dirs)
     }),
-    ("self_protection", self_protection),
+    ("self_protection", |node, checker| {
+        let on = persons_own(node, checker, "self-protection")?;
+        change(move |settings| settings.self_protection = on)
+    }),
+    ("ratchet", |node, checker| {
+        let on = persons_own(node, checker, "the ratchet")?;
+        change(move |settings| settings.ratchet = on)
+    }),
+    ("forbid", forbid),
 ];
 
 /// The keys of `settings.log`.
@@ -198,23 +208,49 @@ fn agent_hooks(node: &Node, checker: &mut Checker<'_>) -> Option<Change> {
     })
 }
 
-fn self_protection(node: &Node, checker: &mut Checker<'_>) -> Option<Change> {
+/// Reads a boolean that no layer of a project may make `false`, because an agent may edit it.
+fn persons_own(node: &Node, checker: &mut Checker<'_>, what: &str) -> Option<bool> {
     let on = checker.boolean(node)?;
-    if !on && checker.source.is_of_project() {
+    if on || !checker.source.is_of_project() {
+        return Some(on);
+    }
+    let message = format!("the {} layer cannot switch {what} off", checker.source);
+    checker.push(Diagnostic::error(Code::Locked, message, node.span).help(
+        "only `/etc/ahp/hooks.yaml` and `~/.ahp/hooks.yaml` can, because an agent may edit this file",
+    ));
+    None
+}
+
+/// Reads `forbid`: the variables that the system layer takes away.
+fn forbid(node: &Node, checker: &mut Checker<'_>) -> Option<Change> {
+    if checker.source != LayerSource::System {
+        let message = format!("the {} layer cannot forbid a variable", checker.source);
         checker.push(
-            Diagnostic::error(
-                Code::Locked,
-                format!(
-                    "the {} layer cannot switch self-protection off",
-                    checker.source
-                ),
-                node.span,
-            )
-            .help("only `/etc/ahp/hooks.yaml` and `~/.ahp/hooks.yaml` can, because an agent may edit this file"),
+            Diagnostic::error(Code::Locked, message, node.span)
+                .help("only `/etc/ahp/hooks.yaml` can"),
         );
         return None;
     }
-    change(move |settings| settings.self_protection = on)
+    let mut forbidden = Vec::new();
+    for (name, span) in checker.texts(node, "the name of a variable") {
+        let mut all = Override::ALL.iter();
+        if let Some(variable) = all.find(|variable| variable.name() == name) {
+            forbidden.push(*variable);
+            continue;
+        }
+        let names = Override::ALL.iter().map(|variable| variable.name());
+        let listed: Vec<_> = names.clone().map(|name| format!("`{name}`")).collect();
+        checker.push(
+            Diagnostic::error(
+                Code::BadValue,
+                format!("`{name}` cannot be forbidden"),
+                span,
+            )
+            .did_you_mean(&name, names)
+            .help(format!("expected one of {}", listed.join(", "))),
+        );
+    }
+    change(|settings| settings.forbid = forbidden)
 }
 
 fn max_size(node: &Node, checker: &mut Checker<'_>) -> Option<Change> {

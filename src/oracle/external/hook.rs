@@ -20,7 +20,9 @@ use crate::oracle::Kind;
 use crate::oracle::Oracle;
 use crate::oracle::OracleConfig;
 use crate::oracle::OracleError;
+use crate::process::DEPTH;
 use crate::process::Program;
+use crate::process::depth;
 use crate::signal::Signal;
 
 /// A HOOK.md hook, run as an oracle.
@@ -61,6 +63,7 @@ impl HookOracle {
         let finished = Program::new(entry.argv())
             .dir(work_dir)
             .env("AHP_PROJECT_DIR", context.root())
+            .env(DEPTH, (depth() + 1).to_string())
             .env("AHP_TRIGGER", event.trigger.name())
             .env("AHP_HOOK_DIR", &dir)
             .stdin(input::of(facts, &hook.front.event_type))

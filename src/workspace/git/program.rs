@@ -118,6 +118,8 @@ impl Git {
             "core.fsmonitor=false",
             "-c",
             "core.untrackedCache=keep",
+            "-c",
+            "safe.bareRepository=explicit",
         ];
         let argv = fixed.iter().chain(arguments).map(|&a| a.to_owned());
         let program = Program::new(argv.collect())

@@ -269,8 +269,16 @@ impl Repository {
         let Some(head) = self.head_commit() else {
             return Ok(None);
         };
+        let head_alone = |why: &str| {
+            if self.is_shallow() {
+                return Err(GitError::NoBase(format!(
+                    "this is a shallow clone and {why}"
+                )));
+            }
+            Ok(Some(head.into()))
+        };
         let Some(default) = self.default() else {
-            return Ok(Some(head.into()));
+            return head_alone("has no default branch to compare with");
         };
         // On the default branch itself, what its remote does not have yet is the change.
         let own = self
@@ -283,26 +291,28 @@ impl Repository {
             .map(String::as_str)
             .filter(|reference| *reference != own)
             .collect();
-        if others.is_empty()
-            || others
-                .iter()
-                .any(|reference| self.commit(reference).as_deref() == Some(head))
-        {
-            return Ok(Some(head.into()));
+        if others.is_empty() {
+            return head_alone("has nothing to compare its branch with");
+        }
+        if (others.iter()).any(|reference| self.commit(reference).as_deref() == Some(head)) {
+            return head_alone("has nothing older than its head");
         }
         // The nearest ancestor that any of the refs has: a stale local `main` does not make the change larger.
         let mut arguments = vec!["merge-base", "HEAD"];
         arguments.extend(&others);
         match self.git.ask(&arguments) {
             Some(base) => Ok(Some(base.into())),
-            None => Err(GitError::Failed {
-                command: arguments.join(" "),
-                message: format!(
-                    "HEAD has no commit in common with the default branch `{}`; a shallow clone may lack it",
-                    default.name
-                ),
-            }),
+            None => Err(GitError::NoBase(format!(
+                "HEAD has no commit in common with the default branch `{}`",
+                default.name
+            ))),
         }
+    }
+
+    /// Whether older commits were left out when the repository was cloned.
+    fn is_shallow(&self) -> bool {
+        let told = self.git.ask(&["rev-parse", "--is-shallow-repository"]);
+        told.is_some_and(|told| told.trim() == "true")
     }
 
     fn default(&self) -> Option<&DefaultBranch> {

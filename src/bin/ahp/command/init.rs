@@ -1,10 +1,12 @@
 //! ahp init: writes a starter `.ahp/hooks.yaml`.
 
 use std::fs;
+use std::io::IsTerminal as _;
 use std::io::Write as _;
 use std::path::Path;
 use std::path::PathBuf;
 
+use ahp::config::Approved;
 use ahp::config::PACKS;
 use ahp::config::Pack;
 use ahp::engine::Engine;
@@ -74,6 +76,10 @@ fn init(args: &Args) -> Result<Exit, String> {
         .write_all(starter(&args.pack).as_bytes())
         .map_err(|e| format!("cannot write `{}`: {e}", file.display()))?;
     output::line(format!("wrote {}", file.display()));
+    if std::io::stdin().is_terminal() {
+        let locations = project::locations(Some(&dir));
+        Approved::of(&locations, true).write(&locations).ok();
+    }
     write_schema(&dir)?;
     if ignore(&dir)? {
         output::line(format!(

@@ -4,6 +4,8 @@ use std::io::BufRead as _;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
+use ahp::config::Approved;
+use ahp::config::Locations;
 use ahp::engine::Clock as _;
 use ahp::engine::SystemClock;
 use ahp::trust::Change;
@@ -52,6 +54,7 @@ fn trust(args: &Args) -> Result<Exit, String> {
         );
     }
     locations.trust_all = false;
+    let policy = locations.clone();
     let engine = project::engine(locations)
         .build()
         .map_err(|e| e.to_string())?;
@@ -59,6 +62,8 @@ fn trust(args: &Args) -> Result<Exit, String> {
     let trust = state.trust();
     if args.revoke {
         let was = trust.revoke().map_err(|error| error.to_string())?;
+        let first = Approved::of(&policy, false).write(&policy);
+        first.map_err(|error| error.to_string())?;
         output::line(if was {
             format!("{} is no longer trusted", root.display())
         } else {
@@ -79,6 +84,7 @@ fn trust(args: &Args) -> Result<Exit, String> {
         return Ok(Exit::Success);
     }
     if changes.is_empty() {
+        approve(&policy)?;
         output::line(match trust.manifest() {
             Some(manifest) => format!(
                 "{} is trusted as it is: {}",
@@ -101,6 +107,7 @@ fn trust(args: &Args) -> Result<Exit, String> {
     let files = trust
         .grant(&look, SystemClock.now())
         .map_err(|error| error.to_string())?;
+    approve(&policy)?;
     if args.format == Format::Human {
         output::line(format!(
             "{} is trusted: {}",
@@ -109,6 +116,12 @@ fn trust(args: &Args) -> Result<Exit, String> {
         ));
     }
     Ok(Exit::Success)
+}
+
+/// Approves the project's layers as they are: what they weaken has effect from now on.
+fn approve(locations: &Locations) -> Result<(), String> {
+    let approved = Approved::of(locations, true).write(locations);
+    approved.map_err(|error| format!("what was approved cannot be kept: {error}"))
 }
 
 fn confirmed(root: &std::path::Path) -> bool {

@@ -159,10 +159,7 @@ impl CompletionVerifier {
         if !self.require_tests && !self.require_docs {
             return Ok(Vec::new());
         }
-        let changes = context
-            .facts
-            .changes()
-            .map_err(|e| OracleError::failed(e.to_string()))?;
+        let changes = context.facts.changes().map_err(OracleError::of_git)?;
         let here: Vec<&str> = changes
             .files
             .iter()

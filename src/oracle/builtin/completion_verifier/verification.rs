@@ -160,10 +160,7 @@ fn tests_pass(context: &HookContext, name: &str) -> Result<Option<String>, Oracl
 
 fn lint_clean(context: &HookContext, path: &str) -> Result<Option<String>, OracleError> {
     let files = if path.is_empty() {
-        let changes = context
-            .facts
-            .changes()
-            .map_err(|e| OracleError::failed(e.to_string()))?;
+        let changes = context.facts.changes().map_err(OracleError::of_git)?;
         changes
             .files
             .iter()

@@ -120,10 +120,7 @@ impl Default for FileChangeLimiter {
 #[async_trait]
 impl Oracle for FileChangeLimiter {
     async fn evaluate(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
-        let changes = context
-            .facts
-            .changes()
-            .map_err(|error| OracleError::failed(error.to_string()))?;
+        let changes = context.facts.changes().map_err(OracleError::of_git)?;
         let files: Vec<&ChangedFile> = changes
             .files
             .iter()

@@ -121,10 +121,7 @@ impl Oracle for LintChecker {
         if !context.workspace().is_on_disk() {
             return Ok(Vec::new());
         }
-        let changes = context
-            .facts
-            .changes()
-            .map_err(|e| OracleError::failed(e.to_string()))?;
+        let changes = context.facts.changes().map_err(OracleError::of_git)?;
         let files: Vec<String> = changes
             .files
             .iter()

@@ -111,7 +111,7 @@ pub(in crate::oracle) fn by_change(context: &HookContext) -> Result<Vec<Added>, 
                 .filter_map(|path| whole_file(context, path))
                 .collect());
         }
-        Err(error) => return Err(OracleError::failed(error.to_string())),
+        Err(error) => return Err(OracleError::of_git(error)),
     };
     if changes.files.is_empty() {
         return Ok(Vec::new());

@@ -12,7 +12,9 @@ use super::input;
 use super::input::Tool;
 use crate::oracle::HookContext;
 use crate::oracle::OracleError;
+use crate::process::DEPTH;
 use crate::process::Program;
+use crate::process::depth;
 use crate::signal::Intensity;
 use crate::signal::Signal;
 
@@ -26,7 +28,7 @@ pub(crate) fn run(
     let event = context.event();
     let due: Vec<&Handler> = file
         .handlers(event.trigger)
-        .filter(|handler| is_for(handler, context))
+        .filter(|handler| !is_own_wire(handler) && is_for(handler, context))
         .collect();
     if due.is_empty() {
         return Ok(Vec::new());
@@ -74,6 +76,22 @@ fn settle(results: Vec<Result<Vec<Signal>, OracleError>>) -> Result<Vec<Signal>,
         signals.push(Signal::prompt("hook-failed", first.to_string()));
     }
     Ok(signals)
+}
+
+/// Whether a handler is the wire by which its host calls `ahp`: what it would be told of is judged here already, and `ahp`
+/// would call itself without end.
+fn is_own_wire(handler: &Handler) -> bool {
+    let line = match &handler.command {
+        Some(Command::Shell { line, .. }) => line.clone(),
+        Some(Command::Exec(words)) => words.join(" "),
+        None => return false,
+    };
+    let Some((program, _)) = line.split_once(" hook") else {
+        return false;
+    };
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let name = name.trim_matches(['\'', '"', ' ']);
+    (name == "ahp" || name.starts_with("ahp-")) && !program.contains([';', '&', '|', '\n'])
 }
 
 fn is_for(handler: &Handler, context: &HookContext) -> bool {
@@ -129,6 +147,7 @@ fn run_one(
         .dir(&work_dir)
         .env("CLAUDE_PROJECT_DIR", root)
         .env("AHP_PROJECT_DIR", root)
+        .env(DEPTH, (depth() + 1).to_string())
         .env("AHP_TRIGGER", event.trigger.name());
     if let Some(path) = facts.tool().and_then(|view| view.paths.first()) {
         program = program.env("TOOL_INPUT_FILE_PATH", path);

@@ -129,6 +129,10 @@ impl Factory for Arc<Script> {
         false
     }
 
+    fn own_file(&self) -> Option<&str> {
+        (!self.file.starts_with("ahp:")).then_some(&*self.file)
+    }
+
     fn remarks(&self, named_at: Span) -> Vec<Diagnostic> {
         let remark = |misspelt: &MisspeltFact| {
             let (line, column) = (misspelt.line, misspelt.column);

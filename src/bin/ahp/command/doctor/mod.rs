@@ -183,7 +183,12 @@ fn of_policy(engine: &Engine, locations: &Locations) -> Policy {
             .filter(|b| b.enabled && b.is_written())
             .count(),
         faults: state.faults().iter().map(line).collect(),
-        warnings: state.warnings().iter().map(line).collect(),
+        warnings: state
+            .warnings()
+            .iter()
+            .chain(&state.untrusted())
+            .map(line)
+            .collect(),
     }
 }
 

@@ -11,7 +11,9 @@ use ahp::engine::State;
 use ahp::event::Trigger;
 use ahp::fact::Fact;
 use ahp::fact::Facts;
+use ahp::oracle::NotJudged;
 use anstyle::Style;
+use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
 
@@ -129,6 +131,17 @@ fn binding(state: &State, trigger: Trigger, spec: &BindingSpec, facts: Option<&F
         .trigger(trigger, state.lookup())
         .and_then(|policy| policy.bindings().find(|(b, _)| *b.id == *spec.id))
         .map(|(binding, _)| binding);
+    if let (Some(compiled), Some(value)) = (compiled, value.as_object_mut()) {
+        let gives = |reason: &NotJudged| {
+            let in_place = compiled.in_place(*reason, trigger).name();
+            (reason.name().to_owned(), in_place.into())
+        };
+        let reasons = NotJudged::ALL
+            .iter()
+            .filter(|r| **r != NotJudged::LayerFaulty);
+        let table: Map<String, Value> = reasons.map(gives).collect();
+        value.insert("not_judged".to_owned(), table.into());
+    }
     if let (Some(facts), Some(compiled), Some(value)) = (facts, compiled, value.as_object_mut()) {
         let fires = compiled.enabled && compiled.applies(facts);
         let tests: Vec<Value> = compiled
@@ -163,6 +176,13 @@ fn human(value: &Value) -> String {
         },
     );
     out.push_str(&lines(&value["values"]));
+    let reasons = value["not_judged"].as_object().into_iter().flatten();
+    let reasons: Vec<String> = reasons
+        .map(|(reason, gives)| format!("{reason}: {}", gives.as_str().unwrap_or_default()))
+        .collect();
+    if !reasons.is_empty() {
+        write!(out, "\n    {DIM}not judged  {}{DIM:#}", reasons.join(" · ")).ok();
+    }
     if let Some(fires) = value["fires"].as_bool() {
         write!(
             out,

@@ -11,6 +11,7 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 use std::time::Instant;
 
+use ahp::config::Approved;
 use ahp::config::Environment;
 use ahp::config::Locations;
 use ahp::engine::Evaluated;
@@ -24,6 +25,7 @@ use ahp::host::Input;
 use ahp::host::MOST_BYTES;
 use ahp::host::Queue;
 use ahp::host::Reply;
+use ahp::process::depth;
 use ahp::signal::Signal;
 use ahp::verdict::Decision;
 use ahp::verdict::Verdict;
@@ -38,6 +40,9 @@ use self::stand_in::Trouble;
 use self::stand_in::answer;
 use self::stand_in::note;
 use crate::project;
+
+/// How many hooks may call `ahp hook` inside of one another: a hook may well start an agent that has hooks.
+const MOST_DEPTH: u32 = 3;
 
 /// How long `ahp` takes at most where neither the command line nor the host says more.
 const PATIENCE: Duration = Duration::from_secs(24);
@@ -147,6 +152,11 @@ fn evaluate(
         work_dir: &here.work_dir,
     });
     let mut decoded = decoded.map_err(|error| Trouble::Event(error.to_string()))?;
+    if depth() > MOST_DEPTH {
+        progress.decoded = Some(decoded);
+        let why = format!("{MOST_DEPTH} hooks have called `ahp hook` inside of one another");
+        return Err(Trouble::Event(why));
+    }
     if let (Some(name), None) = (&args.host, host) {
         let near =
             Host::nearest(name).map_or_else(String::new, |n| format!("; did you mean `{n}`?"));
@@ -215,14 +225,18 @@ fn judge(
     deadlines: Deadlines,
 ) -> Result<Vec<Verdict>, Trouble> {
     let is_canary = event.session_id.as_deref() == Some(CANARY);
+    if !is_canary && !locations.trust_all {
+        Approved::keep_first(&locations);
+    }
     let mut engine = project::engine(locations).only(event.trigger);
     if is_canary {
         engine = engine.without_log();
     }
     let engine = engine.build().map_err(|e| Trouble::Event(e.to_string()))?;
     let state = engine.state();
-    progress.on_error = Some(state.policy().settings().on_error);
+    progress.on_error = state.policy().settings().on_error;
     let prepared = engine.prepare(state, event.clone());
+    progress.found = prepared.found();
     let evaluated = if prepared.only_computes() {
         block_on(prepared.evaluate(Some(deadlines.checks)))
     } else {

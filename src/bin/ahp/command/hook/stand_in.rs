@@ -5,13 +5,18 @@ use std::path::PathBuf;
 
 use ahp::config::OnError;
 use ahp::engine::Clock as _;
+use ahp::engine::Found;
 use ahp::engine::SystemClock;
+use ahp::event::Event;
 use ahp::event::Trigger;
 use ahp::host::Decoded;
 use ahp::host::Host;
 use ahp::host::Journal;
 use ahp::host::Moment;
 use ahp::host::Reply;
+use ahp::oracle::InPlace;
+use ahp::oracle::NotJudged;
+use ahp::oracle::Standing;
 use ahp::signal::Signal;
 use ahp::verdict::Verdict;
 
@@ -21,7 +26,10 @@ use super::Args;
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     pub(super) decoded: Option<Decoded>,
+    /// What the settings say that a failure gives, if they do.
     pub(super) on_error: Option<OnError>,
+    /// What the evaluation has found that is under way.
+    pub(super) found: Found,
     pub(super) state_dir: Option<PathBuf>,
 }
 
@@ -73,20 +81,41 @@ fn refuse(args: &Args, host: Option<&'static Host>, progress: &Progress, why: &s
         "check the hook's command line in the host's settings: `ahp doctor` does",
         "or take it out with `ahp uninstall`",
     ]);
-    say(&decoded, signal)
+    answer_with(&decoded, vec![signal])
 }
 
-/// Answers in place of an evaluation that has not ended, as `on_error` says.
+/// Answers in place of an evaluation that has not ended: with what it had found to block, else as `on_error` says, else
+/// as for a gate that failed.
 fn fallback(args: &Args, host: Option<&'static Host>, progress: &Progress, why: &str) -> Reply {
     let decoded = stand_in(args, host, progress);
-    match progress.on_error.unwrap_or(OnError::Prompt) {
-        OnError::Allow => decoded.host.no_opinion(&decoded.event),
-        OnError::Prompt => say(&decoded, Signal::prompt("oracle-error", why)),
-        OnError::Block => say(
-            &decoded,
-            Signal::block("oracle-error", why).steps(["try again", "look at `ahp doctor`"]),
-        ),
+    let blocks = progress.found.blocks();
+    if !blocks.is_empty() {
+        return answer_with(&decoded, blocks);
     }
+    let trigger = decoded.moment.and_then(|m| m.trigger);
+    let trigger = trigger.unwrap_or(Trigger::PreToolUse);
+    let is_again = |event: &Event| event.stop.as_ref().is_some_and(|stop| stop.active);
+    let prompt = || Signal::prompt("oracle-error", why);
+    let in_place = NotJudged::TimedOut.gives(Standing {
+        trigger,
+        gates: trigger.is_pre(),
+        locked: false,
+        is_hook: false,
+    });
+    let signal = match (progress.on_error, in_place) {
+        (Some(OnError::Allow), _) => return decoded.host.no_opinion(&decoded.event),
+        // No agent runs for ever.
+        _ if decoded.events.iter().any(is_again) => prompt(),
+        (Some(OnError::Block), _) | (None, InPlace::Block | InPlace::BlockOnce) => {
+            Signal::block("oracle-error", why)
+        }
+        (None, InPlace::Ask) => prompt().must_be_answered(),
+        _ => prompt(),
+    };
+    answer_with(
+        &decoded,
+        vec![signal.steps(["try again", "look at `ahp doctor`"])],
+    )
 }
 
 /// Returns what was decoded, or else what the command line alone tells: at worst, that it is about a tool.
@@ -107,9 +136,8 @@ fn stand_in(args: &Args, host: Option<&'static Host>, progress: &Progress) -> De
     }
 }
 
-fn say(decoded: &Decoded, signal: Signal) -> Reply {
+fn answer_with(decoded: &Decoded, signals: Vec<Signal>) -> Reply {
     let trigger = decoded.moment.and_then(|m| m.trigger);
-    let signals = vec![signal];
     let verdict = Verdict::of(trigger.unwrap_or(Trigger::PreToolUse), signals);
     decoded.host.answer(decoded, vec![verdict], None)
 }

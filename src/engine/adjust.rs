@@ -18,21 +18,21 @@ use crate::signal_log::Chain;
 
 /// What became of the signals of one binding.
 #[derive(Debug, Default)]
-pub(super) struct Weighed {
+pub(super) struct Adjusted {
     pub(super) signals: Vec<Signal>,
     /// The answered signals whose answers held back or changed what was found.
     pub(super) waived: Vec<Uuid>,
 }
 
-/// Weighs the signals that a binding found by judging.
-pub(super) fn weigh(
+/// Adjusts the signals that a binding found by judging.
+pub(super) fn adjust(
     found: Vec<Signal>,
     binding: &Binding,
     facts: &Arc<Facts>,
     clock: &dyn Clock,
-) -> Weighed {
+) -> Adjusted {
     if found.is_empty() {
-        return Weighed::default();
+        return Adjusted::default();
     }
     let step = binding.escalate.as_ref().and_then(|escalation| {
         let subject = counted_for(facts.event(), escalation.per_issue);
@@ -46,23 +46,23 @@ pub(super) fn weigh(
         .into_iter()
         .map(|signal| limited(signal, step, ceiling))
         .collect();
-    weigh_settled(found, binding, facts, clock)
+    adjust_settled(found, binding, facts, clock)
 }
 
-/// Weighs signals whose strength is settled: of a failure, which `on_error` has spoken about, or of what nobody waits for.
-pub(super) fn weigh_settled(
+/// Adjusts signals whose strength is settled: of a failure, which `on_error` has spoken about, or of what nobody waits for.
+pub(super) fn adjust_settled(
     found: Vec<Signal>,
     binding: &Binding,
     facts: &Arc<Facts>,
     clock: &dyn Clock,
-) -> Weighed {
+) -> Adjusted {
     if found.is_empty() {
-        return Weighed::default();
+        return Adjusted::default();
     }
     let event = facts.event();
     let chain = chain(facts, binding, event.subject().unwrap_or_default());
     let now = clock.now();
-    let mut weighed = Weighed::default();
+    let mut adjusted = Adjusted::default();
     for mut signal in found {
         let fingerprint = signal.finding();
         let answered = |action: Action| {
@@ -76,19 +76,19 @@ pub(super) fn weigh_settled(
                 if let Some(waiver) =
                     answered(Action::Acknowledge).or_else(|| answered(Action::Dismiss))
                 {
-                    weighed.waived.push(waiver.signal_id);
+                    adjusted.waived.push(waiver.signal_id);
                     continue;
                 }
             }
             Intensity::Block if binding.overridable => {
                 if let Some(waiver) = answered(Action::ProceedWithRisk) {
-                    weighed.waived.push(waiver.signal_id);
+                    adjusted.waived.push(waiver.signal_id);
                     continue;
                 }
             }
             Intensity::Control => {
                 if let Some(waiver) = answered(Action::RejectModification) {
-                    weighed.waived.push(waiver.signal_id);
+                    adjusted.waived.push(waiver.signal_id);
                     signal = signal.with_intensity(Intensity::Prompt);
                 }
             }
@@ -100,7 +100,7 @@ pub(super) fn weigh_settled(
         signal.header.correlation_id = Some(
             chain
                 .correlation_id
-                .or_else(|| weighed.signals.first().map(|s| s.header.id))
+                .or_else(|| adjusted.signals.first().map(|s| s.header.id))
                 .unwrap_or(signal.header.id),
         );
         event.trigger.name().clone_into(&mut signal.context.hook);
@@ -111,9 +111,15 @@ pub(super) fn weigh_settled(
             source: binding.source.to_string(),
             overridable: binding.overridable,
         };
-        weighed.signals.push(signal);
+        adjusted.signals.push(signal);
     }
-    weighed
+    adjusted
+}
+
+/// Whether a binding has given a signal in this session (or for this issue) since it last accepted.
+pub(super) fn was_told(binding: &Binding, facts: &Facts) -> bool {
+    let subject = facts.event().subject().unwrap_or_default();
+    chain(facts, binding, subject).violations > 0
 }
 
 fn chain(facts: &Facts, binding: &Binding, subject: &str) -> Chain {
