@@ -16,6 +16,7 @@ use ahp::oracle::Mode;
 use ahp::oracle::Oracle;
 use ahp::oracle::OracleConfig;
 use ahp::oracle::OracleError;
+use ahp::oracle::Programs;
 use ahp::signal::Intensity;
 use ahp::signal::Signal;
 use async_trait::async_trait;
@@ -66,7 +67,8 @@ const DEFINITION: Definition = Definition {
     triggers: &[Trigger::PreToolUse],
     intensities: &[Intensity::Block],
     needs: &[],
-    runs_programs: false,
+    programs: Programs::None,
+    file_key: None,
     schema: || schemars::schema_for!(AllowedHosts),
     build,
 };

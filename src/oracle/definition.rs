@@ -17,8 +17,6 @@ use crate::hook_md::FrontMatter;
 use crate::oracle::ConfigError;
 use crate::oracle::Oracle;
 use crate::oracle::OracleConfig;
-use crate::oracle::builtin::FILE_KEYS;
-use crate::oracle::builtin::PROGRAM_KEYS;
 use crate::signal::Intensity;
 
 /// Where an oracle comes from.
@@ -32,6 +30,17 @@ pub enum Kind {
     Script,
     /// A program: HOOK.md or a command hook.
     External,
+}
+
+/// When an oracle runs programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Programs {
+    /// Never.
+    None,
+    /// Whatever its configuration says.
+    Always,
+    /// Where one of these keys is configured.
+    WithKeys(&'static [&'static str]),
 }
 
 /// Makes a ready oracle of its configuration.
@@ -52,8 +61,10 @@ pub struct Definition {
     pub intensities: &'static [Intensity],
     /// What it must ask beside the event.
     pub needs: &'static [FactSource],
-    /// Whether it runs programs, so that a project's own binding of it needs trust.
-    pub runs_programs: bool,
+    /// When it runs programs, so that a project's own binding of it needs trust.
+    pub programs: Programs,
+    /// The key of its configuration that names files which it reads when it is made, and what else the key may name.
+    pub file_key: Option<(&'static str, &'static [&'static str])>,
     /// The schema of its `config:`; the schema's description is the oracle's manual page.
     pub schema: fn() -> schemars::Schema,
     /// Makes it ready.
@@ -155,13 +166,15 @@ impl Factory for Definition {
     }
 
     fn runs_programs(&self) -> bool {
-        self.runs_programs
+        self.programs != Programs::None
     }
 
     fn runs_programs_with(&self, config: &Node) -> bool {
-        let keys = PROGRAM_KEYS.iter().find(|(name, _)| *name == self.kebab);
-        self.runs_programs
-            && keys.is_none_or(|(_, keys)| keys.iter().any(|key| config.get(key).is_some()))
+        match self.programs {
+            Programs::None => false,
+            Programs::Always => true,
+            Programs::WithKeys(keys) => keys.iter().any(|key| config.get(key).is_some()),
+        }
     }
 
     fn is_hook(&self) -> bool {
@@ -169,8 +182,7 @@ impl Factory for Definition {
     }
 
     fn reads_files_with(&self, config: &Node) -> bool {
-        let keys = FILE_KEYS.iter().filter(|(name, ..)| *name == self.kebab);
-        keys.into_iter().any(|(_, key, others)| {
+        self.file_key.is_some_and(|(key, others)| {
             let named = config.get(key);
             named.is_some_and(|node| names_another(node, others))
         })

@@ -1,5 +1,6 @@
 //! Oracle: the one trait that a check implements.
 
+mod added;
 pub mod builtin;
 mod catalog;
 mod config;
@@ -9,6 +10,8 @@ pub mod external;
 mod not_judged;
 mod page;
 pub mod rhai;
+mod toolchain;
+mod wording;
 
 pub use self::catalog::Catalog;
 pub use self::config::ConfigError;
@@ -19,6 +22,7 @@ pub use self::definition::Definition;
 pub use self::definition::Factory;
 pub use self::definition::Kind;
 pub use self::definition::Lookup;
+pub use self::definition::Programs;
 pub use self::definition::Registered;
 pub use self::definition::folded_name;
 pub use self::not_judged::InPlace;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::Definition;
+use super::Programs;
 use crate::fact::FactSource;
 
 /// Writes the page of an oracle as Markdown.
@@ -39,10 +40,12 @@ pub fn page(definition: &Definition) -> String {
         some => some.join(", "),
     };
     row(&mut out, "asks", &asks);
-    let programs = if definition.runs_programs {
-        "yes: where a project's own layer binds it, that needs `ahp trust`"
-    } else {
-        "no"
+    let programs = match definition.programs {
+        Programs::None => "no",
+        Programs::Always => "yes: where a project's own layer binds it, that needs `ahp trust`",
+        Programs::WithKeys(_) => {
+            "where it is configured to: where a project's own layer binds it so, that needs `ahp trust`"
+        }
     };
     row(&mut out, "runs programs", programs);
     write_config(&mut out, &schema);

@@ -36,3 +36,14 @@ impl Commit {
         self.message.lines().next().unwrap_or_default()
     }
 }
+
+/// Whether a text names an id, not only a longer one that begins with it.
+pub(crate) fn names_id(text: &str, id: &str) -> bool {
+    let text = text.to_lowercase();
+    let id = id.to_lowercase();
+    text.match_indices(&id).any(|(at, _)| {
+        let before = text.get(..at).and_then(|t| t.chars().next_back());
+        let after = text.get(at + id.len()..).and_then(|t| t.chars().next());
+        !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
+    })
+}

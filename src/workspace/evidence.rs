@@ -1,5 +1,6 @@
 //! Evidence: what is known of tests, bound to the content of the very tree on which they ran.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 use std::io;
@@ -211,6 +212,12 @@ pub struct Evidence {
     /// Covered lines in percent, where they were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coverage: Option<f64>,
+    /// The commit that the tree was based on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<String>,
+    /// The names of the tests that passed, as far as they are named; only the last run of a command keeps them.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub tests: BTreeSet<String>,
 }
 
 /// What the last known run of a tree says in numbers; what was not measured is absent.
@@ -288,6 +295,10 @@ impl EvidenceStore {
     pub fn record(&self, evidence: Evidence) -> io::Result<()> {
         let mut all = self.load();
         all.retain(|old| old.tree != evidence.tree || old.command != evidence.command);
+        if evidence.success {
+            let older = all.iter_mut().filter(|old| old.command == evidence.command);
+            older.for_each(|old| old.tests.clear());
+        }
         all.push(evidence);
         let surplus = all.len().saturating_sub(KEPT);
         all.drain(..surplus);

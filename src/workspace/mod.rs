@@ -20,6 +20,7 @@ pub use self::checklist::ChecklistItem;
 pub use self::checklist::ItemState;
 pub use self::commit::Commit;
 pub use self::commit::CommitsOf;
+pub(crate) use self::commit::names_id;
 pub use self::disk::DiskWorkspace;
 pub use self::evidence::Evidence;
 pub use self::evidence::EvidenceStore;

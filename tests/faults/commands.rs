@@ -91,7 +91,7 @@ fn commands_that_misbehave() {
         let world = World::new("");
         fs::create_dir_all(world.home().join(".ahp")).unwrap();
         let policy = format!(
-            "hooks:\n  pre-issue-submit:\n    - {{oracle: TestGate, timeout: {}ms, config: {{command: 'sh ./gate.sh'}}}}\n",
+            "hooks:\n  pre-issue-submit:\n    - {{oracle: TestGate, timeout: {}ms, config: {{command: 'sh ./gate.sh', exit_code_suffices: true}}}}\n",
             timeout.as_millis()
         );
         fs::write(world.home().join(".ahp/hooks.yaml"), policy).unwrap();

@@ -101,7 +101,7 @@ fn the_verifications_of_the_checklist_are_carried_out() {
         ("custom: echo sorry; exit 1", "sorry"),
         ("test_pass: test_bad", "test_bad"),
         ("test_pass: test_none", "test_none"),
-        ("magic: x", "no kind of verification"),
+        ("magic: x", "not a kind of verification"),
         ("lint_clean: a.txt", "no linter"),
     ] {
         let signals = verified(bad);

@@ -11,6 +11,14 @@ fn reason(project: &Project, config: &str) -> String {
         .to_owned()
 }
 
+/// A project with these files, and the issue that is submitted.
+fn with_issue(files: &[(&str, &str)]) -> Project {
+    let project = Project::new(files);
+    let path = "Issues/Features/open/FEAT-0001-t.md";
+    project.write(path, "---\nid: FEAT-0001\n---\n");
+    project
+}
+
 #[test]
 fn an_issue_waits_for_those_it_depends_on() {
     let project = Project::new(&[
@@ -31,7 +39,7 @@ fn an_issue_waits_for_those_it_depends_on() {
 #[test]
 fn npm_packages_are_locked_and_installed() {
     let project =
-        Project::new(&[("package.json", r#"{"dependencies": {"left": "^1.0.0"}}"#)]).in_git();
+        with_issue(&[("package.json", r#"{"dependencies": {"left": "^1.0.0"}}"#)]).in_git();
     let told = reason(&project, "");
     assert!(
         told.contains("lock file")
@@ -52,10 +60,16 @@ fn npm_packages_are_locked_and_installed() {
 
 #[test]
 fn python_and_go_and_rust_are_asked_in_their_own_way() {
-    let python = Project::new(&[(
-        "requirements.txt",
-        "pip\n# comment\n-r other.txt\nno-such-package-of-any-kind==1.0\n",
-    )])
+    let python = with_issue(&[
+        (
+            "requirements.txt",
+            "pip\n# comment\n-r more/other.txt\nno-such-package-of-any-kind==1.0\n",
+        ),
+        (
+            "more/other.txt",
+            "pip<1\n-r ../requirements.txt\nno-such-in-the-other\n",
+        ),
+    ])
     .in_git();
     assert!(
         reason(&python, "")
@@ -66,7 +80,7 @@ fn python_and_go_and_rust_are_asked_in_their_own_way() {
     python.write("pyproject.toml", "[project\n");
     assert!(reason(&python, "").contains("`pyproject.toml` does not parse"));
 
-    let go = Project::new(&[(
+    let go = with_issue(&[(
         "go.mod",
         "module a\n\nrequire (\n\texample.org/b v1.2.0 // indirect\n)\n",
     )])
@@ -82,7 +96,7 @@ fn python_and_go_and_rust_are_asked_in_their_own_way() {
     );
     assert!(go.judge("DependencyChecker", "").is_empty());
 
-    let rust = Project::new(&[
+    let rust = with_issue(&[
         ("Cargo.toml", "[package]\nname = \"a\"\n[workspace]\n"),
         ("src/lib.rs", ""),
     ])
@@ -109,4 +123,85 @@ fn python_and_go_and_rust_are_asked_in_their_own_way() {
         refused(rust.oracle("DependencyChecker", "{manifest_files: [pom.xml]}"))
             .contains("pom.xml")
     );
+}
+
+#[test]
+fn the_issue_itself_is_there_and_what_it_waits_for_was_done() {
+    let issue = |id: &str, more: &str| format!("---\nid: {id}\nstatus: closed\n{more}---\n");
+    let project = Project::new(&[(
+        "Issues/Features/open/FEAT-0002-t.md",
+        &issue("FEAT-0002", "solution: cancelled\n"),
+    )])
+    .in_git();
+    assert!(reason(&project, "").contains("no file was found for issue FEAT-0001"));
+    let path = "Issues/Features/open/FEAT-0001-t.md";
+    project.write(path, issue("FEAT-0001", "dependencies: [FEAT-0002]\n"));
+    assert!(reason(&project, "").contains("FEAT-0002, which is given up"));
+    project.write(
+        "Issues/Features/open/FEAT-0002-t.md",
+        issue("FEAT-0002", "solution: implemented\n"),
+    );
+    assert!(project.judge("DependencyChecker", "").is_empty());
+    project.write("Issues/Features/open/FEAT-0002-t.md", "---\nid: [\n---\n");
+    assert!(reason(&project, "").contains("cannot be understood"));
+}
+
+#[test]
+fn lock_files_of_python_name_what_is_declared() {
+    let issue = "---\nid: FEAT-0001\n---\n";
+    let locked = "[[package]]\nname = \"left-pad\"\nversion = \"1.0\"\n";
+    let project = Project::new(&[
+        ("Issues/Features/open/FEAT-0001-t.md", issue),
+        (
+            "pyproject.toml",
+            "[tool.poetry.dependencies]\npython = \"^3.11\"\nLeft_Pad = \"^1\"\nright = \"*\"\n",
+        ),
+    ])
+    .in_git();
+    assert!(reason(&project, "").contains("`poetry.lock` of `pyproject.toml` is missing"));
+    project.write("poetry.lock", locked);
+    let told = reason(&project, "");
+    assert!(
+        told.contains("out of step") && told.contains("does not name right"),
+        "{told}"
+    );
+    assert!(!told.contains("left"), "{told}");
+    project.write(
+        "poetry.lock",
+        format!("{locked}[[package]]\nname = \"right\"\n"),
+    );
+    assert!(project.judge("DependencyChecker", "").is_empty());
+    project.write("poetry.lock", "[[package");
+    assert!(reason(&project, "").contains("does not parse"));
+}
+
+#[test]
+fn a_member_of_an_npm_workspace_has_its_lock_above() {
+    let lock = r#"{"lockfileVersion": 3, "packages": {
+        "": {"workspaces": ["packages/*"]},
+        "packages/a": {"dependencies": {"b": "1.0.0", "left": "^1.0.0"}},
+        "node_modules/b": {"resolved": "packages/b", "link": true},
+        "node_modules/left": {"version": "1.2.0"}}}"#;
+    let project = Project::new(&[
+        (
+            "Issues/Features/open/FEAT-0001-t.md",
+            "---\nid: FEAT-0001\n---\n",
+        ),
+        ("package.json", r#"{"workspaces": ["packages/*"]}"#),
+        ("package-lock.json", lock),
+        (
+            "packages/a/package.json",
+            r#"{"dependencies": {"b": "1.0.0", "left": "^1.0.0"}}"#,
+        ),
+        ("node_modules/b/package.json", r#"{"version": "1.0.0"}"#),
+        ("node_modules/left/package.json", r#"{"version": "1.2.0"}"#),
+    ])
+    .in_git();
+    let config = "{manifest_files: [package.json, packages/a/package.json]}";
+    assert!(project.judge("DependencyChecker", config).is_empty());
+    project.write(
+        "packages/a/package.json",
+        r#"{"dependencies": {"b": "1.0.0", "left": "^2.0.0"}}"#,
+    );
+    assert!(reason(&project, config).contains("out of step"));
 }

@@ -97,7 +97,7 @@ fn a_linter_that_is_missing_is_told_and_one_that_fails_is_an_error() {
     let error = broken
         .judge_event("LintChecker", "", submission(), 1.0)
         .unwrap_err();
-    assert!(error.to_string().contains("in time"), "{error}");
+    assert!(error.to_string().contains("had not ended"), "{error}");
 }
 
 #[test]

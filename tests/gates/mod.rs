@@ -1,5 +1,6 @@
 //! The oracles that run programs or read much: on real projects in folders of their own.
 
+mod cheats;
 mod completion_verifier;
 mod dependency_checker;
 mod intensities;

@@ -161,7 +161,9 @@ fn arguments(trigger: Trigger) -> Vec<&'static str> {
 fn every_oracle_that_asks_programs_says_which_one_is_missing() {
     let mut wrong = Vec::new();
     for definition in BUILTINS {
-        if !definition.runs_programs && !definition.needs.contains(&FactSource::Git) {
+        if definition.programs == ahp::oracle::Programs::None
+            && !definition.needs.contains(&FactSource::Git)
+        {
             continue;
         }
         let Some(row) = MISSING.iter().find(|row| row.oracle == definition.kebab) else {

@@ -108,6 +108,7 @@ fn a_report_is_judged_while_it_is_fresh() {
     project.write("src/a.py", "x = 2\n");
     project.write("report.xml", REPORT);
     project.age("src/a.py", 60);
+    project.age(".gitignore", 20_000);
     let signals = project.judge("TestGate", config);
     let (kind, _, reason) = only(&signals);
     assert_eq!(kind, "tests-failed");
@@ -119,7 +120,7 @@ fn a_report_is_judged_while_it_is_fresh() {
     assert_eq!(only(&signals).1, Intensity::Prompt);
     let signals = project.judge(
         "TestGate",
-        r#"{command: "echo '==== 5 passed in 0.1s ===='; exit 3", require_all_pass: false}"#,
+        r#"{command: "echo 'Ran 5 tests in 0.1s'; echo OK; exit 3", require_all_pass: false}"#,
     );
     let (kind, intensity, _) = only(&signals);
     assert_eq!((kind, intensity), ("tests-not-run", Intensity::Prompt));
@@ -140,6 +141,22 @@ fn a_report_is_judged_while_it_is_fresh() {
         "{}",
         only(&signals).2
     );
+    // A time can be set: the same report for another tree, and one of the future.
+    project.write("src/a.py", "x = 3\n");
+    project.age("src/a.py", 7200);
+    let signals = project.judge("TestGate", config);
+    assert!(only(&signals).2.contains("was there already"));
+    project.write("report.xml", GOOD_REPORT.replace("ok", "good"));
+    assert!(project.judge("TestGate", config).is_empty());
+    let file = std::fs::File::options()
+        .append(true)
+        .open(project.root().join("report.xml"))
+        .unwrap();
+    let now = file.metadata().unwrap().modified().unwrap();
+    file.set_modified(now + std::time::Duration::from_hours(1))
+        .unwrap();
+    let signals = project.judge("TestGate", config);
+    assert!(only(&signals).2.contains("future"));
     project.write("report.xml", "<html>");
     assert_eq!(
         only(&project.judge("TestGate", config)).0,
@@ -269,4 +286,44 @@ fn the_projects_own_runner_is_found() {
         .in_git();
         assert_eq!(only(&make.judge("TestGate", "")).0, "no-tests-ran");
     }
+}
+
+#[test]
+fn a_change_may_say_that_tests_go() {
+    let tests = |text: &str| format!("const test = require('node:test');\n{text}");
+    let honest = tests("test('adds', () => {});\ntest('subtracts', () => {});\n");
+    if !is_here("node") {
+        return;
+    }
+    let project = Project::new(&[("a.test.js", &honest)]).in_git();
+    let config = "{command: node --test}";
+    assert!(project.judge("TestGate", config).is_empty());
+    let changed = tests("test('adds', () => {});\n");
+    project.write("a.test.js", &changed);
+    let signals = project.judge("TestGate", config);
+    assert_eq!(only(&signals).0, "tests-lost");
+    assert!(only(&signals).2.contains("subtracts"));
+    // What it says of the tree is kept: the same tree is not a pass the second time.
+    assert_eq!(only(&project.judge("TestGate", config)).0, "tests-lost");
+    // As many new ones: a renaming.
+    let renamed = tests("test('adds', () => {});\ntest('takes away', () => {});\n");
+    project.write("a.test.js", &renamed);
+    assert!(project.judge("TestGate", config).is_empty());
+    // A test that was never committed may come and go.
+    project.write("a.test.js", &honest);
+    assert!(project.judge("TestGate", config).is_empty());
+    let more = format!("{honest}test('a third', () => {{}});\n");
+    project.write("a.test.js", &more);
+    assert!(project.judge("TestGate", config).is_empty());
+    project.write("a.test.js", &honest);
+    assert!(project.judge("TestGate", config).is_empty());
+    // The change says so.
+    project.write("a.test.js", &changed);
+    assert_eq!(only(&project.judge("TestGate", config)).0, "tests-lost");
+    project.git(&[
+        "commit",
+        "-qam",
+        "Drop the test `subtracts`, since nothing subtracts",
+    ]);
+    assert!(project.judge("TestGate", config).is_empty());
 }

@@ -131,6 +131,8 @@ fn figures_hold_for_the_very_tree_that_was_tested() {
         failed: 1,
         skipped: 1,
         coverage: Some(81.5),
+        head: None,
+        tests: std::collections::BTreeSet::new(),
     };
     EvidenceStore::open(&state).record(evidence).unwrap();
     let measured = TestFigures {
@@ -199,6 +201,8 @@ fn the_store_keeps_one_run_of_a_command_on_a_tree() {
             failed: 0,
             skipped: 0,
             coverage: None,
+            head: None,
+            tests: std::collections::BTreeSet::new(),
         };
         store.record(evidence).unwrap();
     }

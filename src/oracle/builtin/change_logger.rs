@@ -12,7 +12,6 @@ use serde::Serialize;
 use sha2::Digest as _;
 use sha2::Sha256;
 
-use super::wording::counted;
 use crate::diagnostic::Code;
 use crate::event::ToolKind;
 use crate::event::Trigger;
@@ -23,6 +22,8 @@ use crate::oracle::HookContext;
 use crate::oracle::Oracle;
 use crate::oracle::OracleConfig;
 use crate::oracle::OracleError;
+use crate::oracle::Programs;
+use crate::oracle::wording::counted;
 use crate::signal::Intensity;
 use crate::signal::Signal;
 use crate::signal::hex;
@@ -39,7 +40,8 @@ pub(super) static DEFINITION: Definition = Definition {
     ],
     intensities: &[Intensity::Aid],
     needs: &[FactSource::Shell, FactSource::Git],
-    runs_programs: false,
+    programs: Programs::None,
+    file_key: None,
     schema: || schemars::schema_for!(ChangeLogger),
     build: |config| ChangeLogger::build(config).map(|oracle| Arc::new(oracle) as Arc<dyn Oracle>),
 };

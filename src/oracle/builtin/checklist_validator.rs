@@ -7,8 +7,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::values::Texts;
-use super::wording::counted;
-use super::wording::listed;
 use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
@@ -19,6 +17,9 @@ use crate::oracle::Mode;
 use crate::oracle::Oracle;
 use crate::oracle::OracleConfig;
 use crate::oracle::OracleError;
+use crate::oracle::Programs;
+use crate::oracle::wording::counted;
+use crate::oracle::wording::listed;
 use crate::signal::Intensity;
 use crate::signal::Severity;
 use crate::signal::Signal;
@@ -38,7 +39,8 @@ pub(super) static DEFINITION: Definition = Definition {
     ],
     intensities: &[Intensity::Block, Intensity::Prompt],
     needs: &[FactSource::Issue],
-    runs_programs: false,
+    programs: Programs::None,
+    file_key: None,
     schema: || schemars::schema_for!(ChecklistValidator),
     build: |config| {
         ChecklistValidator::build(config).map(|oracle| Arc::new(oracle) as Arc<dyn Oracle>)

@@ -16,6 +16,7 @@ use crate::oracle::HookContext;
 use crate::oracle::Oracle;
 use crate::oracle::OracleConfig;
 use crate::oracle::OracleError;
+use crate::oracle::Programs;
 use crate::oracle::external::command;
 use crate::oracle::external::command::Dialect;
 use crate::oracle::external::command::HookFile;
@@ -37,7 +38,8 @@ pub(super) static DEFINITION: Definition = Definition {
         Intensity::Aid,
     ],
     needs: &[],
-    runs_programs: true,
+    programs: Programs::Always,
+    file_key: Some(("file", &[])),
     schema: || schemars::schema_for!(CommandHooks),
     build: |config| CommandHooks::build(config).map(|hooks| Arc::new(hooks) as Arc<dyn Oracle>),
 };

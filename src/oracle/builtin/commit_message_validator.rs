@@ -16,11 +16,13 @@ use crate::oracle::HookContext;
 use crate::oracle::Oracle;
 use crate::oracle::OracleConfig;
 use crate::oracle::OracleError;
+use crate::oracle::Programs;
 use crate::pattern::Pattern;
 use crate::signal::Intensity;
 use crate::signal::Signal;
 use crate::workspace::Commit;
 use crate::workspace::CommitsOf;
+use crate::workspace::names_id;
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "CommitMessageValidator",
@@ -35,7 +37,8 @@ pub(super) static DEFINITION: Definition = Definition {
     ],
     intensities: &[Intensity::Prompt],
     needs: &[FactSource::Git, FactSource::Shell],
-    runs_programs: false,
+    programs: Programs::None,
+    file_key: None,
     schema: || schemars::schema_for!(CommitMessageValidator),
     build: |config| Validator::build(config).map(|oracle| Arc::new(oracle) as Arc<dyn Oracle>),
 };
@@ -329,7 +332,7 @@ impl<'a> Message<'a> {
         match (field, issue) {
             (Field::Type, _) => self.kind.is_some(),
             (Field::Scope, _) => self.kind.is_some() && self.scope.is_some(),
-            (Field::Issue, Some(id)) => names(self.whole, id),
+            (Field::Issue, Some(id)) => names_id(self.whole, id),
             (Field::Issue, None) => self
                 .whole
                 .split(|c: char| !c.is_alphanumeric() && c != '-' && c != '#')
@@ -348,17 +351,6 @@ fn trailer_name(line: &str) -> Option<&str> {
 fn is_trailer_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
-}
-
-/// Whether a text names an id, not only a longer one that begins with it.
-pub(super) fn names(text: &str, id: &str) -> bool {
-    let text = text.to_lowercase();
-    let id = id.to_lowercase();
-    text.match_indices(&id).any(|(at, _)| {
-        let before = text.get(..at).and_then(|t| t.chars().next_back());
-        let after = text.get(at + id.len()..).and_then(|t| t.chars().next());
-        !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
-    })
 }
 
 /// Whether a word is `#12` or `FEAT-0123`.

@@ -7,7 +7,6 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::wording::counted;
 use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
@@ -17,6 +16,8 @@ use crate::oracle::HookContext;
 use crate::oracle::Oracle;
 use crate::oracle::OracleConfig;
 use crate::oracle::OracleError;
+use crate::oracle::Programs;
+use crate::oracle::wording::counted;
 use crate::signal::Intensity;
 use crate::signal::Signal;
 use crate::workspace::ChecklistItem;
@@ -37,7 +38,8 @@ pub(super) static DEFINITION: Definition = Definition {
     ],
     intensities: &[Intensity::Aid],
     needs: &[FactSource::Issue, FactSource::Git],
-    runs_programs: false,
+    programs: Programs::None,
+    file_key: None,
     schema: || schemars::schema_for!(ContextLoader),
     build: |config| ContextLoader::build(config).map(|oracle| Arc::new(oracle) as Arc<dyn Oracle>),
 };

@@ -1,4 +1,5 @@
-//! BUILTINS: the registry of oracles written in Rust; one file and two lines here for each.
+//! BUILTINS: the registry of oracles written in Rust; one file and two lines here for each. No oracle uses another: what
+//! several share lies in `values`, or beside this folder (`toolchain`, `added`, `wording`).
 
 mod change_logger;
 mod checklist_validator;
@@ -16,9 +17,6 @@ mod security_scanner;
 mod self_protection;
 mod test_gate;
 mod values;
-mod wording;
-
-pub(super) use self::security_scanner::added;
 
 use super::Definition;
 
@@ -39,17 +37,4 @@ pub static BUILTINS: &[&Definition] = &[
     &security_scanner::DEFINITION,
     &self_protection::DEFINITION,
     &test_gate::DEFINITION,
-];
-
-/// Oracles that read the files which a key of their configuration names when they are made, and what else it may name.
-pub(super) static FILE_KEYS: &[(&str, &str, &[&str])] = &[
-    ("command-hooks", "file", &[]),
-    ("permission-checker", "rules", &[]),
-    ("security-scanner", "rules", security_scanner::OWN_RULES),
-];
-
-/// Oracles that run programs only where one of these keys is configured; elsewhere they need no trust.
-pub(super) static PROGRAM_KEYS: &[(&str, &[&str])] = &[
-    ("review-trigger", &["command", "create_pr", "webhook"]),
-    ("security-scanner", &["scanners"]),
 ];

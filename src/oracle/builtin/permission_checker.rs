@@ -28,6 +28,7 @@ use crate::oracle::Mode;
 use crate::oracle::Oracle;
 use crate::oracle::OracleConfig;
 use crate::oracle::OracleError;
+use crate::oracle::Programs;
 use crate::shell::lexical;
 use crate::shell::real;
 use crate::signal::Intensity;
@@ -41,7 +42,8 @@ pub(super) static DEFINITION: Definition = Definition {
     triggers: &[Trigger::PreToolUse],
     intensities: &[Intensity::Block, Intensity::Prompt],
     needs: &[FactSource::Event, FactSource::Shell],
-    runs_programs: false,
+    programs: Programs::None,
+    file_key: Some(("rules", &[])),
     schema: || schemars::schema_for!(PermissionChecker),
     build: |config| {
         PermissionChecker::build(config).map(|checker| Arc::new(checker) as Arc<dyn Oracle>)

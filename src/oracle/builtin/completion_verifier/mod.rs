@@ -9,7 +9,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::values::Texts;
-use super::wording::listed;
 use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
@@ -19,6 +18,8 @@ use crate::oracle::HookContext;
 use crate::oracle::Oracle;
 use crate::oracle::OracleConfig;
 use crate::oracle::OracleError;
+use crate::oracle::Programs;
+use crate::oracle::wording::listed;
 use crate::signal::Intensity;
 use crate::signal::Signal;
 use crate::workspace::Change;
@@ -30,7 +31,8 @@ pub(super) static DEFINITION: Definition = Definition {
     triggers: &[Trigger::PreIssueClose, Trigger::PreIssueSubmit],
     intensities: &[Intensity::Block],
     needs: &[FactSource::Git, FactSource::Issue],
-    runs_programs: true,
+    programs: Programs::Always,
+    file_key: None,
     schema: || schemars::schema_for!(CompletionVerifier),
     build: |config| CompletionVerifier::build(config).map(|v| Arc::new(v) as Arc<dyn Oracle>),
 };

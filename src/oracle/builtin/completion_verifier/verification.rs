@@ -2,13 +2,12 @@
 
 use crate::oracle::HookContext;
 use crate::oracle::OracleError;
-use crate::oracle::builtin::lint_checker;
-use crate::oracle::builtin::test_gate::output;
-use crate::oracle::builtin::test_gate::runner;
-use crate::oracle::builtin::test_gate::runner::Runner;
-use crate::oracle::builtin::test_gate::tally::shortened;
-use crate::oracle::builtin::wording::listed;
-use crate::process::Exit;
+use crate::oracle::toolchain;
+use crate::oracle::toolchain::linter;
+use crate::oracle::toolchain::test_run::Runner;
+use crate::oracle::toolchain::test_run::find;
+use crate::oracle::wording::last_said;
+use crate::oracle::wording::listed;
 use crate::process::Program;
 use crate::signal::Signal;
 use crate::workspace::Change;
@@ -52,7 +51,7 @@ pub(super) fn carry_out(
             "verification-failed",
             format!("{} {noun}: {}", failed.len(), listed(&told, 20)),
         )
-        .steps(told.iter().take(20).map(|told| format!("mend {told}")))
+        .steps(told.iter().take(20).map(|told| format!("fix {told}")))
         .files([issue.path.as_str()])
         .fingerprint(failed.iter().map(|(item, _)| item.id.as_str())),
     ))
@@ -66,7 +65,7 @@ fn verify(context: &HookContext, kind: &str, rest: &str) -> Result<Option<String
         "lint_clean" => lint_clean(context, rest),
         "custom" => custom(context, rest),
         other => Ok(Some(format!(
-            "`{other}` is no kind of verification; expected `test_pass`, `file_exists`, `lint_clean` or `custom`"
+            "`{other}` is not a kind of verification; expected `test_pass`, `file_exists`, `lint_clean` or `custom`"
         ))),
     }
 }
@@ -121,7 +120,7 @@ fn narrowed(runner: &Runner, name: &str) -> Runner {
 }
 
 fn tests_pass(context: &HookContext, name: &str) -> Result<Option<String>, OracleError> {
-    let runners = runner::find(context.workspace());
+    let runners = find(context.workspace());
     if runners.is_empty() {
         return Ok(Some(
             "no way to run the project's tests was found".to_owned(),
@@ -134,18 +133,19 @@ fn tests_pass(context: &HookContext, name: &str) -> Result<Option<String>, Oracl
         } else {
             narrowed(runner, name)
         };
-        let finished = runner.run(context)?;
-        let tally = output::read(&finished.stdout).unwrap_or_default();
+        let run = runner.run(context)?;
+        let tally = run.tally.unwrap_or_default();
         ran += tally.ran();
         if let Some(failure) = tally.failures.first() {
-            let place = failure
-                .place()
-                .map(|p| format!(" in {p}"))
-                .unwrap_or_default();
+            let place = failure.place().map(|p| format!(" in {p}"));
+            let place = place.unwrap_or_default();
             return Ok(Some(format!("the test `{}` fails{place}", failure.name)));
         }
+        if let Some(told) = run.cut_short.first() {
+            return Ok(Some(told.clone()));
+        }
         let found_none = tally.ran() == 0 && runners.len() > 1;
-        if !finished.exit.is_success() && !found_none {
+        if !run.exit.is_success() && !found_none {
             return Ok(Some(format!("`{}` fails", runner.command)));
         }
     }
@@ -176,7 +176,10 @@ fn lint_clean(context: &HookContext, path: &str) -> Result<Option<String>, Oracl
     } else {
         vec![path.to_owned()]
     };
-    let checked = lint_checker::check(context, &files, &[])?;
+    let checked = linter::check(context, &files, &[]);
+    if let Some((_, error)) = checked.failed.into_iter().next() {
+        return Err(error);
+    }
     if let Some(first) = checked.faults.first() {
         return Ok(Some(format!(
             "{} ({} in all)",
@@ -200,29 +203,8 @@ fn custom(context: &HookContext, command: &str) -> Result<Option<String>, Oracle
         .trust
         .permits_issue_command(command)
         .map_err(|reason| OracleError::Untrusted(reason.to_string()))?;
-    let finished = Program::shell(&format!("exec 2>&1\n{command}"))
-        .dir(context.root())
-        .deadline(runner::in_time(context))
-        .run()
-        .map_err(|e| OracleError::failed(e.to_string()))?;
-    Ok(match finished.exit {
-        Exit::Code(0) => None,
-        Exit::TimedOut => {
-            return Err(OracleError::TimedOut(format!(
-                "`{command}` did not end in time"
-            )));
-        }
-        _ => {
-            let said = finished.stdout_text();
-            let said = said
-                .lines()
-                .rev()
-                .find(|l| !l.trim().is_empty())
-                .unwrap_or("it said nothing");
-            Some(format!(
-                "`{command}` fails: {}",
-                shortened(said.trim(), 160)
-            ))
-        }
-    })
+    let program = Program::shell(&format!("exec 2>&1\n{command}")).dir(context.root());
+    let finished = toolchain::run(context, program, &format!("`{command}`"))?;
+    Ok((!finished.exit.is_success())
+        .then(|| format!("`{command}` fails: {}", last_said(&finished.stdout_text()))))
 }

@@ -4,12 +4,12 @@ use super::manifest::Fault;
 use super::manifest::Manifest;
 use super::toml;
 use crate::oracle::OracleError;
-use crate::oracle::builtin::test_gate::tally::shortened;
+use crate::oracle::wording::shortened;
 use crate::process::installed;
 
 impl Manifest<'_> {
     pub(super) fn cargo(&self, text: &str) -> Result<Vec<Fault>, OracleError> {
-        if let Some(error) = toml::error(text) {
+        if let Err(error) = toml::read(text) {
             return Ok(vec![self.broken(&error)]);
         }
         // A member of a workspace has its lock file in a directory above.
@@ -68,7 +68,7 @@ impl Manifest<'_> {
         let remedy = if is_absent {
             self.command("cargo fetch")
         } else {
-            format!("mend `{}`", self.path)
+            format!("fix `{}`", self.path)
         };
         Ok(vec![self.fault(
             format!(

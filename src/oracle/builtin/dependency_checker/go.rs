@@ -2,7 +2,7 @@
 
 use super::manifest::Fault;
 use super::manifest::Manifest;
-use crate::oracle::builtin::wording::listed;
+use crate::oracle::wording::listed;
 
 impl Manifest<'_> {
     pub(super) fn go(&self, text: &str) -> Vec<Fault> {

@@ -2,9 +2,8 @@
 
 use crate::oracle::HookContext;
 use crate::oracle::OracleError;
-use crate::oracle::builtin::test_gate::runner::in_time;
-use crate::oracle::builtin::test_gate::tally::shortened;
-use crate::process::Exit;
+use crate::oracle::toolchain;
+use crate::oracle::wording::shortened;
 use crate::process::Finished;
 use crate::process::Program;
 
@@ -24,7 +23,7 @@ pub(super) struct Fault {
     pub(super) file: String,
     /// What is not met.
     pub(super) what: String,
-    /// What mends it.
+    /// What to do about it.
     pub(super) remedy: String,
 }
 
@@ -100,8 +99,20 @@ impl Manifest<'_> {
         }
     }
 
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.context.workspace().exists(&self.beside(name))
+    /// Returns a file beside the manifest or in a directory above, within the project: its directory and its text.
+    pub(super) fn above(&self, name: &str) -> Option<(String, String)> {
+        let mut dirs = std::path::Path::new(self.dir).ancestors();
+        dirs.find_map(|dir| {
+            let bytes = self
+                .context
+                .workspace()
+                .read(dir.join(name).to_str()?)
+                .ok()?;
+            Some((
+                dir.to_str()?.to_owned(),
+                String::from_utf8_lossy(&bytes).into_owned(),
+            ))
+        })
     }
 
     pub(super) fn text(&self, name: &str) -> Option<String> {
@@ -110,26 +121,13 @@ impl Manifest<'_> {
     }
 
     pub(super) fn run(&self, arguments: &[&str]) -> Result<Finished, OracleError> {
-        let finished = Program::new(arguments.iter().map(|&a| a.to_owned()).collect())
+        let name: Vec<&str> = arguments.iter().take(2).copied().collect();
+        let program = Program::new(arguments.iter().map(|&a| a.to_owned()).collect())
             .dir(self.context.root().join(self.dir))
             .env("NO_COLOR", "1")
             .env("CARGO_TERM_COLOR", "never")
-            .deadline(in_time(self.context))
-            .max_output(64 << 20)
-            .run()
-            .map_err(|e| OracleError::failed(e.to_string()))?;
-        if finished.exit == Exit::TimedOut {
-            let name = arguments
-                .iter()
-                .take(2)
-                .copied()
-                .collect::<Vec<_>>()
-                .join(" ");
-            return Err(OracleError::TimedOut(format!(
-                "`{name}` did not end in time"
-            )));
-        }
-        Ok(finished)
+            .max_output(64 << 20);
+        toolchain::run(self.context, program, &format!("`{}`", name.join(" ")))
     }
 
     pub(super) fn broken(&self, error: &str) -> Fault {
@@ -141,7 +139,7 @@ impl Manifest<'_> {
         }
         self.fault(
             format!("`{}` does not parse: {}", self.path, shortened(&said, 160)),
-            format!("mend the syntax of `{}`", self.path),
+            format!("fix the syntax of `{}`", self.path),
         )
     }
 }

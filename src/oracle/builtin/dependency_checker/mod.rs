@@ -15,8 +15,6 @@ use serde::Deserialize;
 
 use self::manifest::Fault;
 use super::values::Texts;
-use super::wording::counted;
-use super::wording::listed;
 use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
@@ -26,8 +24,13 @@ use crate::oracle::HookContext;
 use crate::oracle::Oracle;
 use crate::oracle::OracleConfig;
 use crate::oracle::OracleError;
+use crate::oracle::Programs;
+use crate::oracle::wording::counted;
+use crate::oracle::wording::listed;
 use crate::signal::Intensity;
 use crate::signal::Signal;
+use crate::workspace::Issue;
+use crate::workspace::IssueError;
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "DependencyChecker",
@@ -36,10 +39,24 @@ pub(super) static DEFINITION: Definition = Definition {
     triggers: &[Trigger::PreIssueStart, Trigger::PreIssueSubmit],
     intensities: &[Intensity::Block],
     needs: &[FactSource::Issue],
-    runs_programs: true,
+    programs: Programs::Always,
+    file_key: None,
     schema: || schemars::schema_for!(DependencyChecker),
     build: |config| DependencyChecker::build(config).map(|c| Arc::new(c) as Arc<dyn Oracle>),
 };
+
+/// Words of an issue that was closed without being done.
+const GIVEN_UP: &[&str] = &[
+    "abandoned",
+    "canceled",
+    "cancelled",
+    "duplicate",
+    "invalid",
+    "obsolete",
+    "rejected",
+    "wontfix",
+    "won't fix",
+];
 
 /// How many faults are named one by one.
 const NAMED: usize = 20;
@@ -49,9 +66,10 @@ const NAMED: usize = 20;
 /// What it does: of each manifest (`Cargo.toml`, `package.json`, `pyproject.toml`, `requirements.txt`, `go.mod`; found in
 /// the root by default) it checks that it is there and parses, that its lock file is there and in step, and that what it
 /// declares can be resolved offline: Cargo is asked (`cargo metadata --locked --offline`), `node_modules/` is compared with
-/// the lock file, the project's Python is asked for its installed distributions, `go.sum` must name every module. Nothing is
-/// downloaded. Of an issue it checks that every issue it depends on exists and is done. One block names everything that is
-/// not met, with the command that mends it.
+/// the lock file, also that of a workspace above, `uv.lock`, `poetry.lock` and `pdm.lock` must name what is declared, the
+/// project's Python is asked for its installed distributions and compares their versions (`-r` is followed), `go.sum` must
+/// name every module. Nothing is downloaded. Of an issue it checks that it is there, and that every issue it depends on
+/// exists and is done; one that was given up is not. One block names everything that is not met, with the command for it.
 ///
 /// ```yaml
 /// hooks:
@@ -70,7 +88,7 @@ pub(super) struct DependencyChecker {
 #[async_trait]
 impl Oracle for DependencyChecker {
     async fn evaluate(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
-        let mut faults = of_issue(context)?;
+        let mut faults = of_issue(context);
         let found: Vec<String> = if self.manifest_files.0.is_empty() {
             manifest::NAMES
                 .iter()
@@ -124,7 +142,7 @@ impl DependencyChecker {
                     "manifest_files",
                     Code::BadValue,
                     format!(
-                        "`{path}` is no manifest that is understood (known: {}, requirements*.txt)",
+                        "`{path}` is not a manifest that is understood (known: {}, requirements*.txt)",
                         manifest::NAMES.join(", ")
                     ),
                 ));
@@ -134,57 +152,83 @@ impl DependencyChecker {
     }
 }
 
-/// Returns the issues that the event's issue depends on and that are not done.
-fn of_issue(context: &HookContext) -> Result<Vec<Fault>, OracleError> {
-    let issue = context
-        .facts
-        .issue()
-        .map_err(|e| OracleError::failed(e.to_string()))?;
-    let Some(issue) = issue else {
-        return Ok(Vec::new());
-    };
-    let mut faults = Vec::new();
-    for id in &issue.dependencies {
-        let found = context
-            .workspace()
-            .issue(id)
-            .map_err(|e| OracleError::failed(e.to_string()))?;
-        match found {
-            None => faults.push(Fault {
-                file: issue.path.clone(),
-                what: format!("{} depends on {id}, which does not exist", issue.id),
-                remedy: format!(
-                    "create {id}, or take it out of `dependencies` in {}",
-                    issue.path
+/// Returns what is not met of the issue: that it is there, and that every issue it depends on is done.
+fn of_issue(context: &HookContext) -> Vec<Fault> {
+    let issue = match (context.facts.issue(), &context.event().issue_id) {
+        (Ok(Some(issue)), _) => issue,
+        (Err(error), _) => return vec![unreadable(error)],
+        // An issue that is about to be made has no file yet.
+        (Ok(None), Some(id)) if context.event().trigger != Trigger::PreIssueCreate => {
+            return vec![Fault {
+                file: context.workspace().issues_dir().display().to_string(),
+                what: format!(
+                    "no file was found for issue {id}, so that nobody can tell what it depends on"
                 ),
-            }),
-            Some(other) => {
-                let is = |value: &Option<String>, done: &[&str]| {
-                    value
-                        .as_deref()
-                        .is_some_and(|v| done.contains(&v.to_ascii_lowercase().as_str()))
-                };
-                let is_done = is(&other.status, &["closed", "done", "completed"])
-                    || is(&other.stage, &["done", "completed"]);
-                if !is_done {
-                    let (total, done) = other.progress();
-                    let open = match total {
-                        0 => String::new(),
-                        _ => format!(", with {} open", counted(total - done, "checklist item")),
-                    };
-                    let stage = other
-                        .stage
-                        .as_deref()
-                        .or(other.status.as_deref())
-                        .unwrap_or("not done");
-                    faults.push(Fault {
-                        file: other.path.clone(),
-                        what: format!("{} depends on {id}, which is {stage}{open}", issue.id),
-                        remedy: format!("finish {id} ({}) first", other.path),
-                    });
-                }
-            }
+                remedy: format!("create the file of {id}, or name the issue that is meant"),
+            }];
         }
+        (Ok(None), _) => return Vec::new(),
+    };
+    let other = |id: &String| match context.workspace().issue(id) {
+        Err(error) => Some(unreadable(&error)),
+        Ok(None) => Some(Fault {
+            file: issue.path.clone(),
+            what: format!("{} depends on {id}, which does not exist", issue.id),
+            remedy: format!(
+                "create {id}, or take it out of `dependencies` in {}",
+                issue.path
+            ),
+        }),
+        Ok(Some(other)) => unfinished(issue, &other),
+    };
+    issue.dependencies.iter().filter_map(other).collect()
+}
+
+fn unreadable(error: &IssueError) -> Fault {
+    Fault {
+        file: error.path.clone(),
+        what: format!("an issue cannot be understood: {error}"),
+        remedy: format!("fix line {} of {}", error.line, error.path),
     }
-    Ok(faults)
+}
+
+/// Returns what is not met of an issue that another depends on.
+fn unfinished(issue: &Issue, other: &Issue) -> Option<Fault> {
+    let is = |value: &Option<String>, words: &[&str]| {
+        let value = value
+            .as_deref()
+            .map(|value| value.trim().to_ascii_lowercase());
+        value.is_some_and(|value| words.contains(&value.as_str()))
+    };
+    let id = &other.id;
+    let given_up =
+        is(&other.solution, GIVEN_UP) || is(&other.status, GIVEN_UP) || is(&other.stage, GIVEN_UP);
+    let is_done = is(&other.status, &["closed", "done", "completed"])
+        || is(&other.stage, &["done", "completed"]);
+    let (how, remedy) = if given_up {
+        let remedy = format!(
+            "do without {id}, and take it out of `dependencies` in {}",
+            issue.path
+        );
+        ("given up, not done".to_owned(), remedy)
+    } else if is_done {
+        return None;
+    } else {
+        let (total, done) = other.progress();
+        let open = match total {
+            0 => String::new(),
+            _ => format!(", with {} open", counted(total - done, "checklist item")),
+        };
+        let stage = other.stage.as_deref().or(other.status.as_deref());
+        let stage = stage.unwrap_or("not done");
+        (
+            format!("{stage}{open}"),
+            format!("finish {id} ({}) first", other.path),
+        )
+    };
+    Some(Fault {
+        file: other.path.clone(),
+        what: format!("{} depends on {id}, which is {how}", issue.id),
+        remedy,
+    })
 }

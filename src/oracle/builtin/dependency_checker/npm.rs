@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::manifest::Fault;
 use super::manifest::Manifest;
-use crate::oracle::builtin::wording::listed;
+use crate::oracle::wording::listed;
 
 /// The lock files of other managers of packages than npm, and how each installs what is locked.
 const OTHERS: &[(&str, &str)] = &[
@@ -27,13 +27,22 @@ impl Manifest<'_> {
         };
         let mut wanted = declared(&package, "dependencies");
         wanted.extend(declared(&package, "devDependencies"));
+        let optional = declared(&package, "optionalDependencies");
+        wanted.retain(|name, _| !optional.contains_key(name));
         if wanted.is_empty() {
             return Vec::new();
         }
-        let other = OTHERS.iter().find(|(lock, _)| self.has(lock));
-        let lock = self
-            .text("package-lock.json")
-            .or_else(|| self.text("npm-shrinkwrap.json"));
+        // A member of a workspace has its lock file in a directory above.
+        let above = |name: &str| self.above(name);
+        let other = OTHERS.iter().find(|(lock, _)| above(lock).is_some());
+        let found = above("package-lock.json").or_else(|| above("npm-shrinkwrap.json"));
+        let (dir, lock) = found.unzip();
+        let dir = dir.unwrap_or_default();
+        let own = self
+            .dir
+            .strip_prefix(&dir)
+            .unwrap_or(self.dir)
+            .trim_start_matches('/');
         let mut faults = Vec::new();
         let mut locked = BTreeMap::new();
         match lock.as_deref().map(serde_json::from_str::<Value>) {
@@ -47,8 +56,8 @@ impl Manifest<'_> {
                 self.command("npm install"),
             )),
             Some(Ok(lock)) => {
-                faults.extend(self.out_of_step(&package, &lock));
-                locked = locked_versions(&wanted, &lock);
+                faults.extend(self.out_of_step(&package, &lock, own));
+                locked = locked_versions(&wanted, &lock, own);
             }
         }
         let install = other.map_or("npm ci", |(_, install)| install);
@@ -57,10 +66,16 @@ impl Manifest<'_> {
     }
 
     /// Compares what is declared with what the lock file says was declared when it was made.
-    fn out_of_step(&self, package: &Value, lock: &Value) -> Vec<Fault> {
+    fn out_of_step(&self, package: &Value, lock: &Value, own: &str) -> Vec<Fault> {
         // Lock files of version 1 do not repeat what the manifest declares.
-        let Some(root) = lock.get("packages").and_then(|packages| packages.get("")) else {
+        let Some(packages) = lock.get("packages") else {
             return Vec::new();
+        };
+        let Some(root) = packages.get(own) else {
+            return vec![self.fault(
+                format!("the lock file does not know `{}`", self.path),
+                format!("{} and keep the new lock file", self.command("npm install")),
+            )];
         };
         let differing = |key| {
             let (declared, in_lock) = (declared(package, key), declared(root, key));
@@ -145,14 +160,13 @@ fn declared(package: &Value, key: &str) -> Wanted {
         .collect()
 }
 
-/// Returns the version that a lock file gives each package.
-fn locked_versions(wanted: &Wanted, lock: &Value) -> Wanted {
+/// Returns the version that a lock file gives each package, for the package in the directory `own`.
+fn locked_versions(wanted: &Wanted, lock: &Value, own: &str) -> Wanted {
     let packages = lock.get("packages");
-    wanted
-        .keys()
-        .filter_map(|name| {
-            let entry = packages?.get(format!("node_modules/{name}"))?;
-            Some((name.clone(), entry.get("version")?.as_str()?.to_owned()))
-        })
-        .collect()
+    let version = |name: &String| {
+        let nested = packages?.get(format!("{own}/node_modules/{name}"));
+        let entry = nested.or_else(|| packages?.get(format!("node_modules/{name}")))?;
+        Some((name.clone(), entry.get("version")?.as_str()?.to_owned()))
+    };
+    wanted.keys().filter_map(version).collect()
 }

@@ -1,66 +1,179 @@
-//! Python: lock files that are there, and distributions that are installed.
+//! Python: lock files that are there and in step, and distributions that are installed.
+
+use serde_json::Value;
 
 use super::manifest::Fault;
 use super::manifest::Manifest;
 use super::toml;
 use crate::oracle::OracleError;
-use crate::oracle::builtin::test_gate::runner::in_time;
-use crate::oracle::builtin::wording::listed;
-use crate::process::Exit;
+use crate::oracle::toolchain;
+use crate::oracle::wording::last_said;
+use crate::oracle::wording::listed;
 use crate::process::Program;
 use crate::process::installed;
 
+/// The managers of packages with a lock file: the section of `pyproject.toml`, the lock file, and what makes it.
+const MANAGERS: &[(&str, &str, &str)] = &[
+    ("poetry", "poetry.lock", "poetry lock"),
+    ("uv", "uv.lock", "uv lock"),
+    ("pdm", "pdm.lock", "pdm lock"),
+];
+
+/// How many files of requirements may include one another.
+const MOST_FILES: usize = 50;
+
+/// Asks a Python which requirements are not met there; versions are compared by `packaging`, which pip carries too.
+const ASK: &str = r#"
+import re, sys
+from importlib import metadata
+try:
+    from packaging.requirements import Requirement
+except ImportError:
+    try:
+        from pip._vendor.packaging.requirements import Requirement
+    except ImportError:
+        Requirement = None
+for line in sys.stdin:
+    line = line.strip()
+    if Requirement:
+        try:
+            wanted = Requirement(line)
+        except ValueError as error:
+            print(f"{line} ({str(error).splitlines()[0]})")
+            continue
+        if wanted.marker and not wanted.marker.evaluate({"extra": ""}):
+            continue
+        name, specifier = wanted.name, str(wanted.specifier)
+        holds = lambda version: wanted.specifier.contains(version, prereleases=True)
+    else:
+        if ";" in line:
+            continue
+        name, specifier = re.match(r"([\w.-]+)(?:\s*\[.*?\])?\s*(.*)", line).groups()
+        if specifier and not re.fullmatch(r"===?\s*[\w.+!-]+", specifier):
+            sys.exit(f"neither `packaging` nor `pip` is there to compare `{line}`")
+        holds = lambda version: not specifier or version == specifier.lstrip("= ")
+    try:
+        here = metadata.version(name)
+    except metadata.PackageNotFoundError:
+        print(name)
+    else:
+        if not holds(here):
+            print(f"{name} is {here} and not {specifier}")
+"#;
+
 impl Manifest<'_> {
     pub(super) fn pyproject(&self, text: &str) -> Result<Vec<Fault>, OracleError> {
-        if let Some(error) = toml::error(text) {
-            return Ok(vec![self.broken(&error)]);
-        }
+        let document = match toml::read(text) {
+            Ok(document) => document,
+            Err(error) => return Ok(vec![self.broken(&error)]),
+        };
+        let requirements = toml::texts(&document, "/project/dependencies");
+        let mut names: Vec<String> = requirements.iter().map(|r| name_of(r)).collect();
+        let of_poetry = document.pointer("/tool/poetry/dependencies");
+        let of_poetry = of_poetry.and_then(Value::as_object).into_iter().flatten();
+        names.extend(
+            of_poetry
+                .map(|(name, _)| name_of(name))
+                .filter(|name| name != "python"),
+        );
         let mut faults = Vec::new();
-        for (section, lock, command) in [
-            ("[tool.poetry", "poetry.lock", "poetry lock"),
-            ("[tool.uv", "uv.lock", "uv lock"),
-            ("[tool.pdm", "pdm.lock", "pdm lock"),
-        ] {
-            if text.contains(section) && !self.has(lock) {
-                faults.push(self.fault(
+        for (section, lock, command) in MANAGERS {
+            let is_used = document.pointer(&format!("/tool/{section}")).is_some();
+            match self.text(lock) {
+                None if is_used => faults.push(self.fault(
                     format!("the lock file `{lock}` of `{}` is missing", self.path),
                     self.command(command),
-                ));
+                )),
+                None => {}
+                Some(text) => faults.extend(self.out_of_step_with(lock, &text, &names, command)),
             }
         }
-        let requirements = toml::texts(text, &["project", "dependencies"]);
         faults.extend(self.installed(&requirements, &self.command("pip install -e ."))?);
         Ok(faults)
     }
 
-    pub(super) fn requirements(&self, text: &str) -> Result<Vec<Fault>, OracleError> {
-        let mut requirements = Vec::new();
-        for (number, line) in (1_u32..).zip(text.lines()) {
-            let line = line.split(" #").next().unwrap_or_default().trim();
-            // Options, and packages from addresses and paths, have no name that could be looked for.
-            if line.is_empty() || line.starts_with(['#', '-', '.', '/']) || line.contains("://") {
-                continue;
+    /// Returns a fault where a lock file does not parse, or does not name what is declared.
+    fn out_of_step_with(
+        &self,
+        lock: &str,
+        text: &str,
+        names: &[String],
+        command: &str,
+    ) -> Option<Fault> {
+        let document = match toml::read(text) {
+            Ok(document) => document,
+            Err(error) => {
+                let first = error.lines().next().unwrap_or_default();
+                let what = format!(
+                    "the lock file `{lock}` of `{}` does not parse: {first}",
+                    self.path
+                );
+                return Some(self.fault(what, self.command(command)));
             }
-            if !line.starts_with(|c: char| c.is_ascii_alphanumeric()) {
-                return Ok(vec![self.broken(&format!("line {number}: `{line}`"))]);
-            }
-            requirements.push(line.trim_end_matches('\\').trim().to_owned());
-        }
-        self.installed(
-            &requirements,
-            &format!("run `pip install -r {}`", self.path),
-        )
+        };
+        let packages = document.get("package").and_then(Value::as_array);
+        let packages = packages.into_iter().flatten();
+        let locked: Vec<String> = packages
+            .filter_map(|package| Some(name_of(package.get("name")?.as_str()?)))
+            .collect();
+        let absent: Vec<&String> = names.iter().filter(|name| !locked.contains(name)).collect();
+        (!absent.is_empty()).then(|| {
+            let what = format!(
+                "the lock file `{lock}` is out of step with `{}`: it does not name {}",
+                self.path,
+                listed(&absent, 10)
+            );
+            self.fault(what, self.command(command))
+        })
     }
 
-    /// Asks the project's Python which distributions are not there.
-    fn installed(&self, requirements: &[String], remedy: &str) -> Result<Vec<Fault>, OracleError> {
-        const ASK: &str = "import sys\nfrom importlib import metadata\nfor line in sys.stdin:\n    name, _, version = line.rstrip('\\n').partition('\\t')\n    try:\n        here = metadata.version(name)\n    except metadata.PackageNotFoundError:\n        print(name)\n    else:\n        if version and here != version:\n            print(f'{name} is {here} and not {version}')\n";
-        // A marker says that it may not be wanted here.
-        let wanted: Vec<String> = requirements
-            .iter()
-            .filter(|r| !r.contains(';'))
-            .map(|r| pinned(r))
-            .collect();
+    pub(super) fn requirements(&self, text: &str) -> Result<Vec<Fault>, OracleError> {
+        let mut requirements = Vec::new();
+        let mut files = vec![(self.path.to_owned(), text.to_owned())];
+        let mut at = 0;
+        while let Some((path, text)) = files.get(at).cloned() {
+            at += 1;
+            // A line may go on in the next.
+            let text = text.replace("\\\r\n", " ").replace("\\\n", " ");
+            for (number, line) in (1_u32..).zip(text.lines()) {
+                let line = line.split(" #").next().unwrap_or_default().trim();
+                if let Some(other) = included(line) {
+                    let dir = path.rsplit_once('/').map_or("", |(dir, _)| dir);
+                    let other = if dir.is_empty() {
+                        other.to_owned()
+                    } else {
+                        format!("{dir}/{other}")
+                    };
+                    if files.len() < MOST_FILES && files.iter().all(|(known, _)| *known != other) {
+                        let Ok(bytes) = self.context.workspace().read(&other) else {
+                            let what = format!("`{path}` includes `{other}`, which cannot be read");
+                            return Ok(vec![self.fault(what, format!("restore `{other}`"))]);
+                        };
+                        files.push((other, String::from_utf8_lossy(&bytes).into_owned()));
+                    }
+                    continue;
+                }
+                // Options, and packages from addresses and paths, have no name that could be looked for.
+                if line.is_empty() || line.starts_with(['#', '-', '.', '/']) || line.contains("://")
+                {
+                    continue;
+                }
+                if !line.starts_with(|c: char| c.is_ascii_alphanumeric()) {
+                    return Ok(vec![
+                        self.broken(&format!("{path}, line {number}: `{line}`")),
+                    ]);
+                }
+                // Digests are pip's to compare.
+                let line = line.split(" --").next().unwrap_or(line);
+                requirements.push(line.trim().to_owned());
+            }
+        }
+        let remedy = format!("run `pip install -r {}`", self.path);
+        self.installed(&requirements, &remedy)
+    }
+
+    /// Asks the project's Python which requirements are not met.
+    fn installed(&self, wanted: &[String], remedy: &str) -> Result<Vec<Fault>, OracleError> {
         if wanted.is_empty() || !self.context.workspace().is_on_disk() {
             return Ok(Vec::new());
         }
@@ -77,70 +190,42 @@ impl Manifest<'_> {
             )));
         };
         let python = python.to_string_lossy().into_owned();
-        let finished = Program::new(vec![python, "-c".to_owned(), ASK.to_owned()])
+        let program = Program::new(vec![python, "-c".to_owned(), ASK.to_owned()])
             .dir(&root)
-            .stdin(wanted.join("\n") + "\n")
-            .deadline(in_time(self.context))
-            .run()
-            .map_err(|e| OracleError::failed(e.to_string()))?;
-        match finished.exit {
-            Exit::TimedOut => {
-                return Err(OracleError::TimedOut(
-                    "Python did not answer in time".to_owned(),
-                ));
-            }
-            exit if !exit.is_success() => {
-                return Err(OracleError::failed(format!(
-                    "Python cannot tell what is installed: {}",
-                    finished.stderr_text().lines().last().unwrap_or_default()
-                )));
-            }
-            _ => {}
+            .stdin(wanted.join("\n") + "\n");
+        let finished = toolchain::run(self.context, program, "Python")?;
+        if !finished.exit.is_success() {
+            return Err(OracleError::failed(format!(
+                "Python cannot tell what is installed: {}",
+                last_said(&finished.stderr_text())
+            )));
         }
         let told = finished.stdout_text();
         let absent: Vec<&str> = told.lines().collect();
-        Ok(if absent.is_empty() {
-            Vec::new()
-        } else {
-            vec![self.fault(
-                format!("not installed of `{}`: {}", self.path, listed(&absent, 10)),
-                remedy,
-            )]
-        })
+        let what = || format!("not installed of `{}`: {}", self.path, listed(&absent, 10));
+        Ok((!absent.is_empty())
+            .then(|| self.fault(what(), remedy))
+            .into_iter()
+            .collect())
     }
 }
 
-/// Returns the name of a requirement, and its version after a tab where it is pinned: `a[x]==1.2` gives `a`, `1.2`.
-fn pinned(requirement: &str) -> String {
+/// Returns the file that a line of requirements includes: `-r other.txt`.
+fn included(line: &str) -> Option<&str> {
+    let rest = ["--requirement", "-r"]
+        .iter()
+        .find_map(|option| line.strip_prefix(option))?;
+    let file = rest.trim_start_matches(['=', ' ', '\t']).trim();
+    (!file.is_empty() && !file.contains("://")).then_some(file)
+}
+
+/// Returns the name of a requirement, in the form in which names are compared (PEP 503).
+fn name_of(requirement: &str) -> String {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let end = requirement
-        .find(|c: char| !(c.is_ascii_alphanumeric() || "-_.".contains(c)))
+        .find(|c| !is_of_name(c))
         .unwrap_or(requirement.len());
-    let (name, rest) = requirement.split_at(end);
-    let version = rest
-        .split_once("==")
-        .map(|(_, version)| version.trim_start_matches('='));
-    let version = version.and_then(|v| v.split([',', ' ', ';']).find(|part| !part.is_empty()));
-    match version {
-        Some(version) if !version.contains('*') => format!("{name}\t{version}"),
-        _ => name.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_pinned_requirement_gives_its_version() {
-        for (requirement, expected) in [
-            ("flask", "flask"),
-            ("flask>=2,<3", "flask"),
-            ("flask==2.1.0", "flask\t2.1.0"),
-            ("uvicorn[standard] == 0.30", "uvicorn\t0.30"),
-            ("a~=1.2", "a"),
-            ("a==1.*", "a"),
-        ] {
-            assert_eq!(pinned(requirement), expected);
-        }
-    }
+    let name = requirement.get(..end).unwrap_or_default();
+    let words = name.split(['-', '_', '.']).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("-").to_ascii_lowercase()
 }

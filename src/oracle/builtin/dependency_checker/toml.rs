@@ -1,37 +1,18 @@
-//! Toml: manifests in TOML, as far as this build can read them.
+//! Toml: manifests in TOML, as a tree of plain values.
 
-/// Returns what is wrong with a TOML document.
-#[cfg(feature = "cli")]
-pub(super) fn error(text: &str) -> Option<String> {
-    let error = text.parse::<toml_edit::DocumentMut>().err()?;
-    Some(error.to_string())
+use serde_json::Value;
+
+/// Reads a document.
+///
+/// # Errors
+/// What is wrong with it, with its place.
+pub(super) fn read(text: &str) -> Result<Value, String> {
+    toml_edit::de::from_str(text).map_err(|error| error.to_string())
 }
 
-#[cfg(not(feature = "cli"))]
-pub(super) fn error(_: &str) -> Option<String> {
-    None
-}
-
-/// Returns a list of texts in a TOML document.
-#[cfg(feature = "cli")]
-pub(super) fn texts(text: &str, path: &[&str]) -> Vec<String> {
-    let Ok(document) = text.parse::<toml_edit::DocumentMut>() else {
-        return Vec::new();
-    };
-    let mut item = document.as_item();
-    for key in path {
-        match item.get(key) {
-            Some(inner) => item = inner,
-            None => return Vec::new(),
-        }
-    }
-    let items = item.as_array().into_iter().flatten();
-    items
-        .filter_map(|value| value.as_str().map(str::to_owned))
-        .collect()
-}
-
-#[cfg(not(feature = "cli"))]
-pub(super) fn texts(_: &str, _: &[&str]) -> Vec<String> {
-    Vec::new()
+/// Returns the texts of a list in a document; none where there is no such list.
+pub(super) fn texts(document: &Value, pointer: &str) -> Vec<String> {
+    let items = document.pointer(pointer).and_then(Value::as_array);
+    let texts = items.into_iter().flatten().filter_map(Value::as_str);
+    texts.map(str::to_owned).collect()
 }

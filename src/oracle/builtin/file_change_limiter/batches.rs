@@ -1,6 +1,6 @@
 //! Batches: splits a change into parts of files that lie together, each within limits.
 
-use crate::oracle::builtin::wording::counted;
+use crate::oracle::wording::counted;
 
 /// How large a batch may be.
 #[derive(Clone, Copy, Debug)]

@@ -14,7 +14,6 @@ use self::batches::Batch;
 use self::batches::Limits;
 use self::batches::split;
 use super::values::Texts;
-use super::wording::counted;
 use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
@@ -24,6 +23,8 @@ use crate::oracle::HookContext;
 use crate::oracle::Oracle;
 use crate::oracle::OracleConfig;
 use crate::oracle::OracleError;
+use crate::oracle::Programs;
+use crate::oracle::wording::counted;
 use crate::signal::Intensity;
 use crate::signal::Modification;
 use crate::signal::Severity;
@@ -43,7 +44,8 @@ pub(super) static DEFINITION: Definition = Definition {
     ],
     intensities: &[Intensity::Block, Intensity::Control, Intensity::Prompt],
     needs: &[FactSource::Git],
-    runs_programs: false,
+    programs: Programs::None,
+    file_key: None,
     schema: || schemars::schema_for!(FileChangeLimiter),
     build: |config| {
         FileChangeLimiter::build(config).map(|oracle| Arc::new(oracle) as Arc<dyn Oracle>)

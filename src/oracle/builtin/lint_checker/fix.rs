@@ -1,4 +1,4 @@
-//! Fix: what linters can mend themselves, mended so that it can be taken back.
+//! Fix: what linters can fix themselves, fixed so that it can be taken back.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,21 +7,19 @@ use serde_json::json;
 use sha2::Digest as _;
 use sha2::Sha256;
 
-use super::FILES_A_CALL;
 use super::NAMED;
-use super::call;
-use super::program;
-use super::tool::TOOLS;
-use super::wanted;
 use crate::oracle::HookContext;
 use crate::oracle::OracleError;
-use crate::oracle::builtin::wording::counted;
-use crate::oracle::builtin::wording::listed;
+use crate::oracle::toolchain::linter::FILES_A_CALL;
+use crate::oracle::toolchain::linter::TOOLS;
+use crate::oracle::toolchain::linter::wanted;
+use crate::oracle::wording::counted;
+use crate::oracle::wording::listed;
 use crate::signal::Modification;
 use crate::signal::Signal;
 use crate::signal::hex;
 
-/// Lets the fixers mend files; gives a control that names those that were changed.
+/// Lets the fixers change files; gives a control that names those that were changed.
 pub(super) fn fix(
     context: &HookContext,
     files: &[String],
@@ -46,11 +44,11 @@ pub(super) fn fix(
             .map(|&file| file.clone())
             .collect();
         if let (Some(arguments), Some(program), false) =
-            (tool.fix, program(context, tool), own.is_empty())
+            (tool.fix, tool.program(context), own.is_empty())
         {
             for batch in own.chunks(FILES_A_CALL) {
-                // What it cannot mend, and its code for that, the check afterwards tells.
-                call(context, tool, &program, arguments, batch)?;
+                // What it cannot fix, how it fails and its code for that, the check afterwards tells.
+                tool.call(context, &program, arguments, batch).ok();
             }
             fixers.push(tool.name);
         }
@@ -70,7 +68,7 @@ pub(super) fn fix(
             target: format!("file:{file}"),
             original: json!(digest(old)),
             updated: json!(digest(&new)),
-            reason: format!("mended by {}", fixers.join(", ")),
+            reason: format!("fixed by {}", fixers.join(", ")),
         });
     }
     if modifications.is_empty() {
@@ -107,7 +105,7 @@ pub(super) fn fix(
     Ok(Some(
         Signal::control("lint-fixed", modifications)
             .reason(format!(
-                "{} mended {}: {}; `git apply -R {shown}` takes it back",
+                "{} fixed {}: {}; `git apply -R {shown}` takes it back",
                 fixers.join(", "),
                 counted(changed.len(), "file"),
                 listed(&changed, NAMED)

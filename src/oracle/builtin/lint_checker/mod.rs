@@ -1,10 +1,7 @@
-//! LintChecker: the project's linters find nothing in the changed files, or what they find is mended.
+//! LintChecker: the project's linters find nothing in the changed files, or what they find is fixed.
 
-mod finding;
 mod fix;
-mod tool;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -12,14 +9,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde::Serialize;
 
-pub(super) use self::finding::Fault;
-use self::finding::Form;
-use self::tool::TOOLS;
-use self::tool::Tool;
-use super::test_gate::runner::in_time;
-use super::test_gate::tally::shortened;
-use super::wording::counted;
-use super::wording::listed;
 use crate::diagnostic::Code;
 use crate::diagnostic::nearest;
 use crate::event::Trigger;
@@ -30,10 +19,13 @@ use crate::oracle::HookContext;
 use crate::oracle::Oracle;
 use crate::oracle::OracleConfig;
 use crate::oracle::OracleError;
-use crate::process::Exit;
-use crate::process::Finished;
-use crate::process::Program;
-use crate::process::installed;
+use crate::oracle::Programs;
+use crate::oracle::toolchain::linter::Checked;
+use crate::oracle::toolchain::linter::Fault;
+use crate::oracle::toolchain::linter::TOOLS;
+use crate::oracle::toolchain::linter::check;
+use crate::oracle::wording::counted;
+use crate::oracle::wording::listed;
 use crate::signal::Intensity;
 use crate::signal::Severity;
 use crate::signal::Signal;
@@ -50,13 +42,12 @@ pub(super) static DEFINITION: Definition = Definition {
     ],
     intensities: &[Intensity::Block, Intensity::Control, Intensity::Prompt],
     needs: &[FactSource::Git],
-    runs_programs: true,
+    programs: Programs::Always,
+    file_key: None,
     schema: || schemars::schema_for!(LintChecker),
     build: |config| LintChecker::build(config).map(|l| Arc::new(l) as Arc<dyn Oracle>),
 };
 
-/// How many files one call of a linter is given: the system bounds the length of a command line.
-const FILES_A_CALL: usize = 400;
 /// How many findings are named one by one.
 const NAMED: usize = 20;
 
@@ -71,13 +62,23 @@ enum Action {
     Block,
 }
 
+impl Action {
+    const fn intensity(self) -> Intensity {
+        match self {
+            Self::Prompt => Intensity::Prompt,
+            Self::Block => Intensity::Block,
+        }
+    }
+}
+
 /// Runs the project's linters on the changed files.
 ///
 /// What it does: a linter is used where the project has its configuration: clippy and rustfmt (`Cargo.toml`), ruff, mypy,
 /// eslint, tsc (`tsconfig.json`), prettier, biome, golangci-lint, go-vet and gofmt (`go.mod`), shellcheck (`.shellcheckrc`). Only
 /// findings in changed files count.
-/// They prompt, or block with `action: block`. A linter that the project uses and that is not installed is told in a
-/// prompt.
+/// They prompt, or block with `action: block`. So does a linter that `linters` names and that is not installed; one that the
+/// project uses otherwise is told in a prompt. A linter that fails is told beside what the others find, and blocks with
+/// `action: block`; where it is all that there is to tell, the binding's `on_error` decides otherwise.
 ///
 /// With `auto_fix` the fixers of rustfmt, ruff, eslint, prettier, biome and gofmt run on the changed files first. That
 /// gives a control whose modifications name each file that was changed, and what is left is reported as before. It can be
@@ -98,21 +99,10 @@ enum Action {
 pub(super) struct LintChecker {
     /// The linters, by name; by default those that the project has a configuration of.
     linters: Vec<String>,
-    /// Whether what can be mended is mended.
+    /// Whether what can be fixed is fixed.
     auto_fix: bool,
     /// What findings give: `prompt` or `block`.
     action: Action,
-}
-
-/// What linters found.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Checked {
-    /// Their findings in the files that they were to look at.
-    pub(super) faults: Vec<Fault>,
-    /// Linters that are wanted and not installed.
-    pub(super) missing: Vec<&'static str>,
-    /// How many linters ran.
-    pub(super) ran: usize,
 }
 
 #[async_trait]
@@ -132,22 +122,21 @@ impl Oracle for LintChecker {
         if self.auto_fix {
             signals.extend(fix::fix(context, &files, &self.linters)?);
         }
-        let checked = check(context, &files, &self.linters)?;
+        let mut checked = check(context, &files, &self.linters);
         if !checked.faults.is_empty() {
             signals.push(self.found(&checked.faults));
         }
-        if !checked.missing.is_empty() {
-            let names = checked.missing.join(", ");
-            signals.push(
-                Signal::prompt(
-                    "linter-missing",
-                    format!("the project uses {names}, which is not installed here"),
-                )
-                .severity(Severity::Low)
-                .steps(checked.missing.iter().map(|name| format!("install {name}")))
-                .fingerprint(["linter-missing", &names]),
-            );
+        signals.extend(self.missing(&checked));
+        // Alone, it is for the binding's `on_error`; beside findings it must not hide them.
+        if self.action == Action::Prompt && signals.is_empty() && !checked.failed.is_empty() {
+            return Err(checked.failed.swap_remove(0).1);
         }
+        signals.extend(checked.failed.iter().map(|(name, error)| {
+            let reason = format!("{error}; what it looks at is not known to be clean");
+            Signal::with(self.action.intensity(), "linter-failed", reason)
+                .steps([format!("run {name} and fix what keeps it from its work")])
+                .fingerprint(["linter-failed", name])
+        }));
         Ok(signals)
     }
 }
@@ -172,6 +161,22 @@ impl LintChecker {
         Ok(checker)
     }
 
+    /// Tells of linters that are not installed: one that the configuration names is as needed as what it would find.
+    fn missing(&self, checked: &Checked) -> Option<Signal> {
+        let names = checked.missing.join(", ");
+        let signal = if self.linters.is_empty() {
+            let reason = format!("the project uses {names}, which is not installed here");
+            Signal::prompt("linter-missing", reason).severity(Severity::Low)
+        } else {
+            let reason = format!("{names} is wanted and not installed here");
+            Signal::with(self.action.intensity(), "linter-missing", reason)
+        };
+        let signal = signal
+            .steps(checked.missing.iter().map(|name| format!("install {name}")))
+            .fingerprint(["linter-missing", &names]);
+        (!checked.missing.is_empty()).then_some(signal)
+    }
+
     fn found(&self, faults: &[Fault]) -> Signal {
         let told: Vec<String> = faults.iter().map(Fault::told).collect();
         let mut files: Vec<&str> = faults.iter().map(|f| f.file.as_str()).collect();
@@ -182,129 +187,9 @@ impl LintChecker {
             counted(files.len(), "changed file"),
             listed(&told, NAMED)
         );
-        let intensity = match self.action {
-            Action::Prompt => Intensity::Prompt,
-            Action::Block => Intensity::Block,
-        };
-        Signal::with(intensity, "lint-findings", reason)
-            .steps(told.iter().take(NAMED).map(|told| format!("mend {told}")))
+        Signal::with(self.action.intensity(), "lint-findings", reason)
+            .steps(told.iter().take(NAMED).map(|told| format!("fix {told}")))
             .files(files)
             .fingerprint(&told)
     }
-}
-
-/// Returns the linters that are wanted: those that are named, else those that the project uses.
-fn wanted(context: &HookContext, named: &[String]) -> impl Iterator<Item = &'static Tool> {
-    TOOLS.iter().filter(move |tool| {
-        if named.is_empty() {
-            tool.is_used_by(context.workspace())
-        } else {
-            named.iter().any(|name| name == tool.name)
-        }
-    })
-}
-
-/// Returns the program of a linter: the project's own before the machine's.
-fn program(context: &HookContext, tool: &Tool) -> Option<PathBuf> {
-    let own = ["node_modules/.bin", ".venv/bin", "venv/bin"]
-        .iter()
-        .map(|dir| context.root().join(dir).join(tool.program))
-        .find(|path| path.exists());
-    own.or_else(|| installed(tool.program))
-}
-
-fn call(
-    context: &HookContext,
-    tool: &Tool,
-    program: &std::path::Path,
-    arguments: &[&str],
-    files: &[String],
-) -> Result<Finished, OracleError> {
-    let mut argv = vec![program.to_string_lossy().into_owned()];
-    argv.extend(arguments.iter().map(|&a| a.to_owned()));
-    argv.extend(tool.project_arguments(context.workspace()));
-    // A file whose name begins with a dash is no option.
-    argv.extend(files.iter().map(|file| {
-        if file.starts_with('-') {
-            format!("./{file}")
-        } else {
-            file.clone()
-        }
-    }));
-    let finished = Program::new(argv)
-        .dir(context.root())
-        .env("NO_COLOR", "1")
-        .deadline(in_time(context))
-        .max_output(32 << 20)
-        .run()
-        .map_err(|e| OracleError::failed(e.to_string()))?;
-    if finished.exit == Exit::TimedOut {
-        return Err(OracleError::TimedOut(format!(
-            "{} did not end in time; give the binding a longer `timeout`",
-            tool.name
-        )));
-    }
-    Ok(finished)
-}
-
-/// Lets linters look at files; `named` are the only ones, where it names any.
-///
-/// # Errors
-/// A linter did not end in time, or failed without a finding.
-pub(super) fn check(
-    context: &HookContext,
-    files: &[String],
-    named: &[String],
-) -> Result<Checked, OracleError> {
-    let mut checked = Checked::default();
-    for tool in wanted(context, named) {
-        let own: Vec<String> = files
-            .iter()
-            .filter(|file| tool.looks_at(file))
-            .cloned()
-            .collect();
-        if own.is_empty() {
-            continue;
-        }
-        let Some(program) = program(context, tool) else {
-            checked.missing.push(tool.name);
-            continue;
-        };
-        checked.ran += 1;
-        let batches: Vec<&[String]> = if tool.takes_files {
-            own.chunks(FILES_A_CALL).collect()
-        } else {
-            vec![&[]]
-        };
-        for batch in batches {
-            let finished = call(context, tool, &program, tool.check, batch)?;
-            let mut found = tool.read(&finished.stdout_text(), context.root());
-            // Compilers tell there what they find also where they succeed.
-            let tells_there = matches!(tool.form, Form::Places);
-            if found.is_empty() && (tells_there || !finished.exit.is_success()) {
-                found = tool.read_errors(&finished.stderr_text(), context.root());
-            }
-            if found.is_empty() && !finished.exit.is_success() {
-                let said = format!("{}\n{}", finished.stderr_text(), finished.stdout_text());
-                let said = said
-                    .lines()
-                    .find(|l| !l.trim().is_empty())
-                    .unwrap_or("it said nothing");
-                return Err(OracleError::failed(format!(
-                    "{} failed: {}",
-                    tool.name,
-                    shortened(said.trim(), 200)
-                )));
-            }
-            // A fault of its own configuration is one of everything that it looks at.
-            checked.faults.extend(found.into_iter().filter(|fault| {
-                fault.hinders
-                    || own.contains(&fault.file)
-                    || tool.files.contains(&fault.file.as_str())
-            }));
-        }
-    }
-    checked.faults.sort();
-    checked.faults.dedup();
-    Ok(checked)
 }

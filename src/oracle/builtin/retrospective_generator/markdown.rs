@@ -9,7 +9,7 @@ use chrono::Utc;
 
 use super::story::Obstacle;
 use super::story::Story;
-use crate::oracle::builtin::wording::counted;
+use crate::oracle::wording::counted;
 use crate::signal::Action;
 use crate::signal::Intensity;
 

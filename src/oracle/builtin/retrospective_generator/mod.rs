@@ -23,6 +23,7 @@ use crate::oracle::HookContext;
 use crate::oracle::Oracle;
 use crate::oracle::OracleConfig;
 use crate::oracle::OracleError;
+use crate::oracle::Programs;
 use crate::signal::Intensity;
 use crate::signal::Signal;
 
@@ -33,7 +34,8 @@ pub(super) static DEFINITION: Definition = Definition {
     triggers: &[Trigger::PostIssueClose, Trigger::PostIssueSubmit],
     intensities: &[Intensity::Aid],
     needs: &[FactSource::Issue, FactSource::Git, FactSource::Log],
-    runs_programs: false,
+    programs: Programs::None,
+    file_key: None,
     schema: || schemars::schema_for!(RetrospectiveGenerator),
     build: |config| {
         RetrospectiveGenerator::build(config).map(|oracle| Arc::new(oracle) as Arc<dyn Oracle>)

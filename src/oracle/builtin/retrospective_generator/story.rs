@@ -7,8 +7,7 @@ use chrono::TimeDelta;
 use chrono::Utc;
 
 use crate::oracle::HookContext;
-use crate::oracle::builtin::commit_message_validator::names;
-use crate::oracle::builtin::wording::counted;
+use crate::oracle::wording::counted;
 use crate::signal::Action;
 use crate::signal::Intensity;
 use crate::signal_log::Body;
@@ -22,6 +21,7 @@ use crate::workspace::Changes;
 use crate::workspace::Commit;
 use crate::workspace::CommitsOf;
 use crate::workspace::Issue;
+use crate::workspace::names_id;
 
 /// How far back commits are looked through for the issue's id.
 const MOST_COMMITS: usize = 2000;
@@ -344,7 +344,7 @@ fn commits(id: &str, context: &HookContext) -> Vec<Commit> {
     let mut commits = ask(&CommitsOf::Branch);
     if commits.is_empty() {
         commits = ask(&CommitsOf::Paths(Vec::new()));
-        commits.retain(|commit| names(&commit.message, id));
+        commits.retain(|commit| names_id(&commit.message, id));
     }
     commits.reverse();
     commits

@@ -1,8 +1,8 @@
 //! Opens a pull request with the forge's own program: `gh` or `glab`.
 
 use crate::oracle::HookContext;
-use crate::oracle::builtin::test_gate::runner::in_time;
-use crate::oracle::builtin::test_gate::tally::shortened;
+use crate::oracle::toolchain::in_time;
+use crate::oracle::wording::last_said;
 use crate::process::Exit;
 use crate::process::Program;
 use crate::process::installed;
@@ -121,13 +121,8 @@ fn run(context: &HookContext, arguments: &[&str]) -> Result<String, String> {
         Exit::Code(0) => Ok(finished.stdout_text().trim().to_owned()),
         Exit::TimedOut => Err(format!("`{name}` did not end in time")),
         _ => {
-            let said = finished.stderr_text();
-            let said = said
-                .lines()
-                .rev()
-                .find(|l| !l.trim().is_empty())
-                .unwrap_or("it said nothing");
-            Err(format!("`{name}` failed: {}", shortened(said, 200)))
+            let said = last_said(&finished.stderr_text());
+            Err(format!("`{name}` failed: {said}"))
         }
     }
 }

@@ -13,8 +13,6 @@ use serde::Deserialize;
 use serde_json::json;
 
 use self::codeowners::CodeOwners;
-use super::test_gate::runner::in_time;
-use super::test_gate::tally::shortened;
 use super::values::Texts;
 use crate::diagnostic::Code;
 use crate::event::Trigger;
@@ -25,6 +23,9 @@ use crate::oracle::HookContext;
 use crate::oracle::Oracle;
 use crate::oracle::OracleConfig;
 use crate::oracle::OracleError;
+use crate::oracle::Programs;
+use crate::oracle::toolchain::in_time;
+use crate::oracle::wording::last_said;
 use crate::process::Exit;
 use crate::process::Program;
 use crate::signal::Intensity;
@@ -37,7 +38,8 @@ pub(super) static DEFINITION: Definition = Definition {
     triggers: &[Trigger::PostIssueSubmit],
     intensities: &[Intensity::Aid],
     needs: &[FactSource::Git, FactSource::Issue],
-    runs_programs: true,
+    programs: Programs::WithKeys(&["command", "create_pr", "webhook"]),
+    file_key: None,
     schema: || schemars::schema_for!(ReviewTrigger),
     build: |config| ReviewTrigger::build(config).map(|r| Arc::new(r) as Arc<dyn Oracle>),
 };
@@ -297,16 +299,8 @@ fn run(
         Exit::Code(0) => Ok(()),
         Exit::TimedOut => Err("it did not end in time".to_owned()),
         Exit::Code(code) => {
-            let said = finished.stderr_text();
-            let said = said
-                .lines()
-                .rev()
-                .find(|l| !l.trim().is_empty())
-                .unwrap_or("it said nothing");
-            Err(format!(
-                "it ended with code {code}: {}",
-                shortened(said, 200)
-            ))
+            let said = last_said(&finished.stderr_text());
+            Err(format!("it ended with code {code}: {said}"))
         }
         Exit::Signal(signal) => Err(format!("signal {signal} ended it")),
     }

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crate::oracle::HookContext;
-use crate::oracle::builtin::test_gate::runner::in_time;
+use crate::oracle::toolchain::in_time;
+use crate::oracle::wording::last_said;
 use crate::process::Exit;
 use crate::process::Program;
 use crate::process::installed;
@@ -71,12 +72,7 @@ pub(super) fn post(context: &HookContext, address: &str, body: &str) -> Result<S
         Exit::TimedOut => Err("it did not answer in time".to_owned()),
         _ if !code.is_empty() && code != "000" => Err(format!("it answered {code}")),
         _ => {
-            let said = finished.stderr_text();
-            let said = said
-                .lines()
-                .rev()
-                .find(|l| !l.trim().is_empty())
-                .unwrap_or("it said nothing");
+            let said = last_said(&finished.stderr_text());
             Err(said.replace(address, &shown(address)))
         }
     }

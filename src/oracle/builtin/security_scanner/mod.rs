@@ -1,6 +1,5 @@
 //! SecurityScanner: secrets and injectable SQL in what is added.
 
-pub(in crate::oracle) mod added;
 mod finding;
 mod keywords;
 mod rule_file;
@@ -21,7 +20,6 @@ use serde::Deserialize;
 use serde::Deserializer;
 use serde::de;
 
-use self::added::Added;
 use self::finding::Finding;
 use self::finding::signal;
 use self::search::Search;
@@ -37,6 +35,9 @@ use crate::oracle::HookContext;
 use crate::oracle::Oracle;
 use crate::oracle::OracleConfig;
 use crate::oracle::OracleError;
+use crate::oracle::Programs;
+use crate::oracle::added;
+use crate::oracle::added::Added;
 use crate::signal::Intensity;
 use crate::signal::Severity;
 use crate::signal::Signal;
@@ -54,7 +55,8 @@ pub(super) static DEFINITION: Definition = Definition {
     ],
     intensities: &[Intensity::Block, Intensity::Prompt],
     needs: &[FactSource::Git],
-    runs_programs: true,
+    programs: Programs::WithKeys(&["scanners"]),
+    file_key: Some(("rules", OWN_RULES)),
     schema: || schemars::schema_for!(SecurityScanner),
     build: |config| SecurityScanner::build(config).map(|s| Arc::new(s) as Arc<dyn Oracle>),
 };

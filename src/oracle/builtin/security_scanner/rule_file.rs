@@ -74,7 +74,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Rule>, String> {
         .extension()
         .is_some_and(|e| e.eq_ignore_ascii_case("toml"));
     let file: File = if is_toml {
-        from_toml(&text)?
+        toml_edit::de::from_str(&text).map_err(|e| first_line(&e.to_string()))?
     } else {
         serde_yaml::from_str(&text).map_err(|e| first_line(&e.to_string()))?
     };
@@ -100,52 +100,6 @@ pub(super) fn read(path: &Path) -> Result<Vec<Rule>, String> {
 
 fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().to_owned()
-}
-
-#[cfg(feature = "cli")]
-fn from_toml(text: &str) -> Result<File, String> {
-    let document: toml_edit::DocumentMut = text
-        .parse()
-        .map_err(|e: toml_edit::TomlError| first_line(&e.to_string()))?;
-    serde_json::from_value(table_to_json(document.as_table())).map_err(|e| e.to_string())
-}
-
-#[cfg(not(feature = "cli"))]
-fn from_toml(_: &str) -> Result<File, String> {
-    Err("TOML is read only where the feature `cli` is on; write the rules as YAML".to_owned())
-}
-
-#[cfg(feature = "cli")]
-fn table_to_json(table: &dyn toml_edit::TableLike) -> serde_json::Value {
-    table
-        .iter()
-        .map(|(key, item)| {
-            let value = match item {
-                toml_edit::Item::None => serde_json::Value::Null,
-                toml_edit::Item::Value(value) => value_to_json(value),
-                toml_edit::Item::Table(table) => table_to_json(table),
-                toml_edit::Item::ArrayOfTables(tables) => {
-                    tables.iter().map(|table| table_to_json(table)).collect()
-                }
-            };
-            (key.to_owned(), value)
-        })
-        .collect::<serde_json::Map<_, _>>()
-        .into()
-}
-
-#[cfg(feature = "cli")]
-fn value_to_json(value: &toml_edit::Value) -> serde_json::Value {
-    use toml_edit::Value;
-    match value {
-        Value::String(text) => text.value().as_str().into(),
-        Value::Integer(n) => (*n.value()).into(),
-        Value::Float(n) => (*n.value()).into(),
-        Value::Boolean(b) => (*b.value()).into(),
-        Value::Datetime(time) => time.value().to_string().into(),
-        Value::Array(items) => items.iter().map(value_to_json).collect(),
-        Value::InlineTable(table) => table_to_json(table),
-    }
 }
 
 fn rule(entry: &Entry, shared: &[&Allowlist]) -> Result<Rule, String> {

@@ -9,7 +9,8 @@ use super::finding::Finding;
 use super::finding::fingerprint;
 use crate::oracle::HookContext;
 use crate::oracle::OracleError;
-use crate::oracle::builtin::test_gate::runner;
+use crate::oracle::toolchain;
+use crate::oracle::wording::last_said;
 use crate::process::Exit;
 use crate::process::Program;
 use crate::signal::Severity;
@@ -136,17 +137,10 @@ pub(super) struct Found {
 /// # Errors
 /// It could not be run, did not end in time, or printed no SARIF.
 pub(super) fn run(command: &str, context: &HookContext) -> Result<Vec<Found>, OracleError> {
-    let finished = Program::shell(command)
+    let program = Program::shell(command)
         .dir(context.root())
-        .deadline(runner::in_time(context))
-        .max_output(MAX_OUTPUT)
-        .run()
-        .map_err(|e| OracleError::failed(e.to_string()))?;
-    if finished.exit == Exit::TimedOut {
-        return Err(OracleError::TimedOut(format!(
-            "the scanner `{command}` did not end in time"
-        )));
-    }
+        .max_output(MAX_OUTPUT);
+    let finished = toolchain::run(context, program, &format!("the scanner `{command}`"))?;
     // A shell says so of the program that it ran.
     let signal = match finished.exit {
         Exit::Signal(signal) => Some(signal),
@@ -160,15 +154,9 @@ pub(super) fn run(command: &str, context: &HookContext) -> Result<Vec<Found>, Or
     }
     // Most scanners end with another code than 0 when they find something.
     read(&finished.stdout, context).map_err(|e| {
-        let said = finished.stderr_text();
-        let said = said
-            .lines()
-            .rev()
-            .find(|l| !l.trim().is_empty())
-            .unwrap_or("nothing");
+        let said = last_said(&finished.stderr_text());
         OracleError::failed(format!(
-            "the scanner `{command}` printed no SARIF ({e}) and said: {}",
-            crate::oracle::builtin::test_gate::tally::shortened(said, 200)
+            "the scanner `{command}` printed no SARIF ({e}) and said: {said}"
         ))
     })
 }
@@ -203,9 +191,7 @@ fn read(output: &[u8], context: &HookContext) -> Result<Vec<Found>, String> {
                 .first()
                 .and_then(|l| l.physical_location.as_ref());
             let uri = physical.and_then(|p| p.artifact_location.as_ref()?.uri.as_deref());
-            let file = uri.map(|uri| {
-                runner::relative(context.root(), uri.strip_prefix("file://").unwrap_or(uri))
-            });
+            let file = uri.map(|uri| toolchain::relative(context.root(), uri));
             let region = physical.and_then(|p| p.region.as_ref());
             let line = region.and_then(|r| r.start_line);
             let text = result.message.text.as_deref().unwrap_or(id);

@@ -1,7 +1,6 @@
 //! Searches texts for secrets and injectable SQL: one pass finds the words of all rules, and only what stands around them is
 //! looked into.
 
-use super::added::Added;
 use super::finding::Finding;
 use super::finding::fingerprint;
 use super::keywords::Found;
@@ -9,6 +8,7 @@ use super::keywords::Keywords;
 use super::secrets::Rule;
 use super::secrets::Scanner;
 use super::sql;
+use crate::oracle::added::Added;
 use crate::signal::Severity;
 
 /// All rules, ready.

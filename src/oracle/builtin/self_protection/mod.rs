@@ -30,6 +30,7 @@ use crate::oracle::HookContext;
 use crate::oracle::Mode;
 use crate::oracle::Oracle;
 use crate::oracle::OracleError;
+use crate::oracle::Programs;
 use crate::signal::Intensity;
 use crate::signal::Signal;
 
@@ -40,7 +41,8 @@ pub(super) static DEFINITION: Definition = Definition {
     triggers: &[Trigger::PreToolUse],
     intensities: &[Intensity::Block],
     needs: &[FactSource::Event, FactSource::Shell],
-    runs_programs: false,
+    programs: Programs::None,
+    file_key: None,
     schema: || schemars::schema_for!(SelfProtection),
     build: |config| {
         config

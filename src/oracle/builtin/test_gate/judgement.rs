@@ -4,15 +4,15 @@ use std::path::Path;
 
 use super::TestGate;
 use super::coverage::Coverage;
-use super::runner;
-use super::tally::Failure;
-use super::tally::Tally;
 use super::unusable;
 use crate::fact::Fact;
 use crate::fact::FactValue;
 use crate::oracle::HookContext;
+use crate::oracle::toolchain::relative;
+use crate::oracle::toolchain::test_run::Failure;
+use crate::oracle::toolchain::test_run::Tally;
+use crate::oracle::toolchain::test_run::TestRun;
 use crate::process::Exit;
-use crate::process::Finished;
 use crate::signal::Intensity;
 use crate::signal::Severity;
 use crate::signal::Signal;
@@ -52,8 +52,12 @@ pub(super) struct Outcome {
     pub(super) command: String,
     /// The tests.
     pub(super) tally: Tally,
-    /// Whether nothing told how many tests there were; the exit code alone speaks then.
-    uncounted: bool,
+    /// The command lines that ended with code 0 without telling of any test.
+    untold: Vec<String>,
+    /// How runs ended before everything had run: the command line and what was left.
+    cut_short: Vec<(String, Vec<String>)>,
+    /// Tests that passed before and do not run any more.
+    pub(super) lost: Option<Signal>,
     /// How runs ended that did not end well: the command, its exit, and the end of its output.
     failed_runs: Vec<(String, Exit, String)>,
     /// The coverage.
@@ -68,7 +72,9 @@ impl Outcome {
         Self {
             command: command.to_owned(),
             tally: Tally::default(),
-            uncounted: false,
+            untold: Vec::new(),
+            cut_short: Vec::new(),
+            lost: None,
             failed_runs: Vec::new(),
             coverage: Figure::Unknown,
             faults: Vec::new(),
@@ -84,31 +90,41 @@ impl Outcome {
                 skipped: evidence.skipped,
                 ..Tally::default()
             },
-            uncounted: evidence.success && evidence.passed == 0,
+            untold: if evidence.passed == 0 {
+                vec![evidence.command.clone()]
+            } else {
+                Vec::new()
+            },
             coverage: evidence.coverage.map_or(Figure::Unknown, Figure::Printed),
             ..Self::of(&evidence.command)
         }
     }
 
     /// Adds one run.
-    pub(super) fn add(&mut self, command: &str, finished: &Finished, tally: Option<Tally>) {
-        match tally {
+    pub(super) fn add(&mut self, command: &str, run: TestRun) {
+        match run.tally {
             Some(tally) => self.tally.add(tally),
-            None => self.uncounted |= finished.exit.is_success(),
+            None if run.exit.is_success() => self.untold.push(command.to_owned()),
+            None => {}
         }
-        if !finished.exit.is_success() {
-            let told = runner::tail(&finished.stdout, 8);
+        if !run.cut_short.is_empty() {
+            self.cut_short.push((command.to_owned(), run.cut_short));
+        }
+        if !run.exit.is_success() {
             self.failed_runs
-                .push((command.to_owned(), finished.exit, told));
+                .push((command.to_owned(), run.exit, run.said));
         }
     }
 
-    /// Whether tests ran and all of them passed.
-    pub(super) fn passed(&self) -> bool {
+    /// Whether every run ended well, tests ran, all of them passed, and none was lost.
+    pub(super) fn passed(&self, exit_code_suffices: bool) -> bool {
         self.faults.is_empty()
             && self.failed_runs.is_empty()
+            && self.cut_short.is_empty()
+            && self.lost.is_none()
             && self.tally.failed == 0
-            && (self.tally.ran() > 0 || self.uncounted)
+            && (self.untold.is_empty() || exit_code_suffices)
+            && (self.tally.ran() > 0 || !self.untold.is_empty())
     }
 }
 
@@ -151,7 +167,11 @@ impl TestGate {
             } else {
                 broken.with_intensity(Intensity::Prompt)
             });
-        } else if tally.ran() == 0 && !outcome.uncounted {
+        } else if let Some((command, told)) = outcome.cut_short.first() {
+            signals.push(unusable::cut_short(command, told));
+        } else if let Some(command) = outcome.untold.first().filter(|_| !self.exit_code_suffices) {
+            signals.push(unusable::no_result(command));
+        } else if tally.ran() == 0 && outcome.untold.is_empty() {
             signals.push(
                 Signal::block(
                     "no-tests-ran",
@@ -168,6 +188,7 @@ impl TestGate {
                 .fingerprint(["no-tests-ran"]),
             );
         }
+        signals.extend(outcome.lost.clone());
         signals.extend(self.coverage_signal(outcome, context));
         signals
     }
@@ -194,7 +215,7 @@ impl TestGate {
             .iter()
             .take(NAMED)
             .map(|failure| {
-                let mut step = format!("mend `{}`", failure.name);
+                let mut step = format!("fix `{}`", failure.name);
                 if let Some(place) = failure.place() {
                     step.push_str(&format!(" in {place}"));
                 }
@@ -295,7 +316,7 @@ fn worst_changed(coverage: &Coverage, threshold: f64, context: &HookContext) -> 
         .iter()
         .filter_map(|file| {
             let percent = file.percent().filter(|percent| *percent < threshold)?;
-            let path = runner::relative(context.root(), &file.path);
+            let path = relative(context.root(), &file.path);
             // Reports name files from the root of the sources, of the module, or from the root of the disk.
             let changed = changes.paths.iter().find(|changed| {
                 **changed == path
@@ -319,7 +340,7 @@ fn placed(failures: &[Failure], context: &HookContext) -> Vec<Failure> {
         .map(|failure| {
             let mut failure = failure.clone();
             if let Some(file) = &failure.file {
-                let path = runner::relative(context.root(), file);
+                let path = relative(context.root(), file);
                 let known = if Path::new(&path).is_absolute() || workspace.exists(&path) {
                     path
                 } else {

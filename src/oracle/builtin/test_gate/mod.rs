@@ -1,12 +1,9 @@
 //! TestGate: tests pass and coverage holds, on the very tree that is here.
 
+mod baseline;
 mod coverage;
 mod judgement;
-mod junit;
-pub(super) mod output;
 mod report;
-pub(super) mod runner;
-pub(super) mod tally;
 mod unusable;
 
 use std::sync::Arc;
@@ -15,14 +12,15 @@ use std::time::SystemTime;
 
 use async_trait::async_trait;
 use chrono::DateTime;
+use chrono::TimeDelta;
 use chrono::Utc;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use sha2::Digest as _;
+use sha2::Sha256;
 
 use self::judgement::Figure;
 use self::judgement::Outcome;
-use self::runner::Runner;
-use self::tally::Tally;
 use super::values::Age;
 use super::values::Texts;
 use crate::diagnostic::Code;
@@ -34,11 +32,20 @@ use crate::oracle::HookContext;
 use crate::oracle::Oracle;
 use crate::oracle::OracleConfig;
 use crate::oracle::OracleError;
+use crate::oracle::Programs;
+use crate::oracle::toolchain::test_run::Runner;
+use crate::oracle::toolchain::test_run::Tally;
+use crate::oracle::toolchain::test_run::expand;
+use crate::oracle::toolchain::test_run::find;
+use crate::oracle::toolchain::test_run::read_junit;
+use crate::oracle::toolchain::test_run::times;
 use crate::signal::Intensity;
 use crate::signal::Signal;
+use crate::signal::hex;
 use crate::workspace::Evidence;
 use crate::workspace::EvidenceStore;
 use crate::workspace::Tree;
+use crate::workspace::TreeDigest;
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "TestGate",
@@ -53,7 +60,8 @@ pub(super) static DEFINITION: Definition = Definition {
     ],
     intensities: &[Intensity::Block, Intensity::Prompt],
     needs: &[FactSource::Git],
-    runs_programs: true,
+    programs: Programs::Always,
+    file_key: None,
     schema: || schemars::schema_for!(TestGate),
     build: |config| TestGate::build(config).map(|gate| Arc::new(gate) as Arc<dyn Oracle>),
 };
@@ -63,12 +71,23 @@ pub(super) static DEFINITION: Definition = Definition {
 /// What it does: it runs `command`, or reads the `report` that somebody else's run has left, or, with neither, finds the
 /// project's own runner: `cargo nextest` (where `.config/nextest.toml` is) or `cargo test`, pytest or unittest,
 /// `npm`/`pnpm`/`yarn test`, `go test`, Maven, Gradle; `make test` where there is none of these. A project of several
-/// languages has all of its runners run. It blocks with the failed tests, their files and lines; with the coverage
-/// figure and the threshold; and where no test ran at all.
+/// languages has all of its runners run. It blocks with the failed tests, their files and lines, and with the coverage
+/// figure and the threshold.
+///
+/// A run passes only when it ended, ran at least one test, and ran every test that it found; code 0 alone is not a pass. So
+/// each runner is made to write a report, also behind `npm test`, `make test` or a script: pytest, jest, vitest, mocha and
+/// `node --test` write one into a folder of their own for the run, `go test` names each test, Surefire, Failsafe and
+/// Gradle write theirs anyway. Of `cargo test`, nextest, unittest and whatever speaks TAP the output is read. For any other
+/// runner name the JUnit XML that it writes in `report`, or set `exit_code_suffices`.
+///
+/// What passed before must still run. Tests that passed in the last run that is known, are part of the commit that the
+/// change is measured against, and are now skipped or gone block by name. A change that means it says so: a commit message
+/// of the branch, or the issue, names the tests. As many new names as gone ones are taken for a renaming.
 ///
 /// Its evidence is bound to content: a tree on which the same command has passed before is not tested again, and a tree
-/// in which any file differs (issues and `.ahp/` aside) was never tested. A report that is older than a changed source
-/// file, or than `max_age`, is stale, and blocks.
+/// in which any file differs was never tested; files that git ignores, issues and `.ahp/` are no part of it. A report is
+/// stale, and blocks, where any file of the project is newer, where it is older than `max_age` or from the future, and where
+/// the very same report was there already when the tree was another.
 ///
 /// Tests may take longer than the default `timeout` of a binding: set it. A run past it is stopped with all its children,
 /// and the binding's `on_error` decides; `on_error: block` is advisable here.
@@ -99,6 +118,8 @@ pub(super) struct TestGate {
     coverage_threshold: Option<f64>,
     /// Whether a failed test blocks; where not, it prompts.
     require_all_pass: bool,
+    /// Whether code 0 is a pass where neither a report nor the output tells which tests ran.
+    exit_code_suffices: bool,
     /// How old a report or a passed run may be: `30m`, `12h`, `7d`; by default as old as it is, while the tree is the same.
     max_age: Option<Age>,
 }
@@ -111,6 +132,7 @@ impl Default for TestGate {
             coverage_report: Texts::default(),
             coverage_threshold: None,
             require_all_pass: true,
+            exit_code_suffices: false,
             max_age: None,
         }
     }
@@ -123,14 +145,14 @@ impl Oracle for TestGate {
             return Ok(self.judge(&judgement::from_facts(context), context));
         }
         if self.command.is_none() && !self.report.0.is_empty() {
-            return Ok(self.by_report(context));
+            return self.by_report(context);
         }
         let runners = match &self.command {
             Some(command) => vec![Runner {
                 command: command.clone(),
                 reports: self.report.0.clone(),
             }],
-            None => runner::find(context.workspace()),
+            None => find(context.workspace()),
         };
         if runners.is_empty() {
             return Ok(vec![unusable::no_runner()]);
@@ -190,63 +212,65 @@ impl TestGate {
             return Ok(self.judge(&Outcome::known(&known), context));
         }
 
-        let before_times = report::times(root, &made);
+        let before_times = times(root, &made);
         let mut outcome = Outcome::of(&command);
         for runner in runners {
-            let finished = runner.run(context)?;
-            let mut tally = output::read(&finished.stdout);
-            let written = report::expand(root, &runner.reports);
-            let fresh = report::times(root, &written);
-            let fresh: Vec<&String> = fresh
-                .iter()
-                .filter(|(file, time)| before_times.get(*file) != Some(time))
-                .map(|(file, _)| file)
-                .collect();
-            if !fresh.is_empty() {
-                let mut of_reports = Tally::default();
-                for file in &fresh {
-                    match read_report(context, file) {
-                        Ok(found) => of_reports.add(found),
-                        Err(fault) => outcome.faults.push(*fault),
-                    }
-                }
-                of_reports.coverage = tally.as_ref().and_then(|t| t.coverage);
-                tally = Some(of_reports);
-            } else if !self.report.0.is_empty() {
-                outcome
-                    .faults
-                    .push(unusable::not_written(&self.report.0, &runner.command));
+            let run = runner.run(context)?;
+            for (file, fault) in &run.unreadable {
+                outcome.faults.push(unusable::unreadable(file, fault));
             }
-            outcome.add(&runner.command, &finished, tally);
+            if !runner.reports.is_empty() && !run.reported {
+                let fault = unusable::not_written(&runner.reports, &runner.command);
+                outcome.faults.push(fault);
+            }
+            outcome.add(&runner.command, run);
         }
-        let after_times = report::times(root, &self.made(context, &reports));
+        let after_times = times(root, &self.made(context, &reports));
         outcome.coverage = self.coverage(context, outcome.tally.coverage, |file| {
             after_times.get(file) != before_times.get(file)
         });
+        if outcome.passed(self.exit_code_suffices) {
+            outcome.lost = baseline::lost(&store, &outcome, context);
+        }
 
         let after = Tree::read(root, context.workspace().issues_dir()).map_err(unreadable)?;
         let made = self.made(context, &reports);
-        let evidence = |tree| Evidence {
-            tree,
-            command: command.clone(),
-            at: context.facts.time(),
-            success: outcome.passed(),
-            passed: outcome.tally.passed,
-            failed: outcome.tally.failed,
-            skipped: outcome.tally.skipped,
-            coverage: outcome.coverage.percent(),
-        };
         let mut proven = vec![digest];
         // What the run has added beside the sources does not make them others; what it changed does.
         if before.is_kept_by(&after, &made) {
             proven.push(after.digest(&made));
         }
         for tree in proven {
-            if let Err(error) = store.record(evidence(tree)) {
-                tracing::warn!(%error, "the result of the tests cannot be kept");
-            }
+            self.keep(&store, &outcome, tree, &command, context);
         }
         Ok(self.judge(&outcome, context))
+    }
+
+    /// Remembers what is known of a tree.
+    fn keep(
+        &self,
+        store: &EvidenceStore,
+        outcome: &Outcome,
+        tree: TreeDigest,
+        command: &str,
+        context: &HookContext,
+    ) {
+        let git = context.facts.git().ok();
+        let kept = store.record(Evidence {
+            tree,
+            command: command.to_owned(),
+            at: context.facts.time(),
+            success: outcome.passed(self.exit_code_suffices),
+            passed: outcome.tally.passed,
+            failed: outcome.tally.failed,
+            skipped: outcome.tally.skipped,
+            coverage: outcome.coverage.percent(),
+            head: git.and_then(|git| git.head()).map(str::to_owned),
+            tests: outcome.tally.passed_names.clone(),
+        });
+        if let Err(error) = kept {
+            tracing::warn!(%error, "what is known of the tests cannot be kept");
+        }
     }
 
     /// Whether a run that is known already answers what is asked now.
@@ -266,15 +290,15 @@ impl TestGate {
         if self.coverage_report.0.is_empty() {
             patterns.extend(report::USUAL_COVERAGE.iter().map(|&p| p.to_owned()));
         }
-        report::expand(context.root(), &patterns)
+        expand(context.root(), &patterns)
     }
 
     /// Judges by reports that another run has left.
-    fn by_report(&self, context: &HookContext) -> Vec<Signal> {
+    fn by_report(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
         let root = context.root();
-        let files = report::expand(root, &self.report.0);
+        let files = expand(root, &self.report.0);
         let made = self.made(context, &[]);
-        let times = report::times(root, &files);
+        let times = times(root, &files);
         let missing: Vec<&String> = files.iter().filter(|f| !times.contains_key(*f)).collect();
         if files.is_empty() || !missing.is_empty() {
             let named = if missing.is_empty() {
@@ -282,46 +306,40 @@ impl TestGate {
             } else {
                 missing.into_iter().cloned().collect()
             };
-            return vec![unusable::missing_report(&named)];
+            return Ok(vec![unusable::missing_report(&named)]);
         }
         let mut outcome = Outcome::of(&self.report.0.join(", "));
+        let mut content = Sha256::new();
         for file in &files {
-            match read_report(context, file) {
+            match read_report(context, file, &mut content) {
                 Ok(tally) => outcome.tally.add(tally),
                 Err(fault) => outcome.faults.push(*fault),
             }
         }
         // The oldest of several reports tells how much of them still holds.
         if let Some((file, time)) = times.iter().min_by_key(|(_, time)| **time) {
-            outcome
-                .faults
-                .extend(self.staleness(context, file, *time, &made));
+            let stale = self.staleness(context, file, *time, &made);
+            outcome.faults.extend(stale);
+        }
+        let tree = Tree::read(root, context.workspace().issues_dir())
+            .map_err(|e| OracleError::failed(format!("the project's files cannot be read: {e}")))?
+            .digest(&made);
+        let store = EvidenceStore::open(&context.state_dir);
+        // A time can be set; what a report held when the tree was another cannot tell of this one.
+        let command = format!("report sha256:{}", hex(&content.finalize()));
+        let known = store
+            .load()
+            .into_iter()
+            .rfind(|known| known.command == command);
+        if outcome.faults.is_empty() && known.is_some_and(|known| known.tree != tree) {
+            let fault = unusable::of_another_tree(&files);
+            outcome.faults.push(fault);
         }
         outcome.coverage = self.coverage(context, outcome.tally.coverage, |_| false);
         if outcome.faults.is_empty() {
-            Self::keep(&outcome, context, &made);
+            self.keep(&store, &outcome, tree, &command, context);
         }
-        self.judge(&outcome, context)
-    }
-
-    /// Remembers what a fresh report tells of this tree, for the facts about tests.
-    fn keep(outcome: &Outcome, context: &HookContext, made: &[String]) {
-        let recorded =
-            Tree::read(context.root(), context.workspace().issues_dir()).and_then(|tree| {
-                EvidenceStore::open(&context.state_dir).record(Evidence {
-                    tree: tree.digest(made),
-                    command: format!("report {}", outcome.command),
-                    at: context.facts.time(),
-                    success: outcome.passed(),
-                    passed: outcome.tally.passed,
-                    failed: outcome.tally.failed,
-                    skipped: outcome.tally.skipped,
-                    coverage: outcome.coverage.percent(),
-                })
-            });
-        if let Err(error) = recorded {
-            tracing::warn!(%error, "what the report tells cannot be kept");
-        }
+        Ok(self.judge(&outcome, context))
     }
 
     /// Returns a fault where a report says nothing about the tree that is here now.
@@ -332,15 +350,17 @@ impl TestGate {
         time: SystemTime,
         made: &[String],
     ) -> Option<Signal> {
+        let now = context.facts.time();
+        let age = now.signed_duration_since(DateTime::<Utc>::from(time));
+        // File systems may round a time up.
+        if age < -TimeDelta::seconds(2) {
+            return Some(unusable::of_the_future(file));
+        }
         let newer = report::newer_sources(context, time, made);
         if !newer.is_empty() {
             return Some(unusable::stale(file, &newer));
         }
         let max = self.max_age?.0;
-        let age = context
-            .facts
-            .time()
-            .signed_duration_since(DateTime::<Utc>::from(time));
         let age = age.to_std().unwrap_or(Duration::ZERO);
         (age > max).then(|| unusable::too_old(file, age, max))
     }
@@ -355,9 +375,9 @@ impl TestGate {
         let root = context.root();
         let named = !self.coverage_report.0.is_empty();
         let candidates = if named {
-            report::expand(root, &self.coverage_report.0)
+            expand(root, &self.coverage_report.0)
         } else {
-            report::expand(
+            expand(
                 root,
                 &report::USUAL_COVERAGE
                     .iter()
@@ -365,7 +385,7 @@ impl TestGate {
                     .collect::<Vec<_>>(),
             )
         };
-        let times = report::times(root, &candidates);
+        let times = times(root, &candidates);
         if named && (candidates.is_empty() || times.len() < candidates.len()) {
             return Figure::Fault(Box::new(unusable::missing_coverage(
                 &self.coverage_report.0,
@@ -408,9 +428,14 @@ impl TestGate {
     }
 }
 
-fn read_report(context: &HookContext, file: &str) -> Result<Tally, Box<Signal>> {
+fn read_report(
+    context: &HookContext,
+    file: &str,
+    content: &mut Sha256,
+) -> Result<Tally, Box<Signal>> {
     let fault = |message: String| Box::new(unusable::unreadable(file, &message));
     // Read anew: what the workspace has read of it before the run would be out of date.
     let bytes = std::fs::read(context.root().join(file)).map_err(|e| fault(e.to_string()))?;
-    junit::read(&bytes).map_err(fault)
+    content.update(&bytes);
+    read_junit(&bytes, context.root()).map_err(fault)
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::tally::Tally;
+use crate::oracle::toolchain::test_run::Tally;
 use crate::process::Exit;
 use crate::signal::Signal;
 
@@ -25,7 +25,7 @@ pub(super) fn broken_run((command, exit, told): &(String, Exit, String), tally: 
     }
     Signal::block("tests-not-run", reason)
         .steps([
-            format!("run `{command}` and mend what it says"),
+            format!("run `{command}` and fix what it says"),
             "see that it ends with code 0".to_owned(),
         ])
         .fingerprint(["tests-not-run", command])
@@ -113,6 +113,54 @@ pub(super) fn stale(file: &str, newer: &[String]) -> Signal {
     .steps([format!("run the tests so that they write `{file}` anew")])
     .files(newer.to_vec())
     .fingerprint(["test-report-stale", file])
+}
+
+/// Blocks a report that was written later than now.
+pub(super) fn of_the_future(file: &str) -> Signal {
+    let reason = format!(
+        "the report `{file}` is stale: its time lies in the future, so that it tells nothing"
+    );
+    Signal::block("test-report-stale", reason)
+        .steps([format!("run the tests so that they write `{file}` anew")])
+        .files([file])
+        .fingerprint(["test-report-stale", file])
+}
+
+/// Blocks reports that were there, with the same content, when the tree was another.
+pub(super) fn of_another_tree(files: &[String]) -> Signal {
+    let named = files.join("`, `");
+    let reason = format!(
+        "the report `{named}` is stale: it was there already when files of the project were others"
+    );
+    Signal::block("test-report-stale", reason)
+        .steps([format!("run the tests so that they write `{named}` anew")])
+        .files(files.to_vec())
+        .fingerprint(["test-report-stale", &named])
+}
+
+/// Blocks a run that ended before it had run everything.
+pub(super) fn cut_short(command: &str, told: &[String]) -> Signal {
+    let reason = format!(
+        "`{command}` did not run all of its tests: {}",
+        told.join("; ")
+    );
+    Signal::block("tests-cut-short", reason)
+        .steps([
+            "let every test run to its end: no `exit`, `--collect-only` or the like on the way"
+                .to_owned(),
+        ])
+        .fingerprint(["tests-cut-short", command])
+}
+
+/// Blocks a run of which nothing tells what it has tested.
+pub(super) fn no_result(command: &str) -> Signal {
+    let reason = format!("`{command}` ended with code 0, and nothing tells which tests it ran");
+    Signal::block("no-test-result", reason)
+        .steps([
+            "let it run tests with a runner that is known, or write a JUnit report that `report` names",
+            "or set `exit_code_suffices: true` in the configuration of TestGate, if code 0 is to be believed",
+        ])
+        .fingerprint(["no-test-result", command])
 }
 
 /// Blocks a report that is older than the configuration allows.

@@ -5,7 +5,7 @@ use rhai::Dynamic;
 
 use super::Function;
 use super::Group;
-use crate::oracle::builtin::added;
+use crate::oracle::added;
 use crate::oracle::rhai::guard;
 use crate::oracle::rhai::limits::Fallible;
 use crate::oracle::rhai::limits::MAX_ITEMS;

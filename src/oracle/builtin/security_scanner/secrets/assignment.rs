@@ -40,7 +40,7 @@ impl Style {
             return Some(Self::Quoted);
         };
         let name = path.rsplit('/').next().unwrap_or(path);
-        if super::super::added::is_lock_file(name) {
+        if crate::oracle::added::is_lock_file(name) {
             return None;
         }
         let extension = name.rsplit_once('.').map_or("", |(_, e)| e);

@@ -1,66 +1,82 @@
 //! Tally: how many tests ran, and which of them failed, whatever told it.
 
+use std::collections::BTreeSet;
+
+use crate::oracle::wording::shortened;
+
 /// The tests of one or more runs.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::oracle::builtin) struct Tally {
+pub(in crate::oracle) struct Tally {
     /// How many passed.
-    pub(in crate::oracle::builtin) passed: u64,
+    pub(in crate::oracle) passed: u64,
     /// How many failed; a file of tests that could not be loaded counts as one.
-    pub(in crate::oracle::builtin) failed: u64,
+    pub(in crate::oracle) failed: u64,
     /// How many were left out.
-    pub(in crate::oracle::builtin) skipped: u64,
+    pub(in crate::oracle) skipped: u64,
     /// Those that failed, as far as they are named.
-    pub(in crate::oracle::builtin) failures: Vec<Failure>,
+    pub(in crate::oracle) failures: Vec<Failure>,
+    /// The names of those that passed, as far as they are named.
+    pub(in crate::oracle) passed_names: BTreeSet<String>,
+    /// The names of those that were left out, as far as they are named.
+    pub(in crate::oracle) skipped_names: BTreeSet<String>,
     /// Covered lines in percent, where the runner printed a figure.
-    pub(in crate::oracle::builtin) coverage: Option<f64>,
+    pub(in crate::oracle) coverage: Option<f64>,
+}
+
+/// What became of one test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Passed,
+    Failed(Failure),
+    Skipped,
 }
 
 /// One test that failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::oracle::builtin) struct Failure {
+pub(in crate::oracle) struct Failure {
     /// The test's name, as its runner writes it.
-    pub(in crate::oracle::builtin) name: String,
+    pub(in crate::oracle) name: String,
     /// The file, as the runner writes it.
-    pub(in crate::oracle::builtin) file: Option<String>,
+    pub(in crate::oracle) file: Option<String>,
     /// The line, from 1.
-    pub(in crate::oracle::builtin) line: Option<u32>,
+    pub(in crate::oracle) line: Option<u32>,
     /// The first line of what went wrong.
-    pub(in crate::oracle::builtin) message: Option<String>,
+    pub(in crate::oracle) message: Option<String>,
 }
 
 impl Tally {
     /// Returns how many tests really ran.
-    pub(in crate::oracle::builtin) const fn ran(&self) -> u64 {
+    pub(in crate::oracle) const fn ran(&self) -> u64 {
         self.passed + self.failed
     }
 
+    /// Counts one test of a name; an empty name is not kept.
+    pub(super) fn count(&mut self, name: &str, outcome: Outcome) {
+        match outcome {
+            Outcome::Passed => {
+                self.passed += 1;
+                self.passed_names.insert(name.to_owned());
+            }
+            Outcome::Skipped => {
+                self.skipped += 1;
+                self.skipped_names.insert(name.to_owned());
+            }
+            Outcome::Failed(failure) => {
+                self.failed += 1;
+                self.failures.push(failure);
+            }
+        }
+    }
+
     /// Adds the tests of another run.
-    pub(in crate::oracle::builtin) fn add(&mut self, other: Self) {
+    pub(in crate::oracle) fn add(&mut self, other: Self) {
         self.passed += other.passed;
         self.failed += other.failed;
         self.skipped += other.skipped;
-        for failure in other.failures {
-            self.note(failure);
-        }
+        self.failures.extend(other.failures);
+        self.passed_names.extend(other.passed_names);
+        self.skipped_names.extend(other.skipped_names);
         self.coverage = self.coverage.or(other.coverage);
-    }
-
-    /// Notes a failure; what is told of the same test a second time completes the first.
-    pub(super) fn note(&mut self, failure: Failure) {
-        let known = self.failures.iter_mut().find(|known| {
-            known.name == failure.name
-                && (known.file.is_none() || failure.file.is_none() || known.file == failure.file)
-        });
-        match known {
-            Some(known) => {
-                if known.file.is_none() || known.line.is_none() {
-                    known.file = failure.file.or(known.file.take());
-                    known.line = failure.line.or(known.line);
-                }
-                known.message = known.message.take().or(failure.message);
-            }
-            None => self.failures.push(failure),
-        }
     }
 }
 
@@ -86,28 +102,19 @@ impl Failure {
     /// Adds what went wrong: the first line of it that says anything.
     #[must_use]
     pub(super) fn saying(mut self, message: &str) -> Self {
-        self.message = message
-            .lines()
-            .map(str::trim)
+        let mut lines = message.lines().map(str::trim);
+        self.message = lines
             .find(|line| !line.is_empty())
             .map(|line| shortened(line, 160));
         self
     }
 
     /// Returns `file:line`, as much of it as is known.
-    pub(in crate::oracle::builtin) fn place(&self) -> Option<String> {
+    pub(in crate::oracle) fn place(&self) -> Option<String> {
         match (&self.file, self.line) {
             (Some(file), Some(line)) => Some(format!("{file}:{line}")),
             (Some(file), None) => Some(file.clone()),
             (None, _) => None,
         }
-    }
-}
-
-/// Returns a text with at most `limit` characters.
-pub(in crate::oracle::builtin) fn shortened(text: &str, limit: usize) -> String {
-    match text.char_indices().nth(limit) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
     }
 }

@@ -5,29 +5,29 @@ use crate::workspace::Workspace;
 
 /// One linter.
 #[derive(Debug)]
-pub(super) struct Tool {
+pub(in crate::oracle) struct Tool {
     /// Its name in the configuration.
-    pub(super) name: &'static str,
+    pub(in crate::oracle) name: &'static str,
     /// The files by which a project says that it uses it.
-    pub(super) files: &'static [&'static str],
+    pub(in crate::oracle) files: &'static [&'static str],
     /// A text in `pyproject.toml` or `package.json` that says so too.
-    pub(super) section: Option<(&'static str, &'static str)>,
+    pub(in crate::oracle) section: Option<(&'static str, &'static str)>,
     /// The extensions of the files that it looks at.
-    pub(super) extensions: &'static [&'static str],
+    pub(in crate::oracle) extensions: &'static [&'static str],
     /// The program.
-    pub(super) program: &'static str,
+    pub(in crate::oracle) program: &'static str,
     /// The arguments that check; the files follow where `takes_files`.
-    pub(super) check: &'static [&'static str],
-    /// The arguments that mend; the files follow. None: it cannot, or not file by file.
-    pub(super) fix: Option<&'static [&'static str]>,
+    pub(in crate::oracle) check: &'static [&'static str],
+    /// The arguments that fix; the files follow. None: it cannot, or not file by file.
+    pub(in crate::oracle) fix: Option<&'static [&'static str]>,
     /// Whether it is told the files; else it looks at the whole project.
-    pub(super) takes_files: bool,
+    pub(in crate::oracle) takes_files: bool,
     /// How its findings are written.
-    pub(super) form: Form,
+    pub(in crate::oracle) form: Form,
 }
 
 /// Every linter that is known.
-pub(super) static TOOLS: &[Tool] = &[
+pub(in crate::oracle) static TOOLS: &[Tool] = &[
     Tool {
         name: "clippy",
         files: &["Cargo.toml"],
@@ -212,13 +212,13 @@ pub(super) static TOOLS: &[Tool] = &[
         check: &["-f", "gcc"],
         fix: None,
         takes_files: true,
-        form: Form::Places,
+        form: Form::Levels,
     },
 ];
 
 impl Tool {
     /// Whether a project says that it uses this linter.
-    pub(super) fn is_used_by(&self, workspace: &dyn Workspace) -> bool {
+    pub(in crate::oracle) fn is_used_by(&self, workspace: &dyn Workspace) -> bool {
         self.files.iter().any(|file| workspace.exists(file))
             || self.section.is_some_and(|(file, section)| {
                 workspace
@@ -228,13 +228,13 @@ impl Tool {
     }
 
     /// Whether it looks at a file.
-    pub(super) fn looks_at(&self, path: &str) -> bool {
+    pub(in crate::oracle) fn looks_at(&self, path: &str) -> bool {
         path.rsplit_once('.')
             .is_some_and(|(_, extension)| self.extensions.contains(&extension))
     }
 
     /// Returns the arguments that depend on the project: rustfmt must be told the edition.
-    pub(super) fn project_arguments(&self, workspace: &dyn Workspace) -> Vec<String> {
+    pub(in crate::oracle) fn project_arguments(&self, workspace: &dyn Workspace) -> Vec<String> {
         if self.name != "rustfmt" {
             return Vec::new();
         }

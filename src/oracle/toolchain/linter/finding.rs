@@ -3,13 +3,15 @@
 use serde_json::Value;
 
 use super::tool::Tool;
-use crate::oracle::builtin::test_gate::runner::relative;
+use crate::oracle::toolchain::relative;
 
 /// How findings are written.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Form {
-    /// `path:line:column: message`.
+pub(in crate::oracle) enum Form {
+    /// `path:line:column: message`; a note explains the finding before it.
     Places,
+    /// The same, with `note` as a level of findings.
+    Levels,
     /// `path(line,column): message`.
     Brackets,
     /// One file a line, which is not formatted.
@@ -22,22 +24,22 @@ pub(super) enum Form {
 
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::oracle::builtin) struct Fault {
+pub(in crate::oracle) struct Fault {
     /// The file, relative to the project.
-    pub(in crate::oracle::builtin) file: String,
+    pub(in crate::oracle) file: String,
     /// The line, from 1.
-    pub(in crate::oracle::builtin) line: Option<u32>,
+    pub(in crate::oracle) line: Option<u32>,
     /// What is wrong.
-    pub(in crate::oracle::builtin) message: String,
+    pub(in crate::oracle) message: String,
     /// Who says so.
-    pub(in crate::oracle::builtin) linter: &'static str,
+    pub(in crate::oracle) linter: &'static str,
     /// Whether it kept the linter from looking at anything, also at other files.
-    pub(in crate::oracle::builtin) hinders: bool,
+    pub(in crate::oracle) hinders: bool,
 }
 
 impl Fault {
     /// Returns it in one line.
-    pub(in crate::oracle::builtin) fn told(&self) -> String {
+    pub(in crate::oracle) fn told(&self) -> String {
         match self.line {
             Some(line) => format!("{}:{line}: {} ({})", self.file, self.message, self.linter),
             None => format!("{}: {} ({})", self.file, self.message, self.linter),
@@ -55,7 +57,7 @@ impl Tool {
     pub(super) fn read_errors(&self, output: &str, root: &std::path::Path) -> Vec<Fault> {
         match self.form {
             Form::Places | Form::Files => self.read_as(Form::Places, output, root),
-            Form::Brackets | Form::Eslint | Form::Annotations => Vec::new(),
+            Form::Levels | Form::Brackets | Form::Eslint | Form::Annotations => Vec::new(),
         }
     }
 
@@ -73,7 +75,7 @@ impl Tool {
                 .filter(|line| !line.trim().is_empty())
                 .map(|line| fault(line, None, "it is not formatted"))
                 .collect(),
-            Form::Places => output
+            Form::Places | Form::Levels => output
                 .lines()
                 .filter_map(|line| {
                     // What go could not build: of its package nothing was looked at.
@@ -87,8 +89,8 @@ impl Tool {
                         Ok(_) => parts.next()?.to_owned(),
                         Err(_) => format!("{next}:{}", parts.next().unwrap_or_default()),
                     };
-                    // A note explains the finding before it.
-                    let is_note = message.trim_start().starts_with("note:");
+                    let is_note =
+                        matches!(form, Form::Places) && message.trim_start().starts_with("note:");
                     (!is_note).then(|| Fault {
                         hinders: unbuilt.is_some(),
                         ..fault(file, Some(number), &message)

@@ -1,15 +1,19 @@
-//! Reads test reports in the JUnit XML format, as pytest, surefire, Gradle, jest, vitest and nextest write it.
+//! Test reports in the JUnit XML format, as surefire, Gradle, `node --test`, mocha, pytest and nextest write it.
+
+use std::path::Path;
 
 use roxmltree::Document;
 use roxmltree::Node;
 use roxmltree::ParsingOptions;
 
-use super::output;
+use super::place::in_line;
+use super::place::in_project;
 use super::tally::Failure;
+use super::tally::Outcome;
 use super::tally::Tally;
 
-/// Reads a report; the error says what is wrong with it.
-pub(super) fn read(bytes: &[u8]) -> Result<Tally, String> {
+/// Reads a report; places become relative to `project`. The error says what is wrong with it.
+pub(in crate::oracle) fn read(bytes: &[u8], project: &Path) -> Result<Tally, String> {
     let text = std::str::from_utf8(bytes).map_err(|e| format!("it is not UTF-8: {e}"))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let options = ParsingOptions {
@@ -21,20 +25,25 @@ pub(super) fn read(bytes: &[u8]) -> Result<Tally, String> {
     let root = document.root_element();
     if !["testsuites", "testsuite"].contains(&root.tag_name().name()) {
         return Err(format!(
-            "it is no JUnit report: its root is <{}>, expected <testsuites> or <testsuite>",
+            "it is not a JUnit report: its root is <{}>, expected <testsuites> or <testsuite>",
             root.tag_name().name()
         ));
     }
     let mut tally = Tally::default();
     for case in root.descendants().filter(|n| n.has_tag_name("testcase")) {
-        add(&mut tally, case);
+        add(&mut tally, case, project);
     }
     // A suite that could not be loaded counts as an error and has no case that says so.
     let told = leaves(root).map(|suite| count(suite, "failures") + count(suite, "errors"));
     let told = told
         .sum::<u64>()
         .max(count(root, "failures") + count(root, "errors"));
-    let unnamed = told.saturating_sub(tally.failed);
+    // `node --test` counts a `todo` test that fails as a failure, and lets the run pass.
+    let left_out = (root.descendants()).filter(|n| {
+        let has = |name| n.children().any(|c| c.has_tag_name(name));
+        n.has_tag_name("testcase") && has("skipped") && has("failure")
+    });
+    let unnamed = told.saturating_sub(tally.failed + left_out.count() as u64);
     // Some writers count without listing each case; the counts stand on <testsuite> or on the root alone.
     if tally.ran() + tally.skipped == 0 {
         let suites: Vec<_> = leaves(root).filter(|n| n.has_attribute("tests")).collect();
@@ -70,47 +79,60 @@ fn count(node: Node<'_, '_>, name: &str) -> u64 {
         .unwrap_or(0)
 }
 
-fn add(tally: &mut Tally, case: Node<'_, '_>) {
-    let child = |name| {
-        case.children()
-            .find(|c: &Node<'_, '_>| c.has_tag_name(name))
-    };
-    let says_failed = ["status", "result"].iter().any(|name| {
-        let value = case.attribute(*name).unwrap_or_default();
-        ["failed", "failure", "error"]
+fn add(tally: &mut Tally, case: Node<'_, '_>, project: &Path) {
+    let child = |name| (case.children()).find(|c: &Node<'_, '_>| c.has_tag_name(name));
+    let says = |words: &[&str]| {
+        let values = ["status", "result"]
             .iter()
-            .any(|word| value.eq_ignore_ascii_case(word))
-    });
-    let fault = child("failure").or_else(|| child("error"));
-    let Some(fault) = fault.or_else(|| says_failed.then_some(case)) else {
-        let skipped = child("skipped").is_some() || case.attribute("status") == Some("notrun");
-        if skipped {
-            tally.skipped += 1;
-        } else {
-            tally.passed += 1;
-        }
-        return;
+            .filter_map(|name| case.attribute(*name));
+        let mut values = values.map(str::to_ascii_lowercase);
+        values.any(|value| words.contains(&value.as_str()))
     };
-    tally.failed += 1;
     let name = case.attribute("name").unwrap_or("a test without a name");
     let class = case.attribute("classname").unwrap_or_default();
-    let told = fault.text().unwrap_or_default();
-    let at = place(case, class, told);
-    let whole = if class.is_empty() || name.starts_with(class) {
+    let whole = whole_name(case, class, name);
+    let fault = child("failure").or_else(|| child("error"));
+    let fault = fault.or_else(|| says(&["failed", "failure", "error"]).then_some(case));
+    // `node --test` writes both of a `todo` test that fails.
+    if child("skipped").is_some() || says(&["notrun"]) {
+        tally.count(&whole, Outcome::Skipped);
+    } else if let Some(fault) = fault {
+        let told = fault.text().unwrap_or_default();
+        let (file, line) = place(case, class, told, project);
+        let message = fault.attribute("message").filter(|m| !m.trim().is_empty());
+        let mut failure = Failure::named(whole).saying(message.unwrap_or(told));
+        failure.file = file;
+        failure.line = line;
+        tally.count("", Outcome::Failed(failure));
+    } else if !(name.starts_with('/') && Path::new(name).is_file()) {
+        // What `node --test` names by its path is a file in which no test ran.
+        tally.count(&whole, Outcome::Passed);
+    }
+}
+
+/// Returns a name with that of its class; where the class says nothing (`node --test`), with those of its suites.
+fn whole_name(case: Node<'_, '_>, class: &str, name: &str) -> String {
+    if class == "test" {
+        let suites = case.ancestors().filter(|n| n.has_tag_name("testsuite"));
+        let mut path: Vec<&str> = suites.filter_map(|suite| suite.attribute("name")).collect();
+        path.reverse();
+        path.push(name);
+        path.join(" > ")
+    } else if class.is_empty() || name.starts_with(class) {
         name.to_owned()
     } else {
         let separator = if class.contains('/') { " > " } else { "." };
         format!("{class}{separator}{name}")
-    };
-    let message = fault.attribute("message").filter(|m| !m.trim().is_empty());
-    let mut failure = Failure::named(whole).saying(message.unwrap_or(told));
-    failure.file = at.0;
-    failure.line = at.1;
-    tally.failures.push(failure);
+    }
 }
 
 /// Finds where a case stands: its own attributes, its class, its suite, or the trace of what went wrong.
-fn place(case: Node<'_, '_>, class: &str, told: &str) -> (Option<String>, Option<u32>) {
+fn place(
+    case: Node<'_, '_>,
+    class: &str,
+    told: &str,
+    project: &Path,
+) -> (Option<String>, Option<u32>) {
     let attribute = |name| {
         case.ancestors()
             .find_map(|n| n.attribute(name))
@@ -118,7 +140,8 @@ fn place(case: Node<'_, '_>, class: &str, told: &str) -> (Option<String>, Option
     };
     let line = case.attribute("line").and_then(|n| n.parse().ok());
     if let Some(file) = attribute("file").or_else(|| attribute("filepath")) {
-        return (Some(file), line.or_else(|| line_in(told, class)));
+        let line = line.or_else(|| line_in(told, &file));
+        return (Some(file), line);
     }
     // vitest and jest name the file as the class.
     let is_path = class.contains('/')
@@ -132,7 +155,7 @@ fn place(case: Node<'_, '_>, class: &str, told: &str) -> (Option<String>, Option
     let simple = class.rsplit(['.', '$']).next().unwrap_or(class);
     let own = told
         .lines()
-        .filter_map(output::place)
+        .filter_map(in_line)
         .filter(|(file, _)| !file.contains("site-packages") && !file.contains("node_modules"))
         .find(|(file, _)| {
             let stem = file
@@ -155,7 +178,8 @@ fn place(case: Node<'_, '_>, class: &str, told: &str) -> (Option<String>, Option
             };
             (Some(whole), Some(line))
         }
-        None => (None, line),
+        None => in_project(told, project)
+            .map_or((None, line), |(file, at)| (Some(file), line.or(Some(at)))),
     }
 }
 
@@ -166,7 +190,7 @@ const SCRIPTS: &[&str] = &[
 /// Finds the line of a trace that lies in `file`.
 fn line_in(told: &str, file: &str) -> Option<u32> {
     told.lines()
-        .filter_map(output::place)
+        .filter_map(in_line)
         .find(|(path, _)| path.ends_with(file) || file.ends_with(path.as_str()))
         .map(|(_, line)| line)
 }
@@ -175,9 +199,13 @@ fn line_in(told: &str, file: &str) -> Option<u32> {
 mod tests {
     use super::*;
 
+    fn read_one(bytes: &[u8]) -> Result<Tally, String> {
+        read(bytes, Path::new("/none"))
+    }
+
     #[test]
     fn counts_are_found_where_no_case_is_listed() {
-        let tally = read(br#"<testsuites><testsuite tests="5" failures="1" errors="1" skipped="1" time="1,234.5"/></testsuites>"#).unwrap();
+        let tally = read_one(br#"<testsuites><testsuite tests="5" failures="1" errors="1" skipped="1" time="1,234.5"/></testsuites>"#).unwrap();
         assert_eq!((tally.passed, tally.failed, tally.skipped), (2, 2, 1));
     }
 
@@ -190,20 +218,20 @@ mod tests {
             (br#"<testsuite tests="1" failures="1" errors="0"><testcase name="b"><failure/></testcase></testsuite>"#, 1),
             (br#"<testsuite tests="1" failures="0"><testcase name="b" status="passed"/></testsuite>"#, 0),
         ] {
-            assert_eq!(read(report).unwrap().failed, failed, "{}", String::from_utf8_lossy(report));
+            assert_eq!(read_one(report).unwrap().failed, failed, "{}", String::from_utf8_lossy(report));
         }
     }
 
     #[test]
     fn what_is_no_report_is_said_so() {
-        assert!(read(b"<html/>").unwrap_err().contains("<html>"));
-        assert!(read(b"{}").unwrap_err().contains("XML"));
-        assert!(read(b"\xff").unwrap_err().contains("UTF-8"));
+        assert!(read_one(b"<html/>").unwrap_err().contains("<html>"));
+        assert!(read_one(b"{}").unwrap_err().contains("XML"));
+        assert!(read_one(b"\xff").unwrap_err().contains("UTF-8"));
     }
 
     #[test]
     fn a_trace_tells_file_and_line() {
-        let tally = read(
+        let tally = read_one(
             br#"<testsuite><testcase classname="com.example.SumTest" name="adds"><failure message="expected 3">
             at org.junit.Assert.fail(Assert.java:86)
             at com.example.SumTest.adds(SumTest.java:12)</failure></testcase></testsuite>"#,

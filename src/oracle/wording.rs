@@ -18,3 +18,18 @@ pub(super) fn listed<T: AsRef<str>>(texts: &[T], most: usize) -> String {
         more => format!("{shown} and {more} more"),
     }
 }
+
+/// Returns a text with at most `limit` characters.
+pub(super) fn shortened(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// Returns the last line of what a program said, in at most 200 characters.
+pub(super) fn last_said(text: &str) -> String {
+    let mut lines = text.lines().rev().map(str::trim);
+    let last = lines.find(|line| !line.is_empty());
+    shortened(last.unwrap_or("it said nothing"), 200)
+}

@@ -8,7 +8,7 @@ use rayon::iter::ParallelIterator as _;
 use crate::event::ToolKind;
 use crate::oracle::HookContext;
 use crate::oracle::OracleError;
-use crate::oracle::builtin::test_gate::runner::in_time;
+use crate::oracle::toolchain::in_time;
 use crate::process::Exit;
 use crate::process::Program;
 use crate::workspace::Change;
@@ -32,7 +32,7 @@ pub(in crate::oracle) struct Added {
 
 impl Added {
     /// Returns the line in the file at an offset of the text, from 1.
-    pub(super) fn line_at(&self, offset: usize) -> u32 {
+    pub(in crate::oracle) fn line_at(&self, offset: usize) -> u32 {
         let before = self.text.as_bytes().get(..offset).unwrap_or_default();
         let nth = memchr::memchr_iter(b'\n', before).count();
         match self.lines.get(nth) {
@@ -42,7 +42,7 @@ impl Added {
     }
 
     /// Whether a span of lines of the file holds an added one.
-    pub(super) fn touches(&self, first: u32, last: u32) -> bool {
+    pub(in crate::oracle) fn touches(&self, first: u32, last: u32) -> bool {
         if self.lines.is_empty() {
             return true;
         }
@@ -52,7 +52,7 @@ impl Added {
 }
 
 /// Whether a file only lists exact versions and digests.
-pub(super) fn is_lock_file(name: &str) -> bool {
+pub(in crate::oracle) fn is_lock_file(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "Cargo.lock",
         "Gemfile.lock",
@@ -158,7 +158,7 @@ fn whole_file(context: &HookContext, path: &str) -> Option<Added> {
 }
 
 /// Returns bytes as text; what is no text in them is replaced.
-pub(super) fn text_of(bytes: &[u8]) -> String {
+pub(in crate::oracle) fn text_of(bytes: &[u8]) -> String {
     // To check all at once is much faster than to look for what must be replaced.
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),

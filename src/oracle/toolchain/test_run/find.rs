@@ -1,82 +1,20 @@
-//! Finds a project's own test runners, and runs them.
-
-use std::path::Path;
-use std::time::Duration;
-use std::time::Instant;
+//! Finds a project's own test runners.
 
 use serde_json::Value;
 
-use crate::oracle::HookContext;
-use crate::oracle::OracleError;
-use crate::process::Exit;
-use crate::process::Finished;
-use crate::process::Program;
+use super::Runner;
 use crate::process::installed;
 use crate::workspace::Workspace;
 
-/// How much of a run's output is kept; the sums stand at its end, so that it must be much.
-const MAX_OUTPUT: usize = 64 << 20;
-
-/// One test run that a project offers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::oracle::builtin) struct Runner {
-    /// The command line.
-    pub(in crate::oracle::builtin) command: String,
-    /// Where it writes JUnit reports, as globs.
-    pub(in crate::oracle::builtin) reports: Vec<String>,
-}
-
-impl Runner {
-    /// Makes a runner of a command line.
-    pub(in crate::oracle::builtin) fn of(command: impl Into<String>) -> Self {
-        Self {
-            command: command.into(),
-            reports: Vec::new(),
-        }
-    }
-
-    fn reporting(mut self, glob: &str) -> Self {
-        self.reports.push(glob.to_owned());
-        self
-    }
-
-    /// Runs it to its end; what it prints on both outputs comes in the order in which it was printed.
-    ///
-    /// # Errors
-    /// It took longer than the oracle may, or no shell could be started.
-    pub(in crate::oracle::builtin) fn run(
-        &self,
-        context: &HookContext,
-    ) -> Result<Finished, OracleError> {
-        let finished = Program::shell(&format!("exec 2>&1\n{}", self.command))
-            .dir(context.root())
-            .env("NO_COLOR", "1")
-            .env("COLUMNS", "200")
-            // Without it some runners of JavaScript wait for changes and never end.
-            .env("CI", "true")
-            .deadline(in_time(context))
-            .max_output(MAX_OUTPUT)
-            .run()
-            .map_err(|e| OracleError::failed(e.to_string()))?;
-        if finished.exit == Exit::TimedOut {
-            return Err(OracleError::TimedOut(format!(
-                "`{}` had not ended after {:.1} s and was stopped; give the binding a longer `timeout`",
-                self.command,
-                finished.duration.as_secs_f64()
-            )));
-        }
-        Ok(finished)
-    }
-}
-
-/// Returns when a program must have ended, so that it is stopped and reported before the oracle's own time is up.
-pub(in crate::oracle::builtin) fn in_time(context: &HookContext) -> Option<Instant> {
-    let margin = (context.remaining()? / 10).min(Duration::from_millis(300));
-    context.deadline.and_then(|at| at.checked_sub(margin))
-}
+/// Where the runners of the JVM write their JUnit reports.
+pub(super) const JVM_REPORTS: &[&str] = &[
+    "**/target/surefire-reports/TEST-*.xml",
+    "**/target/failsafe-reports/TEST-*.xml",
+    "**/build/test-results/*/TEST-*.xml",
+];
 
 /// Finds the runners of every language that the project is written in; `make test` where there is no other.
-pub(in crate::oracle::builtin) fn find(workspace: &dyn Workspace) -> Vec<Runner> {
+pub(in crate::oracle) fn find(workspace: &dyn Workspace) -> Vec<Runner> {
     let mut runners: Vec<Runner> = [cargo, python, node, go, maven, gradle]
         .iter()
         .filter_map(|find| find(workspace))
@@ -228,18 +166,26 @@ fn maven(workspace: &dyn Workspace) -> Option<Runner> {
             "mvn"
         };
         Runner::of(format!("{program} -B -fae test"))
-            .reporting("**/target/surefire-reports/TEST-*.xml")
     })
 }
 
+/// Files by which a project says that it is built by Gradle.
+const OF_GRADLE: &[&str] = &[
+    "build.gradle",
+    "build.gradle.kts",
+    "settings.gradle",
+    "settings.gradle.kts",
+];
+
+/// Whether a project is built by Maven or Gradle.
+pub(super) fn is_of_jvm(workspace: &dyn Workspace) -> bool {
+    let mut files = OF_GRADLE.iter().chain(&["pom.xml"]);
+    files.any(|file| workspace.exists(file))
+}
+
 fn gradle(workspace: &dyn Workspace) -> Option<Runner> {
-    let files = [
-        "build.gradle",
-        "build.gradle.kts",
-        "settings.gradle",
-        "settings.gradle.kts",
-    ];
-    files.iter().any(|file| workspace.exists(file)).then(|| {
+    let is_used = OF_GRADLE.iter().any(|file| workspace.exists(file));
+    is_used.then(|| {
         let program = if workspace.exists("gradlew") {
             "./gradlew"
         } else {
@@ -247,7 +193,6 @@ fn gradle(workspace: &dyn Workspace) -> Option<Runner> {
         };
         // `cleanTest`, since Gradle writes no report of tests that it holds for up to date.
         Runner::of(format!("{program} cleanTest test --continue"))
-            .reporting("**/build/test-results/*/TEST-*.xml")
     })
 }
 
@@ -263,32 +208,4 @@ fn make(workspace: &dyn Workspace) -> Option<Runner> {
             })
         })
         .then(|| Runner::of("make test"))
-}
-
-/// Returns the last lines of an output that say anything, for a run that named no test.
-pub(super) fn tail(output: &[u8], lines: usize) -> String {
-    let text = String::from_utf8_lossy(output);
-    let told: Vec<&str> = text
-        .lines()
-        .map(str::trim_end)
-        .filter(|l| !l.trim().is_empty())
-        .collect();
-    let first = told.len().saturating_sub(lines);
-    told.get(first..)
-        .unwrap_or_default()
-        .iter()
-        .map(|line| super::tally::shortened(line, 200))
-        .collect::<Vec<_>>()
-        .join("\n")
-}
-
-/// Makes a path of a report relative to the project, where it lies in it.
-pub(in crate::oracle::builtin) fn relative(root: &Path, path: &str) -> String {
-    let path = path.strip_prefix("./").unwrap_or(path);
-    Path::new(path)
-        .strip_prefix(root)
-        .ok()
-        .and_then(Path::to_str)
-        .unwrap_or(path)
-        .to_owned()
 }

@@ -1,0 +1,50 @@
+//! Finds the files that runs write, and when they were written.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::SystemTime;
+
+/// How many files a glob may give before it is taken for a mistake.
+const MAX_FILES: usize = 20_000;
+
+/// Returns the files that paths and globs name, relative to the project, sorted; a path that names nothing is kept.
+pub(in crate::oracle) fn expand(root: &Path, patterns: &[String]) -> Vec<String> {
+    let mut files = Vec::new();
+    for pattern in patterns {
+        if !pattern.contains(['*', '?', '[', '{']) {
+            files.push(pattern.clone());
+            continue;
+        }
+        // Reports commonly are ignored by git, so that the list of the project's files does not hold them.
+        let fixed = pattern
+            .split(['*', '?', '[', '{'])
+            .next()
+            .and_then(|head| head.rsplit_once('/'))
+            .map_or("", |(dir, _)| dir);
+        let found = ignore::WalkBuilder::new(root.join(fixed))
+            .standard_filters(false)
+            .filter_entry(|entry| {
+                entry.file_name() != ".git" && entry.file_name() != "node_modules"
+            })
+            .build()
+            .filter_map(Result::ok)
+            .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()))
+            .filter_map(|entry| Some(entry.path().strip_prefix(root).ok()?.to_str()?.to_owned()))
+            .filter(|path| fast_glob::glob_match(pattern, path))
+            .take(MAX_FILES);
+        files.extend(found);
+    }
+    files.sort_unstable();
+    files.dedup();
+    files
+}
+
+/// When files were last written; those that are not there are left out.
+pub(in crate::oracle) fn times(root: &Path, files: &[String]) -> BTreeMap<String, SystemTime> {
+    let time = |file: &String| fs::metadata(root.join(file)).ok()?.modified().ok();
+    files
+        .iter()
+        .filter_map(|file| Some((file.clone(), time(file)?)))
+        .collect()
+}

@@ -1,0 +1,153 @@
+//! Test runs: a project's own test runners, found, run, and read by the reports that they write.
+
+mod console;
+mod files;
+mod find;
+mod go;
+mod jest;
+mod junit;
+mod place;
+mod reports;
+mod tally;
+
+pub(in crate::oracle) use self::files::expand;
+pub(in crate::oracle) use self::files::times;
+pub(in crate::oracle) use self::find::find;
+pub(in crate::oracle) use self::junit::read as read_junit;
+pub(in crate::oracle) use self::tally::Failure;
+pub(in crate::oracle) use self::tally::Tally;
+
+use self::find::JVM_REPORTS;
+use self::reports::Reports;
+use crate::oracle::HookContext;
+use crate::oracle::OracleError;
+use crate::oracle::toolchain;
+use crate::oracle::wording::shortened;
+use crate::process::Exit;
+use crate::process::Program;
+
+/// How much of a run's output is kept; the sums stand at its end, so that it must be much.
+const MAX_OUTPUT: usize = 64 << 20;
+
+/// One test run that a project offers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::oracle) struct Runner {
+    /// The command line.
+    pub(in crate::oracle) command: String,
+    /// The JUnit reports that it is said to write, as paths or globs: where there are any, they alone tell of the run.
+    pub(in crate::oracle) reports: Vec<String>,
+}
+
+/// What became of a run.
+#[derive(Clone, Debug)]
+pub(in crate::oracle) struct TestRun {
+    /// How the command line ended.
+    pub(in crate::oracle) exit: Exit,
+    /// The tests; none where nothing tells of any.
+    pub(in crate::oracle) tally: Option<Tally>,
+    /// How a runner ended before it had run and reported everything.
+    pub(in crate::oracle) cut_short: Vec<String>,
+    /// Reports that cannot be read, with the reason.
+    pub(in crate::oracle) unreadable: Vec<(String, String)>,
+    /// Whether the reports that it is said to write were written.
+    pub(in crate::oracle) reported: bool,
+    /// The last lines that it printed.
+    pub(in crate::oracle) said: String,
+}
+
+impl Runner {
+    /// Makes a runner of a command line.
+    pub(in crate::oracle) fn of(command: impl Into<String>) -> Self {
+        Self {
+            command: command.into(),
+            reports: Vec::new(),
+        }
+    }
+
+    /// Runs it to its end, and reads what it reports.
+    ///
+    /// # Errors
+    /// It took longer than the oracle may, no shell could be started, or there is no place for reports.
+    pub(in crate::oracle) fn run(&self, context: &HookContext) -> Result<TestRun, OracleError> {
+        let root = context.root();
+        let reports = Reports::new()
+            .map_err(|e| OracleError::failed(format!("there is no place for reports: {e}")))?;
+        let mut globs = self.reports.clone();
+        if globs.is_empty() && find::is_of_jvm(context.workspace()) {
+            globs.extend(JVM_REPORTS.iter().map(|&glob| glob.to_owned()));
+        }
+        let before = times(root, &expand(root, &globs));
+        // What is printed on both outputs comes in the order in which it was printed.
+        let program = Program::shell(&format!(
+            "exec 2>&1\n{}\n{}",
+            reports.prelude(),
+            self.command
+        ))
+        .dir(root)
+        .env("NO_COLOR", "1")
+        .env("COLUMNS", "200")
+        // Without it some runners of JavaScript wait for changes and never end.
+        .env("CI", "true")
+        // What each test process printed is the only trace of one that ended itself.
+        .env("NEXTEST_SUCCESS_OUTPUT", "immediate")
+        .env("NEXTEST_FAILURE_OUTPUT", "immediate")
+        .max_output(MAX_OUTPUT);
+        let finished = toolchain::run(context, program, &format!("`{}`", self.command))?;
+        let text = console::plain(&finished.stdout);
+        let mut run = TestRun {
+            exit: finished.exit,
+            tally: None,
+            cut_short: Vec::new(),
+            unreadable: Vec::new(),
+            reported: false,
+            said: tail(&text, 8),
+        };
+        let written = times(root, &expand(root, &globs));
+        let written = written
+            .into_iter()
+            .filter(|(file, time)| before.get(file) != Some(time))
+            .map(|(file, _)| (root.join(&file), file));
+        for (path, file) in written {
+            run.reported = true;
+            let read = std::fs::read(path).map_err(|e| e.to_string());
+            match read.and_then(|bytes| read_junit(&bytes, root)) {
+                Ok(tally) => run.add(tally),
+                Err(fault) => run.unreadable.push((file, fault)),
+            }
+        }
+        let is_named = !self.reports.is_empty();
+        let own = reports.read(root);
+        run.cut_short.extend(own.cut_short);
+        for tally in own.tallies.into_iter().filter(|_| !is_named) {
+            run.add(tally);
+        }
+        for read in console::read(&text) {
+            run.cut_short.extend(read.cut_short);
+            if !is_named {
+                run.add(read.tally);
+            }
+        }
+        if let Some(tally) = &mut run.tally {
+            tally.coverage = tally.coverage.or_else(|| console::coverage(&text));
+        }
+        Ok(run)
+    }
+}
+
+impl TestRun {
+    fn add(&mut self, tally: Tally) {
+        self.tally.get_or_insert_default().add(tally);
+    }
+}
+
+/// Returns the last lines of an output that say anything, for a run that named no test.
+fn tail(text: &str, lines: usize) -> String {
+    let told: Vec<&str> = (text.lines().map(str::trim_end))
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let first = told.len().saturating_sub(lines);
+    let last = told.get(first..).unwrap_or_default().iter();
+    last.map(|line| shortened(line, 200))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
