@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from pathlib import Path
 
 PY = {"test_ok": "def test_ok():\n    assert 1 + 1 == 2\n", "test_bad": "def test_bad():\n    assert 1 + 1 == 3\n"}
@@ -72,6 +73,18 @@ CASES = {
                       "TestGate", "", "none", []),
     "vitest-fails": (["vitest"], {"package.json": package(VITEST), "a.test.js": "import {test, expect} from 'vitest';\ntest('adds', () => expect(1 + 1).toBe(3));\n"},
                      "TestGate", "", "block", ["adds", "a.test.js"]),
+    "mocha-passes": (["mocha"], {"package.json": package(JEST, scripts={"test": "mocha a.js"}), "a.js": "it('adds', () => {});\n"}, "TestGate", "", "none", []),
+    "mocha-fails": (["mocha"], {"package.json": package(JEST, scripts={"test": "mocha a.js"}), "a.js": "it('adds', () => { throw new Error('no'); });\n"}, "TestGate", "",
+                    "block", ["adds", "a.js"]),
+    "node-passes": (["npm"], {"package.json": package(JEST, scripts={"test": "node --test"}), "a.test.js": "require('node:test')('adds', () => {});\n"}, "TestGate", "", "none", []),
+    "make-runs-pytest": (["pytest"], {"Makefile": "test:\n\t@python -m pytest -q\n", "test_a.py": PY["test_ok"]}, "TestGate", "config: {command: make test}", "none", []),
+    "make-runs-go": (["go"], GO | {"Makefile": "test:\n\t@go test ./...\n", "sum_test.go": GO_TEST % 2}, "TestGate", "config: {command: make test}", "none", []),
+    "make-runs-jest": (["jest"], {"package.json": package(JEST), "Makefile": "test:\n\t@npx jest\n", "a.test.js": "test('adds', () => expect(1 + 1).toBe(2));\n"}, "TestGate",
+                       "config: {command: make test}", "none", []),
+    "nextest-passes": (["cargo", "cargo-nextest"], {"Cargo.toml": CARGO, "Cargo.lock": cargo_lock(), "src/lib.rs": RUST % 2}, "TestGate", "config: {command: cargo nextest run}",
+                       "none", []),
+    "nextest-fails": (["cargo", "cargo-nextest"], {"Cargo.toml": CARGO, "Cargo.lock": cargo_lock(), "src/lib.rs": RUST % 3}, "TestGate", "config: {command: cargo nextest run}",
+                      "block", ["adds", "src/lib.rs:7"]),
     "jest-is-missing": (["npm"], {"package.json": package(JEST), "a.test.js": "test('a', () => {});\n"}, "TestGate", "", "block", ["npm test"]),
     "maven-cannot-resolve": (["mvn"], {"pom.xml": POM}, "TestGate", "config: {command: 'mvn -B -o test'}", "block", ["mvn -B -o test"]),
     "junit-of-pytest": (["pytest"], {"pytest.ini": "[pytest]\n", "test_b.py": PY["test_bad"]}, "TestGate",
@@ -91,15 +104,19 @@ CASES = {
                       "config: {linters: [rustfmt], action: block}", "block", ["src/lib.rs", "not formatted"]),
     "ruff-finds-nothing": (["ruff"], {"ruff.toml": "", "a.py": "x = 1\n"}, "LintChecker", "", "none", []),
     "ruff-finds": (["ruff"], {"ruff.toml": "", "a.py": "import os\n"}, "LintChecker", "config: {action: block}", "block", ["a.py:1", "F401"]),
-    "ruff-mends": (["ruff"], {"ruff.toml": "", "a.py": "import os\n"}, "LintChecker", "config: {auto_fix: true, action: block}", "allow", ["lint-fixed", "ruff mended 1 file: a.py"]),
+    "ruff-mends": (["ruff"], {"ruff.toml": "", "a.py": "import os\n"}, "LintChecker", "config: {auto_fix: true, action: block}", "allow", ["lint-fixed", "ruff fixed 1 file: a.py"]),
     "ruff-cannot-read": (["ruff"], {"ruff.toml": "no such = [", "a.py": "x = 1\n"}, "LintChecker", "on_error: block", "block", ["ruff"]),
     "eslint-finds-nothing": (["eslint"], {"eslint.config.mjs": ESLINT, "a.js": "const a = 1;\nexport default a;\n"}, "LintChecker", "", "none", []),
     "eslint-finds": (["eslint"], {"eslint.config.mjs": ESLINT, "a.js": "const a = 1;\n"}, "LintChecker", "config: {action: block}", "block",
                      ["a.js:1", "no-unused-vars"]),
+    "one-linter-fails-and-the-other-is-heard": (["ruff", "mypy"], {"ruff.toml": "no such = [", "mypy.ini": "[mypy]\n", "a.py": "x: int = ''\n"}, "LintChecker", "config: {action: block}",
+                                                "block", ["a.py:1", "ruff failed", "not known to be clean"]),
+    "a-named-linter-is-missing": (["npm"], {"a.js": "const a = 1;\n"}, "LintChecker", "config: {linters: [biome], action: block}", "block", ["biome", "not installed"]),
+    "shellcheck-finds-a-note": (["shellcheck"], {".shellcheckrc": "", "a.sh": "#!/bin/sh\necho $1\n"}, "LintChecker", "config: {action: block}", "block", ["a.sh:2", "SC2086"]),
     "eslint-is-missing": (["npm"], {"eslint.config.mjs": ESLINT, "a.js": "const a = 1;\n"}, "LintChecker", "", "allow", ["eslint", "not installed"]),
     "mypy-finds-nothing": (["mypy"], {"mypy.ini": "[mypy]\n", "a.py": "x: int = 1\n"}, "LintChecker", "", "none", []),
     "mypy-finds": (["mypy"], {"mypy.ini": "[mypy]\n", "a.py": "import b\n\nx: int = b.name()\n", "b.py": "def name() -> str:\n    return 'b'\n"}, "LintChecker",
-                   "config: {action: block}", "block", ["a.py:3", "Incompatible types", "mend a.py:3"]),
+                   "config: {action: block}", "block", ["a.py:3", "Incompatible types", "fix a.py:3"]),
     "mypy-cannot-parse": (["mypy"], {"mypy.ini": "[mypy]\n", "a.py": "def f(:\n"}, "LintChecker", "config: {action: block}", "block", ["a.py:1", "Invalid syntax"]),
     "tsc-finds-nothing": (["tsc"], {"tsconfig.json": TSCONFIG, "a.ts": "export const a: number = 1;\n"}, "LintChecker", "", "none", []),
     "tsc-finds": (["tsc"], {"tsconfig.json": TSCONFIG, "src/a.ts": "export const a = 1;\nexport const b: string = a;\n"}, "LintChecker", "config: {action: block}", "block",
@@ -122,7 +139,7 @@ CASES = {
     "gofmt-finds": (["go"], GO | {"b.go": "package p\nfunc  b() {}\n"}, "LintChecker", "config: {linters: [gofmt], action: block}", "block",
                     ["b.go", "not formatted"]),
     "gofmt-mends": (["go"], GO | {"b.go": "package p\nfunc  b() {}\n"}, "LintChecker", "config: {linters: [gofmt], auto_fix: true, action: block}", "allow",
-                    ["lint-fixed", "gofmt mended 1 file: b.go"]),
+                    ["lint-fixed", "gofmt fixed 1 file: b.go"]),
     "gofmt-cannot-parse": (["go"], GO | {"b.go": "package p\n\nfunc b( {\n"}, "LintChecker", "config: {linters: [gofmt], action: block}", "block", ["b.go:3"]),
     # Dependencies.
     "go-sum-is-missing": ([], GO | {"go.mod": GO["go.mod"] + "\nrequire example.com/q v1.0.0\n"}, "DependencyChecker", "", "block", ["go.sum", "go mod tidy"]),
@@ -136,6 +153,7 @@ CASES = {
     "npm-installed": (["jest"], {"package.json": package(JEST)}, "DependencyChecker", "", "none", []),
     "python-not-installed": (["pytest"], {"requirements.txt": "no-such-distribution-at-all==1.0\n"}, "DependencyChecker", "", "block",
                              ["no-such-distribution-at-all"]),
+    "python-has-another-version": (["pytest"], {"requirements.txt": "-r more.txt\n", "more.txt": "pytest<2\n"}, "DependencyChecker", "", "block", ["pytest is", "not <2"]),
     "python-installed": (["pytest"], {"requirements.txt": "pytest\n"}, "DependencyChecker", "", "none", []),
     # Completion.
     "verified-by-pytest": (["pytest"], {"pytest.ini": "[pytest]\n", "test_a.py": PY["test_ok"], "Issues/FEAT-0001.md": issue("test_pass: test_ok")},
@@ -158,8 +176,8 @@ class Tools:
         self.node = root / "node" / "node_modules"
         self.go = next(root.glob("go/lib/python*/site-packages/go/bin"), Path())
         self.found = {tool for tool in ("mypy", "pytest", "ruff") if (self.python / tool).exists()}
-        self.found |= {tool for tool in ("eslint", "jest", "prettier", "tsc", "vitest") if (self.node / ".bin" / tool).exists()}
-        self.found |= {tool for tool in ("cargo", "npm", "mvn") if shutil.which(tool)}
+        self.found |= {tool for tool in ("eslint", "jest", "mocha", "prettier", "tsc", "vitest") if (self.node / ".bin" / tool).exists()}
+        self.found |= {tool for tool in ("cargo", "cargo-nextest", "make", "mvn", "node", "npm", "python3", "sh", "shellcheck") if shutil.which(tool)}
         self.found |= {"go"} if shutil.which("go") or (self.go / "go").exists() else set()
         if "pytest" in self.found and self.runs([self.python / "python", "-c", "import pytest_cov"]):
             self.found.add("pytest-cov")
@@ -169,12 +187,20 @@ class Tools:
         return subprocess.run(argv, capture_output=True).returncode == 0
 
 
-def judge(ahp, tools, case, root):
-    needs, files, oracle, more, _, _ = case
+def write(root, files):
     for name, text in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        path.write_text(text.lstrip("\n"))
+        if text.lstrip().startswith("#!"):
+            path.chmod(0o755)
+
+
+def judge(ahp, tools, case, root):
+    needs, files, oracle, more, _, _, *before = case
+    write(root, before[0] if before else files)
+    if oracle == "DependencyChecker":
+        write(root, {"Issues/FEAT-0001.md": issue("file_exists: .gitignore")})
     ignored = ["target/", "node_modules", "__pycache__/", ".pytest_cache/", ".ruff_cache/", ".mypy_cache/", ".ahp/"]
     (root / ".gitignore").write_text("\n".join(ignored) + "\n")
     if any((tools.node / ".bin" / tool).exists() for tool in needs):
@@ -189,13 +215,35 @@ def judge(ahp, tools, case, root):
     (root / ".ahp/hooks.yaml").write_text(f"hooks:\n  pre-issue-submit:\n    -{body[5:]}{extra}\n")
     home = root.parent / "home"
     home.mkdir(exist_ok=True)
+    if before:
+        subprocess.run(["git", "add", "-A"], cwd=root, check=True)
+        subprocess.run(["git", "-c", "user.name=T", "-c", "user.email=t@example.invalid", "commit", "-q", "-m", "y"], cwd=root, check=True)
+        subprocess.run(["git", "branch", "-q", "-f", "main"], cwd=root, check=True)
     machine = os.environ | {"AHP_TRUST": "all", "AHP_HOME": str(home), "PATH": f"{tools.python}:{tools.go}:{os.environ['PATH']}"}
+    if before:
+        honest = run(ahp, root, machine)
+        if honest["decision"] != "none":
+            return honest | {"said": "the honest tests were stopped"}
+        write(root, files)
+    return run(ahp, root, machine)
+
+
+def run(ahp, root, machine):
     ran = subprocess.run([ahp, "run", "pre-issue-submit", "--issue", "FEAT-0001", "--format", "json"],
                          cwd=root, env=machine, capture_output=True, text=True, timeout=150)
     try:
         return json.loads(ran.stdout.splitlines()[0])
     except (IndexError, ValueError):
         return {"decision": f"no verdict (code {ran.returncode})", "signals": [], "said": ran.stderr[-2000:]}
+
+
+def cheats():
+    """Runs that look green and are not."""
+    for cheat in tomllib.loads((Path(__file__).parent / "cheats.toml").read_text())["cheat"]:
+        more = "config: " + json.dumps({"command": cheat["command"]}) if "command" in cheat else ""
+        words = [] if cheat["gives"] == "*" else [cheat["gives"]]
+        before = [cheat["before"]] if "before" in cheat else []
+        yield "cheat: " + cheat["name"], (cheat["needs"], cheat["files"], "TestGate", more, "block", words, *before)
 
 
 def main():
@@ -206,7 +254,8 @@ def main():
     args = parser.parse_args()
     ahp, tools = args.ahp.resolve(), Tools(args.tools.resolve())
     failed, skipped, started = [], [], time.monotonic()
-    for name, case in CASES.items():
+    cases = CASES | dict(cheats())
+    for name, case in cases.items():
         if args.cases and name not in args.cases:
             continue
         missing = [need for need in case[0] if need not in tools.found]
@@ -226,7 +275,7 @@ def main():
         if not good:
             failed.append(name)
             print(f"  expected {case[4]} with {case[5]}, got {verdict['decision']}:\n  {json.dumps(verdict, indent=1)}")
-    ran = len(CASES if not args.cases else args.cases) - len(skipped)
+    ran = len(cases if not args.cases else args.cases) - len(skipped)
     print(f"{ran - len(failed)} of {ran} cases passed, {len(skipped)} skipped, {time.monotonic() - started:.0f} s")
     return 1 if failed or not ran else 0
 
