@@ -45,6 +45,7 @@ const SAMPLES: &[(&str, &str, &str)] = &[
     ("permission-checker", "allow_commands", "[rm -rf x]"),
     ("permission-checker", "protected_paths", "[migrations/**]"),
     ("permission-checker", "preset", "[git, cloud]"),
+    ("permission-checker", "rules", "[]"),
     ("retrospective-generator", "path", "'retro/{id}.md'"),
     ("review-trigger", "reviewers", "['@me']"),
     ("review-trigger", "command", "'true'"),
@@ -314,6 +315,7 @@ const OWN_READS: &[(&str, &str)] = &[
         "lint_checker/fix.rs",
         "files before and after a fixer has changed them",
     ),
+    ("permission_checker.rs", "further rules, when it is made"),
     (
         "security_scanner/rule_file.rs",
         "the rules, when they are loaded",
