@@ -59,6 +59,7 @@ pub mod engine;
 pub mod event;
 #[doc(hidden)]
 pub mod fact;
+mod glob;
 #[doc(hidden)]
 pub mod hook_md;
 pub mod host;
@@ -75,6 +76,8 @@ pub mod policy;
 pub mod policy_test;
 #[doc(hidden)]
 pub mod process;
+#[doc(hidden)]
+pub mod secret;
 #[doc(hidden)]
 pub mod shell;
 pub mod signal;

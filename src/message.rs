@@ -2,6 +2,7 @@
 
 use uuid::Uuid;
 
+use crate::secret;
 use crate::signal::Action;
 use crate::signal::Intensity;
 use crate::signal::Payload;
@@ -86,7 +87,7 @@ fn first_line(signal: &Signal) -> String {
             .collect();
         text = format!("{text}: {}", changes.join(", "));
     }
-    text.lines().next().unwrap_or_default().to_owned()
+    secret::redact(text.lines().next().unwrap_or_default()).into_owned()
 }
 
 /// Returns what a signal says; never empty.
@@ -155,6 +156,7 @@ fn one(signal: &Signal, most: usize) -> String {
             text.push_str("; `ahp log show --json` has all");
         }
     }
+    let mut text = secret::redact(&text).into_owned();
     if let Some(how) = how_to_respond(signal) {
         text.push('\n');
         text.push_str(&how);

@@ -94,6 +94,34 @@ impl Pattern {
         }
     }
 
+    /// Returns the bytes of a group of each match, from the left; of the whole match where the group took no part.
+    ///
+    /// `is_of_long` says that the text is a part of a long one of which more parts follow.
+    pub(crate) fn groups(
+        &self,
+        haystack: &str,
+        group: usize,
+        is_of_long: bool,
+    ) -> Vec<Range<usize>> {
+        let engine = match &self.engine {
+            Engine::Light { light, full } if is_of_long => full
+                .get_or_init(|| compile_full(&self.text).ok())
+                .as_ref()
+                .ok_or(light),
+            _ => self.for_text(haystack),
+        };
+        match engine {
+            Ok(full) => full
+                .captures_iter(haystack)
+                .filter_map(|found| Some(found.get(group).or_else(|| found.get(0))?.range()))
+                .collect(),
+            Err(light) => light
+                .captures_iter(haystack)
+                .filter_map(|found| Some(found.get(group).or_else(|| found.get(0))?.range()))
+                .collect(),
+        }
+    }
+
     /// Returns the full engine, or the light one where that is enough.
     fn for_text(&self, haystack: &str) -> Result<&regex::Regex, &regex_lite::Regex> {
         match &self.engine {

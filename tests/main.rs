@@ -37,6 +37,7 @@ mod public_api;
 mod red_team;
 mod round_trips;
 mod script;
+mod secret;
 mod serve;
 mod shell;
 mod signal_log;

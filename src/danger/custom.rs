@@ -1,9 +1,9 @@
 //! CommandPattern: a command as a person writes it into a policy, `rm -rf` or `DROP TABLE`.
 
 use super::digest::Digest;
-use super::glob::glob;
 use super::sql;
 use super::words::words;
+use crate::glob::glob;
 use crate::shell::Analysis;
 use crate::shell::Invocation;
 

@@ -1,8 +1,8 @@
 //! Digest: one invocation as the rules see it, its operands told from the values of its options.
 
-use super::glob::glob;
 use super::place::Place;
 use super::place::place;
+use crate::glob::glob;
 use crate::shell::Analysis;
 use crate::shell::Invocation;
 use crate::shell::Redirect;

@@ -5,7 +5,6 @@
 
 mod custom;
 mod digest;
-mod glob;
 mod index;
 mod judge;
 mod pattern;

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use super::digest::Digest;
-use super::glob::glob;
 use super::predicate;
 use super::predicate::Predicate;
 use super::words;
+use crate::glob::glob;
 
 /// The conditions of one pattern; all must hold.
 #[derive(Debug)]

@@ -9,6 +9,7 @@ use crate::event::Event;
 use crate::event::Trigger;
 use crate::fact::Facts;
 use crate::policy::Binding;
+use crate::secret;
 use crate::signal::Action;
 use crate::signal::Intensity;
 use crate::signal::Origin;
@@ -94,6 +95,8 @@ pub(super) fn adjust_settled(
             }
             Intensity::Block | Intensity::Aid => {}
         }
+        // What an oracle quotes reaches hosts, people and files: the one place that they all come from.
+        secret::redact_payload(&mut signal.payload);
         signal.header.id = clock.new_id();
         signal.header.timestamp = now;
         signal.header.source = binding.oracle_name.to_string();

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::event::Event;
 use crate::message;
+use crate::secret;
 use crate::signal::Intensity;
 use crate::signal::Signal;
 use crate::verdict::Decision;
@@ -266,7 +267,10 @@ fn warn(plan: &mut Plan<'_>, waiting: &[String], warnings: &[String], limit: usi
 }
 
 fn warning(warnings: &[String]) -> Option<String> {
-    (!warnings.is_empty()).then(|| format!("ahp: warning: {}", warnings.join("; ")))
+    (!warnings.is_empty()).then(|| {
+        let words = format!("ahp: warning: {}", warnings.join("; "));
+        secret::redact(&words).into_owned()
+    })
 }
 
 /// What goes out now, and what is kept.

@@ -11,6 +11,8 @@ use chrono::Utc;
 use serde::Deserialize;
 use serde::Serialize;
 
+use crate::secret;
+
 /// At this size the journal starts anew; the one before is kept.
 const MOST_BYTES: u64 = 256 << 10;
 
@@ -48,8 +50,8 @@ impl Journal {
         let note = Note {
             time: now.to_rfc3339_opts(SecondsFormat::Millis, true),
             host: host.map(str::to_owned),
-            event: event.map(str::to_owned),
-            note: text.to_owned(),
+            event: event.map(|event| secret::redact(event).into_owned()),
+            note: secret::redact(text).into_owned(),
         };
         let Ok(line) = serde_json::to_string(&note) else {
             return;

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use sha2::Digest as _;
 
 use crate::message;
+use crate::secret;
 
 /// How much one session may have waiting; the oldest words go first.
 const MOST_BYTES: usize = 32 << 10;
@@ -57,7 +58,7 @@ impl Queue {
         if let Some(dir) = self.file.parent() {
             fs::create_dir_all(dir)?;
         }
-        let line = serde_json::to_string(&message::cut(words, MOST_BYTES / 4))?;
+        let line = serde_json::to_string(&message::cut(&secret::redact(words), MOST_BYTES / 4))?;
         let mut file = fs::OpenOptions::new()
             .create(true)
             .append(true)

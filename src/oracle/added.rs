@@ -51,26 +51,6 @@ impl Added {
     }
 }
 
-/// Whether a file only lists exact versions and digests.
-pub(in crate::oracle) fn is_lock_file(name: &str) -> bool {
-    const NAMES: &[&str] = &[
-        "Cargo.lock",
-        "Gemfile.lock",
-        "Pipfile.lock",
-        "bun.lock",
-        "composer.lock",
-        "flake.lock",
-        "go.sum",
-        "npm-shrinkwrap.json",
-        "package-lock.json",
-        "pnpm-lock.yaml",
-        "poetry.lock",
-        "uv.lock",
-        "yarn.lock",
-    ];
-    NAMES.contains(&name)
-}
-
 /// Returns what a tool call writes: a file's content, a command line, or the input of a foreign tool.
 pub(in crate::oracle) fn by_tool(context: &HookContext) -> Vec<Added> {
     let Some(tool) = context.facts.tool() else {

@@ -16,8 +16,8 @@ use serde_json::Value;
 
 use super::frame::Frame;
 use super::frame::Links;
-use super::marks;
 use crate::event::Event;
+use crate::secret::marks;
 use crate::signal::Origin;
 use crate::signal::Response;
 use crate::signal::Signal;

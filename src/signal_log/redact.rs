@@ -8,11 +8,10 @@ use serde_json::Value;
 
 use super::Body;
 use super::LogError;
-use super::label;
-use super::marks;
-use super::secret;
 use crate::config::LogEvents;
 use crate::event::Event;
+use crate::secret;
+use crate::secret::marks;
 use crate::signal::Payload;
 use crate::signal::Signal;
 use crate::verdict::BindingReport;
@@ -217,7 +216,7 @@ impl Redactor {
             *map = std::mem::take(map).into_iter().take(MOST_ENTRIES).collect();
         }
         for (name, value) in &mut *map {
-            let is_secret = is_secret || label::is_secret_name(name);
+            let is_secret = is_secret || secret::is_secret_field(name);
             self.clean_part(value, is_secret, left);
         }
         self.clean_names(map);
@@ -261,116 +260,8 @@ impl Redactor {
 
     /// Returns the text with its secrets cut; none where it has none.
     fn without_secrets(&self, text: &str) -> Option<String> {
-        let mut found = secret::find(text);
-        for pattern in &self.patterns {
-            found.extend(
-                pattern
-                    .find_iter(text)
-                    .filter(|m| !m.is_empty())
-                    .map(|m| (m.range(), "pattern")),
-            );
-        }
-        if found.is_empty() {
-            return None;
-        }
-        found.sort_by_key(|(range, _)| range.start);
-        let mut clean = String::with_capacity(text.len());
-        let mut at = 0;
-        for (range, name) in found {
-            // Where two overlap, the rest of the later one goes too.
-            if range.end <= at {
-                continue;
-            }
-            if range.start >= at {
-                clean.push_str(text.get(at..range.start).unwrap_or_default());
-                clean.push_str(&marks::redacted(name));
-            }
-            at = range.end;
-        }
-        clean.push_str(text.get(at..).unwrap_or_default());
-        Some(clean)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn cleaned(mut value: Value) -> Value {
-        let redactor = Redactor::new(&["internal-[0-9]+".to_owned()]).unwrap();
-        let mut left = MOST_TEXT;
-        redactor.clean_value(&mut value, &mut left);
-        value
-    }
-
-    #[test]
-    fn secrets_patterns_and_secret_fields_are_marked() {
-        assert_eq!(
-            cleaned(json!({"command": "x AKIAIOSFODNN7EXAMPLE internal-42", "db_password": "p"})),
-            json!({"command": "x [redacted: aws-access-key] [redacted: pattern]",
-                   "db_password": "[redacted: secret]"})
-        );
-    }
-
-    #[test]
-    fn all_under_a_secret_name_is_cut() {
-        let cut = "[redacted: secret]";
-        assert_eq!(
-            cleaned(
-                json!({"password": 12_345_678, "token": ["abc1", {"a": 1}], "secret": {"value": "zz2", "on": true},
-                           "Authorization": "x", "max_tokens": 5, "count": "", "api_key": ""})
-            ),
-            json!({"password": cut, "token": [cut, {"a": cut}], "secret": {"value": cut, "on": true},
-                   "Authorization": cut, "max_tokens": 5, "count": "", "api_key": ""})
-        );
-    }
-
-    #[test]
-    fn names_of_fields_are_cleaned_and_none_is_lost() {
-        let (a, b) = (
-            format!("ghp_{}", "a1".repeat(18)),
-            format!("ghp_{}", "b2".repeat(18)),
-        );
-        assert_eq!(
-            cleaned(json!({a: 1, "x": 2, b: 3})),
-            json!({"[redacted: github-token]": 1, "x": 2, "[redacted: github-token] #2": 3})
-        );
-    }
-
-    #[test]
-    fn a_private_key_is_cut_out_of_a_list_of_lines() {
-        let cut = "[redacted: private-key]";
-        assert_eq!(
-            cleaned(json!([
-                "a",
-                "+-----BEGIN PRIVATE KEY-----",
-                "+MIIabc",
-                "+-----END PRIVATE KEY-----",
-                "b"
-            ])),
-            json!(["a", format!("+{cut}"), cut, cut, "b"])
-        );
-        let certificate = json!(["-----BEGIN CERTIFICATE-----", "MIIabc"]);
-        assert_eq!(cleaned(certificate.clone()), certificate);
-    }
-
-    #[test]
-    fn long_texts_are_cut_at_a_character() {
-        let long = "é".repeat(5000);
-        let cut = cleaned(json!(long));
-        let cut = cut.as_str().unwrap();
-        assert!(
-            cut.starts_with("éé") && cut.ends_with("[cut: 5904 bytes]"),
-            "{cut}"
-        );
-    }
-
-    #[test]
-    fn an_event_holds_no_more_than_its_share() {
-        let many: Vec<_> = (0..300).map(|_| "y".repeat(4000)).collect();
-        let text = cleaned(json!(many)).to_string();
-        assert!(text.len() < 48 << 10, "{}", text.len());
-        assert!(text.contains("[cut: 44 entries]"));
+        let patterns = self.patterns.iter();
+        let matches = patterns.flat_map(|pattern| pattern.find_iter(text));
+        secret::cut(text, matches.map(|found| (found.range(), "pattern")))
     }
 }

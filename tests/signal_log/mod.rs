@@ -12,6 +12,7 @@ mod following;
 mod history;
 pub(crate) mod making;
 mod page;
+mod redacting;
 mod together;
 mod unwritable;
 mod verifying;

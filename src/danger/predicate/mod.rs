@@ -24,6 +24,8 @@ use super::index;
 use super::place::Place;
 use super::secret;
 use super::sql;
+use crate::secret::is_secret_file;
+use crate::secret::is_secret_variable;
 use crate::shell::Invocation;
 use crate::shell::Stdin;
 use crate::shell::Word;
@@ -97,20 +99,20 @@ predicates! {
     "shadows" Plain |_, w| w.last().is_some_and(|x| file::shadows_program(&x.text));
     "startup" Plain |_, w| w.iter().any(|word| is_startup(&word.text));
     // Secrets.
-    "secret" Plain |_, w| w.iter().any(|x| secret::is_secret_path(&x.text));
+    "secret" Plain |_, w| w.iter().any(|x| is_secret_file(&x.text));
     "secret-argument" Plain |d, _| d.invocation.arguments.iter().any(|w| reading::holds_secret_path(&w.text));
     "secret-dir" Plain |_, w| w.iter().any(|x| file::is_secret_dir(&x.text));
-    "secret-found" Plain |d, _| d.makers().any(|i| matches!(i.program.as_str(), "find" | "fd" | "locate" | "ls") && i.arguments.iter().any(|w| secret::is_secret_path(&w.text)));
+    "secret-found" Plain |d, _| d.makers().any(|i| matches!(i.program.as_str(), "find" | "fd" | "locate" | "ls") && i.arguments.iter().any(|w| is_secret_file(&w.text)));
     "secret-input" Plain |d, _| reading::reads_secret_input(d.invocation);
     "secret-made" Plain |d, _| d.makers().any(reading::is_secret_reader);
-    "secret-name" Plain |_, w| w.iter().any(|x| secret::is_secret_variable(&x.text));
-    "secret-object" Plain |_, w| w.iter().any(|x| secret::is_secret_path(x.text.rsplit_once(':').map_or(&x.text, |(_, path)| path)));
+    "secret-name" Plain |_, w| w.iter().any(|x| is_secret_variable(&x.text));
+    "secret-object" Plain |_, w| w.iter().any(|x| is_secret_file(x.text.rsplit_once(':').map_or(&x.text, |(_, path)| path)));
     "secret-rest" Plain |d, w| {
         let skip = usize::from(!(d.has_option("-e") || d.has_option("-f") || d.has_option("--regexp")));
-        w.get(skip..).unwrap_or_default().iter().any(|x| secret::is_secret_path(&x.text))
+        w.get(skip..).unwrap_or_default().iter().any(|x| is_secret_file(&x.text))
     };
-    "secret-source" Plain |_, w| w.get(..w.len().saturating_sub(1)).unwrap_or_default().iter().any(|x| secret::is_secret_path(&x.text));
-    "secret-variable" Plain |d, _| d.invocation.arguments.iter().any(|w| w.dynamic && secret::variables(&w.text).any(secret::is_secret_variable));
+    "secret-source" Plain |_, w| w.get(..w.len().saturating_sub(1)).unwrap_or_default().iter().any(|x| is_secret_file(&x.text));
+    "secret-variable" Plain |d, _| d.invocation.arguments.iter().any(|w| w.dynamic && secret::variables(&w.text).any(is_secret_variable));
     "misdirects-secret" Plain transfer::misdirects_secret;
     // Content that would be lost.
     "archives-over-source" Plain |d, _| overwrite::archives_over_source(d);

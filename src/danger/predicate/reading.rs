@@ -3,6 +3,8 @@
 use super::file::is_secret_dir;
 use crate::danger::secret;
 use crate::danger::words::words;
+use crate::secret::is_secret_file;
+use crate::secret::is_secret_variable;
 use crate::shell::Invocation;
 
 /// Whether an argument of a program that sends names a secret file: `@.env`, `file=@.env`, `.env`.
@@ -10,14 +12,14 @@ pub(super) fn holds_secret_path(text: &str) -> bool {
     !text.contains("://")
         && text
             .split(['@', '=', ',', '<', ';', ' '])
-            .any(secret::is_secret_path)
+            .any(is_secret_file)
 }
 
 pub(super) fn reads_secret_input(invocation: &Invocation) -> bool {
     invocation
         .redirects
         .iter()
-        .any(|r| r.reads() && secret::is_secret_path(&r.target.text))
+        .any(|r| r.reads() && is_secret_file(&r.target.text))
 }
 
 pub(super) fn is_secret_reader(invocation: &Invocation) -> bool {
@@ -27,11 +29,9 @@ pub(super) fn is_secret_reader(invocation: &Invocation) -> bool {
     let program = invocation.program.as_str();
     if words!("readers").contains(&program) {
         return invocation.arguments.iter().any(|w| {
-            secret::is_secret_path(&w.text)
+            is_secret_file(&w.text)
                 || matches!(w.text.as_str(), "/etc/passwd" | "/etc/hosts" | "/etc/group")
-                || w.text
-                    .strip_prefix("if=")
-                    .is_some_and(secret::is_secret_path)
+                || w.text.strip_prefix("if=").is_some_and(is_secret_file)
                 || matches!(program, "tar" | "zip" | "7z") && is_secret_dir(&w.text)
         });
     }
@@ -49,7 +49,7 @@ pub(super) fn is_secret_reader(invocation: &Invocation) -> bool {
         "echo" | "printf" => invocation
             .arguments
             .iter()
-            .any(|w| w.dynamic && secret::variables(&w.text).any(secret::is_secret_variable)),
+            .any(|w| w.dynamic && secret::variables(&w.text).any(is_secret_variable)),
         "crontab" => false,
         _ => false,
     }

@@ -8,6 +8,8 @@ use crate::danger::place::Place;
 use crate::danger::place::place;
 use crate::danger::secret;
 use crate::danger::words::words;
+use crate::secret::is_secret_file;
+use crate::secret::is_secret_variable;
 use crate::shell::Invocation;
 use crate::shell::Word;
 
@@ -105,7 +107,7 @@ pub(super) fn sends_by_commands(digest: &Digest<'_>) -> bool {
             };
             sends
                 && words.filter(|w| !w.starts_with('-')).any(|path| {
-                    secret::is_secret_path(path)
+                    is_secret_file(path)
                         || is_data_store(path)
                         || is_whole_tree(digest, digest.invocation, &Word::plain(path))
                 })
@@ -139,7 +141,7 @@ pub(super) fn misdirects_secret(digest: &Digest<'_>, words: &[&Word]) -> bool {
         words
             .filter(|w| w.dynamic)
             .flat_map(|w| secret::variables(&w.text))
-            .any(|name| secret::is_secret_variable(name) && is_foreign(name))
+            .any(|name| is_secret_variable(name) && is_foreign(name))
     };
     // A header may hold a token for a host of one's own; what never leaves stands in none.
     let private = digest

@@ -1,11 +1,9 @@
 //! SecurityScanner: secrets and injectable SQL in what is added.
 
 mod finding;
-mod keywords;
 mod rule_file;
 mod sarif;
 mod search;
-mod secrets;
 mod sql;
 
 use std::fmt;
@@ -22,8 +20,8 @@ use serde::de;
 
 use self::finding::Finding;
 use self::finding::signal;
+use self::rule_file::Rule;
 use self::search::Search;
-use self::secrets::Rule;
 use super::values::Texts;
 use crate::diagnostic::Code;
 use crate::diagnostic::nearest;

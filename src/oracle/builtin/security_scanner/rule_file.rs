@@ -5,9 +5,36 @@ use std::path::Path;
 use regex::Regex;
 use serde::Deserialize;
 
-use super::secrets::Rule;
 use crate::diagnostic::nearest;
+use crate::secret::Format;
 use crate::signal::Severity;
+
+/// A user's own rule: what a secret looks like, and what is none although it looks like one.
+#[derive(Clone, Debug)]
+pub(super) struct Rule {
+    /// What it finds.
+    pub(super) format: Format,
+    /// Matches that are none: of the secret or of its line.
+    allowed: Vec<Regex>,
+    /// Files in which nothing is one.
+    allowed_paths: Vec<Regex>,
+    /// Files in which alone it looks.
+    path: Option<Regex>,
+}
+
+impl Rule {
+    /// Whether it looks into a file.
+    pub(super) fn applies_to(&self, path: &str) -> bool {
+        self.path.as_ref().is_none_or(|only| only.is_match(path))
+            && !self.allowed_paths.iter().any(|a| a.is_match(path))
+    }
+
+    /// Whether what was found in a line is a secret indeed.
+    pub(super) fn is_secret(&self, found: &str, line: &str) -> bool {
+        let is_allowed = |a: &Regex| a.is_match(found) || a.is_match(line);
+        self.format.is_secret(found) && !self.allowed.iter().any(is_allowed)
+    }
+}
 
 /// A rule file: gitleaks' fields, and `severity` beside them.
 #[derive(Debug, Default, Deserialize)]
@@ -163,16 +190,18 @@ fn rule(entry: &Entry, shared: &[&Allowlist]) -> Result<Rule, String> {
         0 => usize::from(compiled.captures_len() > 1),
         group => group,
     };
-    let mut rule = Rule::new(entry.id.clone(), pattern.clone());
-    rule.description = description;
-    rule.severity = entry.severity.unwrap_or(Severity::High);
-    rule.entropy = entry.entropy;
-    rule.group = group;
-    rule.keywords.clone_from(&entry.keywords);
-    rule.allowed = allowed;
-    rule.allowed_paths = allowed_paths;
-    rule.path = path;
-    Ok(rule)
+    let mut format = Format::new(entry.id.clone(), pattern.clone());
+    format.description = description;
+    format.severity = Some(entry.severity.unwrap_or(Severity::High));
+    format.entropy = entry.entropy;
+    format.group = group;
+    format.keywords.clone_from(&entry.keywords);
+    Ok(Rule {
+        format,
+        allowed,
+        allowed_paths,
+        path,
+    })
 }
 
 #[cfg(test)]
@@ -193,10 +222,13 @@ mod tests {
         let toml = "title = 'mine'\n[extend]\nuseDefault = true\n[[rules]]\nid = 'own'\nregex = '''own_([a-z0-9]{8})'''\nkeywords = ['own_']\n[rules.allowlist]\nstopwords = ['test']\n";
         for (name, text) in [("a.yaml", yaml), ("a.json", json), ("a.toml", toml)] {
             let rules = read_as(name, text).unwrap();
-            assert_eq!(rules[0].id, "own", "{name}");
-            assert_eq!(rules[0].keywords, ["own_"], "{name}");
+            assert_eq!(rules[0].format.id, "own", "{name}");
+            assert_eq!(rules[0].format.keywords, ["own_"], "{name}");
         }
-        assert_eq!(read_as("a.yaml", yaml).unwrap()[0].severity, Severity::Low);
+        assert_eq!(
+            read_as("a.yaml", yaml).unwrap()[0].format.severity,
+            Some(Severity::Low)
+        );
     }
 
     #[test]

@@ -1,23 +1,39 @@
 //! Searches texts for secrets and injectable SQL: one pass finds the words of all rules, and only what stands around them is
 //! looked into.
 
+use std::ops::Range;
+
+use aho_corasick::AhoCorasick;
+
 use super::finding::Finding;
 use super::finding::fingerprint;
-use super::keywords::Found;
-use super::keywords::Keywords;
-use super::secrets::Rule;
-use super::secrets::Scanner;
+use super::rule_file::Rule;
 use super::sql;
 use crate::oracle::added::Added;
+use crate::secret;
+use crate::secret::Certain;
+use crate::secret::Format;
 use crate::signal::Severity;
+
+/// How many bytes around a keyword of a user's own rule a match may take.
+const REACH: usize = 640;
 
 /// All rules, ready.
 #[derive(Debug)]
 pub(super) struct Search {
-    secrets: Scanner,
+    secrets: bool,
     sql: bool,
-    /// The words of secrets, then those of SQL.
-    words: Keywords,
+    own: Vec<Rule>,
+    /// The keywords of the user's own rules, and the rule of each.
+    words: AhoCorasick,
+    owners: Vec<usize>,
+}
+
+/// A secret that a rule found.
+struct Hit<'s> {
+    range: Range<usize>,
+    /// None for a random-looking value of a password, token or secret.
+    format: Option<&'s Format>,
 }
 
 impl Search {
@@ -26,85 +42,119 @@ impl Search {
     /// # Errors
     /// The rules have more keywords than can be searched for.
     pub(super) fn new(secrets: bool, sql: bool, own: &[Rule]) -> Result<Self, String> {
-        let secrets = Scanner::new(secrets, own);
-        let of_secrets = secrets.words().iter().map(String::as_str);
-        let of_sql = if sql { sql::WORDS } else { &[] };
-        let words: Vec<&str> = of_secrets.chain(of_sql.iter().copied()).collect();
+        let words = own.iter().enumerate().flat_map(|(n, rule)| {
+            let keywords = rule.format.keywords.iter();
+            keywords.map(move |word| (word.as_str(), n))
+        });
+        let (words, owners): (Vec<&str>, Vec<usize>) = words.unzip();
+        let words = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .build(words)
+            .map_err(|e| format!("too many keywords: {e}"))?;
         Ok(Self {
-            words: Keywords::new(&words)?,
             secrets,
             sql,
+            own: own.to_vec(),
+            words,
+            owners,
         })
     }
 
     /// Finds what an added text must not hold. `read` gives the whole of its file.
     pub(super) fn scan(&self, text: &Added, read: impl Fn(&str) -> Option<String>) -> Vec<Finding> {
-        let words = self.words.find(&text.text);
-        let of_secrets = words.iter().filter(|found| self.is_of_secrets(found));
-        let mut findings = self.secrets_in(text, of_secrets.cloned());
+        let mut findings = self.secrets_in(text);
         let source_file = text
             .path
             .as_deref()
             .filter(|path| self.sql && sql::knows(path));
         if let Some(path) = source_file {
             // The tree needs the whole file, of which only the added lines count.
-            match (!text.lines.is_empty()).then(|| read(path)).flatten() {
-                Some(whole) => {
-                    let words = self.words.find(&whole);
-                    findings.extend(self.injections_in(text, path, &whole, &words));
-                }
-                None => findings.extend(self.injections_in(text, path, &text.text, &words)),
-            }
+            let whole = (!text.lines.is_empty()).then(|| read(path)).flatten();
+            let source = whole.as_deref().unwrap_or(&text.text);
+            findings.extend(Self::injections_in(text, path, source));
         }
         findings
     }
 
-    fn is_of_secrets(&self, found: &Found) -> bool {
-        found.word < self.secrets.words().len()
-    }
-
-    fn secrets_in(&self, text: &Added, words: impl Iterator<Item = Found>) -> Vec<Finding> {
+    fn secrets_in(&self, text: &Added) -> Vec<Finding> {
         let path = text.path.as_deref();
-        self.secrets
-        .scan(&text.text, path, words)
-        .into_iter()
-        .filter_map(|hit| {
-            let secret = text.text.get(hit.range.clone())?;
-            let rule = hit.rule.and_then(|n| self.secrets.rule(n));
-            let id = rule.map_or("random-value", |rule| rule.id.as_str());
-            let severity = rule.map_or_else(
+        let style = Style::of(path);
+        let mut hits = self.by_own_rules(&text.text, path.unwrap_or_default());
+        if self.secrets {
+            let found = secret::find(&text.text);
+            let is_meant = |certain: &Certain| {
+                certain.format.is_some()
+                    || style.is_some_and(|style| style == Style::Bare || certain.is_bounded)
+            };
+            let certain = found.into_iter().filter_map(|found| found.certain);
+            hits.extend(certain.filter(is_meant).map(|certain| Hit {
+                range: certain.range,
+                format: certain.format,
+            }));
+        }
+        without_overlaps(hits)
+            .into_iter()
+            .filter_map(|hit| {
+                let secret = text.text.get(hit.range.clone())?;
+                let id = hit.format.map_or("random-value", |format| &format.id);
                 // Made-up passwords are common in tests.
-                || if path.is_some_and(is_test) { Severity::Low } else { Severity::Medium },
-                |rule| rule.severity,
-            );
-            Some(Finding {
-                rule: id.to_owned(),
-                what: rule.map_or_else(|| "a random-looking value of a password, token or secret".to_owned(), |rule| rule.description.clone()),
-                severity,
-                file: text.path.clone(),
-                line: path.map(|_| text.line_at(hit.range.start)),
-                fingerprint: fingerprint(id, secret),
-                remedy: "take it out and read it from the environment or a secret store; if it was ever committed or sent, revoke it",
+                let severity = match hit.format {
+                    Some(format) => format.severity?,
+                    None if path.is_some_and(is_test) => Severity::Low,
+                    None => Severity::Medium,
+                };
+                Some(Finding {
+                    rule: id.to_owned(),
+                    what: hit.format.map_or_else(
+                        || "a random-looking value of a password, token or secret".to_owned(),
+                        |format| format.description.clone(),
+                    ),
+                    severity,
+                    file: text.path.clone(),
+                    line: path.map(|_| text.line_at(hit.range.start)),
+                    fingerprint: fingerprint(id, secret),
+                    remedy: "take it out and read it from the environment or a secret store; if it was ever committed or sent, revoke it",
+                })
             })
-        })
-        .collect()
+            .collect()
     }
 
-    fn injections_in(
-        &self,
-        text: &Added,
-        path: &str,
-        source: &str,
-        words: &[Found],
-    ) -> Vec<Finding> {
-        let words = words
-            .iter()
-            .filter(|found| !self.is_of_secrets(found))
-            .map(|found| Found {
-                word: found.word - self.secrets.words().len(),
-                range: found.range.clone(),
-            });
-        sql::scan(path, source, words)
+    /// Finds what the user's own rules mean: near their keywords, or anywhere where they have none.
+    fn by_own_rules<'s>(&'s self, text: &str, path: &str) -> Vec<Hit<'s>> {
+        let mut hits = Vec::new();
+        let mut look = |rule: &'s Rule, window: Range<usize>| {
+            let part = text.get(window.clone()).unwrap_or_default();
+            for range in rule.format.groups(part, text.len() > part.len()) {
+                let range = window.start + range.start..window.start + range.end;
+                let line = text.get(line_at(text, range.start)).unwrap_or_default();
+                let found = text.get(range.clone()).unwrap_or_default();
+                if rule.is_secret(found, line) {
+                    hits.push(Hit {
+                        range,
+                        format: Some(&rule.format),
+                    });
+                }
+            }
+        };
+        let rules = self.own.iter().filter(|rule| rule.applies_to(path));
+        for rule in rules.filter(|rule| rule.format.keywords.is_empty()) {
+            look(rule, 0..text.len());
+        }
+        for word in self.words.find_overlapping_iter(text) {
+            let rule = self.owners.get(word.pattern().as_usize());
+            let rule = rule.and_then(|n| self.own.get(*n));
+            if let Some(rule) = rule.filter(|rule| rule.applies_to(path)) {
+                let line = line_at(text, word.start());
+                let first = text.floor_char_boundary(word.start().saturating_sub(REACH));
+                let last = text.floor_char_boundary(word.end() + REACH);
+                look(rule, line.start.max(first)..line.end.min(last));
+            }
+        }
+        hits
+    }
+
+    fn injections_in(text: &Added, path: &str, source: &str) -> Vec<Finding> {
+        sql::scan(path, source)
             .into_iter()
             .filter(|found| {
                 text.touches(found.line, found.last_line) || text.touches(found.built, found.built)
@@ -124,6 +174,96 @@ impl Search {
             })
             .collect()
     }
+}
+
+/// Keeps one hit of each place: a known format before a value, the graver before the lighter.
+fn without_overlaps(mut hits: Vec<Hit<'_>>) -> Vec<Hit<'_>> {
+    let severity = |hit: &Hit<'_>| hit.format.and_then(|format| format.severity);
+    hits.sort_by(|a, b| {
+        severity(b)
+            .cmp(&severity(a))
+            .then(a.range.start.cmp(&b.range.start))
+            .then(b.range.end.cmp(&a.range.end))
+            .then_with(|| a.format.map(|f| &f.id).cmp(&b.format.map(|f| &f.id)))
+    });
+    let mut kept: Vec<Hit<'_>> = Vec::new();
+    for hit in hits {
+        let overlaps = |k: &Hit<'_>| k.range.start < hit.range.end && hit.range.start < k.range.end;
+        if !kept.iter().any(overlaps) {
+            kept.push(hit);
+        }
+    }
+    kept.sort_by_key(|hit| hit.range.start);
+    kept
+}
+
+/// Returns the line that an offset lies in, without its end.
+fn line_at(text: &str, at: usize) -> Range<usize> {
+    let (before, behind) = text.as_bytes().split_at_checked(at).unwrap_or_default();
+    let start = memchr::memrchr(b'\n', before).map_or(0, |n| n + 1);
+    let end = memchr::memchr(b'\n', behind).map_or(text.len(), |n| at + n);
+    start..end
+}
+
+/// How values are written in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Style {
+    /// In quotes.
+    Quoted,
+    /// In quotes or bare to the end of the line.
+    Bare,
+}
+
+impl Style {
+    /// Returns how values are written in the file at `path`; none where random-looking values are the rule.
+    fn of(path: Option<&str>) -> Option<Self> {
+        const BARE: &[&str] = &[
+            "env",
+            "ini",
+            "cfg",
+            "conf",
+            "properties",
+            "toml",
+            "yaml",
+            "yml",
+            "envrc",
+            "sh",
+            "bash",
+            "zsh",
+        ];
+        let Some(path) = path else {
+            return Some(Self::Quoted);
+        };
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let extension = name.rsplit_once('.').map_or("", |(_, e)| e);
+        match extension {
+            _ if is_lock_file(name) || name.contains(".min.") => None,
+            "svg" | "map" | "ipynb" | "csv" => None,
+            _ if BARE.contains(&extension) || name.starts_with(".env") => Some(Self::Bare),
+            _ if matches!(name, ".npmrc" | ".netrc") => Some(Self::Bare),
+            _ => Some(Self::Quoted),
+        }
+    }
+}
+
+/// Whether a file only lists exact versions and digests.
+fn is_lock_file(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "Cargo.lock",
+        "Gemfile.lock",
+        "Pipfile.lock",
+        "bun.lock",
+        "composer.lock",
+        "flake.lock",
+        "go.sum",
+        "npm-shrinkwrap.json",
+        "package-lock.json",
+        "pnpm-lock.yaml",
+        "poetry.lock",
+        "uv.lock",
+        "yarn.lock",
+    ];
+    NAMES.contains(&name)
 }
 
 /// Whether a file is a test, or data of one.

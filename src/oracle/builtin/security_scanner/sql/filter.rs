@@ -5,11 +5,12 @@ use std::sync::OnceLock;
 
 use regex::Regex;
 
-use super::super::keywords::Found;
 use super::literals::Literals;
+use crate::secret::Hit;
+use crate::secret::Words;
 
 /// Words with which SQL begins; those with which it goes on; and how functions end that take a part of it.
-pub(super) const WORDS: &[&str] = &[
+const WORDS: [(&str, u16); 30] = numbered([
     "select ",
     "select\n",
     "select\t",
@@ -40,10 +41,28 @@ pub(super) const WORDS: &[&str] = &[
     "joinraw",
     "selectraw",
     "whereraw",
-];
-const FIRST_THAT_GOES_ON: usize = 18;
-const FIRST_THAT_ONLY_GOES_ON: usize = 20;
-const FIRST_FUNCTION: usize = 24;
+]);
+const FIRST_THAT_GOES_ON: u16 = 18;
+const FIRST_THAT_ONLY_GOES_ON: u16 = 20;
+const FIRST_FUNCTION: u16 = 24;
+
+static FINDER: Words<{ WORDS.len() }> = Words::new(&WORDS);
+
+/// Gives each word its own number.
+#[expect(
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "it is run by the compiler, which would tell; there are few words"
+)]
+const fn numbered<const N: usize>(words: [&'static str; N]) -> [(&'static str, u16); N] {
+    let mut owned = [("", 0); N];
+    let mut at = 0;
+    while at < N {
+        owned[at] = (words[at], at as u16);
+        at += 1;
+    }
+    owned
+}
 
 /// What a text may begin with; between two words there may be the end of one string and the start of the next.
 const BEGINS: &str = r#"(?is)^(?:select|(?:insert|replace|merge)[\s\\].*?\binto\b|delete[\s\\].*?\bfrom\b|(?:drop|create|alter|truncate)[\s\\].*?\b(?:table|database|index|view|user|role|schema|trigger|procedure|function)|with[\s\\].*?\bas\s*\(|call(?:\\|\s+\S*["'`{$%\\]|\s+\S+\s*[("'`{$%\\])|exec(?:ute)?[\s\\]|use\s+(?:["']|`\s*[+.,)]|[^\s'"`]+['"`])|explain[\s\\].*?select)"#;
@@ -68,8 +87,8 @@ struct Filter {
     uses: Regex,
 }
 
-/// Whether a source may hold SQL in a string; `words` are all places of [`WORDS`] in it.
-pub(super) fn may_hold_sql(path: &str, source: &str, words: impl Iterator<Item = Found>) -> bool {
+/// Whether a source may hold SQL in a string.
+pub(super) fn may_hold_sql(path: &str, source: &str) -> bool {
     static FILTER: OnceLock<Option<Filter>> = OnceLock::new();
     let filter = FILTER.get_or_init(|| {
         Some(Filter {
@@ -81,11 +100,12 @@ pub(super) fn may_hold_sql(path: &str, source: &str, words: impl Iterator<Item =
     });
     filter
         .as_ref()
-        .is_none_or(|filter| filter.lets_through(path, source, words))
+        .is_none_or(|filter| filter.lets_through(path, source))
 }
 
 impl Filter {
-    fn lets_through(&self, path: &str, source: &str, words: impl Iterator<Item = Found>) -> bool {
+    fn lets_through(&self, path: &str, source: &str) -> bool {
+        let words = FINDER.find_iter(source.as_bytes());
         let mut candidates = words.filter(|word| self.may_begin_or_go_on(word, source));
         let Some(mut literals) = Literals::of(path, source) else {
             return candidates.next().is_some();
@@ -93,19 +113,19 @@ impl Filter {
         let mut seen = false;
         candidates.any(|word| {
             seen = true;
-            literals.from(word.range.start).is_some_and(|text| {
-                WORDS.get(word.word) != Some(&"use") || self.uses.is_match(text)
-            })
+            let is_use = matches!(WORDS.get(usize::from(word.owner)), Some(("use", _)));
+            let literal = literals.from(word.start);
+            literal.is_some_and(|text| !is_use || self.uses.is_match(text))
         }) || (seen && literals.are_unclear())
     }
 
-    fn may_begin_or_go_on(&self, word: &Found, source: &str) -> bool {
+    fn may_begin_or_go_on(&self, word: &Hit, source: &str) -> bool {
         let from_here = |length| {
-            let end = source.floor_char_boundary(word.range.start + length);
-            source.get(word.range.start..end).unwrap_or_default()
+            let end = source.floor_char_boundary(word.start + length);
+            source.get(word.start..end).unwrap_or_default()
         };
-        let before = source.get(..word.range.start).unwrap_or_default();
-        let number = word.word;
+        let before = source.get(..word.start).unwrap_or_default();
+        let number = word.owner;
         let begins = || {
             number < FIRST_THAT_ONLY_GOES_ON
                 && begins_text(before.as_bytes())
@@ -176,7 +196,6 @@ fn is_comment(before: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::keywords::Keywords;
     use super::FIRST_FUNCTION;
     use super::FIRST_THAT_GOES_ON;
     use super::FIRST_THAT_ONLY_GOES_ON;
@@ -184,8 +203,7 @@ mod tests {
     use super::may_hold_sql;
 
     fn lets_through(source: &str) -> bool {
-        let words = Keywords::new(WORDS).unwrap().find(source);
-        may_hold_sql("a.go", source, words.into_iter())
+        may_hold_sql("a.go", source)
     }
 
     #[test]
@@ -216,9 +234,9 @@ mod tests {
 
     #[test]
     fn words_are_in_the_order_that_their_numbers_tell() {
-        assert_eq!(WORDS[FIRST_THAT_GOES_ON], "insert");
-        assert_eq!(WORDS[FIRST_THAT_ONLY_GOES_ON], "union");
-        assert_eq!(WORDS[FIRST_FUNCTION], "byraw");
+        assert_eq!(WORDS[usize::from(FIRST_THAT_GOES_ON)].0, "insert");
+        assert_eq!(WORDS[usize::from(FIRST_THAT_ONLY_GOES_ON)].0, "union");
+        assert_eq!(WORDS[usize::from(FIRST_FUNCTION)].0, "byraw");
     }
 
     #[test]

@@ -12,7 +12,6 @@ use tree_sitter::Parser;
 
 use self::call::Call;
 use self::value::Value;
-use super::keywords::Found;
 
 /// The largest file that is parsed; larger ones are generated.
 const MAX_SOURCE: usize = 2 << 20;
@@ -52,13 +51,10 @@ pub(super) fn knows(path: &str) -> bool {
     grammar(path).is_some()
 }
 
-/// The words for which a source is searched before it is looked into.
-pub(super) const WORDS: &[&str] = filter::WORDS;
-
-/// Finds the injections in a source file, or in a part of one; `words` are all places of [`WORDS`] in it.
-pub(super) fn scan(path: &str, source: &str, words: impl Iterator<Item = Found>) -> Vec<Injection> {
+/// Finds the injections in a source file, or in a part of one.
+pub(super) fn scan(path: &str, source: &str) -> Vec<Injection> {
     // Most files run no query at all: that is seen without parsing.
-    if source.len() > MAX_SOURCE || !filter::may_hold_sql(path, source, words) {
+    if source.len() > MAX_SOURCE || !filter::may_hold_sql(path, source) {
         return Vec::new();
     }
     scan_tree(path, source)

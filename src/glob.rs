@@ -2,7 +2,7 @@
 
 /// Whether a whole text fits a pattern.
 #[inline]
-pub(super) fn glob(pattern: &str, text: &str) -> bool {
+pub(crate) fn glob(pattern: &str, text: &str) -> bool {
     // Most pairs differ in their first byte.
     let first = pattern.as_bytes().first();
     if !matches!(first, Some(b'*' | b'?' | b'[')) && first != text.as_bytes().first() {
