@@ -439,3 +439,40 @@ fn a_project_that_nobody_has_approved_is_held_to_its_first_event_and_to_its_user
     let world = with_user(&format!("settings: {{ratchet: false}}\n{USERS_GATE}"), off);
     assert!(!denies(&world, "drop-it all"));
 }
+
+#[test]
+fn the_project_of_the_host_stays_in_force_wherever_the_agent_is() {
+    let world = World::new(USERS_GATE);
+    world.write("nested/.ahp/hooks.yaml", "hooks: {}");
+    std::fs::create_dir(world.path("nested/.git")).unwrap();
+    for dir in [world.home(), world.path("nested")] {
+        let mut event = bash(&world, "drop-it all");
+        event["cwd"] = json!(dir);
+        let judged = |project: Option<std::path::PathBuf>| {
+            let mut ahp = world.ahp_command();
+            ahp.args(["hook", "--host", "claude-code"]);
+            ahp.envs(project.map(|dir| ("CLAUDE_PROJECT_DIR", dir)));
+            crate::world::fed(&mut ahp, event.to_string().as_bytes()).stdout
+        };
+        assert!(
+            judged(Some(world.root())).contains("deny"),
+            "{}",
+            dir.display()
+        );
+        assert!(!judged(None).contains("deny"), "{}", dir.display());
+    }
+}
+
+#[test]
+fn a_hook_that_is_not_valid_is_a_fault_of_the_check() {
+    let world = World::new("");
+    world.write(".agents/hooks/broken/HOOK.md", "---\nnam: broken\n---\n");
+    for command in ["check", "doctor"] {
+        let (code, told) = run(&world, &[command]);
+        assert_eq!(code, 1, "{command}: {told}");
+        assert!(
+            told.contains("the hook `broken` is not valid"),
+            "{command}: {told}"
+        );
+    }
+}

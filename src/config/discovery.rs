@@ -10,6 +10,14 @@ use std::path::PathBuf;
 use super::LayerSource;
 use crate::shell::without_dots;
 
+/// The variables by which hosts tell their hooks in which project they work.
+const PROJECT_DIRS: &[&str] = &[
+    "CLAUDE_PROJECT_DIR",
+    "GEMINI_PROJECT_DIR",
+    "QWEN_PROJECT_DIR",
+    "CURSOR_PROJECT_DIR",
+];
+
 /// Where an organisation's layer lies.
 const SYSTEM_LAYER: &str = "/etc/ahp/hooks.yaml";
 
@@ -62,6 +70,11 @@ impl Environment {
             .get(Path::new(name).as_os_str())
             .map(PathBuf::from)
             .filter(|path| path.is_absolute())
+    }
+
+    /// Returns the project in which a host works, where it tells its hooks.
+    pub fn project_dir(&self) -> Option<PathBuf> {
+        PROJECT_DIRS.iter().find_map(|name| self.directory(name))
     }
 
     /// Returns all variables.

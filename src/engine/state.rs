@@ -26,6 +26,7 @@ use crate::diagnostic::SourceMap;
 use crate::diagnostic::Span;
 use crate::event::Trigger;
 use crate::fact::Facts;
+use crate::hook_md::BrokenHook;
 use crate::hook_md::Hooks;
 use crate::oracle::InPlace;
 use crate::oracle::Lookup;
@@ -501,6 +502,23 @@ impl State {
                 .steps(TO_TRUST)
                 .fingerprint(["not-trusted", "control", &binding.id]);
         }
+    }
+
+    /// Returns the faults of HOOK.md hooks, which keep those alone from running.
+    pub fn hook_faults(&self) -> Vec<Diagnostic> {
+        let broken = self.hooks().map(Hooks::broken).unwrap_or_default();
+        let fault = |hook: &BrokenHook| {
+            let told = hook.faults.join("; ");
+            let message = format!(
+                "the hook `{}` is not valid and does not run: {told}",
+                hook.name
+            );
+            let shown = hook.dir.display();
+            Diagnostic::unplaced(Code::BadHook, message).help(format!(
+                "`ahp hook-md validate {shown}` shows every fault with its line"
+            ))
+        };
+        broken.iter().map(fault).collect()
     }
 
     /// Returns what of the policy may not run before the project is trusted: a warning for each binding.

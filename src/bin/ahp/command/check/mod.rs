@@ -42,9 +42,12 @@ fn check(args: &Args) -> Result<Exit, String> {
     let hosts = hosts::wired(&Environment::of_process(), &locations);
     looked_over.extend(hosts::lint(&state, &hosts));
     let warnings: Vec<&Diagnostic> = state.warnings().iter().chain(&looked_over).collect();
+    let hooks = state.hook_faults();
+    let errors = state.faults().len() + hooks.len();
     let faults: Vec<&Diagnostic> = state
         .faults()
         .iter()
+        .chain(&hooks)
         .chain(warnings.iter().copied())
         .collect();
     let bindings = state.policy().specs().values().flatten();
@@ -55,7 +58,7 @@ fn check(args: &Args) -> Result<Exit, String> {
                 output::json(&fault.to_json(sources));
             }
             output::json(&json!({
-                "errors": state.faults().len(),
+                "errors": errors,
                 "warnings": warnings.len(),
                 "bindings": bindings,
                 "layers": state.layers(),
@@ -68,11 +71,14 @@ fn check(args: &Args) -> Result<Exit, String> {
             }
             let layers = state.layers();
             output::line(if layers.is_empty() {
-                "no configuration: every event is accepted (`ahp init` writes one)".to_owned()
+                format!(
+                    "no configuration: only self-protection and HOOK.md hooks are in force, {} (`ahp init` writes one)",
+                    count(errors, "error")
+                )
             } else {
                 format!(
                     "{}, {}; {} from {}",
-                    count(state.faults().len(), "error"),
+                    count(errors, "error"),
                     count(warnings.len(), "warning"),
                     count(bindings, "binding"),
                     layers.join(", ")
@@ -80,6 +86,6 @@ fn check(args: &Args) -> Result<Exit, String> {
             });
         }
     }
-    let failed = !state.faults().is_empty() || (args.deny_warnings && !warnings.is_empty());
+    let failed = errors > 0 || (args.deny_warnings && !warnings.is_empty());
     Ok(if failed { Exit::Failure } else { Exit::Success })
 }

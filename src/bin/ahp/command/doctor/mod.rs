@@ -182,7 +182,12 @@ fn of_policy(engine: &Engine, locations: &Locations) -> Policy {
             .flatten()
             .filter(|b| b.enabled && b.is_written())
             .count(),
-        faults: state.faults().iter().map(line).collect(),
+        faults: state
+            .faults()
+            .iter()
+            .chain(&state.hook_faults())
+            .map(line)
+            .collect(),
         warnings: state
             .warnings()
             .iter()

@@ -179,6 +179,14 @@ fn evaluate(
             Some(dir) if *dir != here.work_dir => Locations::find(&environment, Some(dir)),
             _ => here.clone(),
         };
+        // Wherever the agent has gone meanwhile, the policy of the project that its host works in stays in force; that of
+        // the place where it is can only add to it.
+        let host_dir = environment.project_dir();
+        let of_host = host_dir.map(|dir| Locations::find(&environment, Some(&dir)));
+        if let Some(mut of_host) = of_host.filter(|l| l.project_root != locations.project_root) {
+            of_host.work_dir.clone_from(&locations.work_dir);
+            verdicts.extend(judge(event, of_host, progress, deadlines)?);
+        }
         verdicts.extend(judge(event, locations, progress, deadlines)?);
     }
     let queue = here
