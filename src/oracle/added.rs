@@ -16,8 +16,6 @@ use crate::workspace::GitError;
 
 /// How much of a diff is read.
 const MAX_DIFF: usize = 512 << 20;
-/// How many of a file's first bytes tell whether it is binary.
-const SNIFFED: usize = 8 << 10;
 
 /// Added text of one file, or of a tool call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -123,13 +121,9 @@ pub(in crate::oracle) fn by_change(context: &HookContext) -> Result<Vec<Added>, 
     Ok(added)
 }
 
-/// Reads a file as added text; none where it is binary or cannot be read.
+/// Reads a file as added text; none where it cannot be read.
 fn whole_file(context: &HookContext, path: &str) -> Option<Added> {
     let bytes = context.workspace().read(path).ok()?;
-    let head = bytes.get(..SNIFFED.min(bytes.len())).unwrap_or_default();
-    if memchr::memchr(0, head).is_some() {
-        return None;
-    }
     Some(Added {
         path: Some(path.to_owned()),
         text: text_of(&bytes),
@@ -137,8 +131,14 @@ fn whole_file(context: &HookContext, path: &str) -> Option<Added> {
     })
 }
 
-/// Returns bytes as text; what is no text in them is replaced.
+/// Returns bytes as text; what is not text in them is replaced.
+///
+/// NUL bytes are left out: one of them does not hide a file, and the ASCII characters of UTF-16 stand between them.
 pub(in crate::oracle) fn text_of(bytes: &[u8]) -> String {
+    if memchr::memchr(0, bytes).is_some() {
+        let rest: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
+        return String::from_utf8_lossy(&rest).into_owned();
+    }
     // To check all at once is much faster than to look for what must be replaced.
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
@@ -159,6 +159,8 @@ fn diff(context: &HookContext, base: &str) -> Result<Vec<Added>, OracleError> {
         "--unified=0",
         "--inter-hunk-context=0",
         "--no-color",
+        // Neither `-diff` in `.gitattributes` nor a NUL byte hides what is added.
+        "--text",
         "--no-ext-diff",
         "--no-textconv",
         "--no-renames",

@@ -128,13 +128,56 @@ fn large_binary_and_lock_files_and_many_files_are_handled() {
     );
     project.write("package-lock.json", format!("{{\"token\": \"{NOISE}\"}}\n"));
     let signals = project.judge("SecurityScanner", "");
-    assert_eq!(signals[0].context.files, ["large.txt"]);
+    assert_eq!(signals[0].context.files, ["image.bin", "large.txt"]);
 
     let many = Project::new(&[]).in_git();
     for n in 0..10_000 {
         many.write(&format!("d{}/f{n}.txt", n % 100), "nothing\n");
     }
     assert!(many.judge("SecurityScanner", "").is_empty());
+}
+
+#[test]
+fn nothing_hides_what_a_change_adds() {
+    let utf_16: Vec<u8> = format!("key = '{}'\n", token())
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let project = Project::new(&[
+        (".gitattributes", "*.dat -diff\n*.raw binary\n"),
+        ("a.dat", "a\n"),
+        ("b.raw", "b\n"),
+        ("c.txt", "c\n"),
+        ("d.txt", "d\n"),
+    ])
+    .in_git();
+    for path in ["a.dat", "b.raw"] {
+        project.write(path, format!("x\nkey = '{}'\n", token()));
+    }
+    project.write("c.txt", format!("c\0\nkey = '{}'\n", token()));
+    project.write("d.txt", &utf_16);
+    project.write("new.txt", &utf_16);
+    let signals = project.judge("SecurityScanner", "");
+    assert_eq!(
+        signals[0].context.files,
+        ["a.dat", "b.raw", "c.txt", "d.txt", "new.txt"]
+    );
+}
+
+#[test]
+fn connection_strings_are_found_and_names_of_models_are_not() {
+    let project = Project::new(&[]).in_git();
+    project.write(
+        "app.config",
+        "<add name=\"db\" connectionString=\"Server=db;User=a;Password=k3Jx9QmZ2v;Pooling=true\"/>\n",
+    );
+    project.write("a.xml", "<Password>k3Jx9QmZ2v</Password>\n");
+    project.write(
+        "model.py",
+        "tokenizer = \"meta-llama/Llama-3.1-8B-Instruct\"\ntoken_model = \"meta-llama/Llama-3.1-8B-Instruct\"\n",
+    );
+    let signals = project.judge("SecurityScanner", "");
+    assert_eq!(signals[0].context.files, ["a.xml", "app.config"]);
 }
 
 #[test]

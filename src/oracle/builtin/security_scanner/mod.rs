@@ -240,6 +240,13 @@ impl Oracle for SecurityScanner {
 impl SecurityScanner {
     fn build(config: &OracleConfig<'_>) -> Result<Self, ConfigError> {
         let scanner: Self = config.decode()?;
+        if scanner.rules.is_empty() && scanner.scanners.0.is_empty() {
+            return Err(config.error_at(
+                "rules",
+                Code::BadValue,
+                "no rule and no scanner is named, so that nothing would be found (expected `no-secrets`, `no-sql-injection`, or the path of a rule file); `enabled: false` switches a binding off",
+            ));
+        }
         let mut own = Vec::new();
         for rule in &scanner.rules {
             if OWN_RULES.contains(&rule.as_str()) {
