@@ -56,6 +56,7 @@ struct Known {
     shell: OnceLock<Option<Arc<shell::Analysis>>>,
     programs: OnceLock<Vec<String>>,
     arguments: OnceLock<Vec<String>>,
+    issue_id: OnceLock<Option<String>>,
     issue: OnceLock<Result<Option<Arc<Issue>>, IssueError>>,
     changes: OnceLock<Result<Arc<Changes>, GitError>>,
     git: OnceLock<Result<Arc<GitState>, GitError>>,
@@ -78,6 +79,7 @@ impl Facts {
             shell: OnceLock::new(),
             programs: OnceLock::new(),
             arguments: OnceLock::new(),
+            issue_id: OnceLock::new(),
             issue: OnceLock::new(),
             changes: OnceLock::new(),
             git: OnceLock::new(),
@@ -191,14 +193,41 @@ impl Facts {
             .as_ref()
     }
 
-    /// Returns the event's issue; none where the event has none or no file holds it.
+    /// Returns the id of the issue that the event is about: the one that it names (or that its command line does), else the
+    /// one that the branch is named after, else the last one of the session. An issue that is only inferred has a file.
+    pub fn issue_id(&self) -> Option<&str> {
+        let named = self.0.seed.event.issue_id.as_deref();
+        named.or_else(|| {
+            let infer = || self.inferred_issue();
+            self.0.issue_id.get_or_init(infer).as_deref()
+        })
+    }
+
+    fn inferred_issue(&self) -> Option<String> {
+        let seed = &self.0.seed;
+        // What is about to be made is another than what was worked on.
+        let trigger = seed.event.trigger;
+        if matches!(trigger, Trigger::PreIssueCreate | Trigger::PostIssueCreate) {
+            return None;
+        }
+        let has_file = |id: &String| !matches!(seed.workspace.issue(id), Ok(None));
+        let branch = self.git().ok().and_then(|git| git.branch());
+        let of_branch = branch.and_then(issue_of_branch).filter(has_file);
+        of_branch.or_else(|| {
+            let records = seed.history.records(seed.event.session_id.as_deref()?);
+            let mut ids = records.iter().rev().filter_map(|record| record.issue());
+            ids.next().map(str::to_owned).filter(has_file)
+        })
+    }
+
+    /// Returns the event's issue; none where it is about none or no file holds it.
     ///
     /// # Errors
     /// The issue's file cannot be understood.
     pub fn issue(&self) -> Result<Option<&Arc<Issue>>, &IssueError> {
         self.0
             .issue
-            .get_or_init(|| match &self.0.seed.event.issue_id {
+            .get_or_init(|| match self.issue_id() {
                 Some(id) => self.0.seed.workspace.issue(id),
                 None => Ok(None),
             })
@@ -331,7 +360,7 @@ impl Facts {
                 .stop
                 .as_ref()
                 .map_or(FactValue::Absent, |s| FactValue::Boolean(s.active)),
-            Fact::IssueId => FactValue::text(event.issue_id.as_deref()),
+            Fact::IssueId => FactValue::text(self.issue_id()),
             Fact::IssueType => issue(|i| FactValue::text(i.kind.as_deref())),
             Fact::IssueStatus => issue(|i| FactValue::text(i.status.as_deref())),
             Fact::IssueStage => issue(|i| FactValue::text(i.stage.as_deref())),
@@ -395,4 +424,14 @@ fn without_git(error: &GitError) -> FactValue<'static> {
             FactValue::Unknown
         }
     }
+}
+
+/// Returns the issue that a branch is named after: `FEAT-0123` of `me/FEAT-0123-a-title`.
+fn issue_of_branch(branch: &str) -> Option<String> {
+    let (letters, rest) = branch.rsplit('/').next()?.split_once('-')?;
+    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    let is_id = !letters.is_empty()
+        && letters.chars().all(|c| c.is_ascii_alphabetic())
+        && !digits.is_empty();
+    is_id.then(|| format!("{letters}-{digits}"))
 }

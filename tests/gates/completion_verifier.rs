@@ -18,6 +18,11 @@ fn issue(project: &Project, front: &str) {
 fn code_wants_tests_and_docs() {
     let project = Project::new(&[]).in_git();
     let config = "{require_tests: true, require_docs: true}";
+    assert_eq!(
+        only(&project.judge("CompletionVerifier", config)).0,
+        "issue-not-found"
+    );
+    issue(&project, "");
     project.write("src/a.py", "x = 1\n");
     let kinds = |signals: Vec<ahp::signal::Signal>| {
         signals
@@ -49,6 +54,7 @@ fn code_wants_tests_and_docs() {
     );
     // A test inside a Rust file is one.
     let rust = Project::new(&[]).in_git();
+    issue(&rust, "");
     rust.write("src/lib.rs", "#[test]\nfn a() {}\n");
     assert!(
         rust.judge("CompletionVerifier", "{require_tests: true}")

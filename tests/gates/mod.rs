@@ -4,6 +4,7 @@ mod cheats;
 mod completion_verifier;
 mod dependency_checker;
 mod intensities;
+mod issue;
 mod lint_checker;
 mod matrix;
 mod project;

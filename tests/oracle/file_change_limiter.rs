@@ -235,9 +235,30 @@ fn a_wrong_configuration_is_told_at_its_place() {
             "control_action: drop",
             "hooks.yaml:1:17 `drop` is not one of the values offered",
         ),
+        (
+            "exclude: ['a[']",
+            "hooks.yaml:1:10 `a[` has a `[` without its `]`",
+        ),
         ("max_file: 3", "hooks.yaml:1:1 unknown key `max_file`"),
     ];
     for (config, expected) in cases {
         assert_eq!(config_error(NAME, config), expected);
+    }
+}
+
+#[test]
+fn what_is_excluded_is_written_as_in_gitignore() {
+    for (pattern, left_out) in [
+        ("dist", true),
+        ("gen/", true),
+        ("./gen/**", true),
+        ("/gen/**", true),
+        ("/dist", false),
+        ("*.js", true),
+        ("dist/*.js", false),
+    ] {
+        let change = changes((0..25).map(|n| format!("gen/dist/{n}.js")));
+        let told = judge(change, &format!("exclude: ['{pattern}']"));
+        assert_eq!(told.is_none(), left_out, "{pattern}");
     }
 }

@@ -100,7 +100,7 @@ impl Default for ChecklistValidator {
 #[async_trait]
 impl Oracle for ChecklistValidator {
     async fn evaluate(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
-        let signal = match (context.facts.issue(), &context.event().issue_id) {
+        let signal = match (context.facts.issue(), context.facts.issue_id()) {
             (Ok(Some(issue)), _) => self.judge(issue),
             (Ok(None), Some(id)) => Some(not_found(id, context)),
             (Ok(None), None) => None,

@@ -111,11 +111,14 @@ impl Oracle for Validator {
     async fn evaluate(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
         if let Some(analysis) = context.facts.shell() {
             let messages = analysis.git_commit_messages();
-            let issue = issue_id(context);
+            if messages.is_empty() {
+                return Ok(Vec::new());
+            }
+            let issue = context.facts.issue_id();
             return Ok(messages
                 .iter()
                 .filter_map(|message| {
-                    let faults = self.faults(message, issue.as_deref());
+                    let faults = self.faults(message, issue);
                     let name = "the commit that is about to be made".to_owned();
                     signal(
                         &name,
@@ -173,12 +176,12 @@ impl Validator {
             .workspace()
             .commits(&CommitsOf::Branch, MOST_COMMITS)
             .map_err(|error| OracleError::failed(error.to_string()))?;
-        let issue = issue_id(context);
+        let issue = context.facts.issue_id();
         let git = context.facts.git().ok();
         let head = git.and_then(|git| git.head());
         let bad: Vec<(&Commit, Vec<String>)> = commits
             .iter()
-            .map(|commit| (commit, self.faults(&commit.message, issue.as_deref())))
+            .map(|commit| (commit, self.faults(&commit.message, issue)))
             .filter(|(_, faults)| !faults.is_empty())
             .collect();
         let mut signals: Vec<Signal> = bad
@@ -366,11 +369,6 @@ fn is_issue_id(word: &str) -> bool {
                 .bytes()
                 .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
     })
-}
-
-/// Returns the issue that a message must name: the event's.
-fn issue_id(context: &HookContext) -> Option<String> {
-    context.event().issue_id.clone()
 }
 
 fn signal(name: &str, message: &str, faults: &[String], step: &str) -> Option<Signal> {

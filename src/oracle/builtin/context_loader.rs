@@ -103,13 +103,11 @@ impl Default for ContextLoader {
 #[async_trait]
 impl Oracle for ContextLoader {
     async fn evaluate(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
-        let by_branch = || id_of_branch(context);
-        let Some(id) = context.event().issue_id.clone().or_else(by_branch) else {
+        let Some(id) = context.facts.issue_id() else {
             return Ok(Vec::new());
         };
-        let signal = match context.workspace().issue(&id) {
-            Ok(Some(issue)) => Some(self.describe(&issue, context)),
-            Ok(None) if context.event().issue_id.is_none() => None,
+        let signal = match context.facts.issue() {
+            Ok(Some(issue)) => Some(self.describe(issue, context)),
             Ok(None) => Some(Signal::aid(
                 "issue-not-found",
                 format!(
@@ -122,7 +120,7 @@ impl Oracle for ContextLoader {
                     "issue-unreadable",
                     format!("issue `{id}` cannot be read: {error}"),
                 )
-                .steps([format!("Mend line {} of {}", error.line, error.path)])
+                .steps([format!("Fix line {} of {}", error.line, error.path)])
                 .files([&error.path]),
             ),
         };
@@ -209,18 +207,6 @@ impl ContextLoader {
             );
         }
     }
-}
-
-/// Returns the id that the branch begins with.
-fn id_of_branch(context: &HookContext) -> Option<String> {
-    let git = context.facts.git().ok()?;
-    let name = git.branch()?.rsplit('/').next()?;
-    let (letters, rest) = name.split_once('-')?;
-    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-    let is_id = !letters.is_empty()
-        && letters.chars().all(|c| c.is_ascii_alphabetic())
-        && !digits.is_empty();
-    is_id.then(|| format!("{letters}-{digits}"))
 }
 
 /// Writes one line; a `String` takes it always.

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
+use ignore::gitignore::Gitignore;
+use ignore::gitignore::GitignoreBuilder;
 use schemars::JsonSchema;
 use schemars::Schema;
 use schemars::SchemaGenerator;
@@ -55,6 +57,66 @@ impl JsonSchema for Texts {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({"type": ["string", "array"], "items": {"type": "string"}})
+    }
+}
+
+/// Paths that are left out, written as in `.gitignore`: `dist`, `vendor/`, `/gen/**`, `*.lock`, `!kept.lock`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PathPatterns {
+    texts: Texts,
+    /// None where there is no pattern, so that nothing is compiled for it.
+    matcher: Option<Gitignore>,
+}
+
+impl PathPatterns {
+    /// Whether a path, relative to the project, or a directory that it lies in is left out.
+    pub(super) fn match_path(&self, path: &str) -> bool {
+        let is_inside = !path.is_empty() && !path.starts_with('/');
+        let matcher = self.matcher.as_ref().filter(|_| is_inside);
+        matcher.is_some_and(|matcher| matcher.matched_path_or_any_parents(path, false).is_ignore())
+    }
+}
+
+impl<'de> Deserialize<'de> for PathPatterns {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let texts = Texts::deserialize(deserializer)?;
+        if texts.0.is_empty() {
+            return Ok(Self::default());
+        }
+        let mut builder = GitignoreBuilder::new("");
+        for text in &texts.0 {
+            let text = text.strip_prefix("./").unwrap_or(text);
+            // Git takes it as it stands, so that the pattern would silently leave nothing out.
+            let bare = text.replace(r"\[", "");
+            if bare.rfind('[') > bare.rfind(']') {
+                return Err(de::Error::custom(format!(
+                    "`{text}` has a `[` without its `]`"
+                )));
+            }
+            builder.add_line(None, text).map_err(de::Error::custom)?;
+        }
+        let matcher = Some(builder.build().map_err(de::Error::custom)?);
+        Ok(Self { texts, matcher })
+    }
+}
+
+impl Serialize for PathPatterns {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.texts.serialize(serializer)
+    }
+}
+
+impl JsonSchema for PathPatterns {
+    fn schema_name() -> Cow<'static, str> {
+        "PathPatterns".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Texts::json_schema(generator)
     }
 }
 

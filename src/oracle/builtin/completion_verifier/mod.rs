@@ -106,6 +106,18 @@ impl Oracle for CompletionVerifier {
             .facts
             .issue()
             .map_err(|e| OracleError::failed(e.to_string()))?;
+        if let (None, Some(id)) = (issue, context.facts.issue_id()) {
+            let dir = context.workspace().issues_dir().display().to_string();
+            let reason = format!(
+                "no file was found for issue {id}, so that nobody can tell whether it is complete"
+            );
+            let signal = Signal::block("issue-not-found", reason)
+                .steps([format!(
+                    "create the file of {id} below {dir}, or name the issue that is meant"
+                )])
+                .fingerprint(["issue-not-found", id]);
+            signals.push(signal);
+        }
         if let Some(issue) = issue {
             let event = context.event();
             let is_solved = issue

@@ -154,7 +154,7 @@ impl DependencyChecker {
 
 /// Returns what is not met of the issue: that it is there, and that every issue it depends on is done.
 fn of_issue(context: &HookContext) -> Vec<Fault> {
-    let issue = match (context.facts.issue(), &context.event().issue_id) {
+    let issue = match (context.facts.issue(), context.facts.issue_id()) {
         (Ok(Some(issue)), _) => issue,
         (Err(error), _) => return vec![unreadable(error)],
         // An issue that is about to be made has no file yet.

@@ -16,3 +16,16 @@ pub(super) fn texts(document: &Value, pointer: &str) -> Vec<String> {
     let texts = items.into_iter().flatten().filter_map(Value::as_str);
     texts.map(str::to_owned).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn toml_is_read_whatever_the_features_of_this_build() {
+        let document = read("[project]\ndependencies = [\"a>=1\", \"b\"]\n").unwrap();
+        assert_eq!(texts(&document, "/project/dependencies"), ["a>=1", "b"]);
+        assert!(texts(&document, "/project/none").is_empty());
+        assert!(read("[project\n").unwrap_err().contains("line 1"));
+    }
+}

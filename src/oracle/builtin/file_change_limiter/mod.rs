@@ -13,7 +13,7 @@ use serde_json::Value;
 use self::batches::Batch;
 use self::batches::Limits;
 use self::batches::split;
-use super::values::Texts;
+use super::values::PathPatterns;
 use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
@@ -82,8 +82,8 @@ pub(super) struct FileChangeLimiter {
     control_action: ControlAction,
     /// How many files a batch has at most; by default `max_files`, and never more.
     batch_size: Option<usize>,
-    /// Globs of files that do not count: lock files, generated ones.
-    exclude: Texts,
+    /// Files that do not count (lock files, generated ones), written as in `.gitignore`: `dist`, `vendor/`, `*.lock`.
+    exclude: PathPatterns,
 }
 
 /// What a change past the limits leads to.
@@ -114,7 +114,7 @@ impl Default for FileChangeLimiter {
             action: Action::Control,
             control_action: ControlAction::SplitBatch,
             batch_size: None,
-            exclude: Texts::default(),
+            exclude: PathPatterns::default(),
         }
     }
 }
@@ -126,7 +126,7 @@ impl Oracle for FileChangeLimiter {
         let files: Vec<&ChangedFile> = changes
             .files
             .iter()
-            .filter(|file| !self.is_excluded(&file.path))
+            .filter(|file| !self.exclude.match_path(&file.path))
             .collect();
         let lines = files.iter().map(|file| lines_of(file)).sum();
         Ok(self.judge(&files, lines).into_iter().collect())
@@ -161,13 +161,6 @@ impl FileChangeLimiter {
             _ => {}
         }
         Ok(oracle)
-    }
-
-    fn is_excluded(&self, path: &str) -> bool {
-        self.exclude
-            .0
-            .iter()
-            .any(|glob| fast_glob::glob_match(glob, path))
     }
 
     fn judge(&self, files: &[&ChangedFile], lines: u64) -> Option<Signal> {

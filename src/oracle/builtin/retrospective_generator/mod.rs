@@ -86,7 +86,7 @@ impl Default for RetrospectiveGenerator {
 #[async_trait]
 impl Oracle for RetrospectiveGenerator {
     async fn evaluate(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
-        let Some(id) = context.event().issue_id.as_deref() else {
+        let Some(id) = context.facts.issue_id() else {
             return Ok(Vec::new());
         };
         let story = Story::of(id, context);

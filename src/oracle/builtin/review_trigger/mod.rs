@@ -121,7 +121,7 @@ impl Oracle for ReviewTrigger {
                 format!("reviewers: {}", reviewers.join(", "))
             });
         }
-        let issue = context.event().issue_id.as_deref();
+        let issue = context.facts.issue_id();
         let document = json!({
             "issue_id": issue,
             "title": change.title,
@@ -206,7 +206,7 @@ impl ReviewTrigger {
                 .unwrap_or_else(|| "a change".to_owned()),
             Err(error) => {
                 notes.push(format!("the issue cannot be read: {error}"));
-                context.event().issue_id.clone().unwrap_or_default()
+                context.facts.issue_id().unwrap_or_default().to_owned()
             }
         };
         let mut reviewers = BTreeMap::<String, Vec<String>>::new();
@@ -250,7 +250,7 @@ impl ReviewTrigger {
         notes: &mut Vec<String>,
     ) {
         if self.create_pr {
-            let issue = context.event().issue_id.as_deref();
+            let issue = context.facts.issue_id();
             let request = forge::Request {
                 title: issue.map_or(change.title.clone(), |id| format!("{id}: {}", change.title)),
                 body: issue.map_or_else(String::new, |id| format!("Issue {id}")),
@@ -289,7 +289,7 @@ fn run(
         .env("AHP_REVIEWERS", reviewers.join(","))
         .env(
             "AHP_ISSUE_ID",
-            context.event().issue_id.clone().unwrap_or_default(),
+            context.facts.issue_id().unwrap_or_default().to_owned(),
         )
         .stdin(document)
         .deadline(in_time(context))
