@@ -76,6 +76,7 @@ pub mod policy;
 pub mod policy_test;
 #[doc(hidden)]
 pub mod process;
+mod program;
 #[doc(hidden)]
 pub mod secret;
 #[doc(hidden)]

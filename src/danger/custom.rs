@@ -2,8 +2,9 @@
 
 use super::digest::Digest;
 use super::sql;
-use super::words::words;
 use crate::glob::glob;
+use crate::program;
+use crate::program::Fact;
 use crate::shell::Analysis;
 use crate::shell::Invocation;
 
@@ -71,7 +72,7 @@ pub(super) fn meets(
     analysis: &Analysis,
     invocation: &Invocation,
 ) -> bool {
-    if words!("database-clients").contains(&invocation.program.as_str())
+    if program::find(&invocation.program).is(Fact::Statements)
         && pattern.letters.is_empty()
         && pattern.options.is_empty()
         && pattern.statement.len() > 1

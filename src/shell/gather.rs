@@ -5,35 +5,22 @@ use super::Stdin;
 use super::Word;
 use super::command::Call;
 use super::unwrap::joined;
-use super::unwrap::takes_next;
 use super::walk::Input;
 use super::walk::Walker;
+use super::wrapper::takes_next;
+use crate::program;
+use crate::program::Fact;
 
 impl Walker<'_> {
     pub(super) fn run_xargs(&mut self, invocation: &Invocation) -> Option<String> {
-        const VALUES: &[&str] = &[
-            "-I",
-            "-n",
-            "-P",
-            "-L",
-            "-d",
-            "-E",
-            "-s",
-            "-a",
-            "-J",
-            "-R",
-            "-S",
-            "--max-args",
-            "--max-procs",
-            "--delimiter",
-            "--arg-file",
-            "--max-lines",
-            "--max-chars",
-        ];
         let arguments = invocation.arguments.as_slice();
         let mut i = 0;
         while let Some(word) = arguments.get(i).filter(|w| w.is_option() || w.text == "--") {
-            i += if takes_next(&word.text, VALUES) { 2 } else { 1 };
+            i += if takes_value(invocation, &word.text) {
+                2
+            } else {
+                1
+            };
         }
         let command = arguments.get(i..).filter(|c| !c.is_empty())?;
         let replaced = invocation
@@ -78,12 +65,7 @@ impl Walker<'_> {
         let given: Vec<Word> = arguments.get(end + 1..).unwrap_or_default().to_vec();
         let mut i = 0;
         while let Some(word) = arguments.get(i).filter(|w| w.is_option() && i < end) {
-            i += if takes_next(
-                &word.text,
-                &[
-                    "-j", "-a", "-S", "-n", "-N", "-d", "-I", "--jobs", "--colsep",
-                ],
-            ) {
+            i += if takes_value(invocation, &word.text) {
                 2
             } else {
                 1
@@ -211,23 +193,6 @@ impl Walker<'_> {
     }
 
     pub(super) fn run_fd(&mut self, invocation: &Invocation) -> Option<String> {
-        const VALUES: &[&str] = &[
-            "-e",
-            "-t",
-            "-d",
-            "-E",
-            "-j",
-            "-S",
-            "-o",
-            "--extension",
-            "--type",
-            "--max-depth",
-            "--exclude",
-            "--size",
-            "--changed-within",
-            "--changed-before",
-            "--owner",
-        ];
         let at = invocation
             .arguments
             .iter()
@@ -239,7 +204,7 @@ impl Walker<'_> {
         while let Some(word) = options.next() {
             if !word.is_option() {
                 own.push(word.text.as_str());
-            } else if takes_next(&word.text, VALUES) {
+            } else if takes_value(invocation, &word.text) {
                 options.next();
             }
         }
@@ -263,6 +228,12 @@ impl Walker<'_> {
         }
         self.dispatch_words(words)
     }
+}
+
+/// Whether an option of a program takes the next word as its value.
+fn takes_value(invocation: &Invocation, option: &str) -> bool {
+    let program = program::find(&invocation.program);
+    takes_next(option, |name| program.lists(Fact::Values, name))
 }
 
 /// Returns what stands for the files that a `find` finds: its paths with its name patterns.

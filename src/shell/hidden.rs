@@ -5,39 +5,8 @@ use super::Stdin;
 use super::unwrap::values_of_cluster;
 use super::walk::Input;
 use super::walk::Walker;
-use super::wrapper;
-
-/// Variables whose value the program that has them runs.
-const RUN_VARIABLES: &[&str] = &[
-    "EDITOR",
-    "GIT_ASKPASS",
-    "GIT_EDITOR",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_PAGER",
-    "GIT_SEQUENCE_EDITOR",
-    "GIT_SSH",
-    "GIT_SSH_COMMAND",
-    "LESSCLOSE",
-    "LESSOPEN",
-    "MANPAGER",
-    "PAGER",
-    "PROMPT_COMMAND",
-    "RSYNC_RSH",
-    "SSH_ASKPASS",
-    "SUDO_ASKPASS",
-    "VISUAL",
-];
-
-/// Settings of git whose value it runs.
-const RUN_SETTINGS: &[&str] = &[
-    "core.pager",
-    "core.editor",
-    "core.sshCommand",
-    "core.fsmonitor",
-    "credential.helper",
-    "diff.external",
-    "sequence.editor",
-];
+use crate::program;
+use crate::program::Fact;
 
 /// Returns the command of an address `ext::sh -c rm% x`, in which `% ` is a space inside a word.
 fn external_transport(address: &str) -> String {
@@ -67,17 +36,20 @@ fn is_run_setting(name: &str) -> bool {
     ]
     .iter()
     .any(|(start, end)| name.starts_with(start) && name.ends_with(end));
-    is_driver || RUN_SETTINGS.contains(&name)
+    is_driver || program::find("git").lists(Fact::RunsSettings, name)
+}
+
+/// Whether a program runs the value of a variable.
+fn is_run(variable: &str) -> bool {
+    program::find("*").lists(Fact::RunsVariables, variable)
 }
 
 impl Walker<'_> {
     /// Runs the options that hold text for a shell, and what hides in settings of git and editors.
     pub(super) fn run_shell_options(&mut self, program: &str, invocation: &Invocation) {
         let mut texts: Vec<String> = Vec::new();
-        if let Some((_, options)) = wrapper::SHELL_OPTIONS
-            .iter()
-            .find(|(name, _)| *name == program)
-        {
+        let mut options = program::find(program).words(Fact::RunsValues).peekable();
+        if options.peek().is_some() {
             let is_meant = match program {
                 "git" => invocation.arguments.iter().any(|w| {
                     matches!(
@@ -95,7 +67,6 @@ impl Walker<'_> {
             if is_meant {
                 texts.extend(
                     options
-                        .iter()
                         .flat_map(|option| values_of_cluster(&invocation.arguments, option))
                         .map(|w| w.text),
                 );
@@ -197,14 +168,14 @@ impl Walker<'_> {
     pub(super) fn run_variables(&mut self, program: &str, invocation: &Invocation) {
         let set = invocation.environment.iter();
         let texts = set
-            .filter(|(name, _)| RUN_VARIABLES.contains(&name.as_str()))
+            .filter(|(name, _)| is_run(name))
             .map(|(_, value)| value.text.trim_start_matches('|').to_owned());
         self.run_aside(program, texts.collect());
     }
 
     /// Runs what a lasting assignment makes every later command run.
     pub(super) fn run_lasting_variable(&mut self, name: &str, value: &str) {
-        if RUN_VARIABLES.contains(&name) {
+        if is_run(name) {
             self.run_aside(name, vec![value.trim_start_matches('|').to_owned()]);
         }
     }

@@ -13,6 +13,8 @@ use super::unwrap::joined;
 use super::unwrap::values_of_cluster;
 use super::walk::Input;
 use super::walk::Walker;
+use crate::program;
+use crate::program::Fact;
 
 impl Walker<'_> {
     pub(super) fn run_shell(
@@ -148,7 +150,9 @@ impl Walker<'_> {
         if only_checks(language, invocation) {
             return;
         }
-        let options = language.code_options();
+        let options: Vec<&str> = program::find(&invocation.program)
+            .words(Fact::Code)
+            .collect();
         let given: Vec<Word> = if language == inline_code::Language::PowerShell {
             // All that follows is the code.
             let is_option = |word: &Word| options.contains(&word.text.as_str());

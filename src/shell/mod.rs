@@ -20,6 +20,7 @@ mod parameter;
 mod path;
 mod plain;
 mod powershell;
+mod reading;
 mod recipe;
 mod scope;
 mod text;

@@ -7,25 +7,17 @@ use super::Word;
 use super::text;
 use super::walk::Input;
 use super::walk::Walker;
-
-/// Programs that type, and the word behind which the text stands.
-const TYPISTS: &[(&str, &[&str])] = &[
-    ("kitty", &["send-text"]),
-    ("screen", &["stuff"]),
-    ("tmux", &["send-keys", "send"]),
-    ("wezterm", &["send-text"]),
-    ("xdotool", &["type"]),
-    ("ydotool", &["type"]),
-    ("zellij", &["write-chars"]),
-];
+use crate::program;
+use crate::program::Fact;
 
 impl Walker<'_> {
     /// Runs what a program types; true where it types anything.
     pub(super) fn run_typed(&mut self, program: &str, arguments: &[Word]) -> bool {
-        let Some((_, verbs)) = TYPISTS.iter().find(|(name, _)| *name == program) else {
+        let typist = program::find(program);
+        if !typist.is(Fact::Types) {
             return false;
-        };
-        let verb = |w: &Word| verbs.contains(&w.text.as_str());
+        }
+        let verb = |w: &Word| typist.lists(Fact::Types, &w.text);
         let Some(at) = arguments.iter().position(verb) else {
             return false;
         };

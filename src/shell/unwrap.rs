@@ -9,8 +9,9 @@ use super::walk::Input;
 use super::walk::Walker;
 use super::wrapper;
 use super::wrapper::Rest;
-use super::wrapper::SHELLS;
 use super::wrapper::Wrapper;
+use crate::program;
+use crate::program::Fact;
 
 impl Walker<'_> {
     /// Notes what an invocation would run in turn; returns its output where that is known.
@@ -26,7 +27,7 @@ impl Walker<'_> {
             return None;
         }
         self.run_variables(program, invocation);
-        if SHELLS.contains(&program) {
+        if program::find(program).is(Fact::Shell) {
             return self.inside(program, |w| w.run_shell(index, invocation, input));
         }
         if let Some(language) = inline_code::language(program) {
@@ -108,15 +109,15 @@ impl Walker<'_> {
 
     fn run_wrapped(
         &mut self,
-        wrapper: &Wrapper,
+        wrapper: Wrapper,
         invocation: &Invocation,
         input: &Input,
     ) -> Option<String> {
         let mut environment = invocation.environment.clone();
         let arguments = invocation.arguments.as_slice();
         let mut i = 0;
-        for wanted in wrapper.subcommand {
-            i = arguments.iter().position(|a| a.text == *wanted)? + 1;
+        for wanted in wrapper.subcommands() {
+            i = arguments.iter().position(|a| a.text == wanted)? + 1;
         }
         if wrapper.rest == Rest::AfterDashes {
             let at = arguments.iter().position(|a| a.text == "--");
@@ -130,7 +131,7 @@ impl Walker<'_> {
                         break;
                     }
                 } else if word.is_option() {
-                    i += if takes_next(&word.text, wrapper.values) {
+                    i += if wrapper.takes_value(&word.text) {
                         2
                     } else {
                         1
@@ -158,20 +159,20 @@ impl Walker<'_> {
             }
         }
         let rest = arguments.get(i..).unwrap_or_default().to_vec();
-        if rest.is_empty() && !(wrapper.opens_shell() && input.stdin.text().is_some()) {
+        if rest.is_empty() && !(wrapper.opens_shell && input.stdin.text().is_some()) {
             return None;
         }
         let image = i.checked_sub(1).and_then(|at| arguments.get(at));
-        let client = image.and_then(|image| wrapper::client_of_image(wrapper, &image.text));
+        let client = image.and_then(|image| wrapper.client_of_image(&image.text));
         let remote = self.remote;
-        self.remote |= wrapper.remote && !leads_back(wrapper, arguments);
+        self.remote |= wrapper.remote && !leads_back(invocation);
         let saved = wrapper.remote.then(|| self.scope.clone());
         if let Some(client) = client {
             let words = std::iter::once(Word::plain(client)).chain(rest.iter().cloned());
             let words = words.collect();
-            self.inside(wrapper.name, |w| w.dispatch_words(words));
+            self.inside(&invocation.program, |w| w.dispatch_words(words));
         }
-        let output = self.inside(wrapper.name, |w| match wrapper.rest {
+        let output = self.inside(&invocation.program, |w| match wrapper.rest {
             _ if rest.is_empty() => w.run_text(input.stdin.text()?, &Input::default()),
             Rest::Command | Rest::AfterDashes => w.dispatch(Call {
                 words: rest,
@@ -219,16 +220,13 @@ impl Walker<'_> {
     }
 }
 
-/// Programs that come as an archive for Java.
-const JARS: &[&str] = &["bfg", "flyway", "jenkins-cli", "liquibase"];
-
 /// Returns what `java -jar` runs, where its archive is a well-known program: `bfg-1.14.0.jar`.
 fn jar(arguments: &[Word]) -> Option<Vec<Word>> {
     let at = arguments.iter().position(|w| w.text == "-jar")?;
     let (archive, rest) = arguments.get(at + 1..)?.split_first()?;
     let name = super::invocation::base_name(&archive.text);
-    let program = JARS.iter().find(|jar| name.starts_with(**jar))?;
-    let words = std::iter::once(Word::plain(*program)).chain(rest.iter().cloned());
+    let program = program::all(Fact::Jar).find(|jar| name.starts_with(jar))?;
+    let words = std::iter::once(Word::plain(program)).chain(rest.iter().cloned());
     Some(words.collect())
 }
 
@@ -239,26 +237,12 @@ fn printed_by(language: inline_code::Language, invocation: &Invocation) -> Optio
 }
 
 /// Whether a wrapper that leads to another machine leads to this one.
-fn leads_back(wrapper: &Wrapper, arguments: &[Word]) -> bool {
-    wrapper.name == "ssh"
-        && arguments.iter().any(|word| {
+fn leads_back(invocation: &Invocation) -> bool {
+    invocation.program == "ssh"
+        && invocation.arguments.iter().any(|word| {
             let host = word.text.rsplit('@').next().unwrap_or_default();
             matches!(host, "localhost" | "127.0.0.1" | "::1")
         })
-}
-
-/// Whether an option takes the next word as its value.
-pub(super) fn takes_next(option: &str, values: &[&str]) -> bool {
-    if option.starts_with("--") {
-        return !option.contains('=') && values.contains(&option);
-    }
-    let letters: Vec<char> = option.chars().skip(1).collect();
-    for (i, letter) in letters.iter().enumerate() {
-        if values.contains(&format!("-{letter}").as_str()) {
-            return i + 1 == letters.len();
-        }
-    }
-    false
 }
 
 /// Returns the values of an option that may end a cluster: `-c code`, `-Bc code`, `-e code`.

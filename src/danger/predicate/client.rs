@@ -2,17 +2,17 @@
 
 use crate::danger::digest::Digest;
 use crate::danger::words::words;
+use crate::program;
+use crate::program::Fact;
 use crate::shell::Word;
 
 /// Whether a program is a client of something, not one that works on text or starts others.
 pub(super) fn is_client(digest: &Digest<'_>) -> bool {
     let program = digest.invocation.program.as_str();
+    let known = program::find(program);
     // What lies in the project is its own.
     let is_local = digest.invocation.path.text.contains('/');
-    !is_local
-        && !program.is_empty()
-        && !words!("readers").contains(&program)
-        && !words!("other-programs").contains(&program)
+    !is_local && !program.is_empty() && !known.is(Fact::Shows) && !known.is(Fact::Client)
 }
 
 /// Whether something is cleared without a question, or a thing that a service keeps is: `clear --yes`, `servers rm`.

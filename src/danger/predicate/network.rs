@@ -2,11 +2,13 @@
 
 use crate::danger::digest::Digest;
 use crate::danger::words::words;
+use crate::program;
+use crate::program::Fact;
 use crate::shell::Invocation;
 use crate::shell::Word;
 
 pub(super) fn is_downloader(invocation: &Invocation) -> bool {
-    words!("downloaders").contains(&invocation.program.as_str())
+    program::find(&invocation.program).is(Fact::Downloads)
         || (invocation.program == "gh"
             && invocation
                 .operands()

@@ -5,14 +5,15 @@ use super::file::is_file_name;
 use super::file::is_precious;
 use crate::danger::digest::Digest;
 use crate::danger::place::Place;
-use crate::danger::words::words;
+use crate::program;
+use crate::program::Fact;
 use crate::shell::Invocation;
 use crate::shell::Stdin;
 use crate::shell::Word;
 
 /// Whether a program reads a file by its operands or as its input.
 fn reads(invocation: &Invocation, file: &str) -> bool {
-    let program = invocation.program.as_str();
+    let program = program::find(&invocation.program);
     let is_same = |word: &Word| word.text.trim_start_matches("./") == file;
     if matches!(&invocation.stdin, Stdin::File(word) if is_same(word)) {
         return true;
@@ -20,9 +21,9 @@ fn reads(invocation: &Invocation, file: &str) -> bool {
     let has_script = ["-e", "-f", "--expression", "--file", "--regexp"]
         .iter()
         .any(|option| invocation.arguments.iter().any(|w| w.text == *option));
-    let skip = usize::from(words!("pattern-first").contains(&program) && !has_script);
-    let reads_any = words!("readers").contains(&program);
-    !words!("not-readers").contains(&program)
+    let skip = usize::from(program.is(Fact::PatternFirst) && !has_script);
+    let reads_any = program.is(Fact::Shows);
+    !program.is(Fact::TakesNames)
         && invocation
             .operands()
             .skip(skip)

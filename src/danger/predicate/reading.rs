@@ -2,7 +2,8 @@
 
 use super::file::is_secret_dir;
 use crate::danger::secret;
-use crate::danger::words::words;
+use crate::program;
+use crate::program::Fact;
 use crate::secret::is_secret_file;
 use crate::secret::is_secret_variable;
 use crate::shell::Invocation;
@@ -27,7 +28,7 @@ pub(super) fn is_secret_reader(invocation: &Invocation) -> bool {
         return true;
     }
     let program = invocation.program.as_str();
-    if words!("readers").contains(&program) {
+    if program::find(program).is(Fact::Shows) {
         return invocation.arguments.iter().any(|w| {
             is_secret_file(&w.text)
                 || matches!(w.text.as_str(), "/etc/passwd" | "/etc/hosts" | "/etc/group")

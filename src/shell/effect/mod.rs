@@ -12,6 +12,8 @@ use super::Invocation;
 use super::Surroundings;
 use super::Word;
 use super::path;
+use crate::program;
+use crate::program::Fact;
 
 /// What happens to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,107 +45,15 @@ pub struct PathEffect {
     pub inexact: bool,
 }
 
-/// Programs that change every operand in the same way.
-const EVERY_OPERAND: &[(&str, Effect)] = &[
-    ("rm", Effect::Delete),
-    ("unlink", Effect::Delete),
-    ("rmdir", Effect::Delete),
-    ("shred", Effect::Delete),
-    ("srm", Effect::Delete),
-    ("wipe", Effect::Delete),
-    ("trash", Effect::Delete),
-    ("trash-put", Effect::Delete),
-    ("gio", Effect::Delete),
-    ("del", Effect::Delete),
-    ("erase", Effect::Delete),
-    ("rd", Effect::Delete),
-    ("rimraf", Effect::Delete),
-    ("remove-item", Effect::Delete),
-    ("tee", Effect::Write),
-    ("sponge", Effect::Write),
-    ("touch", Effect::Write),
-    ("truncate", Effect::Write),
-    ("mkdir", Effect::Write),
-    ("mkfifo", Effect::Write),
-    ("ed", Effect::Write),
-    ("ex", Effect::Write),
-    ("vi", Effect::Write),
-    ("vim", Effect::Write),
-    ("nvim", Effect::Write),
-    ("nano", Effect::Write),
-    ("emacs", Effect::Write),
-    ("dos2unix", Effect::Write),
-    ("unix2dos", Effect::Write),
-    ("set-content", Effect::Write),
-    ("add-content", Effect::Write),
-    ("out-file", Effect::Write),
-    ("new-item", Effect::Write),
-    ("chattr", Effect::Rights),
-    ("fallocate", Effect::Write),
-    ("gzip", Effect::Move),
-    ("bzip2", Effect::Move),
-    ("xz", Effect::Move),
-    ("zstd", Effect::Write),
-    ("wl-paste", Effect::Write),
-];
-
-/// Programs that copy or move their operands to the last one.
-const TO_LAST: &[&str] = &[
-    "cp",
-    "mv",
-    "ln",
-    "install",
-    "rsync",
-    "scp",
-    "ditto",
-    "link",
-    "copy-item",
-    "move-item",
-    "copy",
-    "move",
-    "symlink",
-];
-
-/// Programs whose option names the file they write.
-const OUTPUT_OPTION: &[(&str, &[&str])] = &[
-    (
-        "curl",
-        &[
-            "-o",
-            "--output",
-            "--output-dir",
-            "-D",
-            "--dump-header",
-            "-c",
-            "--cookie-jar",
-        ],
-    ),
-    (
-        "wget",
-        &["-O", "--output-document", "-P", "--directory-prefix", "-o"],
-    ),
-    ("aria2c", &["-o", "--out", "-d", "--dir"]),
-    ("sort", &["-o", "--output"]),
-    ("gpg", &["-o", "--output"]),
-    ("openssl", &["-out"]),
-    ("unzip", &["-d"]),
-    ("7z", &["-o"]),
-    ("gcc", &["-o"]),
-    ("iconv", &["-o", "--output"]),
-    ("tar", &["-C", "--directory", "--one-top-level"]),
-    ("bsdtar", &["-C", "--directory"]),
-    ("cpio", &["-D", "--directory"]),
-    ("patch", &["-o", "--output", "-d", "--directory"]),
-    ("git", &["--output", "-o"]),
-    ("jq", &["--output"]),
-    ("pandoc", &["-o", "--output"]),
-    ("split", &[]),
-    ("script", &[]),
-    ("sqlite3", &[]),
-    ("tcpdump", &["-w"]),
-    ("ssh-keygen", &["-f"]),
-    ("age", &["-o"]),
-];
+/// Returns the effect by its name in the table of programs.
+fn effect_named(name: &str) -> Effect {
+    match name {
+        "delete" => Effect::Delete,
+        "move" => Effect::Move,
+        "rights" => Effect::Rights,
+        _ => Effect::Write,
+    }
+}
 
 /// Adds what one invocation would change.
 pub(super) fn of(invocation: &Invocation, surroundings: &Surroundings, out: &mut Vec<PathEffect>) {
@@ -200,16 +110,16 @@ impl Collector<'_> {
         let invocation = self.invocation;
         let program = invocation.program.as_str();
         let operands: Vec<&Word> = invocation.operands().collect();
-        let looks_only = matches!(program, "vi" | "vim" | "nvim") && invocation.has_short('R');
-        if looks_only {
-            return;
-        }
-        if let Some((_, effect)) = EVERY_OPERAND.iter().find(|(name, _)| *name == program) {
+        let known = program::find(program);
+        if let Some(effect) = known.words(Fact::Every).next().map(effect_named) {
+            if invocation.only_reads() {
+                return;
+            }
             let recursive = invocation.has_short('r')
                 || invocation.has_short('R')
                 || invocation.has_long("--recursive");
             for word in operands {
-                self.add(word, *effect, recursive);
+                self.add(word, effect, recursive);
             }
             return;
         }
@@ -220,15 +130,13 @@ impl Collector<'_> {
             }
             return;
         }
-        if TO_LAST.contains(&program) {
+        if known.is(Fact::ToLast) {
             self.copies_or_moves(program, &operands);
             return;
         }
-        if let Some((_, options)) = OUTPUT_OPTION.iter().find(|(name, _)| *name == program) {
-            for option in *options {
-                if let Some(value) = invocation.value_of(&[option]) {
-                    self.add(&value, Effect::Write, true);
-                }
+        for option in known.words(Fact::Output) {
+            if let Some(value) = invocation.value_of(&[option]) {
+                self.add(&value, Effect::Write, true);
             }
         }
         match program {

@@ -2,6 +2,8 @@
 
 use super::Collector;
 use super::Effect;
+use crate::program;
+use crate::program::Fact;
 use crate::shell::Word;
 use crate::shell::invocation::base_name;
 
@@ -9,8 +11,8 @@ impl Collector<'_> {
     pub(super) fn copies_or_moves(&mut self, program: &str, operands: &[&Word]) {
         let invocation = self.invocation;
         let target = invocation.value_of(&["-t", "--target-directory"]);
-        let moves = matches!(program, "mv" | "move-item" | "move")
-            || invocation.has_long("--remove-source-files");
+        let moves =
+            program::find(program).is(Fact::Moves) || invocation.has_long("--remove-source-files");
         let (sources, last) = match (&target, operands.split_last()) {
             (Some(dir), _) => {
                 let sources: Vec<&Word> = operands

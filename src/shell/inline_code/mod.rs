@@ -22,6 +22,8 @@ pub(super) use self::printed::printed;
 use self::secrecy::printed_secret;
 use self::secrecy::sends_environment;
 use super::Word;
+use crate::program;
+use crate::program::Fact;
 
 /// The longest code that is looked at, in bytes.
 const MAX_LENGTH: usize = 64 * 1024;
@@ -57,42 +59,24 @@ pub(super) enum Action {
 
 /// Returns the language of an interpreter.
 pub(super) fn language(program: &str) -> Option<Language> {
-    let name = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
-    Some(match name {
-        "python" | "pypy" | "ipython" => Language::Python,
-        "node" | "nodejs" | "deno" | "bun" | "tsx" | "ts-node" => Language::JavaScript,
-        "perl" => Language::Perl,
-        "ruby" | "irb" => Language::Ruby,
-        "php" => Language::Php,
-        "lua" | "luajit" => Language::Lua,
-        "awk" | "gawk" | "mawk" | "nawk" => Language::Awk,
-        "osascript" => Language::AppleScript,
-        "pwsh" | "powershell" | "cmd" => Language::PowerShell,
-        "expect" | "tclsh" | "wish" => Language::Expect,
+    let language = program::find(program).words(Fact::Language).next()?;
+    Some(match language {
+        "applescript" => Language::AppleScript,
+        "awk" => Language::Awk,
+        "expect" => Language::Expect,
+        "javascript" => Language::JavaScript,
         "julia" => Language::Julia,
-        "Rscript" | "R" | "littler" | "groovy" | "elixir" | "iex" | "mix" | "erl" | "ghc"
-        | "runghc" | "scala" | "kotlin" | "clojure" | "clj" | "bb" | "emacs" | "swift"
-        | "crystal" | "jshell" => Language::Other,
-        _ => return None,
+        "lua" => Language::Lua,
+        "perl" => Language::Perl,
+        "php" => Language::Php,
+        "powershell" => Language::PowerShell,
+        "python" => Language::Python,
+        "ruby" => Language::Ruby,
+        _ => Language::Other,
     })
 }
 
 impl Language {
-    /// Returns the options whose value is code.
-    pub(super) const fn code_options(self) -> &'static [&'static str] {
-        match self {
-            Self::Python | Self::Expect => &["-c"],
-            Self::JavaScript => &["-e", "-p", "--eval", "--print", "eval"],
-            Self::Perl => &["-e", "-E"],
-            Self::Ruby | Self::Lua | Self::AppleScript => &["-e"],
-            Self::Julia => &["-e", "--eval"],
-            Self::Other => &["-e", "--eval", "-eval", "eval"],
-            Self::Php => &["-r", "-R", "-B", "-E"],
-            Self::Awk => &[],
-            Self::PowerShell => &["-c", "-C", "-Command", "-command", "/c", "/C"],
-        }
-    }
-
     /// Whether its first operand is code.
     pub(super) const fn takes_code_operand(self) -> bool {
         matches!(self, Self::Awk)

@@ -2,6 +2,8 @@
 
 use super::guarded::Guarded;
 use super::judgement::Found;
+use crate::program;
+use crate::program::Fact;
 use crate::shell::Analysis;
 use crate::shell::Invocation;
 use crate::shell::Stdin;
@@ -159,55 +161,8 @@ fn is_editor(program: &str) -> bool {
     matches!(program, "ed" | "ex" | "vim" | "vi" | "nvim" | "emacs")
 }
 
-/// Whether what a program is given is judged as commands and not as files.
-pub(super) fn is_agent_or_shell(program: &str) -> bool {
-    matches!(
-        program,
-        "claude" | "codex" | "gemini" | "copilot" | "qwen" | "opencode" | "kimi"
-    )
-}
-
 /// Whether a program runs code.
 pub(super) fn is_interpreter(program: &str) -> bool {
-    let bare = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    matches!(
-        bare,
-        "python"
-            | "pypy"
-            | "node"
-            | "nodejs"
-            | "deno"
-            | "bun"
-            | "tsx"
-            | "perl"
-            | "ruby"
-            | "php"
-            | "lua"
-            | "osascript"
-            | "pwsh"
-            | "powershell"
-            | "expect"
-            | "tclsh"
-            | "awk"
-            | "gawk"
-            | "ed"
-            | "ex"
-            | "vim"
-            | "vi"
-            | "nvim"
-            | "emacs"
-            | "sqlite"
-            | "gdb"
-            | "R"
-            | "Rscript"
-            | "julia"
-            | "groovy"
-            | "jshell"
-            | "scala"
-            | "elixir"
-            | "erl"
-            | "ghc"
-            | "guile"
-            | "jq"
-    )
+    let known = program::find(program);
+    known.is(Fact::Language) || known.is(Fact::Console)
 }

@@ -6,6 +6,8 @@ use super::git;
 use super::guarded::Guarded;
 use super::judgement::Found;
 use super::judgement::act;
+use crate::program;
+use crate::program::Fact;
 use crate::shell::Analysis;
 use crate::shell::Invocation;
 
@@ -112,11 +114,11 @@ pub(super) fn find(
         "git" => return git::find(guarded, invocation, &operands),
         "env"
             if (has("-i") || has("--ignore-environment"))
-                && operands.iter().any(|text| AGENTS.contains(text)) =>
+                && operands.iter().any(|text| is_agent(text)) =>
         {
             return Some(act("start an agent without its hooks"));
         }
-        program if AGENTS.contains(&program) => return by_agent(invocation, &operands),
+        program if is_agent(program) => return by_agent(invocation, &operands),
         _ => {}
     }
     None
@@ -129,18 +131,9 @@ fn is_ahp(text: &str) -> bool {
         || text == "^ahp$"
 }
 
-/// The agents whose settings say where their hooks are.
-const AGENTS: &[&str] = &[
-    "claude",
-    "cline",
-    "codex",
-    "copilot",
-    "cursor-agent",
-    "gemini",
-    "kimi",
-    "opencode",
-    "qwen",
-];
+fn is_agent(program: &str) -> bool {
+    program::find(program).is(Fact::Agent)
+}
 
 /// Another agent that would run without the hooks that this one has.
 fn by_agent(invocation: &Invocation, operands: &[&str]) -> Option<Found> {

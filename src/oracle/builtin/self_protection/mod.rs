@@ -9,7 +9,6 @@ mod look;
 mod names;
 mod naming;
 mod places;
-mod readers;
 mod script;
 
 use std::sync::Arc;

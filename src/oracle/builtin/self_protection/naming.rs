@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::code;
-use super::git;
 use super::guarded::Guarded;
 use super::judgement::Found;
 use super::judgement::act;
 use super::places::guarded_in;
-use super::readers::is_reader;
+use crate::program;
+use crate::program::Fact;
 use crate::shell::Analysis;
 use crate::shell::Effect;
 use crate::shell::Invocation;
@@ -19,19 +19,6 @@ use crate::shell::Word;
 use crate::shell::anywhere_below;
 use crate::shell::found_by_find;
 use crate::shell::lexical;
-
-/// Programs that may read what they copy or transform; what they write is judged by itself.
-const JUDGED_BY_EFFECT: &[&str] = &[
-    "awk", "bsdtar", "cp", "curl", "dd", "ditto", "gawk", "gpg", "gtar", "gzip", "install", "ln",
-    "openssl", "pandoc", "perl", "prettier", "rsync", "ruby", "scp", "tar", "tee", "unzip", "vim",
-    "vi", "nvim", "wget", "zstd",
-];
-
-/// Programs that read unless they are told to write in place, which is judged by itself.
-const JUDGED_IN_PLACE: &[&str] = &["gsed", "sed", "yq"];
-
-/// Programs that give a container or a mount what they are told.
-const MOUNTERS: &[&str] = &["docker", "nerdctl", "podman", "docker-compose"];
 
 /// Finds what a program would do to the guarded files that it is given.
 pub(super) fn find(
@@ -224,18 +211,26 @@ fn by_given(
     reads: bool,
 ) -> Option<Found> {
     let program = invocation.program.as_str();
-    let mounts = MOUNTERS.contains(&program);
+    let mounts = program::find(program).is(Fact::Mounts);
     // What a wrapper runs is judged by itself.
     let wraps = |i: &Arc<Invocation>| i.wrappers.iter().any(|w| w == program);
-    let is_judged = reads || JUDGED_IN_PLACE.contains(&program);
-    if is_judged || (!mounts && analysis.invocations.iter().any(wraps)) {
+    if reads || (!mounts && analysis.invocations.iter().any(wraps)) {
         return None;
     }
     let options = invocation.before_dashes().count();
+    // What is replaced in a file may look like a path.
+    let known = program::find(program);
+    let script = known.is(Fact::PatternFirst).then(|| {
+        let own = invocation.own_operands(known).next();
+        own.map_or("", |word| word.text.as_str())
+    });
     let mut words = invocation.arguments.iter().enumerate();
     let hit = words.find_map(|(nth, word)| {
         let text = word.text.as_str();
-        if text.contains(char::is_whitespace) || (mounts && text.ends_with(":ro")) {
+        if script == Some(text)
+            || text.contains(char::is_whitespace)
+            || (mounts && text.ends_with(":ro"))
+        {
             return None;
         }
         // An option is no path, but may hold one.
@@ -259,24 +254,10 @@ fn by_given(
 
 /// Whether a program leaves the files that it is given as they are, but for what its effects tell.
 fn only_reads(invocation: &Invocation) -> bool {
+    let known = invocation.known();
     let program = invocation.program.as_str();
-    let operands = || invocation.operands();
-    match program {
-        "git" => git::only_reads(invocation),
-        // The second file is written.
-        "uniq" => operands().count() < 2,
-        "xxd" => !invocation.has_short('r') && operands().count() < 2,
-        "zip" => !invocation.has_short('m') && !invocation.has_long("--move"),
-        "tree" => !invocation.has_short('o'),
-        "eslint" | "ruff" => {
-            !invocation.has_long("--fix") && !operands().any(|w| w.text == "format")
-        }
-        _ if JUDGED_IN_PLACE.contains(&program) => {
-            let long = ["--in-place", "--inplace"];
-            !invocation.has_short('i') && !long.iter().any(|o| invocation.has_long(o))
-        }
-        _ if code::is_agent_or_shell(program) => true,
-        _ if code::is_interpreter(program) => code::only_reads(invocation),
-        _ => is_reader(program) || JUDGED_BY_EFFECT.contains(&program),
-    }
+    known.is(Fact::Agent)
+        || known.is(Fact::ByEffect)
+        || invocation.only_reads()
+        || (code::is_interpreter(program) && code::only_reads(invocation))
 }
