@@ -28,11 +28,15 @@ facts! {
     Cluster "cluster"
     Code "code"
     Console "console"
+    Data "data"
     Downloads "downloads"
+    Evaluates "evaluates"
     Every "every"
-    Everybodys "everybodys"
+    Fixes "fixes"
+    HarmlessVariables "harmless-variables"
     Jar "jar"
     Language "language"
+    MayBe "may-be"
     Mounts "mounts"
     Moves "moves"
     Only "only"
@@ -43,13 +47,14 @@ facts! {
     RunsSettings "runs-settings"
     RunsValues "runs-values"
     RunsVariables "runs-variables"
-    Server "server"
     Shell "shell"
     Shows "shows"
     Starts "starts"
     Statements "statements"
     TakesNames "takes-names"
+    Steers "steers"
     Text "text"
+    Texts "texts"
     ToLast "to-last"
     Types "types"
     Unless "unless"
@@ -345,7 +350,8 @@ mod tests {
             "language" => words.len() == 1 && words.iter().all(|w| is_name(w)),
             "starts" => words.len() == 1,
             "code" | "only" | "unless" | "with" | "output" | "values" | "in-place" | "types"
-            | "runs-values" | "runs-settings" | "runs-variables" | "harmless-variables" => {
+            | "runs-values" | "steers" | "texts" | "runs-settings" | "runs-variables"
+            | "harmless-variables" => {
                 let distinct: BTreeSet<_> = words.iter().collect();
                 !words.is_empty() && distinct.len() == words.len()
             }

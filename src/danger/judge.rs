@@ -8,14 +8,14 @@ use super::custom::CommandPattern;
 use super::digest::Digest;
 use super::index;
 use super::pattern::Pattern;
-use super::place::Place;
-use super::place::place;
 use super::predicate::opens_machine;
 use super::rules;
 use super::rules::Rule;
 use super::rules::RuleFile;
 use super::section::Section;
 use super::words::words;
+use crate::program;
+use crate::program::Fact;
 use crate::shell::Analysis;
 use crate::shell::DoubtKind;
 use crate::shell::Invocation;
@@ -76,7 +76,7 @@ pub fn judge(analysis: &Analysis, selection: &Selection) -> Vec<Finding> {
         }
         let found = custom_finding(analysis, invocation, selection)
             .or_else(|| rule_finding(analysis, index, invocation, selection))
-            .or_else(|| unknown_program(analysis, invocation, selection));
+            .or_else(|| unknown_program(analysis, index, invocation, selection));
         if let Some(finding) = found
             && seen.insert((finding.rule.clone(), finding.command.clone()))
         {
@@ -276,31 +276,30 @@ fn custom_finding(
     })
 }
 
-/// A program that is known only when it runs, with the arguments of a deletion of something vital.
+/// A program that is known only when it runs, with arguments that are grave for one that takes them.
 fn unknown_program(
     analysis: &Analysis,
+    at: usize,
     invocation: &Invocation,
     selection: &Selection,
 ) -> Option<Finding> {
     if !invocation.program.is_empty() || selection.presets.is_empty() {
         return None;
     }
-    let forces = invocation.has_short('r') && invocation.has_short('f');
-    let vital = invocation.operands().any(|word| {
-        matches!(
-            place(word, invocation, &analysis.surroundings),
-            Place::Root
-                | Place::System
-                | Place::Home
-                | Place::Personal
-                | Place::Project
-                | Place::Device
-        )
+    let mut names = program::all(Fact::MayBe);
+    let is_grave = names.any(|name| {
+        let named = Invocation {
+            program: name.to_owned(),
+            ..invocation.clone()
+        };
+        let found = rule_finding(analysis, at, &named, selection);
+        found.is_some_and(|finding| finding.severity >= Severity::High)
     });
-    (forces && vital).then(|| Finding {
+    is_grave.then(|| Finding {
         rule: "filesystem:unknown-program".to_owned(),
         severity: Severity::High,
-        reason: "which program would run is not known, but its arguments are those of a deletion"
+        reason: "which program would run is not known, but its arguments are those of one that \
+                 loses what nobody brings back"
             .to_owned(),
         instead: "write the program's name out".to_owned(),
         command: invocation.display(),
@@ -320,7 +319,20 @@ fn unread(analysis: &Analysis, findings: &[Finding]) -> Option<Finding> {
         .filter(|d| matches!(d.kind, DoubtKind::TooComplex | DoubtKind::Unparseable))
         .find_map(|doubt| {
             let lower = doubt.text.to_ascii_lowercase();
-            let word = words!("unread-words", lines).iter().find(|word| lower.contains(**word))?;
+            let word = words!("unread-words", lines).iter().find(|word| lower.contains(**word));
+            if word.is_none() && doubt.kind == DoubtKind::TooComplex {
+                return Some(Finding {
+                    rule: "unreadable-command".to_owned(),
+                    severity: Severity::Medium,
+                    reason: "the command is too long or too deeply nested to be followed to its end"
+                        .to_owned(),
+                    instead: "split it into several shorter commands".to_owned(),
+                    command: shortened(&doubt.text),
+                    through: Vec::new(),
+                    uncertain: true,
+                });
+            }
+            let word = word?;
             Some(Finding {
                 rule: "unreadable-command".to_owned(),
                 severity: Severity::Medium,
@@ -331,4 +343,13 @@ fn unread(analysis: &Analysis, findings: &[Finding]) -> Option<Finding> {
                 uncertain: true,
             })
         })
+}
+
+/// Returns the beginning of a text, for messages.
+fn shortened(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    match line.char_indices().nth(MAX_FEEDERS) {
+        Some((cut, _)) => format!("{}…", line.get(..cut).unwrap_or_default()),
+        None => line.to_owned(),
+    }
 }

@@ -181,10 +181,16 @@ impl Facts {
                 } else {
                     shell::analyse
                 };
+                let view = self.tool()?;
+                let home = self.0.seed.home.as_deref();
+                let work_dir = match &view.work_dir {
+                    Some(dir) => shell::lexical(dir, &self.0.work_dir, home),
+                    None => self.0.work_dir.clone(),
+                };
                 Some(Arc::new(analyse(
-                    self.tool()?.command.as_deref()?,
+                    view.command.as_deref()?,
                     shell::Surroundings {
-                        work_dir: self.0.work_dir.clone(),
+                        work_dir,
                         home: self.0.seed.home.clone(),
                         project_root: self.project_root().to_owned(),
                     },

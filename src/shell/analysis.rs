@@ -7,6 +7,7 @@ use super::Invocation;
 use super::IssueCommand;
 use super::PathEffect;
 use super::Surroundings;
+use super::Word;
 use super::effect;
 use super::invocation::distinct;
 use super::issue_command;
@@ -20,6 +21,8 @@ pub struct Analysis {
     pub doubts: Vec<Doubt>,
     /// Functions that start themselves again without end.
     pub recursions: Vec<String>,
+    /// The variables that are set for more than one command, each time with the value.
+    pub assignments: Vec<(String, Word)>,
     /// Where the command line would run.
     pub surroundings: Surroundings,
 }

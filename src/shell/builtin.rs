@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::Invocation;
 use super::Stdin;
 use super::Word;
+use super::interpreter::is_input;
 use super::walk::Input;
 use super::walk::Walker;
 
@@ -25,6 +26,11 @@ impl Walker<'_> {
                     self.assign_expanded(word);
                     if let Some((name, value)) = word.text.split_once('=') {
                         self.run_lasting_variable(name, value);
+                        let value = Word {
+                            text: value.to_owned(),
+                            ..word.clone()
+                        };
+                        self.analysis.assignments.push((name.to_owned(), value));
                     }
                 }
             }
@@ -84,7 +90,7 @@ impl Walker<'_> {
             "source" | "." => {
                 if let Some(file) = arguments.first() {
                     let text = match &input.stdin {
-                        Stdin::Text(text) if file.text == "/dev/stdin" => Some(text.clone()),
+                        Stdin::Text(text) if is_input(&file.text) => Some(text.clone()),
                         _ => self.written_text(file),
                     };
                     if let Some(text) = text {

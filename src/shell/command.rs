@@ -124,8 +124,10 @@ impl Walker<'_> {
             if lasting {
                 self.assign_raw(value);
                 if let Some((name, raw)) = value.split_once('=') {
-                    let text = self.expand_whole(raw).text;
-                    self.run_lasting_variable(name, &text);
+                    let word = self.expand_whole(raw);
+                    self.run_lasting_variable(name, &word.text);
+                    let name = name.trim_end_matches('+').to_owned();
+                    self.analysis.assignments.push((name, word));
                 }
             } else if let Some((name, raw)) = value.split_once('=') {
                 let word = self.expand_whole(raw);
@@ -289,7 +291,9 @@ impl Walker<'_> {
                 return self.deeper(|walker| walker.dispatch(call)).flatten();
             }
         }
-        let unknown = first.glob
+        // `[` is a program, not a pattern.
+        let is_test = matches!(name.as_str(), "[" | "[[");
+        let unknown = (first.glob && !is_test)
             || (first.dynamic && name.contains(['$', '`']))
             || first.text.starts_with("<(");
         if unknown {

@@ -1,5 +1,6 @@
 //! Expansion of raw words: quotes, escapes, `~`, parameters, substitutions, splitting.
 
+use super::DoubtKind;
 use super::Word;
 use super::brace;
 use super::fields::Fields;
@@ -18,9 +19,15 @@ impl Walker<'_> {
         for one in brace::expand(raw) {
             let mut fields = Fields::split_at(self.separators());
             self.expand_into(&one, Quoting::Bare, &mut fields);
+            if fields.is_cut() {
+                self.doubt(DoubtKind::TooComplex, raw);
+            }
             words.extend(fields.finish());
         }
-        words.truncate(most);
+        if words.len() > most {
+            self.doubt(DoubtKind::TooComplex, raw);
+            words.truncate(most);
+        }
     }
 
     /// Returns what the shell splits expansions at, where this line has changed it.
@@ -42,6 +49,9 @@ impl Walker<'_> {
     fn expand_one(&mut self, raw: &str, quoting: Quoting) -> Word {
         let mut fields = Fields::default();
         self.expand_into(raw, quoting, &mut fields);
+        if fields.is_cut() {
+            self.doubt(DoubtKind::TooComplex, raw);
+        }
         let mut words = fields.finish().into_iter();
         let mut whole = words.next().unwrap_or_default();
         for word in words {

@@ -26,6 +26,8 @@ pub(super) struct Fields {
     done: Vec<Word>,
     open: Word,
     present: bool,
+    /// Whether a limit kept something out.
+    is_cut: bool,
     /// What ends a word of an expansion, where `IFS` was set.
     separators: Option<String>,
 }
@@ -49,7 +51,7 @@ impl Fields {
         if self.open.text.len() < MAX_TEXT {
             self.open.text.push(c);
         } else {
-            self.open.dynamic = true;
+            self.cut();
         }
     }
 
@@ -58,8 +60,18 @@ impl Fields {
         if self.open.text.len() + text.len() <= MAX_TEXT {
             self.open.text.push_str(text);
         } else {
-            self.open.dynamic = true;
+            self.cut();
         }
+    }
+
+    fn cut(&mut self) {
+        self.open.dynamic = true;
+        self.is_cut = true;
+    }
+
+    /// Whether a limit kept a part of the words out.
+    pub(super) const fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     /// Notes that quotes were there: an empty word is a word then.
@@ -72,6 +84,8 @@ impl Fields {
             let word = std::mem::take(&mut self.open);
             if self.done.len() < MAX_FIELDS {
                 self.done.push(word);
+            } else {
+                self.is_cut = true;
             }
         }
         self.present = false;

@@ -14,7 +14,7 @@ use super::walk::Walker;
 
 /// The longest output that is followed, in bytes.
 const MAX_OUTPUT: usize = 256 * 1024;
-/// With how many values the body of a loop is followed.
+/// With how many numbers the body of a loop is followed.
 const MAX_ROUNDS: usize = 8;
 
 impl Walker<'_> {
@@ -204,7 +204,14 @@ impl Walker<'_> {
             None => self.scope.positional.clone().unwrap_or_default(),
         };
         let mut output = Some(String::new());
-        for value in values.iter().take(MAX_ROUNDS) {
+        // Numbers are of one kind: some of them stand for all.
+        let is_number = |word: &Word| word.text.bytes().all(|b| b.is_ascii_digit());
+        let followed = values
+            .iter()
+            .enumerate()
+            .filter(|(nth, value)| *nth < MAX_ROUNDS || !is_number(value))
+            .map(|(_, value)| value);
+        for value in followed {
             if !self.step() {
                 break;
             }
@@ -216,16 +223,7 @@ impl Walker<'_> {
             );
             join(&mut output, self.run(body, input));
         }
-        // The values past the limit are of the same kind: one round for all of them.
         if values.len() > MAX_ROUNDS {
-            let rest = values.get(MAX_ROUNDS..).unwrap_or_default();
-            self.scope.variables.insert(
-                variable.to_owned(),
-                Variable {
-                    values: rest.iter().map(|w| vec![w.clone()]).collect(),
-                },
-            );
-            self.run(body, input);
             output = None;
         }
         output

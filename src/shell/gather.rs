@@ -11,6 +11,9 @@ use super::wrapper::takes_next;
 use crate::program;
 use crate::program::Fact;
 
+/// How many items of a list are followed: far more than a line that a person writes has.
+const MAX_ITEMS: usize = 256;
+
 impl Walker<'_> {
     pub(super) fn run_xargs(&mut self, invocation: &Invocation) -> Option<String> {
         let arguments = invocation.arguments.as_slice();
@@ -98,7 +101,7 @@ impl Walker<'_> {
                 .split(|c: char| matches!(c, '\n' | '\0') || c.is_whitespace() && !whole_lines)
                 .map(str::trim)
                 .filter(|t| !t.is_empty())
-                .take(64)
+                .take(MAX_ITEMS)
                 .map(|t| Word::plain(t.trim_matches(['"', '\''])))
                 .collect();
         }
@@ -258,7 +261,10 @@ pub(crate) fn found_by_find(find: &Invocation) -> Vec<Word> {
                 continue;
             }
             "-name" | "-iname" | "-path" | "-wholename" | "-ipath" => {
-                if let Some(pattern) = words.next().filter(|_| !negated) {
+                let pattern = words.next();
+                let is_left_out = matches!(words.as_slice(), [prune, or, ..]
+                    if prune.text == "-prune" && matches!(or.text.as_str(), "-o" | "-or"));
+                if let Some(pattern) = pattern.filter(|_| !negated && !is_left_out) {
                     let name = pattern
                         .text
                         .trim_end_matches("/*")
@@ -277,9 +283,9 @@ pub(crate) fn found_by_find(find: &Invocation) -> Vec<Word> {
     }
     roots
         .iter()
-        .take(8)
+        .take(MAX_ITEMS)
         .flat_map(|root| {
-            patterns.iter().take(8).map(|pattern| Word {
+            patterns.iter().take(MAX_ITEMS).map(|pattern| Word {
                 text: format!("{}/{pattern}", root.text.trim_end_matches('/')),
                 dynamic: root.dynamic,
                 glob: true,

@@ -3,6 +3,7 @@
 //! The parser needs time cubic in nested substitutions and stack linear in nesting, so that size
 //! and nesting are measured before it sees a text.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use rable::Node;
@@ -26,6 +27,18 @@ const SHALLOW: usize = 24;
 const SHORT: usize = 4096;
 /// The stack for what is deep or long; only touched pages cost memory.
 const STACK: usize = 256 * 1024 * 1024;
+/// How much stack there is for what a short command line makes: `eval "$x"` may hold a long one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Room {
+    Small,
+    Wanted,
+    Large,
+}
+
+thread_local! {
+    static ROOM: Cell<Room> = const { Cell::new(Room::Small) };
+}
+
 /// Stands in a text for the body of a here-document that was taken out.
 const FOLD: char = '\u{1}';
 
@@ -119,7 +132,12 @@ pub(super) fn parse(text: &str) -> Result<Vec<Node>, DoubtKind> {
     {
         return Ok(nodes);
     }
-    if text.len() > MAX_LENGTH || !Measure::of(text).is_parseable() {
+    let measure = Measure::of(text);
+    if text.len() > MAX_LENGTH || !measure.is_parseable() {
+        return Err(DoubtKind::TooComplex);
+    }
+    if (text.len() > SHORT || measure.brackets > SHALLOW) && ROOM.get() != Room::Large {
+        ROOM.set(Room::Wanted);
         return Err(DoubtKind::TooComplex);
     }
     by_grammar(text)
@@ -148,9 +166,14 @@ pub(super) fn analyse(command: &str, surroundings: &Surroundings) -> Analysis {
     }
     let measure = Measure::of(command);
     if command.len() <= SHORT && measure.brackets <= SHALLOW && measure.is_parseable() {
-        return walk(command, || by_grammar(command), Rc::from([]), surroundings);
+        ROOM.set(Room::Small);
+        let analysis = walk(command, || by_grammar(command), Rc::from([]), surroundings);
+        if ROOM.replace(Room::Small) == Room::Small {
+            return analysis;
+        }
     }
     let run = || {
+        ROOM.set(Room::Large);
         let (short, bodies) = fold(command);
         walk(&short, || parse(&short), Rc::from(bodies), surroundings)
     };
@@ -174,6 +197,7 @@ fn walk(
 ) -> Analysis {
     let mut walker = Walker::new(surroundings, folded);
     walker.run_parsed(command, parse, &Input::default());
+    walker.run_handlers();
     walker.analysis
 }
 

@@ -2,9 +2,10 @@
 
 use super::Invocation;
 use super::Stdin;
-use super::unwrap::values_of_cluster;
+use super::sed;
 use super::walk::Input;
 use super::walk::Walker;
+use super::wrapper::values_of_cluster;
 use crate::program;
 use crate::program::Fact;
 
@@ -133,24 +134,29 @@ impl Walker<'_> {
                         .and_then(|(_, t)| t.split('"').next())
                         .map(str::to_owned),
                 ),
-                "gdb" => texts.extend(text.strip_prefix("shell ").map(str::to_owned)),
+                "gdb" | "lldb" => texts.extend(
+                    text.strip_prefix("shell ")
+                        .or_else(|| text.strip_prefix('!'))
+                        .map(str::to_owned),
+                ),
                 "ssh" | "scp" | "sftp" => texts.extend(
                     text.strip_prefix("ProxyCommand=")
                         .or_else(|| text.strip_prefix("-oProxyCommand="))
                         .or_else(|| text.strip_prefix("LocalCommand="))
                         .map(str::to_owned),
                 ),
-                "sed" | "gsed" => {
-                    // GNU sed runs the pattern space or a given command with `e`.
-                    texts.extend(text.split([';', '\n']).filter_map(|command| {
-                        command
-                            .trim_start_matches(|c: char| c.is_ascii_digit() || "$,! ".contains(c))
-                            .strip_prefix("e ")
-                            .map(str::to_owned)
-                    }));
-                }
                 _ => break,
             }
+        }
+        if matches!(program, "sed" | "gsed") {
+            let script = sed::scripts(invocation);
+            texts.extend(script.runs);
+            if script.runs_input {
+                texts.extend(invocation.stdin.text().map(str::to_owned));
+            }
+        }
+        if program == "split" {
+            texts.extend(invocation.value_of(&["--filter"]).map(|w| w.text));
         }
         if matches!(program, "ed" | "ftp" | "sftp" | "lftp" | "telnet")
             && let Stdin::Text(text) = &invocation.stdin

@@ -10,9 +10,9 @@ use super::command::Call;
 use super::inline_code;
 use super::inline_code::Action;
 use super::unwrap::joined;
-use super::unwrap::values_of_cluster;
 use super::walk::Input;
 use super::walk::Walker;
+use super::wrapper::values_of_cluster;
 use crate::program;
 use crate::program::Fact;
 
@@ -69,10 +69,7 @@ impl Walker<'_> {
             self.scope = saved;
             return output;
         }
-        if let Some(script) = operands
-            .first()
-            .filter(|w| w.text != "-" && w.text != "/dev/stdin")
-        {
+        if let Some(script) = operands.first().filter(|w| !is_input(&w.text)) {
             if let Some(text) = self.written_text(script) {
                 return self.run_text(&text, input);
             }
@@ -182,7 +179,7 @@ impl Walker<'_> {
             codes.extend(operand.map(|w| w.text.clone()));
         } else if codes.is_empty() {
             match operand {
-                Some(file) if file.text != "-" && file.text != "/dev/stdin" => {
+                Some(file) if !is_input(&file.text) => {
                     codes.extend(self.written_text(file));
                 }
                 _ => {
@@ -238,6 +235,11 @@ impl Walker<'_> {
             }
         }
     }
+}
+
+/// Whether a file is what the program reads anyhow.
+pub(super) fn is_input(file: &str) -> bool {
+    matches!(file, "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
 }
 
 /// Whether an interpreter only looks whether code could run.

@@ -23,6 +23,7 @@ mod powershell;
 mod reading;
 mod recipe;
 mod scope;
+mod sed;
 mod text;
 mod typed;
 mod unwrap;
@@ -44,6 +45,7 @@ pub use self::issue_command::IssueCommand;
 pub use self::path::lexical;
 pub use self::path::real;
 pub(crate) use self::path::without_dots;
+pub(crate) use self::sed::scripts as sed_scripts;
 
 use std::path::PathBuf;
 

@@ -102,9 +102,13 @@ impl Walker<'_> {
         }
         let mut known = self.look_up(name);
         if let Some(rest) = operation.strip_prefix('[')
-            && let Some((index, rest)) = rest.split_once(']')
+            && let Some((index, rest)) = rest.rsplit_once(']')
         {
             operation = rest;
+            // An index is a sum, in which commands may run.
+            if index.contains(['$', '`']) {
+                self.expand_into(index, Quoting::Double, &mut Fields::default());
+            }
             if let Known::Value(words) = &known
                 && !matches!(index, "@" | "*")
             {

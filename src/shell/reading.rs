@@ -38,9 +38,6 @@ impl Invocation {
     /// Whether the program is known to leave the files that it is given as they are, with the options that it has.
     pub(crate) fn only_reads(&self) -> bool {
         let known = self.known();
-        let Some(most) = known.lines(Fact::Reads).next() else {
-            return known.is(Fact::Text);
-        };
         let options = self.options(known);
         let words = || self.arguments.iter().map(|word| word.text.as_str());
         let is_given = |fact: Fact| {
@@ -52,6 +49,9 @@ impl Invocation {
         let only = |option: &String| {
             known.lists(Fact::Only, option)
                 || option.as_bytes().get(1).is_some_and(u8::is_ascii_digit)
+        };
+        let Some(most) = known.lines(Fact::Reads).next() else {
+            return known.is(Fact::Text) && !is_given(Fact::Unless);
         };
         (!known.is(Fact::With) || is_given(Fact::With))
             && (!known.is(Fact::Only) || options.iter().all(only))

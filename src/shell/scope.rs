@@ -41,8 +41,18 @@ impl Scope {
         if self.branches > 0
             && let Some(variable) = self.variables.get_mut(name)
         {
-            if variable.values.len() < MAX_ALTERNATIVES && !variable.values.contains(&value) {
+            if variable.values.contains(&value) {
+                return;
+            }
+            if variable.values.len() < MAX_ALTERNATIVES {
                 variable.values.push(value);
+            } else if let Some(last) = variable.values.last_mut() {
+                // It may be any of those that are not kept.
+                *last = vec![Word {
+                    text: format!("${name}"),
+                    dynamic: true,
+                    ..Word::default()
+                }];
             }
             return;
         }

@@ -25,6 +25,18 @@ const MAX_DEPTH: usize = 24;
 /// How many commands one line may run before the rest is not followed.
 const MAX_STEPS: usize = 4000;
 
+/// Functions that a shell calls without being told to.
+const HANDLERS: &[&str] = &[
+    "TRAPEXIT",
+    "chpwd",
+    "command_not_found_handle",
+    "command_not_found_handler",
+    "fish_prompt",
+    "precmd",
+    "preexec",
+    "zshexit",
+];
+
 /// What a command reads.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Input {
@@ -85,12 +97,21 @@ impl<'a> Walker<'a> {
     }
 
     pub(super) fn doubt(&mut self, kind: DoubtKind, text: &str) {
-        let doubt = Doubt {
-            kind,
-            text: text.to_owned(),
-        };
-        if !self.analysis.doubts.contains(&doubt) {
-            self.analysis.doubts.push(doubt);
+        let is_told = |d: &Doubt| d.kind == kind && d.text == text;
+        if !self.analysis.doubts.iter().any(is_told) {
+            self.analysis.doubts.push(Doubt {
+                kind,
+                text: text.to_owned(),
+            });
+        }
+    }
+
+    /// Runs the functions that the shell calls by itself.
+    pub(super) fn run_handlers(&mut self) {
+        for name in HANDLERS {
+            if let Some(body) = self.scope.functions.get(*name).cloned() {
+                self.call_function(name, &body, Vec::new(), &Input::default());
+            }
         }
     }
 

@@ -114,3 +114,31 @@ pub(super) fn takes_next(option: &str, takes: impl Fn(&str) -> bool) -> bool {
     });
     taker.is_some_and(|(at, letter)| at + letter.len_utf8() == letters.len())
 }
+
+/// Returns the values of an option that may end a cluster: `-c code`, `-Bc code`, `-e code`.
+pub(super) fn values_of_cluster(arguments: &[Word], option: &str) -> Vec<Word> {
+    let mut found = Vec::new();
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let text = word.text.as_str();
+        if text == "--" {
+            break;
+        }
+        let ends_cluster = option.len() == 2
+            && text.starts_with('-')
+            && !text.starts_with("--")
+            && text.len() <= 6
+            && option.chars().nth(1).is_some_and(|c| text.ends_with(c));
+        if text == option || ends_cluster {
+            found.extend(words.next().cloned());
+        } else if let Some(value) = text
+            .strip_prefix(option)
+            .filter(|_| option.len() == 2 && text.len() > 8)
+        {
+            found.push(Word::plain(value));
+        } else if let Some(value) = text.strip_prefix(option).and_then(|v| v.strip_prefix('=')) {
+            found.push(Word::plain(value));
+        }
+    }
+    found
+}

@@ -24,12 +24,9 @@ const NAMELESS: &[&str] = &[
 const CIRCLES: &[(&str, &[&str])] = &[
     ("engine", &["builder", "state"]),
     ("host", &["decode", "git", "native"]),
-    ("oracle", &["builtin", "definition", "external"]),
-    ("oracle/builtin/lint_checker", &["finding", "tool"]),
-    (
-        "oracle/builtin/self_protection",
-        &["code", "disarm", "git", "judgement", "naming", "script"],
-    ),
+    ("oracle/builtin/self_protection", &["judgement", "script"]),
+    ("oracle/toolchain/linter", &["finding", "tool"]),
+    ("oracle/toolchain/test_run", &["console", "go"]),
     (
         "shell",
         &[

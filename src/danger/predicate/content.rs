@@ -5,7 +5,6 @@ use super::file::is_precious;
 use crate::danger::digest::Digest;
 use crate::danger::sql::loses_data;
 use crate::danger::words::words;
-use crate::danger::place::Place;
 use crate::shell::Invocation;
 use crate::shell::Stdin;
 use crate::shell::Word;

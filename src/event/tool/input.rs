@@ -128,6 +128,51 @@ pub(super) fn named_command(input: &Value) -> Option<String> {
     is_named.then(|| command(input)).flatten()
 }
 
+/// Returns every string of the input of a shell that is in no known form: any of them may be what it runs.
+pub(super) fn every_text(input: &Value) -> Option<String> {
+    let mut texts = Vec::new();
+    texts_of(input, DEPTH * 4, &mut texts);
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}
+
+fn texts_of(value: &Value, depth: usize, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => texts.push(text.clone()),
+        Value::Array(words) if words.iter().all(Value::is_string) => texts.push(join(words)),
+        Value::Array(items) if depth > 0 => {
+            for item in items {
+                texts_of(item, depth - 1, texts);
+            }
+        }
+        Value::Object(map) if depth > 0 => {
+            for value in map.values() {
+                texts_of(value, depth - 1, texts);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The fields that hold the directory in which a tool runs its command.
+const WORK_DIR: &[&str] = &[
+    "dir_path",
+    "dirPath",
+    "workdir",
+    "work_dir",
+    "workDir",
+    "working_directory",
+    "workingDirectory",
+    "directory",
+    "cwd",
+    "dir",
+];
+
+/// Returns the directory in which a tool runs its command, as its input says it.
+pub(super) fn work_dir(input: &Value) -> Option<&str> {
+    let text = |key: &&str| input.get(*key)?.as_str().filter(|dir| !dir.is_empty());
+    WORK_DIR.iter().find_map(text)
+}
+
 /// Appends the words of `args`, where the input has them beside the program.
 fn with_arguments(program: &str, args: Option<&Value>) -> String {
     match args {

@@ -19,6 +19,9 @@ impl Patch {
     pub(super) fn read(text: &str) -> Option<Self> {
         let mut patch = Self::default();
         for line in text.lines() {
+            // Codex takes blanks before the words for nothing.
+            let bare = line.trim_start();
+            let line = if bare.starts_with("*** ") { bare } else { line };
             if let Some(path) = line.strip_prefix("*** Add File: ") {
                 patch.adds += 1;
                 patch.touch(path);

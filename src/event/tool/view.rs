@@ -24,6 +24,8 @@ pub struct ToolView {
     pub paths: Vec<String>,
     /// The text that is being written.
     pub content: Option<String>,
+    /// The directory in which the command line runs, as the input says it.
+    pub work_dir: Option<String>,
     /// The addresses that are fetched.
     pub urls: Vec<String>,
     /// What the tool gave back, as text.
@@ -70,7 +72,7 @@ impl ToolView {
             kind = patch.kind();
             (patch.paths.clone(), Some(patch.added.clone()))
         } else {
-            kind = by_verb(kind, given);
+            kind = by_verb(&call.name, kind, given);
             match kind {
                 ToolKind::Shell | ToolKind::Fetch | ToolKind::Agent => (Vec::new(), None),
                 ToolKind::Write | ToolKind::Edit | ToolKind::Mcp => {
@@ -82,7 +84,7 @@ impl ToolView {
         Self {
             kind,
             command: match kind {
-                ToolKind::Shell => input::command(given),
+                ToolKind::Shell => input::command(given).or_else(|| input::every_text(given)),
                 ToolKind::Mcp => input::named_command(given),
                 _ => None,
             },
@@ -91,6 +93,9 @@ impl ToolView {
                 .map(|p| path::written(p, work_dir, root))
                 .collect(),
             content,
+            work_dir: matches!(kind, ToolKind::Shell | ToolKind::Mcp)
+                .then(|| input::work_dir(given).map(str::to_owned))
+                .flatten(),
             urls: if matches!(kind, ToolKind::Fetch | ToolKind::Mcp) {
                 input::urls(given)
             } else {
@@ -174,13 +179,16 @@ fn patch_word(value: &Value) -> Option<&str> {
 
 /// Looks closer at tools that do several things: an editor told to `create` or to `view`, or one that is
 /// given no text to replace.
-fn by_verb(kind: ToolKind, given: &Value) -> ToolKind {
+fn by_verb(name: &str, kind: ToolKind, given: &Value) -> ToolKind {
     if kind != ToolKind::Edit {
         return kind;
     }
+    // Others take no notice of such a field.
+    let name = name.to_ascii_lowercase();
+    let does_several = name.contains("editor") || name.contains("str_replace");
     match given.get("command").and_then(Value::as_str) {
-        Some("create") => return ToolKind::Write,
-        Some("view") => return ToolKind::Read,
+        Some("create") if does_several => return ToolKind::Write,
+        Some("view") if does_several && input::content(given).is_none() => return ToolKind::Read,
         _ => {}
     }
     let has = |key: &str| given.get(key).is_some();

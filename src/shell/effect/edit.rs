@@ -2,8 +2,20 @@
 
 use super::Collector;
 use super::Effect;
-use crate::shell::Stdin;
 use crate::shell::Word;
+use crate::shell::sed;
+
+/// How the lines of a patch begin that name a file.
+const HEADS: &[&str] = &[
+    "+++ ",
+    "--- ",
+    "rename to ",
+    "rename from ",
+    "*** Add File: ",
+    "*** Delete File: ",
+    "*** Move to: ",
+    "*** Update File: ",
+];
 
 impl Collector<'_> {
     pub(super) fn edits_in_place(&mut self, program: &str, operands: &[&Word]) {
@@ -49,13 +61,8 @@ impl Collector<'_> {
             }
         }
         if matches!(program, "sed" | "gsed") {
-            for word in &invocation.arguments {
-                // `w file` writes what matches.
-                if let Some((_, file)) = word.text.split_once("/w ") {
-                    self.add_text(file.trim(), Effect::Write, false);
-                } else if let Some(file) = word.text.strip_prefix("w ") {
-                    self.add_text(file.trim(), Effect::Write, false);
-                }
+            for file in sed::scripts(invocation).writes {
+                self.add_text(&file, Effect::Write, false);
             }
         }
         if matches!(program, "awk" | "gawk") {
@@ -72,13 +79,12 @@ impl Collector<'_> {
 
     /// The files that a patch on the input names.
     pub(super) fn patched_files(&mut self) {
-        if let Stdin::Text(text) = &self.invocation.stdin {
-            for line in text.lines() {
-                let file = line
-                    .strip_prefix("+++ ")
-                    .or_else(|| line.strip_prefix("--- "))
-                    .or_else(|| line.strip_prefix("rename to "))
-                    .or_else(|| line.strip_prefix("rename from "));
+        let stdin = self.invocation.stdin.text();
+        let given = self.invocation.arguments.iter().map(|w| w.text.as_str());
+        for text in given.filter(|text| text.contains('\n')).chain(stdin) {
+            for line in text.lines().map(str::trim_start) {
+                let mut heads = HEADS.iter();
+                let file = heads.find_map(|head| line.strip_prefix(head));
                 if let Some(file) = file.and_then(|f| f.split('\t').next()) {
                     let file = file
                         .strip_prefix("a/")

@@ -85,7 +85,12 @@ impl Collector<'_> {
                     }
                 }
             }
-            "apply" | "am" => self.patched_files(),
+            "apply" | "am" => {
+                if let Some(dir) = invocation.value_of(&["--directory"]) {
+                    self.add_text(&at(&dir.text), Effect::Write, true);
+                }
+                self.patched_files();
+            }
             "config" => {
                 let names_hooks = rest
                     .iter()

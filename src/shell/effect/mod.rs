@@ -98,7 +98,10 @@ impl Collector<'_> {
             effect,
             program: self.invocation.program.clone(),
             recursive,
-            inexact: word.dynamic || word.glob || self.invocation.work_dir.is_none(),
+            inexact: word.dynamic
+                || word.glob
+                || word.text.contains(['*', '?', '['])
+                || self.invocation.work_dir.is_none(),
         });
     }
 
@@ -170,6 +173,7 @@ impl Collector<'_> {
             | "rpl" => {
                 self.edits_in_place(program, &operands);
             }
+            "apply_patch" | "applypatch" => self.patched_files(),
             "git" => self.git(),
             "find" | "gfind" => self.find(),
             "fd" | "fdfind" => {}
@@ -189,7 +193,7 @@ impl Collector<'_> {
                 }
                 self.patched_files();
             }
-            "sqlite3" | "script" => {
+            "sqlite3" | "script" | "zip" => {
                 if let Some(file) = operands.first() {
                     self.add(file, Effect::Write, false);
                 }

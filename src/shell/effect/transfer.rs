@@ -44,7 +44,7 @@ impl Collector<'_> {
                         base_name(&source.text)
                     ),
                     dynamic: last.dynamic || source.dynamic,
-                    glob: source.glob,
+                    glob: base_name(&source.text).contains(['*', '?', '[']),
                     ..Word::default()
                 };
                 self.add(&inside, Effect::Write, true);

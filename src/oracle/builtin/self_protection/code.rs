@@ -1,7 +1,7 @@
 //! Code: texts that programs run, and the words by which they are judged.
 
+use super::found::Found;
 use super::guarded::Guarded;
-use super::judgement::Found;
 use crate::program;
 use crate::program::Fact;
 use crate::shell::Analysis;
@@ -67,6 +67,12 @@ const WRITES: &[&str] = &[
 const CHANGES: &[&str] = &[
     ">", "rm ", "mv ", "cp ", "tee ", "sed -i", "unlink", "ln ", "truncate", "dd ", "git ",
 ];
+
+/// Returns what is guarded and is named by a text.
+pub(super) fn named(text: &str) -> Option<&'static str> {
+    let lower = text.to_lowercase();
+    NAMED.iter().find(|name| lower.contains(**name)).copied()
+}
 
 /// Returns what is guarded and is named by a text that holds a command which changes files.
 pub(super) fn changes_named(text: &str) -> Option<&'static str> {

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use super::found::Found;
+use super::found::act;
 use super::git;
 use super::guarded::Guarded;
-use super::judgement::Found;
-use super::judgement::act;
 use crate::program;
 use crate::program::Fact;
 use crate::shell::Analysis;
@@ -52,8 +52,15 @@ pub(super) fn find(
             // The value of `--format` is no command.
             let mut commands = operands.iter().filter(|o| !matches!(**o, "json" | "human"));
             let command = commands.next().copied().unwrap_or_default();
-            if matches!(command, "trust") && !has("--show") && !has("--diff") {
+            let only_shows = ["--show", "--diff", "--help", "--list"]
+                .iter()
+                .any(|o| has(o));
+            if command == "trust" && !only_shows {
                 return Some(act("trust programs that no person has read"));
+            }
+            // Only a host gives events, and only a person's own terminal gives a person's answers.
+            if command == "hook" && !has("--help") {
+                return Some(act("tell `ahp` of an event that did not happen"));
             }
             if matches!(command, "uninstall") {
                 return Some(act("take the policy's wires out"));
@@ -63,8 +70,10 @@ pub(super) fn find(
             }
             let by_human = invocation
                 .value_of(&["--by"])
-                .is_some_and(|by| by.text == "human");
-            if command == "respond" && by_human {
+                .is_some_and(|by| by.text != "agent");
+            let stdin = invocation.stdin.text();
+            let hides_human = has("--stdin") && stdin.is_none_or(|text| text.contains("human"));
+            if command == "respond" && (by_human || hides_human) {
                 return Some(act("answer in a person's name"));
             }
             if command == "init" && (has("--force") || has("-f")) {
@@ -165,18 +174,33 @@ fn by_agent(invocation: &Invocation, operands: &[&str]) -> Option<Found> {
     changes.then(|| act("change the host's hooks"))
 }
 
-/// Files whose content matters: what stands in them is in force the next time that something starts.
+/// Files, or folders of files, with content that is in force the next time that something starts.
 const BY_CONTENT: &[(&[&str], &str)] = &[
     (
         &[
+            ".bash_aliases",
+            ".bash_login",
+            ".bash_logout",
             ".bash_profile",
             ".bashrc",
+            ".config/environment.d",
+            ".config/fish/conf.d",
+            ".config/fish/functions",
+            ".config/systemd/user",
             ".envrc",
+            ".pam_environment",
             ".profile",
+            ".xprofile",
+            ".zlogin",
             ".zprofile",
             ".zshenv",
             ".zshrc",
             "config.fish",
+            "/etc/bash.bashrc",
+            "/etc/environment",
+            "/etc/profile",
+            "/etc/profile.d",
+            "/etc/zsh",
         ],
         "ahp",
     ),
@@ -191,11 +215,16 @@ pub(super) fn in_content<'a>(
 ) -> Option<&'static str> {
     let words: Vec<&str> = BY_CONTENT
         .iter()
-        .filter(|(files, _)| files.iter().any(|file| path.ends_with(file)))
+        .filter(|(files, _)| {
+            let mut files = files.iter();
+            files.any(|file| {
+                path.ends_with(file) || path.parent().is_some_and(|dir| dir.ends_with(file))
+            })
+        })
         .map(|(_, word)| *word)
         .collect();
     let names = |text: &str, word: &str| {
-        let lower = text.to_lowercase();
+        let lower = unescaped(text).to_lowercase();
         lower.match_indices(word).any(|(at, _)| {
             let is_letter = |c: char| c.is_alphanumeric();
             let before = lower.get(..at).and_then(|t| t.chars().next_back());
@@ -205,4 +234,23 @@ pub(super) fn in_content<'a>(
     };
     let disarms = !words.is_empty() && texts.any(|text| words.iter().any(|w| names(text, w)));
     disarms.then_some("set what disarms the policy from the next start on")
+}
+
+/// Returns a text with its JSON escapes of ASCII characters read: `\u0075` is `u`.
+fn unescaped(text: &str) -> String {
+    let mut parts = text.split("\\u");
+    let mut read = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let code = part
+            .get(..4)
+            .and_then(|code| u8::from_str_radix(code, 16).ok());
+        if let Some(byte) = code.filter(u8::is_ascii) {
+            read.push(char::from(byte));
+            read.push_str(part.get(4..).unwrap_or_default());
+        } else {
+            read.push_str("\\u");
+            read.push_str(part);
+        }
+    }
+    read
 }

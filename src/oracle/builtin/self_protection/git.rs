@@ -3,10 +3,11 @@
 use std::fs;
 
 use super::code;
+use super::file;
+use super::found::Found;
+use super::found::act;
 use super::guarded::Guarded;
-use super::judgement::Found;
-use super::judgement::act;
-use super::script;
+use super::mention::covers;
 use crate::shell::Invocation;
 
 /// Judges a git command.
@@ -16,6 +17,16 @@ pub(super) fn find(
     operands: &[&str],
 ) -> Option<Found> {
     let has = |text: &str| invocation.arguments.iter().any(|w| w.text == text);
+    let places = ["--work-tree", "--git-dir", "--separate-git-dir"];
+    let moved = invocation
+        .value_of(&places)
+        .and_then(|place| covers(guarded, invocation, &place.text));
+    if let Some(hit) = moved {
+        return Some((
+            format!("take `{}` for a working tree", hit.display()),
+            Some(hit),
+        ));
+    }
     let sets_hooks = invocation.arguments.iter().any(|w| {
         let lower = w.text.to_lowercase();
         lower.starts_with("core.hookspath=") || lower.starts_with("--config-env=core.hookspath")
@@ -26,7 +37,7 @@ pub(super) fn find(
     if sets_hooks || by_variable {
         return Some(act("run git without its hooks"));
     }
-    let skips = has("--no-verify")
+    let skips = invocation.has_long("--no-verify")
         || (operands.contains(&"commit")
             && invocation.before_dashes().any(|w| {
                 w.text.starts_with('-')
@@ -42,7 +53,7 @@ pub(super) fn find(
         let ours = ["pre-commit", "pre-push", "commit-msg", "pre-merge-commit"]
             .iter()
             .any(|name| {
-                script::read(&guarded.root().join(".git/hooks").join(name))
+                file::read(&guarded.root().join(".git/hooks").join(name))
                     .is_some_and(|t| t.contains("ahp"))
             });
         if ours {
@@ -66,13 +77,20 @@ pub(super) fn find(
             return Some(("put the policy aside".to_owned(), Some(policy)));
         }
     }
-    if operands.starts_with(&["sparse-checkout", "set"]) && guarded.root().join(".ahp").exists() {
+    let thins_out = operands.first() == Some(&"sparse-checkout")
+        && operands
+            .get(1)
+            .is_some_and(|o| !matches!(*o, "list" | "disable" | "check-rules"));
+    if thins_out && guarded.root().join(".ahp").exists() {
         return Some(act("take the policy out of the working tree"));
+    }
+    if operands.first() == Some(&"config") {
+        return by_setting(guarded, invocation, operands);
     }
     // What these are given is run, now or later.
     if operands
         .first()
-        .is_some_and(|o| matches!(*o, "config" | "difftool" | "mergetool" | "submodule"))
+        .is_some_and(|o| matches!(*o, "difftool" | "mergetool" | "submodule"))
         && let Some(named) = invocation
             .arguments
             .iter()
@@ -81,4 +99,59 @@ pub(super) fn find(
         return Some((format!("run what may change `{named}`"), None));
     }
     None
+}
+
+/// Beginnings of settings that lead git to other settings, hooks or files.
+const LEADING: &[&str] = &[
+    "core.bare",
+    "core.hookspath",
+    "core.sparsecheckout",
+    "core.worktree",
+    "extensions.",
+    "hook.",
+    "include.",
+    "includeif.",
+];
+
+/// A setting that sets the hooks aside, or what is run in their place.
+fn by_setting(guarded: &Guarded<'_>, invocation: &Invocation, operands: &[&str]) -> Option<Found> {
+    let has = |names: &[&str]| {
+        let mut words = invocation.arguments.iter();
+        words.any(|word| names.contains(&word.text.as_str()))
+    };
+    if has(&["-e", "--edit"]) || operands.get(1) == Some(&"edit") {
+        return Some(act("edit the settings of git"));
+    }
+    let reads = [
+        "--get",
+        "--get-all",
+        "--get-regexp",
+        "--list",
+        "-l",
+        "--get-urlmatch",
+    ];
+    if has(&reads) || matches!(operands.get(1), Some(&("get" | "list"))) {
+        return None;
+    }
+    let file = invocation.value_of(&["-f", "--file"]);
+    if let Some(hit) = file.and_then(|file| covers(guarded, invocation, &file.text)) {
+        return Some((format!("write `{}`", hit.display()), Some(hit)));
+    }
+    let leads = operands.iter().enumerate().find_map(|(nth, name)| {
+        let lower = name.to_lowercase();
+        let is_set = operands.len() > nth + 1 || has(&["--unset", "--unset-all"]);
+        let is_leading = LEADING.iter().any(|start| lower.starts_with(start));
+        (is_leading && is_set).then(|| format!("change the setting `{name}` of git"))
+    });
+    if let Some(what) = leads {
+        return Some((what, None));
+    }
+    // What is set may be run now or later.
+    invocation.arguments.iter().find_map(|word| {
+        if let Some(named) = code::changes_named(&word.text) {
+            return Some((format!("run what may change `{named}`"), None));
+        }
+        let skips = word.text.contains("--no-veri") || word.text.contains("hooksPath");
+        skips.then(|| act("run git without its hooks"))
+    })
 }

@@ -112,6 +112,11 @@ impl<'a> Guarded<'a> {
         self.found(path, false, false, false)
     }
 
+    /// Returns the same for a pattern that the shell would match against file names.
+    pub(super) fn covers_pattern(&self, path: &Path) -> Option<PathBuf> {
+        self.found(path, false, true, false)
+    }
+
     fn found(
         &self,
         path: &Path,

@@ -5,12 +5,15 @@ use std::path::PathBuf;
 use super::code;
 use super::disarm;
 use super::guarded::Guarded;
+use super::mention;
 use super::naming;
 use super::script;
 use crate::event::ToolView;
 use crate::fact::Facts;
 use crate::shell::Analysis;
+use crate::shell::DoubtKind;
 use crate::shell::Effect;
+use crate::shell::Invocation;
 use crate::shell::lexical;
 
 /// What would be changed, and by what.
@@ -49,9 +52,12 @@ pub(super) fn by_tool(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> 
 }
 
 /// Judges what a command line would run.
+///
+/// `text` is the line as it was given.
 pub(super) fn by_shell(
     guarded: &Guarded<'_>,
     analysis: &Analysis,
+    text: &str,
     depth: usize,
 ) -> Option<Attempt> {
     for effect in analysis.writes() {
@@ -97,25 +103,55 @@ pub(super) fn by_shell(
                     path,
                 })
         })
-        .or_else(|| by_doubt(analysis))
+        .or_else(|| by_assignment(guarded, analysis))
+        .or_else(|| by_doubt(analysis, text))
 }
 
-/// What a command would do, and the file that it is about.
-pub(super) type Found = (String, Option<PathBuf>);
-
-/// Makes the finding of a command that names no file.
-pub(super) fn act(what: &str) -> Found {
-    (what.to_owned(), None)
-}
-
-/// A part that could not be understood and names what is guarded.
-fn by_doubt(analysis: &Analysis) -> Option<Attempt> {
-    analysis.doubts.iter().find_map(|doubt| {
-        let named = code::changes_named(&doubt.text)?;
+/// A variable with a value that a shell runs when it is used in a sum, a prompt or an index.
+fn by_assignment(guarded: &Guarded<'_>, analysis: &Analysis) -> Option<Attempt> {
+    let here = Invocation {
+        work_dir: Some(analysis.surroundings.work_dir.clone()),
+        ..Invocation::default()
+    };
+    analysis.assignments.iter().find_map(|(name, value)| {
+        let is_code = !value.dynamic
+            && ["`", "$(", "()"]
+                .iter()
+                .any(|part| value.text.contains(part));
+        let hit = is_code
+            .then(|| mention::in_text(guarded, &here, &value.text))
+            .flatten()?;
         Some(Attempt {
-            by: "the command".to_owned(),
-            what: format!("perhaps change `{named}`: it could not be understood"),
-            path: None,
+            by: name.clone(),
+            what: format!("hold a command that may change `{}`", hit.display()),
+            path: Some(hit),
         })
+    })
+}
+
+/// A part that could not be understood, or not be followed to its end, in a line that names what is guarded.
+fn by_doubt(analysis: &Analysis, text: &str) -> Option<Attempt> {
+    let what = analysis.doubts.iter().find_map(|doubt| {
+        if doubt.kind == DoubtKind::TooComplex {
+            if let Some(named) = code::named(text).or_else(|| code::named(&doubt.text)) {
+                return Some(format!(
+                    "perhaps change `{named}`: it is too long or too deeply nested to be followed"
+                ));
+            }
+            let disarms = mention::disarms(text) || mention::disarms(&doubt.text);
+            return disarms.then(|| {
+                "perhaps disarm the policy: it is too long or too deeply nested to be followed"
+                    .to_owned()
+            });
+        }
+        let named = code::changes_named(&doubt.text)?;
+        Some(format!(
+            "perhaps change `{named}`: it could not be understood"
+        ))
+    })?;
+    Some(Attempt {
+        by: "the command".to_owned(),
+        what,
+        path: None,
     })
 }

@@ -2,14 +2,19 @@
 
 mod code;
 mod disarm;
+mod file;
+mod found;
 mod git;
 mod guarded;
 mod judgement;
 mod look;
+mod mention;
 mod names;
 mod naming;
 mod places;
 mod script;
+mod unseen;
+mod walk;
 
 use std::sync::Arc;
 
@@ -30,6 +35,7 @@ use crate::oracle::Mode;
 use crate::oracle::Oracle;
 use crate::oracle::OracleError;
 use crate::oracle::Programs;
+use crate::shell::DoubtKind;
 use crate::signal::Intensity;
 use crate::signal::Signal;
 
@@ -96,11 +102,30 @@ impl Oracle for SelfProtection {
             &self.last,
         );
         let attempt = judgement::by_tool(&guarded, facts, tool).or_else(|| {
-            facts
-                .shell()
-                .and_then(|shell| judgement::by_shell(&guarded, shell, 0))
+            facts.shell().and_then(|shell| {
+                let line = tool.command.as_deref().unwrap_or_default();
+                judgement::by_shell(&guarded, shell, line, 0)
+            })
         });
-        Ok(attempt.iter().map(signal).collect())
+        if let Some(attempt) = attempt {
+            return Ok(vec![signal(&attempt)]);
+        }
+        let unreadable = context.event().tool.as_ref().is_some_and(is_unreadable);
+        let limit = || {
+            facts
+                .shell()?
+                .doubts
+                .iter()
+                .find(|d| d.kind == DoubtKind::TooComplex)?;
+            Some("the command is too long or too deeply nested to be followed to its end")
+        };
+        let why = unreadable
+            .then_some("the input of the tool could not be read")
+            .or_else(limit);
+        why.map_or_else(
+            || Ok(Vec::new()),
+            |why| Err(OracleError::CannotTell(why.to_owned())),
+        )
     }
 
     fn mode(&self) -> Mode {
@@ -116,6 +141,14 @@ fn only_looks(call: &ToolCall) -> bool {
         ToolKind::Read | ToolKind::Search | ToolKind::Fetch | ToolKind::Agent
     );
     is_look && call.mcp.is_none()
+}
+
+/// Whether the input of a tool is JSON in a text, as some hosts give it, that does not parse.
+fn is_unreadable(call: &ToolCall) -> bool {
+    let begins = |text: &str| text.trim_start().starts_with(['{', '[']);
+    let is_broken = |text: &str| serde_json::from_str::<serde_json::Value>(text).is_err();
+    let text = call.input.as_str().filter(|text| begins(text));
+    text.is_some_and(is_broken)
 }
 
 fn signal(attempt: &Attempt) -> Signal {

@@ -1,24 +1,26 @@
 //! Naming: programs that are given what is guarded, and are not known to only read it.
 
-use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::code;
+use super::found::Found;
+use super::found::act;
 use super::guarded::Guarded;
-use super::judgement::Found;
-use super::judgement::act;
+use super::mention;
+use super::mention::covers;
+use super::mention::path_of;
 use super::places::guarded_in;
+use super::unseen;
+use super::walk;
 use crate::program;
 use crate::program::Fact;
 use crate::shell::Analysis;
-use crate::shell::Effect;
 use crate::shell::Invocation;
-use crate::shell::PathEffect;
 use crate::shell::Word;
 use crate::shell::anywhere_below;
 use crate::shell::found_by_find;
-use crate::shell::lexical;
+use crate::shell::sed_scripts;
 
 /// Finds what a program would do to the guarded files that it is given.
 pub(super) fn find(
@@ -34,21 +36,9 @@ pub(super) fn find(
         .or_else(|| lays_over(guarded, invocation))
         .or_else(|| by_search(guarded, analysis, invocation))
         .or_else(|| by_finding(guarded, analysis, invocation, reads))
+        .or_else(|| unseen::find(guarded, analysis, invocation))
+        .or_else(|| unseen::by_code(invocation))
         .or_else(|| by_given(guarded, analysis, invocation, reads))
-}
-
-/// Returns what is guarded and is, or holds, the file that a word names.
-pub(super) fn covers(
-    guarded: &Guarded<'_>,
-    invocation: &Invocation,
-    text: &str,
-) -> Option<PathBuf> {
-    guarded.covers_word(&path_of(guarded, invocation, text))
-}
-
-fn path_of(guarded: &Guarded<'_>, invocation: &Invocation, text: &str) -> PathBuf {
-    let dir = invocation.work_dir.as_deref();
-    lexical(text, dir.unwrap_or_else(|| Path::new("")), guarded.home())
 }
 
 /// A second name for a guarded file, or for what holds it, would be a way round.
@@ -118,30 +108,21 @@ fn by_search(guarded: &Guarded<'_>, analysis: &Analysis, invocation: &Invocation
         "fd" | "fdfind" => &["fd", "fdfind", "xargs", "gxargs", "parallel"],
         _ => return None,
     };
-    let is_hidden = |text: &str| text.contains("/.") || text.contains(".ahp");
-    let mut words = invocation.arguments.iter().map(|word| word.text.as_str());
     // A search that leaves hidden folders out does not meet what is guarded.
-    let leaves_out =
-        words.clone().any(|w| matches!(w, "!" | "-not" | "-prune")) && words.any(is_hidden);
-    if leaves_out || !changes_through(analysis, through) {
+    if walk::leaves_out(invocation) || !changes_through(analysis, through) {
         return None;
     }
     let hit = if program.starts_with("fd") {
         let mut patterns = invocation.operands();
-        patterns.find_map(|word| {
+        let named = patterns.find_map(|word| {
             let plain: String = word.text.chars().filter(|c| !"\\^$".contains(*c)).collect();
             covers(guarded, invocation, &plain)
-        })
+        });
+        named.or_else(|| walk::found_by_fd(guarded, invocation))
     } else {
         let found = found_by_find(invocation).into_iter();
         found.map(anywhere_below).find_map(|word| {
-            guarded.hit(&PathEffect {
-                path: path_of(guarded, invocation, &word.text),
-                effect: Effect::Delete,
-                program: String::new(),
-                recursive: true,
-                inexact: true,
-            })
+            guarded.hit(&walk::taken(path_of(guarded, invocation, &word.text), true))
         })
     }?;
     Some((
@@ -153,7 +134,10 @@ fn by_search(guarded: &Guarded<'_>, analysis: &Analysis, invocation: &Invocation
 /// Whether something that came through one of these programs changes what it is given.
 fn changes_through(analysis: &Analysis, programs: &[&str]) -> bool {
     let mut inner = analysis.invocations.iter();
-    inner.any(|i| i.through(programs) && !only_reads(i) && !i.emulated)
+    inner.any(|i| {
+        let is_fixer = i.known().is(Fact::Fixes);
+        i.through(programs) && !only_reads(i) && !i.emulated && !is_fixer
+    })
 }
 
 /// Whether a program unpacks what it reads into the directory where it stands.
@@ -190,12 +174,21 @@ fn by_finding(
     if unpacks || (invocation.program == "parallel" && changes_through(analysis, &["parallel"])) {
         given.push(invocation.fed_by.clone());
     }
-    let finders = given
+    let is_fixer = invocation.known().is(Fact::Fixes);
+    let mut finders = given
         .into_iter()
         .filter_map(|range| analysis.invocations.get(range));
-    let hit = finders.flatten().find_map(|finder| {
-        let mut operands = finder.operands();
-        operands.find_map(|word| covers(guarded, finder, &word.text))
+    let hit = finders.find_map(|finders| {
+        let named = finders.iter().find_map(|finder| {
+            let mut operands = finder.operands();
+            operands.find_map(|word| covers(guarded, finder, &word.text))
+        });
+        let walked = || {
+            (!is_fixer)
+                .then(|| walk::listed(guarded, finders))
+                .flatten()
+        };
+        named.or_else(walked)
     })?;
     Some((
         format!("change what lies in `{}`", hit.display()),
@@ -203,46 +196,83 @@ fn by_finding(
     ))
 }
 
-/// A program that is given a guarded file and may do anything to it.
+/// A program that is given a guarded file, in any form, and is not known to only read it with the options that it has.
 fn by_given(
     guarded: &Guarded<'_>,
     analysis: &Analysis,
     invocation: &Invocation,
     reads: bool,
 ) -> Option<Found> {
-    let program = invocation.program.as_str();
-    let mounts = program::find(program).is(Fact::Mounts);
-    // What a wrapper runs is judged by itself.
-    let wraps = |i: &Arc<Invocation>| i.wrappers.iter().any(|w| w == program);
-    if reads || (!mounts && analysis.invocations.iter().any(wraps)) {
+    let known = invocation.known();
+    let is_console = known.is(Fact::Console);
+    let is_language = known.is(Fact::Language);
+    if known.is(Fact::Evaluates)
+        && let Some(hit) = evaluated(guarded, invocation)
+    {
+        let what = format!("run what may change `{}`", hit.display());
+        return Some((what, Some(hit)));
+    }
+    let reads = reads && !is_steered(analysis, invocation);
+    if reads && !known.is(Fact::Language) {
         return None;
     }
-    let options = invocation.before_dashes().count();
+    let mounts = known.is(Fact::Mounts);
+    let inner = Inner::of(analysis, invocation);
     // What is replaced in a file may look like a path.
-    let known = program::find(program);
-    let script = known.is(Fact::PatternFirst).then(|| {
+    let is_replaced = known.is(Fact::PatternFirst) && !known.is(Fact::Unless);
+    let script = is_replaced.then(|| {
         let own = invocation.own_operands(known).next();
         own.map_or("", |word| word.text.as_str())
     });
-    let mut words = invocation.arguments.iter().enumerate();
-    let hit = words.find_map(|(nth, word)| {
+    let options = invocation.before_dashes().count();
+    let in_text = |text: &str| {
+        let is_read = (mention::is_prose(text) && !is_console) || inner.runs(text);
+        (!is_read)
+            .then(|| mention::in_text(guarded, invocation, text))
+            .flatten()
+    };
+    let mut is_message = false;
+    let by_argument = |(nth, word): (usize, &Word)| {
         let text = word.text.as_str();
-        if script == Some(text)
-            || text.contains(char::is_whitespace)
-            || (mounts && text.ends_with(":ro"))
+        let was_message = std::mem::replace(&mut is_message, known.lists(Fact::Texts, text));
+        if reads
+            || was_message
+            || (script == Some(text) && (!is_language || replaces(text)))
+            || inner.is_given(text)
         {
             return None;
         }
-        // An option is no path, but may hold one.
+        if text.contains(char::is_whitespace) || (is_console && text.contains(['(', '"', '\''])) {
+            return in_text(text);
+        }
+        if mounts && text.ends_with(":ro") {
+            return None;
+        }
         let is_option = nth <= options && text.starts_with('-');
-        let whole = (!is_option)
-            .then(|| covers(guarded, invocation, text))
-            .flatten();
-        whole.or_else(|| {
-            let mut parts = text.split(['=', ':', ',']).filter(|part| *part != text);
-            parts.find_map(|part| covers(guarded, invocation, part))
+        mention::in_word(guarded, invocation, text, is_option)
+    };
+    let mut arguments = invocation.arguments.iter().enumerate();
+    let hit = arguments
+        .find_map(by_argument)
+        .or_else(|| {
+            let mut variables = invocation.environment.iter();
+            variables.find_map(|(_, value)| {
+                let is_text = value.text.contains([' ', '(', '\'', '"']);
+                if is_text {
+                    mention::in_text(guarded, invocation, &value.text)
+                } else {
+                    mention::in_word(guarded, invocation, &value.text, false)
+                }
+            })
         })
-    })?;
+        .or_else(|| {
+            let takes_data = reads || is_language || known.is(Fact::Data) || known.is(Fact::Shell);
+            let stdin = invocation
+                .stdin
+                .text()
+                .filter(|_| !takes_data && inner.is_empty())?;
+            in_text(stdin)
+        })?;
     Some((
         format!(
             "be given `{}` and is not known to only read it",
@@ -252,12 +282,76 @@ fn by_given(
     ))
 }
 
+/// The commands that an invocation starts, which are judged by themselves.
+struct Inner<'a>(Vec<&'a Invocation>);
+
+impl<'a> Inner<'a> {
+    fn of(analysis: &'a Analysis, outer: &Invocation) -> Self {
+        let program = outer.program.as_str();
+        let is_inner = |i: &&'a Arc<Invocation>| i.wrappers.iter().any(|w| w == program);
+        let inner = analysis.invocations.iter().filter(is_inner);
+        Self(inner.map(AsRef::as_ref).collect())
+    }
+
+    const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether a word is one of an inner command.
+    fn is_given(&self, word: &str) -> bool {
+        self.0.iter().any(|inner| {
+            let variables = inner.environment.iter();
+            inner.path.text == word
+                || inner.arguments.iter().any(|argument| argument.text == word)
+                || variables
+                    .map(|(name, value)| (name.as_str(), value.text.as_str()))
+                    .any(|pair| word.split_once('=') == Some(pair))
+        })
+    }
+
+    /// Whether a text is one that an inner shell runs.
+    fn runs(&self, text: &str) -> bool {
+        self.0.iter().any(|inner| text.contains(&inner.path.text))
+    }
+}
+
+/// Whether code only replaces one text with another: `s/a/b/`.
+fn replaces(code: &str) -> bool {
+    let starts = ["s/", "s#", "s|", "s,", "tr/", "y/"];
+    starts.iter().any(|start| code.starts_with(start))
+}
+
+/// Returns what is guarded and named by a command in the index of a variable: `test -v 'a[$(command)]'`.
+fn evaluated(guarded: &Guarded<'_>, invocation: &Invocation) -> Option<PathBuf> {
+    let words = invocation.arguments.iter();
+    words
+        .filter(|word| word.made_by.is_empty() && word.text.contains(['$', '`']))
+        .find_map(|word| mention::in_text(guarded, invocation, &word.text))
+}
+
+/// Whether a variable is set that may make a program do more than its options say.
+fn is_steered(analysis: &Analysis, invocation: &Invocation) -> bool {
+    let any = program::find("*");
+    let is_harmless = |name: &str| {
+        any.lists(Fact::HarmlessVariables, name) || any.lists(Fact::RunsVariables, name)
+    };
+    let steers = |name: &str| any.lists(Fact::Steers, name);
+    let mut own = invocation.environment.iter();
+    let mut lasting = analysis.assignments.iter();
+    let hides = |i: &Arc<Invocation>| i.program == "hash" && i.has_short('p');
+    if analysis.invocations.iter().any(hides) {
+        return true;
+    }
+    own.any(|(name, _)| !is_harmless(name)) || lasting.any(|(name, _)| steers(name))
+}
+
 /// Whether a program leaves the files that it is given as they are, but for what its effects tell.
 fn only_reads(invocation: &Invocation) -> bool {
     let known = invocation.known();
     let program = invocation.program.as_str();
+    let is_sed = matches!(program, "sed" | "gsed");
     known.is(Fact::Agent)
         || known.is(Fact::ByEffect)
-        || invocation.only_reads()
-        || (code::is_interpreter(program) && code::only_reads(invocation))
+        || (invocation.only_reads() && !(is_sed && sed_scripts(invocation).runs_input))
+        || (known.is(Fact::Language) && code::only_reads(invocation))
 }

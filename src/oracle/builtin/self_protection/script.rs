@@ -1,14 +1,17 @@
 //! Script: what lies in files that a command takes its instructions from, read and judged.
 
 use std::fs;
-use std::io::Read as _;
 use std::ops::Range;
 use std::path::Path;
 
 use super::code;
+use super::file::read;
+use super::found::Found;
+use super::found::act;
 use super::guarded::Guarded;
-use super::judgement::Found;
 use super::judgement::by_shell;
+use crate::program;
+use crate::program::Fact;
 use crate::shell::Analysis;
 use crate::shell::Invocation;
 use crate::shell::Stdin;
@@ -19,8 +22,9 @@ use crate::shell::lexical;
 
 /// How deep scripts that run scripts are followed.
 const MAX_SCRIPTS: usize = 3;
-/// The longest script or patch that is read, in bytes.
-const MAX_FILE: u64 = 512 * 1024;
+
+/// How many files are read that a pattern names.
+const MAX_MATCHES: usize = 32;
 
 /// A script or a patch that lies on the disk, read and judged.
 pub(super) fn find(
@@ -29,7 +33,7 @@ pub(super) fn find(
     invocation: &Invocation,
     depth: usize,
 ) -> Option<Found> {
-    if invocation.remote || depth >= MAX_SCRIPTS {
+    if invocation.remote {
         return None;
     }
     let files = Files {
@@ -48,10 +52,8 @@ pub(super) fn find(
     if by_variable.is_some() {
         return by_variable;
     }
-    let is_shell = matches!(
-        program,
-        "sh" | "bash" | "zsh" | "dash" | "ksh" | "source" | "." | "eval"
-    );
+    let is_shell =
+        program::find(program).is(Fact::Shell) || matches!(program, "source" | "." | "eval");
     if program == "patch" || is_git_apply(invocation) {
         let named = files
             .read_by(invocation)
@@ -72,10 +74,7 @@ pub(super) fn find(
         return run("sh", &files.text(&word.text)?);
     }
     if is_shell || code::is_interpreter(program) {
-        let takes_code = program == "eval"
-            || ["-c", "-e"]
-                .iter()
-                .any(|o| invocation.arguments.iter().any(|w| w.text == *o));
+        let takes_code = program == "eval" || takes_code(invocation);
         if takes_code {
             let made = invocation.arguments.iter().map(|word| word.made_by.clone());
             let texts = made.flat_map(|range| files.named_by(range));
@@ -83,9 +82,12 @@ pub(super) fn find(
                 .into_iter()
                 .find_map(|text| run(program_or_shell(program), &text));
         }
-        if let Some(word) = invocation.operands().next() {
-            if let Some(text) = files.text(&word.text) {
-                return run(program, &text);
+        // What an editor or a console is given is no script.
+        let is_given_scripts = is_shell || program::find(program).is(Fact::Language);
+        if let Some(word) = invocation.operands().next().filter(|_| is_given_scripts) {
+            let texts = files.texts(word);
+            if !texts.is_empty() {
+                return texts.iter().find_map(|text| run(program, text));
             }
             let texts = files.named_by(word.made_by.clone());
             return texts.iter().find_map(|text| run(program, text));
@@ -99,11 +101,11 @@ pub(super) fn find(
         files.text(&invocation.path.text)?
     } else {
         // A search path of its own may lead to a script of the project.
-        let (_, path) = invocation
-            .environment
-            .iter()
+        let own = invocation.environment.iter();
+        let (_, path) = own
+            .chain(&analysis.assignments)
             .find(|(name, _)| name == "PATH")?;
-        let mut dirs = path.text.split(':');
+        let mut dirs = path.text.split(':').filter(|dir| !dir.starts_with('$'));
         dirs.find_map(|dir| files.text(&format!("{dir}/{program}")))?
     };
     let first = text.lines().next().filter(|l| l.starts_with("#!"))?;
@@ -111,6 +113,25 @@ pub(super) fn find(
         .split(['/', ' '])
         .rfind(|w| !w.is_empty() && !w.starts_with('-'))?;
     run(interpreter, &text)
+}
+
+/// Whether an interpreter is given code among its words.
+fn takes_code(invocation: &Invocation) -> bool {
+    let known = program::find(&invocation.program);
+    let options = invocation
+        .arguments
+        .iter()
+        .map(|word| word.text.as_str())
+        .take_while(|text| text.starts_with(['-', '+']));
+    let is_code = |option: &str| {
+        let letters = option.trim_start_matches('-');
+        let ends = |code: &str| code.len() == 2 && code.chars().nth(1) == letters.chars().last();
+        known.lists(Fact::Code, option)
+            || known.is(Fact::Shell) && !option.starts_with("--") && letters.contains('c')
+            || !option.starts_with("--") && known.words(Fact::Code).any(ends)
+    };
+    let mut options = options;
+    options.any(is_code)
 }
 
 fn program_or_shell(program: &str) -> &str {
@@ -179,6 +200,26 @@ impl Files<'_> {
         })
     }
 
+    /// Returns the texts of the files that a word names, as a pattern too.
+    fn texts(&self, word: &Word) -> Vec<String> {
+        if !word.text.contains(['*', '?', '[']) {
+            return self.text(&word.text).into_iter().collect();
+        }
+        let path = lexical(&word.text, self.dir, self.guarded.home());
+        let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
+            return Vec::new();
+        };
+        let name = name.to_string_lossy();
+        let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+        entries
+            .filter(|entry| {
+                fast_glob::glob_match(name.as_ref(), entry.file_name().to_string_lossy().as_ref())
+            })
+            .take(MAX_MATCHES)
+            .filter_map(|entry| read(&entry.path()))
+            .collect()
+    }
+
     /// Returns the texts of the files that some invocations name.
     fn named_by(&self, range: Range<usize>) -> Vec<String> {
         let invocations = self.analysis.invocations.get(range).unwrap_or_default();
@@ -216,21 +257,13 @@ fn run_script(files: &Files<'_>, interpreter: &str, text: &str, depth: usize) ->
             surroundings,
         )
     };
-    let attempt = by_shell(files.guarded, &inner, depth + 1)?;
+    // Scripts that start one another without end are not followed to it.
+    if depth >= MAX_SCRIPTS {
+        return Some(act("run scripts that start more scripts than are followed"));
+    }
+    let attempt = by_shell(files.guarded, &inner, text, depth + 1)?;
     Some((
         format!("run a script that would {}", attempt.what),
         attempt.path,
     ))
-}
-
-/// Reads a file that is no larger than a script would be.
-pub(super) fn read(path: &Path) -> Option<String> {
-    let file = fs::File::open(path).ok()?;
-    let meta = file.metadata().ok()?;
-    if !meta.is_file() || meta.len() > MAX_FILE {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    file.take(MAX_FILE).read_to_end(&mut bytes).ok()?;
-    String::from_utf8(bytes).ok()
 }

@@ -1,0 +1,11 @@
+//! Found: what a command would do to what is guarded.
+
+use std::path::PathBuf;
+
+/// What a command would do, as the end of "would …", and the file that it is about.
+pub(super) type Found = (String, Option<PathBuf>);
+
+/// Makes the finding of a command that names no file.
+pub(super) fn act(what: &str) -> Found {
+    (what.to_owned(), None)
+}

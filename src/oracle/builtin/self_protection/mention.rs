@@ -1,0 +1,118 @@
+//! Mention: where a word or a text names what is guarded, in whatever form it stands there.
+
+use std::path::Path;
+use std::path::PathBuf;
+
+use super::guarded::Guarded;
+use crate::program;
+use crate::program::Fact;
+use crate::shell::Invocation;
+use crate::shell::lexical;
+
+/// How many parts of a text are looked at; what is longer is not judged by its parts but by its words.
+const MAX_PARTS: usize = 4096;
+
+/// Returns what is guarded and is, or holds, the file that a word names as a whole.
+pub(super) fn covers(
+    guarded: &Guarded<'_>,
+    invocation: &Invocation,
+    text: &str,
+) -> Option<PathBuf> {
+    let path = path_of(guarded, invocation, text);
+    if text.contains(['*', '?', '[']) {
+        return guarded.covers_pattern(&path);
+    }
+    guarded.covers_word(&path)
+}
+
+pub(super) fn path_of(guarded: &Guarded<'_>, invocation: &Invocation, text: &str) -> PathBuf {
+    let dir = invocation.work_dir.as_deref();
+    lexical(text, dir.unwrap_or_else(|| Path::new("")), guarded.home())
+}
+
+/// Returns what is guarded and named by a word without blanks: as a whole, behind an option, in a list.
+pub(super) fn in_word(
+    guarded: &Guarded<'_>,
+    invocation: &Invocation,
+    text: &str,
+    is_option: bool,
+) -> Option<PathBuf> {
+    let named = |part: &str| covers(guarded, invocation, part);
+    if !is_option && let Some(hit) = named(text) {
+        return Some(hit);
+    }
+    let mut parts = text.split(['=', ':', ',', '@']);
+    if let Some(hit) = parts.find_map(|part| (part != text).then(|| named(part)).flatten()) {
+        return Some(hit);
+    }
+    // `-oFILE`, and the same behind other letters.
+    if !is_option || text.starts_with("--") {
+        return None;
+    }
+    let begins = text.find(['/', '~', '.']).into_iter().chain([2, 3]);
+    begins
+        .filter_map(|at| text.get(at..).filter(|rest| !rest.is_empty()))
+        .find_map(named)
+}
+
+/// Returns what is guarded and named by a part of a text: a command, a script, a setting.
+pub(super) fn in_text(
+    guarded: &Guarded<'_>,
+    invocation: &Invocation,
+    text: &str,
+) -> Option<PathBuf> {
+    let joined;
+    let mut texts = vec![text];
+    // Code may put a name together: `".a" "hp"`, `'.a'+'hp'`, `.a\hp`.
+    if text.contains(['"', '\'', '\\']) {
+        joined = ["\" \"", "\"+\"", "'+'", "\".\"", "'.'", "\"", "'", "\\"]
+            .iter()
+            .fold(text.to_owned(), |text, part| text.replace(part, ""));
+        texts.push(&joined);
+    }
+    let is_border =
+        |c: char| c.is_whitespace() || c.is_control() || "'\"`(){};|&<>,=:@!#\\$+".contains(c);
+    texts
+        .into_iter()
+        .flat_map(|text| text.split(is_border))
+        .filter(|part| part.contains(['.', '~', '/']) && part.len() > 2)
+        .take(MAX_PARTS)
+        .find_map(|part| covers(guarded, invocation, part.trim_end_matches(['.', ']'])))
+}
+
+/// Whether a text holds a command of ours that disarms.
+pub(super) fn disarms(text: &str) -> bool {
+    let words: Vec<&str> = text
+        .split(|c: char| c.is_whitespace() || "'\"`();|&,[]".contains(c))
+        .filter(|word| !word.is_empty())
+        .collect();
+    words.iter().enumerate().any(|(at, word)| {
+        let is_ours = matches!(word.rsplit('/').next(), Some("ahp" | "ahp-hooks"));
+        // Code may say the name of the program twice.
+        let mut next = words.iter().skip(at + 1).take(2);
+        is_ours && next.any(|next| DISARMING.contains(next))
+    })
+}
+
+/// The commands of ours that only a person gives.
+const DISARMING: &[&str] = &["edit", "hook", "respond", "trust", "uninstall"];
+
+/// Whether a text with blanks in it reads as one that is written for people, not for a program.
+pub(super) fn is_prose(text: &str) -> bool {
+    text.contains(char::is_whitespace)
+        && !text.contains([';', '|', '&', '<', '>', '$', '`', '{', '=', '!', '\\'])
+        && !text.starts_with(['.', ':', '-', '/', '+', '%'])
+        && !text.split_whitespace().next().is_some_and(is_command)
+}
+
+/// Whether a word is a program that may change files, or a command of a console.
+fn is_command(word: &str) -> bool {
+    let known = program::find(word);
+    let changes = [Fact::Every, Fact::ToLast, Fact::Output, Fact::Language];
+    changes.into_iter().any(|fact| known.is(fact))
+        || known.is(Fact::Shell)
+        || matches!(
+            word,
+            "w" | "write" | "wq" | "set" | "output" | "log" | "dump" | "save" | "saveas" | "source"
+        )
+}

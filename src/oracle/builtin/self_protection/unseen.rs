@@ -1,0 +1,149 @@
+//! Unseen: code that only shows when it runs, judged by what it is made of.
+
+use std::ops::Range;
+use std::path::Path;
+use std::path::PathBuf;
+
+use super::found::Found;
+use super::found::act;
+use super::guarded::Guarded;
+use super::mention;
+use crate::program;
+use crate::program::Fact;
+use crate::shell::Analysis;
+use crate::shell::Invocation;
+use crate::shell::Stdin;
+use crate::shell::Word;
+use crate::shell::lexical;
+
+/// Finds a program that runs what this line makes, where what it is made of names what is guarded.
+pub(super) fn find(
+    guarded: &Guarded<'_>,
+    analysis: &Analysis,
+    invocation: &Invocation,
+) -> Option<Found> {
+    if invocation.remote {
+        return None;
+    }
+    let sources = sources(analysis, invocation)?;
+    let made_of = analysis.invocations.get(sources)?;
+    let hit = made_of.iter().find_map(|one| {
+        let redirects = one.redirects.iter().filter(|r| r.operator == "<<<");
+        let variables = one.environment.iter().map(|(_, value)| value);
+        let words = one.arguments.iter().chain(variables);
+        words
+            .map(|word| word.text.as_str())
+            .chain(redirects.map(|r| r.target.text.as_str()))
+            .chain(one.stdin.text())
+            .find_map(|text| {
+                let disarms = || mention::disarms(text).then(PathBuf::new);
+                mention::in_text(guarded, one, text).or_else(disarms)
+            })
+    })?;
+    let path = (!hit.as_os_str().is_empty()).then_some(hit);
+    let what = path.as_ref().map_or_else(
+        || "run what may be a command that disarms the policy".to_owned(),
+        |path| format!("run what may change `{}`", path.display()),
+    );
+    Some((what, path))
+}
+
+/// Finds code that starts one of our commands which only a person gives.
+pub(super) fn by_code(invocation: &Invocation) -> Option<Found> {
+    let known = program::find(&invocation.program);
+    if !known.is(Fact::Language) && !known.is(Fact::Console) {
+        return None;
+    }
+    let words = invocation.arguments.iter().map(|word| word.text.as_str());
+    let mut texts = words
+        .filter(|text| text.contains(['(', ' ', '\n']))
+        .chain(invocation.stdin.text());
+    texts.find(|text| mention::disarms(text) && starts_programs(text))?;
+    Some(act("run code that may disarm the policy"))
+}
+
+/// Whether code holds the name of a call that starts programs.
+fn starts_programs(code: &str) -> bool {
+    let lower = code.to_lowercase();
+    [
+        "exec",
+        "spawn",
+        "system",
+        "popen",
+        "call",
+        "run",
+        "`",
+        "!",
+        "| getline",
+        "| \"",
+        "output(",
+    ]
+    .iter()
+    .any(|name| lower.contains(name))
+}
+
+/// Returns which invocations make the code that a program runs, where that code is not known.
+fn sources(analysis: &Analysis, invocation: &Invocation) -> Option<Range<usize>> {
+    let known = program::find(&invocation.program);
+    let is_piped = matches!(invocation.stdin, Stdin::Pipe);
+    let fed = || (is_piped && !invocation.fed_by.is_empty()).then(|| invocation.fed_by.clone());
+    let line = || Some(0..analysis.invocations.len());
+    let reads_script = matches!(invocation.program.as_str(), "source" | ".");
+    if invocation.program == "eval" {
+        return fed();
+    }
+    if known.is(Fact::Shell) || known.is(Fact::Language) || reads_script {
+        let takes_code = invocation
+            .arguments
+            .iter()
+            .take_while(|word| word.text.starts_with(['-', '+']))
+            .any(|word| is_code_option(known, &word.text));
+        if takes_code {
+            return fed();
+        }
+        return match invocation.operands().next() {
+            Some(script) if is_descriptor(&script.text) => line(),
+            Some(script) if !script.made_by.is_empty() => Some(script.made_by.clone()),
+            Some(script) if is_written(analysis, invocation, script) => line(),
+            Some(script) if script.text != "-" => None,
+            _ => fed(),
+        };
+    }
+    let runs_input = matches!(
+        invocation.program.as_str(),
+        "at" | "batch" | "crontab" | "parallel"
+    ) || (known.lines(Fact::Runs).any(|line| line.contains(" opens"))
+        && invocation.operands().next().is_none());
+    if runs_input {
+        return fed();
+    }
+    let is_made =
+        invocation.path.text.contains('/') && is_written(analysis, invocation, &invocation.path);
+    is_made.then(line).flatten()
+}
+
+fn is_code_option(known: program::Program, option: &str) -> bool {
+    if known.is(Fact::Shell) {
+        return !option.starts_with("--") && option.contains('c') || option == "--command";
+    }
+    known.words(Fact::Code).any(|code| {
+        option == code
+            || (code.len() == 2
+                && !option.starts_with("--")
+                && code.get(1..).is_some_and(|letter| option.ends_with(letter)))
+    })
+}
+
+/// Whether a file is one that the shell has opened.
+fn is_descriptor(file: &str) -> bool {
+    file.starts_with("/dev/fd/") || file.starts_with("/proc/self/fd/") || file == "/dev/stdin"
+}
+
+/// Whether a file is written by this very line.
+fn is_written(analysis: &Analysis, invocation: &Invocation, file: &Word) -> bool {
+    let dir = invocation.work_dir.as_deref();
+    let home = analysis.surroundings.home.as_deref();
+    let path = lexical(&file.text, dir.unwrap_or_else(|| Path::new("")), home);
+    let mut writes = analysis.writes().into_iter();
+    writes.any(|effect| effect.path == path || (effect.inexact && effect.path.starts_with(&path)))
+}

@@ -1,0 +1,184 @@
+//! Ways round the policy at the seams: our own runner, limits of the analysis, forms of a tool's input, told as a host
+//! tells them and judged by the program itself.
+
+use serde_json::Value;
+use serde_json::json;
+
+use super::project;
+use crate::world::World;
+
+/// A project with a policy that binds something else.
+fn governed() -> World {
+    let world = project();
+    world.write(
+        ".ahp/hooks.yaml",
+        "hooks: {pre-issue-submit: [{oracle: ChecklistValidator}]}\n",
+    );
+    world
+}
+
+/// Judges a call of a tool by `ahp run`; returns the exit code and what was said.
+fn judged(world: &World, tool: &str, input: &Value) -> (i32, String) {
+    let input = input.to_string();
+    let ran = world.ahp(&["run", "pre-tool-use", "--tool", tool, "--input", &input]);
+    (ran.code, format!("{}{}", ran.stdout, ran.stderr))
+}
+
+fn assert_stopped(world: &World, tool: &str, input: &Value) {
+    let (code, said) = judged(world, tool, input);
+    assert_eq!(code, 2, "{tool} {input}: {said}");
+}
+
+fn assert_passes(world: &World, tool: &str, input: &Value) {
+    let (code, said) = judged(world, tool, input);
+    assert_eq!(code, 0, "{tool} {input}: {said}");
+}
+
+#[test]
+fn our_own_runner_is_seen_through() {
+    let world = governed();
+    for command in [
+        "ahp exec -- rm -rf .ahp",
+        "ahp exec rm -rf .ahp",
+        "ahp exec -- sh -c 'rm -rf .ahp'",
+        "ahp exec -- ahp trust -y",
+        "alias x='ahp exec --'; x rm -rf .ahp",
+    ] {
+        assert_stopped(&world, "Bash", &json!({"command": command}));
+    }
+    assert_passes(
+        &world,
+        "Bash",
+        &json!({"command": "ahp exec -- git commit -m x"}),
+    );
+}
+
+#[test]
+fn a_limit_of_the_analysis_does_not_open_the_gate() {
+    let world = governed();
+    let doubled = format!(
+        "x=':;:;:;:;'; {} eval \"$x\"; rm -rf .ahp",
+        "x=$x$x; ".repeat(12)
+    );
+    for command in [
+        format!("{}rm -rf .ahp", "env ".repeat(30)),
+        format!("{}rm -rf .ahp", ":;".repeat(4100)),
+        doubled,
+    ] {
+        assert_stopped(&world, "Bash", &json!({"command": command}));
+    }
+    let (code, said) = judged(&world, "Bash", &json!({"command": ":;".repeat(4100)}));
+    assert!(code != 0 || said.contains("cannot-tell"), "{code} {said}");
+}
+
+#[test]
+fn a_tools_own_directory_counts() {
+    let world = governed();
+    for key in [
+        "dir_path",
+        "workdir",
+        "working_directory",
+        "directory",
+        "cwd",
+    ] {
+        let input = json!({"command": "rm hooks.yaml", key: ".ahp"});
+        assert_stopped(&world, "run_shell_command", &input);
+        let input = json!({"command": "rm hooks.yaml", key: "src"});
+        assert_passes(&world, "run_shell_command", &input);
+    }
+}
+
+#[test]
+fn a_field_beside_an_edit_makes_no_reading_of_it() {
+    let world = governed();
+    for (tool, input) in [
+        (
+            "Edit",
+            json!({"command": "view", "file_path": ".ahp/hooks.yaml", "old_string": "a", "new_string": "b"}),
+        ),
+        (
+            "replace",
+            json!({"command": "view", "file_path": ".ahp/hooks.yaml"}),
+        ),
+        (
+            "apply_patch",
+            json!({"input": "*** Begin Patch\n *** Delete File: .ahp/hooks.yaml\n*** End Patch"}),
+        ),
+        (
+            "Bash",
+            json!({"command": "apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: .ahp/hooks.yaml\n*** End Patch\nEOF"}),
+        ),
+    ] {
+        assert_stopped(&world, tool, &input);
+    }
+    let view = json!({"command": "view", "path": ".ahp/hooks.yaml"});
+    assert_passes(&world, "str_replace_based_edit_tool", &view);
+}
+
+#[test]
+fn an_input_of_no_known_form_is_judged_or_asked_about() {
+    let world = governed();
+    for input in [
+        json!({"code": "rm -rf .ahp"}),
+        json!({"argv": ["rm", "-rf", ".ahp"]}),
+        json!({"shell_command": "rm -rf .ahp"}),
+        json!({"CommandLine": "rm -rf .ahp"}),
+        json!({"command": {"text": "rm -rf .ahp"}}),
+        json!({"action": {"command": ["rm", "-rf", ".ahp"]}}),
+    ] {
+        assert_stopped(&world, "Bash", &input);
+    }
+    for broken in ["{\"command\": 1e999}", "{\"command\": \"\\ud800\"}"] {
+        let (code, said) = judged(&world, "Bash", &json!(broken));
+        assert!(code != 0 || said.contains("cannot-tell"), "{code} {said}");
+    }
+}
+
+#[test]
+fn gits_wires_are_held() {
+    let world = governed();
+    for command in [
+        "git commit --no-veri -m x",
+        "git config alias.c 'commit --no-verify'",
+        "git config include.path /tmp/x",
+        "git config --global include.path /tmp/x",
+        "git config extensions.worktreeConfig true",
+        "git sparse-checkout init",
+        "git mv .a?p x",
+        "GIT_EDITOR='sed -i d' git config -e",
+    ] {
+        assert_stopped(&world, "Bash", &json!({"command": command}));
+    }
+}
+
+#[test]
+fn an_agent_tells_no_events_and_gives_no_answers_of_a_person() {
+    let world = governed();
+    for command in [
+        "echo '{\"hook_event_name\": \"Stop\"}' | ahp hook",
+        "ahp hook claude-code < stop.json",
+        "ahp respond --stdin <<< '{\"by\": \"human\"}'",
+        "ahp respond --stdin < answer.json",
+        "ahp respond x accept --by human",
+    ] {
+        assert_stopped(&world, "Bash", &json!({"command": command}));
+    }
+    let own = json!({"command": "ahp respond x accept --by agent"});
+    assert_passes(&world, "Bash", &own);
+}
+
+#[test]
+fn what_starts_with_a_session_is_held() {
+    let world = governed();
+    for path in [
+        "~/.config/fish/conf.d/x.fish",
+        "~/.config/environment.d/x.conf",
+        "~/.bash_login",
+        "~/.zlogin",
+    ] {
+        let input = json!({"file_path": path, "content": "AHP_TRUST=all"});
+        assert_stopped(&world, "Write", &input);
+    }
+    let escaped = json!({"file_path": ".vscode/settings.json", "content": "{\"chat.\\u0075seHooks\": false}"});
+    assert_stopped(&world, "Write", &escaped);
+}
