@@ -302,11 +302,12 @@ const ISSUE: &str = "---\nid: FEAT-0001\ntype: feature\nstatus: open\nstage: doi
 #[test]
 fn every_command_runs_and_prints_what_is_shown() {
     let world = World::new("");
-    // The first policy is the README's own.
+    // The policy with gates for the work is the README's own.
     let readme = blocks("README.md");
     let policy = readme
         .iter()
-        .find(|block| block.language == "yaml")
+        .filter(|block| block.language == "yaml")
+        .nth(1)
         .unwrap();
     world.write(".ahp/hooks.yaml", &policy.text);
     world.write(

@@ -288,7 +288,7 @@ fn a_wrong_name_is_answered_with_the_nearest() {
 
 #[test]
 fn doctor_sends_a_canary_through_what_is_wired() {
-    let world = World::new("hooks: {}\n");
+    let world = World::new("hooks: {pre-tool-use: [{oracle: PermissionChecker}]}\n");
     ahp(&world, &["install", "claude-code"]);
     ahp(&world, &["install", "codex", "--user"]);
     let examined = |world: &World| {
@@ -312,7 +312,7 @@ fn doctor_sends_a_canary_through_what_is_wired() {
     // And a hook that was changed is one that Codex no longer trusts.
     let hooks = world.home().join(".codex/hooks.json");
     let text = fs::read_to_string(&hooks).unwrap();
-    fs::write(&hooks, text.replace("--timeout 54", "--timeout 53")).unwrap();
+    fs::write(&hooks, text.replace("--timeout ", "--timeout 1")).unwrap();
     world.write(".ahp/hooks.yaml", "hooks: {pre-agent-turn-stop: []}\n");
     let (code, found) = examined(&world);
     assert_eq!(code, 1, "{found:#}");

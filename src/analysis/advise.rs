@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::config::LayerSource;
 use crate::diagnostic::SourceMap;
 use crate::event::Trigger;
-use crate::signal::Intensity;
+use crate::signal::Strength;
 
 /// One rule: what it looks for, and what it proposes.
 #[derive(Clone, Copy, Debug)]
@@ -199,7 +199,7 @@ fn is_made(change: &Change, spec: &BindingSpec, config: &Config) -> bool {
             value,
         } => match &spec.intensity {
             Some(Ceiling::Fixed(ceiling)) => {
-                Intensity::find(value).is_some_and(|wanted| *ceiling <= wanted)
+                Strength::find(value).is_some_and(|wanted| *ceiling <= wanted)
             }
             _ => false,
         },

@@ -11,7 +11,7 @@ use super::LayerSource;
 use super::Node;
 use super::OnError;
 use crate::diagnostic::Span;
-use crate::signal::Intensity;
+use crate::signal::Strength;
 
 /// What a binding names: an oracle, or one HOOK.md hook.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,8 +56,8 @@ impl fmt::Display for Target {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Ceiling {
     /// One for all contexts.
-    Fixed(Intensity),
-    /// `by:` a fact: the node of the map, already checked.
+    Fixed(Strength),
+    /// `by:` a fact, or the severity of a finding: the node of the map, already checked.
     By(Node),
 }
 
@@ -69,7 +69,7 @@ pub struct LockedOnError(pub Option<OnError>);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Escalation {
     /// What the first, second, third and later violation gives.
-    pub steps: Vec<Intensity>,
+    pub steps: Vec<Strength>,
     /// Whether violations are counted by issue; else by session.
     pub per_issue: bool,
 }

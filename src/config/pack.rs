@@ -28,6 +28,7 @@ packs! {
     "rust"
     "safe-shell"
     "secrets"
+    "standard"
     "typescript"
 }
 

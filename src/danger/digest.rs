@@ -15,6 +15,8 @@ pub(super) struct Digest<'a> {
     pub(super) analysis: &'a Analysis,
     pub(super) invocation: &'a Invocation,
     pub(super) index: usize,
+    /// The options that take the next word, and with a `=` behind them those that take what is attached.
+    values: &'a str,
     /// What is no option, no value of one, and no `--`.
     pub(super) operands: Vec<&'a Word>,
 }
@@ -25,7 +27,7 @@ impl<'a> Digest<'a> {
         analysis: &'a Analysis,
         index: usize,
         invocation: &'a Invocation,
-        values: &str,
+        values: &'a str,
     ) -> Self {
         let mut operands = Vec::new();
         let mut words = invocation.arguments.iter();
@@ -45,6 +47,7 @@ impl<'a> Digest<'a> {
             analysis,
             invocation,
             index,
+            values,
             operands,
         }
     }
@@ -79,7 +82,7 @@ impl<'a> Digest<'a> {
         }
         let mut letters = name.chars().skip(1);
         match (letters.next(), letters.next()) {
-            (Some(letter), None) => self.invocation.has_short(letter),
+            (Some(letter), None) => self.has_letter(letter),
             // `-auto-approve`: one dash, a long name.
             _ => self.invocation.before_dashes().any(|w| {
                 w.text == name
@@ -88,6 +91,26 @@ impl<'a> Digest<'a> {
                         .is_some_and(|r| r.starts_with('='))
             }),
         }
+    }
+
+    /// Whether a letter is given as an option, alone or in a cluster; what is attached to one that takes a value is none:
+    /// `-bfeature`.
+    fn has_letter(&self, letter: char) -> bool {
+        let takes_value = |c: char| {
+            let mut values = self.values.split_ascii_whitespace();
+            values.any(|value| {
+                let letters = value.strip_prefix('-').and_then(|v| v.strip_suffix('='));
+                letters.is_some_and(|letters| letters.chars().eq([c]))
+            })
+        };
+        let clusters = self.invocation.before_dashes();
+        clusters
+            .filter_map(|word| word.text.strip_prefix('-'))
+            .filter(|cluster| !cluster.starts_with('-'))
+            .any(|cluster| {
+                let found = cluster.chars().find(|c| *c == letter || takes_value(*c));
+                found == Some(letter)
+            })
     }
 
     /// Returns the invocations whose output this one reads.

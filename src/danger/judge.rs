@@ -67,6 +67,8 @@ pub fn judge(analysis: &Analysis, selection: &Selection) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut seen = BTreeSet::new();
     for (index, invocation) in analysis.invocations.iter().enumerate() {
+        let undashed = as_git(invocation);
+        let invocation = undashed.as_ref().unwrap_or(invocation);
         if selection
             .allowed
             .iter()
@@ -90,7 +92,7 @@ pub fn judge(analysis: &Analysis, selection: &Selection) -> Vec<Finding> {
     if judges_system {
         findings.extend(analysis.recursions.iter().map(|name| Finding {
             rule: "system:fork-bomb".to_owned(),
-            severity: Severity::High,
+            severity: Severity::Critical,
             reason:
                 "a function that starts itself again without end takes the machine down".to_owned(),
             instead:
@@ -102,6 +104,19 @@ pub fn judge(analysis: &Analysis, selection: &Selection) -> Vec<Finding> {
     }
     findings.extend(unread(analysis, &findings));
     findings
+}
+
+/// Returns a program of git's own with a dash as the command that it is: `git-clean -f`.
+fn as_git(invocation: &Invocation) -> Option<Invocation> {
+    let command = invocation.program.strip_prefix("git-")?;
+    let arguments = invocation.arguments.iter().cloned();
+    Some(Invocation {
+        program: "git".to_owned(),
+        arguments: std::iter::once(Word::plain(command))
+            .chain(arguments)
+            .collect(),
+        ..invocation.clone()
+    })
 }
 
 /// Judges a statement that a tool gives to a database itself.
@@ -118,6 +133,26 @@ pub fn judge_statement(text: &str, selection: &Selection) -> Option<Finding> {
         ..Analysis::default()
     };
     judge(&analysis, selection).into_iter().next()
+}
+
+/// Judges a file that a tool reads which is not a program: its content reaches a model.
+pub fn secret_read(path: &str, selection: &Selection) -> Option<Finding> {
+    let invocation = Invocation {
+        program: "cat".to_owned(),
+        path: Word::plain("cat"),
+        arguments: vec![Word::plain(path)],
+        emulated: true,
+        ..Invocation::default()
+    };
+    let analysis = Analysis {
+        invocations: vec![Arc::new(invocation)],
+        ..Analysis::default()
+    };
+    let found = judge(&analysis, selection).into_iter().next()?;
+    found.rule.starts_with("secrets:").then(|| Finding {
+        command: format!("read {path}"),
+        ..found
+    })
 }
 
 fn rule_finding(
@@ -256,6 +291,18 @@ fn only_prints_help(invocation: &Invocation) -> bool {
     asks && !invocation.operands().any(runs)
 }
 
+/// Whether an invocation is told to print its help, or what it would do, and to do nothing.
+fn only_tells(invocation: &Invocation) -> bool {
+    invocation
+        .before_dashes()
+        .any(|word| match word.text.as_str() {
+            "--help" | "--dry-run" | "--dryrun" | "--simulate" => true,
+            text => text
+                .strip_prefix("--dry-run=")
+                .is_some_and(|value| !matches!(value, "none" | "false")),
+        })
+}
+
 fn custom_finding(
     analysis: &Analysis,
     invocation: &Invocation,
@@ -264,7 +311,8 @@ fn custom_finding(
     let pattern = selection
         .dangerous
         .iter()
-        .find(|pattern| custom::meets(pattern, analysis, invocation))?;
+        .find(|pattern| custom::meets(pattern, analysis, invocation))
+        .filter(|_| !only_tells(invocation))?;
     Some(Finding {
         rule: format!("dangerous_commands:{}", pattern.text),
         severity: Severity::High,
@@ -335,7 +383,7 @@ fn unread(analysis: &Analysis, findings: &[Finding]) -> Option<Finding> {
             let word = word?;
             Some(Finding {
                 rule: "unreadable-command".to_owned(),
-                severity: Severity::Medium,
+                severity: Severity::High,
                 reason: format!("the command is too long or too deeply nested to be understood, and holds `{word}`"),
                 instead: "split it into several shorter commands".to_owned(),
                 command: word.to_string(),

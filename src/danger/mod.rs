@@ -22,6 +22,7 @@ pub use self::judge::Finding;
 pub use self::judge::Selection;
 pub use self::judge::judge;
 pub use self::judge::judge_statement;
+pub use self::judge::secret_read;
 pub use self::place::Place;
 pub use self::place::place;
 pub use self::presets::PRESETS;

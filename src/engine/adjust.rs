@@ -15,6 +15,7 @@ use crate::signal::Intensity;
 use crate::signal::Origin;
 use crate::signal::Severity;
 use crate::signal::Signal;
+use crate::signal::Strength;
 use crate::signal_log::Chain;
 
 /// What became of the signals of one binding.
@@ -42,10 +43,13 @@ pub(super) fn adjust(
         let steps = &escalation.steps;
         steps.get(tries).or_else(|| steps.last()).copied()
     });
-    let ceiling = binding.ceiling.as_ref().and_then(|c| c.of(facts));
     let found = found
         .into_iter()
-        .map(|signal| limited(signal, step, ceiling))
+        .map(|signal| {
+            let ceiling = binding.ceiling.as_ref();
+            let ceiling = ceiling.and_then(|ceiling| ceiling.of(facts, &signal));
+            limited(signal, step, ceiling)
+        })
         .collect();
     adjust_settled(found, binding, facts, clock)
 }
@@ -73,6 +77,8 @@ pub(super) fn adjust_settled(
                 .find(|w| w.fingerprint == fingerprint && w.action == action)
         };
         match signal.intensity() {
+            // The log does not tell who answered, and an agent's answer never lifts what is critical.
+            _ if signal.severity == Some(Severity::Critical) => {}
             Intensity::Prompt => {
                 if let Some(waiver) =
                     answered(Action::Acknowledge).or_else(|| answered(Action::Dismiss))
@@ -141,20 +147,24 @@ fn counted_for(event: &Event, per_issue: bool) -> &str {
     subject.unwrap_or_default()
 }
 
-/// Makes a signal as strong as a step of `escalate` says, and no stronger than the ceiling.
-fn limited(signal: Signal, step: Option<Intensity>, ceiling: Option<Intensity>) -> Signal {
-    let wanted = step.unwrap_or_else(|| signal.intensity());
-    let intensity = match ceiling {
+/// Makes a signal as strong as a step of `escalate` says, and no stronger than the ceiling. What is critical is asked
+/// about at least, if its oracle would stop it.
+fn limited(signal: Signal, step: Option<Strength>, ceiling: Option<Strength>) -> Signal {
+    let given = signal.strength();
+    let wanted = step.unwrap_or(given);
+    let strength = match ceiling {
         // Nothing can become a control: there would be nothing to change.
-        Some(Intensity::Control)
-            if wanted >= Intensity::Control && signal.intensity() != Intensity::Control =>
-        {
-            Intensity::Prompt
+        Some(Strength::Control) if wanted >= Strength::Control && given != Strength::Control => {
+            Strength::Prompt
         }
         Some(ceiling) => wanted.min(ceiling),
         None => wanted,
     };
-    signal.with_intensity(intensity)
+    let least = match signal.severity {
+        Some(Severity::Critical) => given.min(Strength::Ask),
+        _ => Strength::Aid,
+    };
+    signal.with_strength(strength.max(least))
 }
 
 /// Lets a stop through that has been blocked often enough, so that no agent runs for ever.

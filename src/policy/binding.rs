@@ -23,6 +23,9 @@ use crate::oracle::NotJudged;
 use crate::oracle::Standing;
 use crate::policy::OracleSlot;
 use crate::signal::Intensity;
+use crate::signal::Severity;
+use crate::signal::Signal;
+use crate::signal::Strength;
 
 /// One oracle with its configuration and conditions, ready to run.
 #[derive(Debug)]
@@ -73,19 +76,26 @@ pub struct Binding {
 #[derive(Clone, Debug)]
 pub enum IntensityCeiling {
     /// One for all contexts.
-    Fixed(Intensity),
+    Fixed(Strength),
     /// One by a fact; the node is a checked `by:` map.
     By(Node),
+    /// One by the severity of what was found; the node is a checked `by:` map.
+    BySeverity(Node),
 }
 
 impl IntensityCeiling {
-    /// Returns the ceiling for an event; none where the map chooses nothing.
-    pub fn of(&self, facts: &Facts) -> Option<Intensity> {
+    /// Returns the ceiling for what was found at an event; none where the map chooses nothing.
+    pub fn of(&self, facts: &Facts, found: &Signal) -> Option<Strength> {
         match self {
             Self::Fixed(intensity) => Some(*intensity),
             Self::By(node) => {
                 let by = By::read(node).ok()??;
-                Intensity::find(by.choose(facts)?.as_str()?)
+                Strength::find(by.choose(facts)?.as_str()?)
+            }
+            Self::BySeverity(node) => {
+                let severity = found.severity.map_or("default", Severity::name);
+                let chosen = node.get(severity).or_else(|| node.get("default"));
+                Strength::find(chosen?.as_str()?)
             }
         }
     }
@@ -105,10 +115,10 @@ impl Binding {
         let own = self.oracle.factory().intensities().iter().max().copied()?;
         let escalated = self.escalate.as_ref();
         let escalated = escalated.and_then(|e| e.steps.iter().max().copied());
-        let given = escalated.unwrap_or(own);
+        let given = escalated.unwrap_or(own.into());
         Some(match &self.ceiling {
-            Some(IntensityCeiling::Fixed(ceiling)) => given.min(*ceiling),
-            _ => given,
+            Some(IntensityCeiling::Fixed(ceiling)) => given.min(*ceiling).intensity(),
+            _ => given.intensity(),
         })
     }
 
@@ -117,7 +127,7 @@ impl Binding {
         let is_hook = self.oracle.factory().is_hook();
         let is_weakened = matches!(
             self.ceiling,
-            Some(IntensityCeiling::Fixed(ceiling)) if ceiling < Intensity::Block
+            Some(IntensityCeiling::Fixed(ceiling)) if ceiling < Strength::Block
         );
         let strongest = self.strongest();
         let can_block = !is_weakened && strongest.is_none_or(|s| s == Intensity::Block);
@@ -146,7 +156,7 @@ impl Binding {
     pub const fn blocks_as_found(&self) -> bool {
         let is_full = matches!(
             &self.ceiling,
-            None | Some(IntensityCeiling::Fixed(Intensity::Block))
+            None | Some(IntensityCeiling::Fixed(Strength::Block))
         );
         is_full && self.escalate.is_none() && !self.overridable
     }

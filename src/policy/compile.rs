@@ -13,7 +13,8 @@ use crate::config::kebab_case;
 use crate::diagnostic::Code;
 use crate::diagnostic::Diagnostic;
 use crate::oracle::Lookup;
-use crate::signal::Intensity;
+use crate::signal::Severity;
+use crate::signal::Strength;
 
 /// Compiles the binding that stands at a place among those of its trigger.
 ///
@@ -43,8 +44,18 @@ pub(super) fn binding(
     let ceiling = match &spec.intensity {
         Some(Ceiling::Fixed(intensity)) => Some(IntensityCeiling::Fixed(*intensity)),
         Some(Ceiling::By(node)) => {
-            check_ceiling(node, &mut faults);
-            Some(IntensityCeiling::By(node.clone()))
+            let by_severity = is_by_severity(node);
+            if by_severity {
+                check_severities(node, &mut faults);
+            } else {
+                check_ceiling(node, &mut faults);
+            }
+            let node = node.clone();
+            Some(if by_severity {
+                IntensityCeiling::BySeverity(node)
+            } else {
+                IntensityCeiling::By(node)
+            })
         }
         None => None,
     };
@@ -110,18 +121,36 @@ fn spec_is_of_project(spec: &BindingSpec) -> bool {
             .any(|p| p.layer.is_of_project() && p.key.starts_with("config"))
 }
 
+/// Whether the strength is chosen by what was found and not by what is asked of the event.
+fn is_by_severity(node: &crate::config::Node) -> bool {
+    node.get("by").and_then(crate::config::Node::as_str) == Some("severity")
+}
+
+fn check_severities(node: &crate::config::Node, faults: &mut Vec<Diagnostic>) {
+    let names = || Severity::ALL.iter().map(|severity| severity.name());
+    for (key, _) in node.entries() {
+        if !matches!(key.name.as_str(), "by" | "default") && !names().any(|name| name == key.name) {
+            faults.push(
+                Diagnostic::error(Code::BadValue, "not one of the severities", key.span)
+                    .did_you_mean(&key.name, names())
+                    .help("expected one of `critical`, `high`, `medium`, `low`, `default`"),
+            );
+        }
+    }
+}
+
 fn check_ceiling(node: &crate::config::Node, faults: &mut Vec<Diagnostic>) {
     match By::read(node) {
         Ok(Some(by)) => {
             for (_, value) in by.cases() {
-                if value.as_str().and_then(Intensity::find).is_none() {
+                if value.as_str().and_then(Strength::find).is_none() {
                     faults.push(
                         Diagnostic::error(Code::BadValue, "not one of the intensities", value.span)
                             .did_you_mean(
                                 value.as_str().unwrap_or_default(),
-                                Intensity::ALL.iter().map(|i| i.name()),
+                                Strength::ALL.iter().map(|i| i.name()),
                             )
-                            .help("expected one of `block`, `control`, `prompt`, `aid`"),
+                            .help("expected one of `block`, `ask`, `control`, `prompt`, `aid`"),
                     );
                 }
             }

@@ -21,6 +21,7 @@ use crate::fact::Fact;
 use crate::fact::FactSource;
 use crate::oracle::Lookup;
 use crate::signal::Intensity;
+use crate::signal::Strength;
 
 /// Looks over a policy that has no errors; `scripts` are the names and files of the project's own script oracles.
 pub fn lint(
@@ -92,7 +93,7 @@ impl Pair<'_> {
             .contains(&Intensity::Control);
         let weakened = matches!(
             self.binding.ceiling,
-            Some(IntensityCeiling::Fixed(ceiling)) if ceiling < Intensity::Control
+            Some(IntensityCeiling::Fixed(ceiling)) if ceiling < Strength::Control
         );
         // A finding that the configuration makes a prompt or a block changes nothing.
         let action = self.spec.config.get("action").and_then(Node::as_str);

@@ -12,7 +12,7 @@ use crate::event::Trigger;
 use crate::fact::Fact;
 use crate::oracle::Definition;
 use crate::oracle::rhai::Script;
-use crate::signal::Intensity;
+use crate::signal::Strength;
 
 /// An oracle that a binding can name, with the schema of its configuration.
 struct Named {
@@ -220,7 +220,10 @@ fn trigger() -> Value {
 }
 
 fn binding(oracles: &[Named]) -> Value {
-    let intensities: Vec<&str> = Intensity::ALL.iter().map(|i| i.name()).collect();
+    let intensities: Vec<&str> = Strength::ALL.iter().map(|i| i.name()).collect();
+    // What was found may choose its strength too.
+    let mut choosers = fact_names();
+    choosers.push("severity");
     let names: Vec<&str> = oracles.iter().map(|oracle| &*oracle.name).collect();
     let configs: Vec<Value> = oracles
         .iter()
@@ -273,7 +276,7 @@ fn binding(oracles: &[Named]) -> Value {
                     {
                         "type": "object",
                         "required": ["by"],
-                        "properties": {"by": {"enum": fact_names()}},
+                        "properties": {"by": {"enum": choosers}},
                         "additionalProperties": {"enum": intensities},
                     },
                 ],

@@ -3,6 +3,7 @@
 mod intensity;
 mod payload;
 mod response;
+mod strength;
 
 pub use self::intensity::Intensity;
 pub use self::payload::Aid;
@@ -15,6 +16,7 @@ pub use self::payload::Severity;
 pub use self::response::Action;
 pub use self::response::Actor;
 pub use self::response::Response;
+pub use self::strength::Strength;
 
 use chrono::DateTime;
 use chrono::Utc;
@@ -49,6 +51,9 @@ pub struct Signal {
     /// Which binding gave it: id and `file:line`. Logged beside the signal, not in it.
     #[serde(skip)]
     pub origin: Origin,
+    /// How grave what was found is, where the oracle says so.
+    #[serde(skip)]
+    pub severity: Option<Severity>,
 }
 
 /// Which binding gave a signal.
@@ -110,6 +115,7 @@ impl Signal {
             payload,
             fingerprint: None,
             origin: Origin::default(),
+            severity: None,
         }
     }
 
@@ -184,9 +190,10 @@ impl Signal {
         self
     }
 
-    /// Sets a prompt's severity; other signals have none.
+    /// Sets how grave what was found is, by which a policy may choose the strength.
     #[must_use]
     pub fn severity(mut self, severity: Severity) -> Self {
+        self.severity = Some(severity);
         if let Payload::Prompt(prompt) = &mut self.payload {
             prompt.severity = severity;
         }
@@ -266,6 +273,30 @@ impl Signal {
         self
     }
 
+    /// Returns how strongly it intervenes, asking apart from warning.
+    pub fn strength(&self) -> Strength {
+        if self.asks() {
+            Strength::Ask
+        } else {
+            self.intensity().into()
+        }
+    }
+
+    /// Gives it another strength, saying the same.
+    #[must_use]
+    pub fn with_strength(self, strength: Strength) -> Self {
+        if self.strength() == strength {
+            return self;
+        }
+        let severity = self.severity;
+        let mut signal = self.with_intensity(strength.intensity());
+        if let Payload::Prompt(prompt) = &mut signal.payload {
+            prompt.continue_allowed = strength != Strength::Ask;
+            prompt.severity = severity.unwrap_or(prompt.severity);
+        }
+        signal
+    }
+
     /// Whether it is a prompt that somebody must answer before the operation may go on.
     pub fn asks(&self) -> bool {
         matches!(&self.payload, Payload::Prompt(prompt) if !prompt.continue_allowed)
@@ -313,6 +344,7 @@ impl<'de> Deserialize<'de> for Signal {
             payload,
             fingerprint: None,
             origin: Origin::default(),
+            severity: None,
         })
     }
 }

@@ -129,11 +129,13 @@ pub enum Severity {
     Medium,
     /// Worth stopping for.
     High,
+    /// What cannot be undone: no ceiling brings it below asking.
+    Critical,
 }
 
 impl Severity {
     /// All of them, the least grave first.
-    pub const ALL: [Self; 3] = [Self::Low, Self::Medium, Self::High];
+    pub const ALL: [Self; 4] = [Self::Low, Self::Medium, Self::High, Self::Critical];
 
     /// Returns the name as it is written.
     pub const fn name(self) -> &'static str {
@@ -141,6 +143,7 @@ impl Severity {
             Self::Low => "low",
             Self::Medium => "medium",
             Self::High => "high",
+            Self::Critical => "critical",
         }
     }
 }

@@ -230,6 +230,86 @@ fn init_writes_a_policy_that_is_sound_and_never_overwrites_one() {
 }
 
 #[test]
+fn the_first_policy_is_the_one_that_the_readme_shows_and_it_stops() {
+    let world = World::new("");
+    fs::remove_dir_all(world.path(".ahp")).unwrap_or_default();
+    let without = world.ahp(&[
+        "run",
+        "pre-tool-use",
+        "--tool",
+        "Bash",
+        "--input",
+        "{\"command\": \"ls\"}",
+    ]);
+    assert!(
+        without.stderr.contains("no policy is in force"),
+        "{}",
+        without.stderr
+    );
+    let made = world.ahp(&["init"]);
+    assert_eq!(made.code, 0, "{}", made.stderr);
+    for word in ["stops:", "asks:", "warns:", "next:"] {
+        assert_eq!(made.stdout.matches(word).count(), 1, "{}", made.stdout);
+    }
+    let readme = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+    let policy = world.read(".ahp/hooks.yaml");
+    assert!(
+        readme.contains(&format!("```yaml\n{policy}```")),
+        "{policy}"
+    );
+    for (command, code) in [("find / -delete", 2), ("git status", 0)] {
+        let input = serde_json::json!({"command": command}).to_string();
+        let ran = world.ahp(&["run", "pre-tool-use", "--tool", "Bash", "--input", &input]);
+        assert_eq!(ran.code, code, "{command}: {}", ran.stdout);
+        assert!(!ran.stderr.contains("no policy"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn init_adds_a_pack_to_the_policy_that_is_there() {
+    for before in [
+        "extends: [ahp:secrets]  # ours\nhooks: {}\n",
+        "extends:\n- ahp:secrets\nhooks: {}\n",
+        "extends:\n    - ahp:secrets # ours\n\nhooks: {}\n",
+        "# Ours.\nhooks: {}\n",
+    ] {
+        let world = World::new(before);
+        let added = world.ahp(&["init", "--pack", "safe-shell", "--pack", "quality-gate"]);
+        assert_eq!(added.code, 0, "{before}{}", added.stderr);
+        let after = world.read(".ahp/hooks.yaml");
+        for pack in ["ahp:safe-shell", "ahp:quality-gate"] {
+            assert_eq!(after.matches(pack).count(), 1, "{after}");
+        }
+        assert_eq!(world.ahp(&["check"]).code, 0, "{after}");
+        world.ahp(&["init", "--pack", "safe-shell"]);
+        assert_eq!(world.read(".ahp/hooks.yaml"), after);
+    }
+    let world = World::new("extends: ahp:secrets\nhooks: {}\n");
+    assert_eq!(world.ahp(&["init", "--pack", "safe-shell"]).code, 1);
+    let listed = world.ahp(&["init", "--list"]).stdout;
+    assert_eq!(listed.lines().count(), ahp::config::PACKS.len(), "{listed}");
+}
+
+#[test]
+fn doctor_fails_where_the_policy_stops_nothing() {
+    for (policy, stops) in [
+        ("hooks: {}\n", false),
+        (
+            "hooks: {pre-tool-use: [{oracle: PermissionChecker, intensity: prompt}]}\n",
+            false,
+        ),
+        (
+            "hooks: {pre-tool-use: [{oracle: PermissionChecker, intensity: ask}]}\n",
+            true,
+        ),
+        ("extends: [ahp:standard]\n", true),
+    ] {
+        let told = World::new(policy).ahp(&["doctor"]).stdout;
+        assert_eq!(!told.contains("stops nothing"), stops, "{policy}{told}");
+    }
+}
+
+#[test]
 fn init_takes_every_pack_and_names_the_schema_that_editors_read() {
     for pack in ahp::config::PACKS {
         let world = World::new("");

@@ -42,7 +42,7 @@ fn a_wire_that_was_weakened_is_told_and_mended() {
         ),
         (copilot, "", "timeoutSec", json!(2), "cut off after 2 s"),
     ] {
-        let world = World::new("hooks: {}\n");
+        let world = World::new("hooks: {pre-tool-use: [{oracle: PermissionChecker}]}\n");
         world.ahp(&["install", host, "--project"]);
         let sound = world.ahp(&["doctor", host]);
         assert_eq!(sound.code, 0, "{host}: {}", sound.stdout);
@@ -60,7 +60,7 @@ fn a_wire_that_was_weakened_is_told_and_mended() {
 
 #[test]
 fn a_matcher_for_every_tool_is_no_weakness() {
-    let world = World::new("hooks: {}\n");
+    let world = World::new("hooks: {pre-tool-use: [{oracle: PermissionChecker}]}\n");
     world.ahp(&["install", "claude-code"]);
     let file = world.path(".claude/settings.json");
     for every in ["*", ""] {
@@ -78,7 +78,7 @@ fn hooks_that_are_switched_off_are_told() {
         ("claude-code", ".claude/settings.local.json"),
         ("copilot", ".github/hooks/ahp.json"),
     ] {
-        let world = World::new("hooks: {}\n");
+        let world = World::new("hooks: {pre-tool-use: [{oracle: PermissionChecker}]}\n");
         world.ahp(&["install", host, "--project"]);
         let path = world.path(file);
         if !path.exists() {
@@ -98,7 +98,7 @@ fn hooks_that_are_switched_off_are_told() {
 
 #[test]
 fn the_canary_is_no_odd_call() {
-    let world = World::new("hooks: {}\n");
+    let world = World::new("hooks: {pre-tool-use: [{oracle: PermissionChecker}]}\n");
     world.ahp(&["install", "vscode", "--project"]);
     for _ in 0..2 {
         let examined = world.ahp(&["doctor", "vscode", "--format", "json"]);

@@ -2,8 +2,12 @@
 
 use ahp::danger::PRESETS;
 use ahp::danger::RuleFile;
+use ahp::danger::Selection;
 use ahp::danger::all_rules;
 use ahp::danger::check;
+use ahp::danger::judge;
+use ahp::shell::Surroundings;
+use ahp::shell::analyse;
 
 /// Returns each file of rules of the program with its name.
 fn files() -> Vec<(String, String)> {
@@ -133,4 +137,30 @@ fn a_file_of_a_users_own_takes_no_name_of_the_program() {
         RuleFile::new("own", &text.repeat(2)).unwrap_err()[0].message,
         "the rule `own:b` stands twice"
     );
+}
+
+/// Every way out that a rule names as a command passes the checker itself.
+#[test]
+fn no_way_out_is_stopped_by_another_rule() {
+    let selection = Selection {
+        presets: vec!["standard".to_owned()],
+        ..Selection::default()
+    };
+    let mut wrong = Vec::new();
+    let mut seen = 0;
+    for rule in all_rules() {
+        let commands = rule.instead.split('`').skip(1).step_by(2);
+        for command in commands.filter(|command| command.contains(' ')) {
+            seen += 1;
+            let command = command.replace(['<', '>'], "");
+            for found in judge(&analyse(&command, Surroundings::default()), &selection) {
+                wrong.push(format!(
+                    "{}: `{command}` is stopped by {}",
+                    rule.id, found.rule
+                ));
+            }
+        }
+    }
+    assert!(seen > 100, "only {seen} commands");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -347,7 +347,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ("accept().severty(\"high\")", "did you mean `severity`?"),
     (
         "prompt(\"a\").severity(\"huge\")",
-        "expected low, medium or high",
+        "expected low, medium, high or critical",
     ),
     (
         "[1].includes(1)",

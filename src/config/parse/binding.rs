@@ -17,7 +17,7 @@ use crate::config::name::default_id;
 use crate::diagnostic::Code;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::Span;
-use crate::signal::Intensity;
+use crate::signal::Strength;
 
 /// The keys of a binding.
 const KEYS: &[&str] = &[
@@ -41,11 +41,12 @@ const KEYS: &[&str] = &[
 const ESCALATE_KEYS: &[&str] = &["steps", "per", "reset_after"];
 
 /// The words of intensities.
-const INTENSITIES: &[(&str, Intensity)] = &[
-    ("block", Intensity::Block),
-    ("control", Intensity::Control),
-    ("prompt", Intensity::Prompt),
-    ("aid", Intensity::Aid),
+const INTENSITIES: &[(&str, Strength)] = &[
+    ("block", Strength::Block),
+    ("ask", Strength::Ask),
+    ("control", Strength::Control),
+    ("prompt", Strength::Prompt),
+    ("aid", Strength::Aid),
 ];
 
 /// The longest id.
@@ -288,7 +289,7 @@ fn escalation(node: &Node, checker: &mut Checker<'_>) -> Option<Escalation> {
         ),
         Some(steps) if !steps.is_sorted() => (
             "`steps` grows weaker",
-            "order them from the weakest to the strongest: aid, prompt, control, block",
+            "order them from the weakest to the strongest: aid, prompt, control, ask, block",
         ),
         Some(steps) => return Some(Escalation { steps, per_issue }),
         None => (

@@ -24,6 +24,7 @@ use super::index;
 use super::place::Place;
 use super::secret;
 use super::sql;
+use super::words::words;
 use crate::secret::is_secret_file;
 use crate::secret::is_secret_variable;
 use crate::shell::Invocation;
@@ -62,6 +63,10 @@ predicates! {
     "outside" Plain |d, w| any_place(d, w, |p| is_critical(p) || matches!(p, Place::Outside | Place::Unknown));
     "personal" Plain |d, w| any_place(d, w, |p| p == Place::Personal);
     "precious" Plain |d, w| any_place(d, w, is_precious);
+    "several-outside" Plain |d, w| {
+        let outside = w.iter().filter(|x| matches!(d.place(x), Place::Outside | Place::System));
+        outside.map(|x| if x.glob { 3 } else { 1 }).sum::<usize>() > 2
+    };
     "several-precious" Plain |d, w| w.iter().filter(|x| is_precious(d.place(x))).count() > 1;
     "system" Plain |d, w| any_place(d, w, is_system);
     "temporary" Plain |d, w| any_place(d, w, |p| p == Place::Temporary);
@@ -78,6 +83,10 @@ predicates! {
     "everything" Plain |d, w| w.iter().any(|x| x.glob && (matches!(x.text.as_str(), "*" | "./*" | ".*" | "**" | "**/*" | "./**") || x.text.contains("**/") && is_precious(d.place(x))));
     "everything-below" Plain |d, w| w.iter().any(|x| x.glob && x.text.ends_with("/*") && matches!(d.place(x), Place::Inside | Place::Outside));
     "found" Plain content::is_found;
+    "found-critical" Plain |d, _| {
+        let narrows = d.invocation.arguments.iter().any(|w| words!("find-filters").contains(&w.text.as_str()));
+        !narrows && found_by_find(d.invocation).iter().any(|word| is_critical(d.place(word)))
+    };
     "found-precious" Plain |d, _| {
         found_by_find(d.invocation).iter().any(|word| is_precious(d.place(word)))
             && !d.invocation.arguments.iter().any(|w| w.text == "-empty")
@@ -90,6 +99,7 @@ predicates! {
     "data-store" Plain content::has_data_store;
     "destroying-task" Plain |_, w| naming::is_destroying_task(w);
     "file-operand" Plain |_, w| w.iter().any(|x| file::is_file_name(&x.text));
+    "apart-for-tests" Plain |d, _| naming::is_for_tests(d.invocation) && naming::has_settings_for_tests(d.invocation);
     "for-tests" Plain |d, _| naming::is_for_tests(d.invocation);
     "named-for-loss" Plain |d, _| content::is_named_for_loss(d);
     "named-for-tests" Plain |d, _| naming::is_named_for_tests(d.invocation);
@@ -100,7 +110,7 @@ predicates! {
     "startup" Plain |_, w| w.iter().any(|word| is_startup(&word.text));
     // Secrets.
     "secret" Plain |_, w| w.iter().any(|x| is_secret_file(&x.text));
-    "secret-argument" Plain |d, _| d.invocation.arguments.iter().any(|w| reading::holds_secret_path(&w.text));
+    "secret-argument" Plain |d, _| reading::names_secret_argument(d.invocation);
     "secret-dir" Plain |_, w| w.iter().any(|x| file::is_secret_dir(&x.text));
     "secret-found" Plain |d, _| d.makers().any(|i| matches!(i.program.as_str(), "find" | "fd" | "locate" | "ls") && i.arguments.iter().any(|w| is_secret_file(&w.text)));
     "secret-input" Plain |d, _| reading::reads_secret_input(d.invocation);
@@ -115,6 +125,7 @@ predicates! {
     "secret-variable" Plain |d, _| d.invocation.arguments.iter().any(|w| w.dynamic && secret::variables(&w.text).any(is_secret_variable));
     "misdirects-secret" Plain transfer::misdirects_secret;
     // Content that would be lost.
+    "into-secret" Plain |d, _| d.invocation.redirects.iter().any(|r| r.writes() && is_secret_file(&r.target.text));
     "archives-over-source" Plain |d, _| overwrite::archives_over_source(d);
     "empties-own-input" Plain |d, _| overwrite::empties_own_input(d);
     "gathers-in-one" Plain overwrite::gathers_in_one;
@@ -155,6 +166,7 @@ predicates! {
     "odd-host" Plain |d, _| d.invocation.arguments.iter().any(|w| network::has_odd_host(&w.text));
     "remote-target" Plain |_, w| w.last().is_some_and(|x| x.text.contains(':') && !x.text.starts_with('/'));
     "remote-url" Plain |d, _| d.invocation.arguments.iter().any(|w| network::is_remote_url(&w.text));
+    "verified" Plain |d, _| d.earlier().any(network::verifies);
     "runs-downloaded" Plain |d, _| d.invocation.path.text.contains('/') && network::is_downloaded(d, &d.invocation.path.text);
     "sends-by-commands" Plain |d, _| transfer::sends_by_commands(d);
     "sends-data-store" Plain |d, _| transfer::sends_data_store(d);

@@ -56,6 +56,12 @@ pub(super) fn is_for_tests(invocation: &Invocation) -> bool {
             .is_some_and(|value| is_test(&value.text))
 }
 
+/// Whether the project keeps settings of its own for tests, without which a framework takes those of every day.
+pub(super) fn has_settings_for_tests(invocation: &Invocation) -> bool {
+    let dir = invocation.work_dir.as_ref();
+    dir.is_some_and(|dir| dir.join(".env.testing").exists())
+}
+
 /// Whether what is named last is there for tests, by its name: `app_test`, `tmp-3`.
 pub(super) fn is_named_for_tests(invocation: &Invocation) -> bool {
     invocation.operands().last().is_some_and(|word| {

@@ -134,3 +134,19 @@ pub(super) fn listens(digest: &Digest<'_>, invocation: &Invocation) -> bool {
             .iter()
             .any(|w| w.text.contains("/tmp/f") && makes_pipe())
 }
+
+/// Whether an invocation compares files with their checksums or signatures, and fails where they differ.
+pub(super) fn verifies(invocation: &Invocation) -> bool {
+    let has = |names: &[&str]| {
+        invocation
+            .arguments
+            .iter()
+            .any(|w| names.contains(&w.text.as_str()))
+    };
+    match invocation.program.as_str() {
+        "sha256sum" | "sha512sum" | "shasum" | "b2sum" => has(&["-c", "--check"]),
+        "gpg" | "gpg2" => has(&["--verify"]),
+        "cosign" | "minisign" => has(&["verify", "verify-blob", "-V", "-Vm"]),
+        _ => false,
+    }
+}

@@ -2,6 +2,7 @@
 
 use super::file::is_secret_dir;
 use crate::danger::secret;
+use crate::danger::words::words;
 use crate::program;
 use crate::program::Fact;
 use crate::secret::is_secret_file;
@@ -14,6 +15,18 @@ pub(super) fn holds_secret_path(text: &str) -> bool {
         && text
             .split(['@', '=', ',', '<', ';', ' '])
             .any(is_secret_file)
+}
+
+/// Whether an argument names a secret file, other than the key by which a client shows who it is.
+pub(super) fn names_secret_argument(invocation: &Invocation) -> bool {
+    let own = words!("own-key-options");
+    let mut before = "";
+    invocation.arguments.iter().any(|word| {
+        let is_own = own.contains(&before)
+            || (word.text.split_once('=')).is_some_and(|(option, _)| own.contains(&option));
+        before = &word.text;
+        !is_own && holds_secret_path(&word.text)
+    })
 }
 
 pub(super) fn reads_secret_input(invocation: &Invocation) -> bool {

@@ -17,8 +17,10 @@ use crate::danger::RuleFile;
 use crate::danger::Selection;
 use crate::danger::judge;
 use crate::danger::judge_statement;
+use crate::danger::secret_read;
 use crate::diagnostic::Code;
 use crate::event::ToolKind;
+use crate::event::ToolView;
 use crate::event::Trigger;
 use crate::fact::FactSource;
 use crate::oracle::ConfigError;
@@ -185,6 +187,13 @@ impl PermissionChecker {
                 }
             }
         }
+        if matches!(tool.kind, ToolKind::Read | ToolKind::Search) || reads_files(tool, &call.name) {
+            let found = tool
+                .paths
+                .iter()
+                .find_map(|p| secret_read(p, &self.selection));
+            findings.extend(found);
+        }
         if tool.changes_files(&call.name) {
             for path in &tool.paths {
                 let path = lexical(path, context.root(), facts.home());
@@ -248,19 +257,30 @@ impl PermissionChecker {
             finding.command, finding.reason, finding.rule
         );
         let signal = if self.require_confirmation || finding.uncertain {
-            Signal::prompt("dangerous-command", text)
-                .severity(finding.severity)
-                .must_be_answered()
+            Signal::prompt("dangerous-command", text).must_be_answered()
         } else {
             Signal::block("dangerous-command", text)
         };
+        // What could not be understood is no less grave for that.
+        let least = if finding.uncertain {
+            Severity::High
+        } else {
+            Severity::Low
+        };
+        let severity = finding.severity.max(least);
         signal
+            .severity(severity)
             .steps([
                 finding.instead.clone(),
                 "if it must be this command, ask a person to run it or to allow it by `allow_commands`".to_owned(),
             ])
             .fingerprint([finding.rule.as_str(), finding.command.as_str()])
     }
+}
+
+/// Whether a tool of a server takes paths and changes none of them, as far as its name tells.
+fn reads_files(tool: &ToolView, name: &str) -> bool {
+    tool.kind == ToolKind::Mcp && !tool.changes_files(name)
 }
 
 /// Reads a file of rules; an error tells each fault with its line.

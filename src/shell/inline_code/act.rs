@@ -100,7 +100,7 @@ pub(super) fn act(
             }
         }
         Meaning::Paths(program, options) => {
-            let mut words: Vec<Word> = options.iter().map(|o| Word::plain(*o)).collect();
+            let mut words: Vec<Word> = options.split_ascii_whitespace().map(Word::plain).collect();
             let mut given = paths();
             let is_empty = |text: &String| matches!(text.trim(), "''" | "\"\"" | "``");
             if program == "tee" && arguments.get(1).is_some_and(is_empty) {
@@ -110,10 +110,10 @@ pub(super) fn act(
                 actions.push(Action::Does("truncate", words));
                 return;
             }
-            if matches!(program, "tee" | "cat" | "rm") && options != ["-f"] {
+            if matches!(program, "tee" | "cat" | "rm") && options != "-f" {
                 given.truncate(1);
             }
-            if matches!(program, "chmod" | "chown") && options == ["0"] {
+            if matches!(program, "chmod" | "chown") && options == "0" {
                 given.truncate(1);
             }
             if program == "rm"
@@ -132,6 +132,8 @@ pub(super) fn act(
                 actions.push(Action::Does(program, words));
             }
         }
+        // A text is replaced by two arguments, a file by one.
+        Meaning::Receiver("mv", _) if arguments.len() != 1 => {}
         Meaning::Receiver(program, options) => {
             let path = receiver(before, code);
             let unknown = path.as_ref().is_none_or(|w| w.dynamic);
@@ -146,7 +148,7 @@ pub(super) fn act(
             let Some(path) = path else {
                 return;
             };
-            let mut words: Vec<Word> = options.iter().map(|o| Word::plain(*o)).collect();
+            let mut words: Vec<Word> = options.split_ascii_whitespace().map(Word::plain).collect();
             words.push(path);
             if program == "mv" {
                 words.extend(paths());

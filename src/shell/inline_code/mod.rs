@@ -205,7 +205,7 @@ fn collect(language: Language, code: &str, nesting: usize, actions: &mut Vec<Act
                         && let Some((found, _)) = listed(code)
                     {
                         let mut words: Vec<Word> =
-                            options.iter().map(|o| Word::plain(*o)).collect();
+                            options.split_ascii_whitespace().map(Word::plain).collect();
                         words.push(found);
                         actions.push(Action::Does("rm", words));
                     }
@@ -254,6 +254,9 @@ fn is_reverse_shell(code: &str) -> bool {
         "IO::Socket",
         "use Socket",
         "socket.tcp",
+        "('socket')",
+        "(\"socket\")",
+        "/inet/tcp/",
     ]
     .iter()
     .any(|s| code.contains(s));
@@ -267,6 +270,10 @@ fn is_reverse_shell(code: &str) -> bool {
         "spawn(",
         "\"sh\"",
         "'sh'",
+        "popen",
+        "system$_",
+        "`$_`",
+        "|& getline",
     ]
     .iter()
     .any(|s| code.contains(s));

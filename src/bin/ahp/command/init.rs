@@ -9,6 +9,8 @@ use std::path::PathBuf;
 use ahp::config::Approved;
 use ahp::config::PACKS;
 use ahp::config::Pack;
+use ahp::config::parse_yaml;
+use ahp::diagnostic::FileId;
 use ahp::engine::Engine;
 use ahp::event::Trigger;
 
@@ -29,15 +31,24 @@ const IGNORED: &[&str] = &[
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A policy pack to begin with; may be repeated
+    /// A policy pack to begin with, or to add to the policy that is there; may be repeated
     #[arg(long, value_name = "NAME")]
     pack: Vec<String>,
+    /// List the packs, one line each
+    #[arg(long, conflicts_with = "pack")]
+    list: bool,
     /// The project; by default the current directory
     #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &Args) -> Exit {
+    if args.list {
+        for pack in PACKS {
+            output::line(format!("{:<16}{}", pack.name, pack.summary()));
+        }
+        return Exit::Success;
+    }
     init(args).unwrap_or_else(output::failure)
 }
 
@@ -59,13 +70,16 @@ fn init(args: &Args) -> Result<Exit, String> {
         None => project::locations(None).work_dir,
     };
     let file = dir.join(".ahp/hooks.yaml");
+    if file.exists() && !args.pack.is_empty() {
+        return extend(&file, &args.pack);
+    }
     fs::create_dir_all(dir.join(".ahp"))
         .map_err(|e| format!("cannot make `{}`: {e}", dir.join(".ahp").display()))?;
     // `create_new`, so that no policy is ever overwritten, not even in a race.
     let mut opened = fs::File::create_new(&file).map_err(|e| {
         if e.kind() == std::io::ErrorKind::AlreadyExists {
             format!(
-                "`{}` is already there; edit it, or remove it first",
+                "`{}` is already there; `ahp init --pack NAME` adds a pack to it",
                 file.display()
             )
         } else {
@@ -88,15 +102,101 @@ fn init(args: &Args) -> Result<Exit, String> {
             dir.join(".gitignore").display()
         ));
     }
-    output::line(
-        "next: `ahp check`, then `ahp install <host>` for your agent, or `ahp run pre-tool-use --tool Bash --input '{\"command\": \"rm -rf ~\"}'`",
-    );
+    for line in told(&args.pack) {
+        output::line(line);
+    }
     Ok(Exit::Success)
+}
+
+/// What the standard policy does, and what to do next.
+const STANDARD: &[&str] = &[
+    "stops: deleting the system, a home or the whole project, raw disks, force-pushes to shared branches, running downloads, reading or sending secrets",
+    "asks:  deleting, overwriting, resetting and publishing what may be meant",
+    "warns: of the rest that a rule knows; everything else goes, and all of it is logged",
+    "next:  `ahp install HOST` wires your agent (`ahp install --list` names the hosts), `ahp doctor` shows that it holds",
+    "try:   `ahp run pre-tool-use --tool Bash --input '{\"command\": \"git push --force origin main\"}'`",
+];
+
+/// Returns what is said of a policy that was just written.
+fn told(chosen: &[String]) -> Vec<String> {
+    if chosen.is_empty() || *chosen == ["standard"] {
+        return STANDARD.iter().map(|line| (*line).to_owned()).collect();
+    }
+    let packs = chosen.iter().filter_map(|name| Pack::find(name));
+    packs
+        .map(|pack| format!("{}: {}", pack.name, pack.summary()))
+        .chain(STANDARD.iter().skip(3).map(|line| (*line).to_owned()))
+        .collect()
+}
+
+/// Adds packs to the policy that is there.
+fn extend(file: &Path, packs: &[String]) -> Result<Exit, String> {
+    let shown = file.display();
+    let text = fs::read_to_string(file).map_err(|e| format!("cannot read `{shown}`: {e}"))?;
+    let mut changed = text.clone();
+    for name in packs {
+        if named(&changed, name) {
+            output::line(format!("{shown} has `ahp:{name}` already"));
+            continue;
+        }
+        let longer = with_pack(&changed, name).filter(|longer| named(longer, name));
+        changed = longer.ok_or_else(|| {
+            format!("`extends` of `{shown}` has a form that is not understood; write `- ahp:{name}` into it")
+        })?;
+        let summary = Pack::find(name).map_or("", Pack::summary);
+        output::line(format!("added ahp:{name} to {shown}: {summary}"));
+    }
+    if changed != text {
+        fs::write(file, changed).map_err(|e| format!("cannot write `{shown}`: {e}"))?;
+    }
+    Ok(Exit::Success)
+}
+
+/// Whether a policy extends a pack.
+fn named(policy: &str, pack: &str) -> bool {
+    let node = parse_yaml(policy, FileId::default(), &mut Vec::new());
+    let extends = node.as_ref().and_then(|node| node.get("extends"));
+    extends.is_some_and(|extends| {
+        extends
+            .to_json()
+            .to_string()
+            .contains(&format!("\"ahp:{pack}\""))
+    })
+}
+
+/// Returns a policy with one pack more behind those that it extends; none where its `extends` is of another form than a list.
+fn with_pack(policy: &str, pack: &str) -> Option<String> {
+    let mut lines: Vec<String> = policy.lines().map(str::to_owned).collect();
+    let Some(at) = lines.iter().position(|line| line.starts_with("extends:")) else {
+        let is_key = |line: &String| line.starts_with("hooks:") || line.starts_with("settings:");
+        let at = lines.iter().position(is_key).unwrap_or(lines.len());
+        lines.splice(
+            at..at,
+            [
+                "extends:".to_owned(),
+                format!("  - ahp:{pack}"),
+                String::new(),
+            ],
+        );
+        return Some(lines.join("\n") + "\n");
+    };
+    let first = lines.get_mut(at)?;
+    if let Some((list, rest)) = first.rsplit_once(']') {
+        *first = format!("{list}, ahp:{pack}]{rest}");
+        return Some(lines.join("\n") + "\n");
+    }
+    let is_item = |line: &&String| line.trim_start().starts_with('-');
+    let items = lines.iter().skip(at + 1).take_while(is_item).count();
+    let last = lines.get(at + items).filter(|_| items > 0)?;
+    let indent = last.len() - last.trim_start().len();
+    let item = format!("{}- ahp:{pack}", " ".repeat(indent));
+    lines.insert(at + items + 1, item);
+    Some(lines.join("\n") + "\n")
 }
 
 fn starter(chosen: &[String]) -> String {
     let chosen: Vec<&str> = if chosen.is_empty() {
-        vec!["baseline"]
+        vec!["standard"]
     } else {
         chosen.iter().map(String::as_str).collect()
     };

@@ -7,6 +7,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::path::PathBuf;
 
+use ahp::config::BindingSpec;
 use ahp::engine::Engine;
 use ahp::engine::block_on;
 use ahp::event::Event;
@@ -78,6 +79,16 @@ fn run_one(args: &Args) -> Result<Exit, String> {
     }
     if broken {
         project::print_faults(&engine);
+    }
+    let state = engine.state();
+    let is_bound = |spec: &BindingSpec| spec.enabled && spec.is_written();
+    let has_hooks = state.hooks().is_some_and(|hooks| !hooks.all().is_empty());
+    if args.format == Format::Human
+        && !broken
+        && !has_hooks
+        && !state.policy().specs().values().flatten().any(is_bound)
+    {
+        output::error("no policy is in force here: `ahp init` writes one");
     }
     Ok(exit)
 }

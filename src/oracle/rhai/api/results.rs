@@ -150,7 +150,7 @@ pub(super) const GROUP: Group = Group {
 
 pub(super) const SETTERS: Group = Group {
     title: "Refining an answer",
-    doc: "Each gives back the answer, so that they can be chained. What an answer of this intensity does not have is left alone: `severity` does nothing to a block.",
+    doc: "Each gives back the answer, so that they can be chained. What an answer of this intensity does not have is left alone.",
     functions: &[
         Function {
             signature: "answer.type(name)",
@@ -205,23 +205,24 @@ pub(super) const SETTERS: Group = Group {
         },
         Function {
             signature: "answer.severity(level)",
-            doc: "How grave a prompt is: low, medium or high.",
+            doc: "How grave what was found is: low, medium, high or critical.",
             example: r#"prompt("careful").severity("high").severity == "high""#,
             register: |engine| {
                 engine.register_fn("severity", |answer: &mut Answer, level: &str| {
-                    let level = [Severity::Low, Severity::Medium, Severity::High]
+                    let level = Severity::ALL
                         .into_iter()
                         .find(|severity| severity.name() == level)
                         .ok_or_else(|| {
                             failure(format!(
-                                "`{level}` is no severity; expected low, medium or high"
+                                "`{level}` is not a severity; expected low, medium, high or critical"
                             ))
                         })?;
                     Ok::<_, Box<EvalAltResult>>(answer.with(|signal| signal.severity(level)))
                 });
                 engine.register_get("severity", |answer: &mut Answer| {
-                    part(answer, |signal| match &signal.payload {
-                        Payload::Prompt(prompt) => prompt.severity.name().into(),
+                    part(answer, |signal| match (&signal.payload, signal.severity) {
+                        (_, Some(severity)) => severity.name().into(),
+                        (Payload::Prompt(prompt), None) => prompt.severity.name().into(),
                         _ => Dynamic::UNIT,
                     })
                 });

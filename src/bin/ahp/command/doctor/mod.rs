@@ -4,6 +4,7 @@ mod canary;
 mod show;
 
 use ahp::config::Environment;
+use ahp::config::LayerSource;
 use ahp::config::Locations;
 use ahp::engine::Engine;
 use ahp::engine::log_path;
@@ -17,6 +18,9 @@ use ahp::install::Installer;
 use ahp::install::Needs;
 use ahp::install::Places;
 use ahp::install::Scope;
+use ahp::policy::IntensityCeiling;
+use ahp::signal::Intensity;
+use ahp::signal::Strength;
 use ahp::signal_log;
 use ahp::trust::Trust;
 
@@ -61,6 +65,8 @@ struct Findings {
 struct Policy {
     layers: Vec<String>,
     bindings: usize,
+    /// Whether any binding before an event may block it or ask about it.
+    stops: bool,
     faults: Vec<String>,
     warnings: Vec<String>,
 }
@@ -182,6 +188,22 @@ fn of_policy(engine: &Engine, locations: &Locations) -> Policy {
             .flatten()
             .filter(|b| b.enabled && b.is_written())
             .count(),
+        stops: state
+            .policy()
+            .triggers()
+            .filter(|trigger| trigger.is_pre())
+            .flat_map(|trigger| state.policy().enabled(trigger, state.lookup()))
+            .any(|(binding, spec)| {
+                let asks = matches!(
+                    &binding.ceiling,
+                    Some(IntensityCeiling::Fixed(Strength::Ask))
+                );
+                spec.layer != LayerSource::BuiltIn
+                    && (asks
+                        || binding
+                            .strongest()
+                            .is_none_or(|most| most == Intensity::Block))
+            }),
         faults: state
             .faults()
             .iter()
@@ -350,6 +372,11 @@ fn degraded(host: &'static Host, needs: &Needs) -> Vec<String> {
 
 fn problems(findings: &Findings) -> Vec<String> {
     let mut found: Vec<String> = findings.policy.faults.clone();
+    if found.is_empty() && !findings.policy.stops {
+        found.push(
+            "the policy in force stops nothing: `ahp init` writes one that does, `ahp init --pack standard` adds it to yours".to_owned(),
+        );
+    }
     if let Some(fault) = &findings.log.fault {
         found.push(format!("the log {}: {fault}", findings.log.path));
     }
