@@ -107,6 +107,8 @@ fn a_binding_is_asked_where_its_condition_cannot_be_told() {
     let broken = submit(Some("FEAT-1"));
     let unnamed = submit(None);
     let bash = tool("Bash", &json!({"command": "ls"}));
+    let mut other = bash.clone();
+    other["session_id"] = json!("other");
     for (when, event, expected) in [
         ("{issue.type: feature}", &broken, true),
         ("{issue.type: feature}", &unnamed, true),
@@ -129,8 +131,10 @@ fn a_binding_is_asked_where_its_condition_cannot_be_told() {
         ),
         ("{not: {expr: '1 / 0 == 1'}}", &bash, true),
         ("{expr: '1 / 0 == 1', tool: Write}", &bash, false),
-        // An event without an issue has none; nor has a folder without a repository a branch.
-        ("{issue.type: feature}", &bash, false),
+        // A session that was told of an issue is still about it, and one that was not is about none.
+        ("{issue.type: feature}", &bash, true),
+        ("{issue.type: feature}", &other, false),
+        // Nor has a folder without a repository a branch.
         ("{git.branch: main}", &bash, false),
     ] {
         assert_eq!(is_asked(&world, when, event), expected, "{when} {event}");

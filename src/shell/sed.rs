@@ -104,6 +104,8 @@ impl Reader {
                         found.runs.push(command);
                     }
                 }
+                // What stands in braces is read as what follows.
+                '{' | '}' => {}
                 's' | 'y' => self.substitution(command == 's', found),
                 '=' | 'd' | 'D' | 'F' | 'g' | 'G' | 'h' | 'H' | 'l' | 'n' | 'N' | 'p' | 'P'
                 | 'q' | 'Q' | 'x' | 'z' => self.skip(|c| c.is_ascii_digit() || c == ' '),

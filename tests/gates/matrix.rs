@@ -320,11 +320,11 @@ const OWN_READS: &[(&str, &str)] = &[
         "security_scanner/rule_file.rs",
         "the rules, when they are loaded",
     ),
-    ("self_protection/git.rs", "git's own index"),
     (
-        "self_protection/script.rs",
-        "what it guards, outside the project too",
+        "self_protection/file.rs",
+        "scripts that would run, outside the project too",
     ),
+    ("self_protection/git.rs", "git's own index"),
     ("test_gate/mod.rs", "reports that the run has just written"),
 ];
 

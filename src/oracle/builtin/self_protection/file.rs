@@ -9,10 +9,11 @@ const MAX_FILE: u64 = 4 * 1024 * 1024;
 
 /// Reads a file; what is not text in it is read as text all the same, as a shell does.
 pub(super) fn read(path: &Path) -> Option<String> {
-    let file = fs::File::open(path).ok()?;
-    if !file.metadata().ok()?.is_file() {
+    // Looked at first, because opening a pipe waits for somebody who writes.
+    if !fs::metadata(path).ok()?.is_file() {
         return None;
     }
+    let file = fs::File::open(path).ok()?;
     let mut bytes = Vec::new();
     file.take(MAX_FILE).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())

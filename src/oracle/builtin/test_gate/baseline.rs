@@ -79,12 +79,12 @@ fn short(name: &str) -> &str {
     if name.contains(' ') {
         return name;
     }
-    let name = match name.split_once('/') {
-        Some((package, _)) if package.contains('.') => name.rsplit('/').next().unwrap_or(name),
-        Some((test, _)) => test,
-        None => name,
-    };
-    name.rsplit('.').next().unwrap_or(name)
+    // A test of Go begins with a capital, and no part of its package's path does.
+    name.split('/')
+        .filter_map(|part| part.rsplit('.').next())
+        .find(|part| part.starts_with(|c: char| c.is_ascii_uppercase()))
+        .or_else(|| name.rsplit('.').next())
+        .unwrap_or(name)
 }
 
 /// Returns which of these names stand in the commit that the change is measured against, or in the one of the last run.
