@@ -5,8 +5,6 @@ use std::time::Duration;
 use std::time::Instant;
 
 use ahp::event::Event;
-use ahp::event::ToolCall;
-use ahp::event::Trigger;
 use ahp::fact::Facts;
 use ahp::fact::FactsSeed;
 use ahp::oracle::HookContext;
@@ -18,16 +16,10 @@ use ahp::workspace::MemoryWorkspace;
 pub fn facts() -> Arc<Facts> {
     let issue = "---\nid: FEAT-0001\ntype: feature\n---\n- [ ] open\n- [x] done\n";
     let workspace = MemoryWorkspace::new("/project").with_file("Issues/FEAT-0001.md", issue);
-    let event = Event {
-        issue_id: Some("FEAT-0001".to_owned()),
-        session_id: Some("s".to_owned()),
-        tool: Some(ToolCall {
-            name: "Bash".to_owned(),
-            input: serde_json::json!({"command": "cd src && rm -rf build | tee log"}),
-            ..ToolCall::default()
-        }),
-        ..Event::new(Trigger::PreToolUse)
-    };
+    let input = serde_json::json!({"command": "cd src && rm -rf build | tee log"});
+    let mut event = Event::tool_use("Bash", input);
+    event.issue_id = Some("FEAT-0001".to_owned());
+    event.session_id = Some("s".to_owned());
     Arc::new(Facts::new(FactsSeed {
         event: Arc::new(event),
         workspace: Arc::new(workspace),
