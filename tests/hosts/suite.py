@@ -202,7 +202,7 @@ def runs_bare(client):
 def run(client, scenario, a):
     _, turns, files = SCENARIOS[scenario]
     started = time.time()
-    report, base, work = drive(client, turns, files, "%s install %s --user --all-events" % (a.ahp, CLIENTS[client][0]))
+    report, base, work = drive(client, turns, files, "%s install %s --user --all-events && %s trust -y" % (a.ahp, CLIENTS[client][0], a.ahp))
     try:
         came_to = outcome(scenario, report, work)
     except KeyError as error:
