@@ -179,7 +179,7 @@ impl Entry {
 }
 
 /// Returns a number by which a part of a text is found: FNV-1a of 64 bits.
-const fn number(bytes: &[u8], mut at: usize, end: usize) -> u64 {
+pub(crate) const fn number(bytes: &[u8], mut at: usize, end: usize) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325;
     while at < end {
         hash = (hash ^ bytes[at] as u64).wrapping_mul(0x0100_0000_01b3);

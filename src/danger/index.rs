@@ -9,6 +9,7 @@
 
 use super::presets::PRESETS;
 use super::section::Section;
+use crate::program::number;
 
 /// Where a section stands: its header's line is the first.
 #[derive(Clone, Copy)]
@@ -76,16 +77,6 @@ pub(super) fn section(at: usize) -> Section<'static> {
 /// Whether rules about losing something know a program by its name.
 pub(super) fn knows(program: &str) -> bool {
     sections(program).any(|(_, section)| section.knows_losses())
-}
-
-/// Returns a number by which a part of a text is found: FNV-1a of 64 bits.
-const fn number(bytes: &[u8], mut at: usize, end: usize) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325;
-    while at < end {
-        hash = (hash ^ bytes[at] as u64).wrapping_mul(0x0100_0000_01b3);
-        at += 1;
-    }
-    hash
 }
 
 /// Returns where the next section begins, behind the bracket that opens its header, or the end of the text.
