@@ -1,0 +1,14 @@
+// Approval of tool calls for the AI SDK: `generateText({ toolApproval: toolApproval(engine) })`.
+
+import { before, objection } from './tool-call.js';
+
+export function toolApproval(engine, { tools } = {}) {
+  return async ({ toolCall }) => {
+    const { toolName, input } = toolCall;
+    const verdict = await before(engine, toolName, input, tools);
+    if (verdict.decision === 'ask') return { type: 'user-approval', reason: verdict.message };
+    const reason = objection(verdict, input);
+    // No opinion is `undefined`: "approved" would skip the approval that a tool itself asks for.
+    return reason === undefined ? undefined : { type: 'denied', reason };
+  };
+}
