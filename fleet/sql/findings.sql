@@ -1,0 +1,145 @@
+-- What was found and what became of it, the part of a query that bindings.sql and rules.sql have in common; it ends with `fates`.
+-- Findings, as docs/signal-log.md defines them. A hit is an evaluation in which one was found; a failure to judge is none.
+hits as (
+  select s.log_id as log_id, s.hook as hook, s.binding as binding, coalesce(s.issue, s.session, '') as subject,
+    s.finding as finding, s.of_seq as seq, coalesce(s.acted_on, '') as object, s.grp as grp,
+    max(s.issue) as issue, max(s.session) as session, max(s.rule) as rule, min(s.time_ms) as hit_ms
+  from signals s left join (select distinct log_id, hook, binding, seq from bindings where outcome = 'failed') b
+    on s.log_id = b.log_id and s.hook = b.hook and s.binding = b.binding and s.of_seq = b.seq
+  where s.intensity <> 'aid' and b.seq is null
+  group by s.log_id, s.hook, s.binding, coalesce(s.issue, s.session, ''), s.finding, s.of_seq, coalesce(s.acted_on, ''), s.grp
+),
+-- Only what something was ever found of is sorted: what nothing was found of is most of it.
+judged as (
+  select b.log_id as log_id, b.hook as hook, b.binding as binding, b.subject as subject, h.object as object, b.seq as seq,
+    min(b.time_ms) as judged_ms
+  from bindings b join (select distinct log_id, hook, binding, subject, object from hits) h
+    on b.log_id = h.log_id and b.hook = h.hook and b.binding = h.binding and b.subject = h.subject
+    and coalesce(b.acted_on, '') = h.object
+  where b.outcome in ('accepted', 'signalled')
+  group by b.log_id, b.hook, b.binding, b.subject, h.object, b.seq
+),
+stream as (
+  select log_id, hook, binding, subject, object, seq, 0 as is_hit, '' as finding from judged
+  union all
+  select log_id, hook, binding, subject, object, seq, 1 as is_hit, finding from hits
+),
+-- Behind each hit, where its object was judged next.
+followed as (
+  select log_id, hook, binding, subject, object, seq, is_hit, finding,
+    min(case when is_hit = 0 then seq end) over (
+      partition by log_id, hook, binding, subject, object order by seq desc, is_hit desc
+      rows between unbounded preceding and 1 preceding
+    ) as next_judged
+  from stream
+),
+-- What was found of no issue does not outlive its session.
+session_ends as (
+  select h.log_id as log_id, h.hook as hook, h.binding as binding, h.finding as finding, h.subject as subject, h.seq as seq,
+    min(e.seq) as end_seq
+  from hits h join evaluations e on h.log_id = e.log_id and h.session = e.session
+  where h.issue is null and e.hook = 'post-session' and e.seq > h.seq
+  group by h.log_id, h.hook, h.binding, h.finding, h.subject, h.seq
+),
+-- Where an answer held one back.
+held_back as (
+  select distinct b.log_id as log_id, b.hook as hook, b.binding as binding, b.subject as subject, b.seq as seq,
+    s.finding as finding
+  from bindings b join signals s on b.log_id = s.log_id and b.hook = s.hook and b.binding = s.binding
+  where b.waived like concat('%', s.signal_id, '%') and b.subject = coalesce(s.issue, s.session, '')
+),
+stepped as (
+  select h.log_id as log_id, h.hook as hook, h.binding as binding, h.subject as subject, h.finding as finding, h.seq as seq,
+    h.grp as grp, h.issue as issue, h.session as session, h.rule as rule, h.hit_ms as hit_ms, f.next_judged as next_judged,
+    s.end_seq as end_seq, w.seq as waived_seq,
+    lead(h.seq) over (partition by h.log_id, h.hook, h.binding, h.subject, h.finding order by h.seq) as next_hit
+  from hits h
+  join (select * from followed where is_hit = 1) f
+    on h.log_id = f.log_id and h.hook = f.hook and h.binding = f.binding and h.subject = f.subject
+    and h.object = f.object and h.finding = f.finding and h.seq = f.seq
+  left join session_ends s
+    on h.log_id = s.log_id and h.hook = s.hook and h.binding = s.binding and h.subject = s.subject
+    and h.finding = s.finding and h.seq = s.seq
+  left join held_back w
+    on h.log_id = w.log_id and h.hook = w.hook and h.binding = w.binding and h.subject = w.subject
+    and h.finding = w.finding and f.next_judged = w.seq
+),
+-- With which hit a finding ended, and how.
+closed as (
+  select log_id, hook, binding, subject, finding, seq, grp, issue, session, rule, hit_ms, next_judged, end_seq,
+    case
+      when end_seq <= coalesce(next_judged, end_seq) and end_seq <= coalesce(next_hit, end_seq) then 'session'
+      when waived_seq <= coalesce(next_hit, waived_seq) then 'waived'
+      when next_judged < coalesce(next_hit, next_judged + 1) then 'judged'
+      when next_hit is null then 'open'
+    end as how
+  from stepped
+),
+numbered as (
+  select log_id, hook, binding, subject, finding, seq, grp, issue, session, rule, hit_ms, how,
+    case when how in ('judged', 'waived') then next_judged when how = 'session' then end_seq end as until_seq,
+    coalesce(sum(case when how is not null then 1 else 0 end) over (
+      partition by log_id, hook, binding, subject, finding order by seq
+      rows between unbounded preceding and 1 preceding
+    ), 0) as episode
+  from closed
+),
+spans as (
+  select log_id, hook, binding, subject, finding, episode, min(seq) as first_seq, max(seq) as last_seq,
+    min(hit_ms) as first_ms, count(*) as hits, max(how) as how, max(until_seq) as until_seq
+  from numbered group by log_id, hook, binding, subject, finding, episode
+),
+said as (
+  select s.log_id as log_id, s.hook as hook, s.binding as binding, coalesce(s.issue, s.session, '') as subject,
+    s.finding as finding, a.seq as said_seq,
+    case
+      when a.action = 'proceed_with_risk' then 'overridden'
+      when a.action in ('acknowledge', 'dismiss', 'reject_modification', 'suggestion_deferred') then 'dismissed'
+    end as fate
+  from answers a join signals s on a.log_id = s.log_id and a.signal_id = s.signal_id
+  where not a.refused and not a.inferred
+),
+-- Of each finding the last answer that was said while it stood.
+answered as (
+  select p.log_id as log_id, p.hook as hook, p.binding as binding, p.subject as subject, p.finding as finding,
+    p.episode as episode, a.fate as fate,
+    row_number() over (
+      partition by p.log_id, p.hook, p.binding, p.subject, p.finding, p.episode order by a.said_seq desc
+    ) as place
+  from spans p join said a
+    on p.log_id = a.log_id and p.hook = a.hook and p.binding = a.binding and p.subject = a.subject and p.finding = a.finding
+  where a.said_seq > p.first_seq and a.said_seq < coalesce(p.until_seq, a.said_seq + 1)
+),
+log_ends as (
+  select log_id, max(time_ms) as log_ms
+  from (
+    select log_id, time_ms from evaluations union all select log_id, time_ms from signals
+    union all select log_id, time_ms from answers
+  ) r
+  group by log_id
+),
+session_last as (
+  select log_id, session, max(time_ms) as heard_ms from evaluations where session is not null group by log_id, session
+),
+fates as (
+  select n.grp as grp, p.hook as hook, p.binding as binding, n.rule as rule, p.first_ms as first_ms,
+    p.hits as hits, j.judged_ms as judged_ms,
+    case
+      when p.how = 'judged' then 'repaired'
+      when p.how = 'waived' then coalesce(a.fate, 'dismissed')
+      when a.fate is not null then a.fate
+      when p.how = 'session' or n.issue is null and l.log_ms - t.heard_ms > 86400000
+        then case when e.decision in ('ask', 'block') then 'heeded' else 'ignored' end
+    end as fate
+  from spans p
+  join numbered n on p.log_id = n.log_id and p.hook = n.hook and p.binding = n.binding and p.subject = n.subject
+    and p.finding = n.finding and p.first_seq = n.seq
+  join evaluations e on p.log_id = e.log_id and p.last_seq = e.seq
+  join log_ends l on p.log_id = l.log_id
+  left join session_last t on n.log_id = t.log_id and n.session = t.session
+  left join (select distinct log_id, hook, binding, subject, seq, judged_ms from judged) j
+    on p.log_id = j.log_id and p.hook = j.hook and p.binding = j.binding and p.subject = j.subject and p.until_seq = j.seq
+  left join (select * from answered where place = 1) a
+    on p.log_id = a.log_id and p.hook = a.hook and p.binding = a.binding and p.subject = a.subject
+    and p.finding = a.finding and p.episode = a.episode
+)

@@ -1,0 +1,75 @@
+//! Http: requests to servers that somebody named: encrypted, but for those on this machine, and with the certificates that
+//! were asked for.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use ureq::Agent;
+use ureq::tls::{Certificate, ClientCert, PemItem, PrivateKey, RootCerts, TlsConfig, parse_pem};
+
+use crate::error::FleetError;
+
+/// How long one request may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Makes what sends requests; it follows no redirection and takes no status for an error.
+///
+/// # Errors
+/// The certificates cannot be read.
+pub(crate) fn agent(ca: Option<&Path>, own: Option<&Path>) -> Result<Agent, FleetError> {
+    let mut tls = TlsConfig::builder();
+    if let Some(path) = ca {
+        let (trusted, _) = pem(path)?;
+        tls = tls.root_certs(RootCerts::new_with_certs(&trusted));
+    }
+    if let Some(path) = own {
+        let (chain, key) = pem(path)?;
+        let key = key.ok_or_else(|| {
+            FleetError::Refused(format!(
+                "`{}` holds no private key beside its certificate (PEM)",
+                path.display()
+            ))
+        })?;
+        tls = tls.client_cert(Some(ClientCert::new_with_certs(&chain, key)));
+    }
+    let config = Agent::config_builder()
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .timeout_global(Some(PATIENCE))
+        .user_agent(concat!("ahp-fleet/", env!("CARGO_PKG_VERSION")))
+        .tls_config(tls.build())
+        .build();
+    Ok(config.into())
+}
+
+/// Whether nobody on the way can read what is sent: it is encrypted, or stays on this machine.
+pub(crate) fn is_private(url: &str) -> bool {
+    let is_loopback = ["http://127.0.0.1", "http://localhost", "http://[::1]"]
+        .iter()
+        .filter_map(|start| url.strip_prefix(start))
+        .any(|rest| rest.is_empty() || rest.starts_with([':', '/']));
+    url.starts_with("https://") || is_loopback
+}
+
+/// Reads the certificates of a file, and a private key where it has one.
+fn pem(
+    path: &Path,
+) -> Result<(Vec<Certificate<'static>>, Option<PrivateKey<'static>>), FleetError> {
+    let bytes = fs::read(path).map_err(|error| FleetError::io("read", path, error))?;
+    let (mut found, mut key) = (Vec::new(), None);
+    for item in parse_pem(&bytes) {
+        match item {
+            Ok(PemItem::Certificate(certificate)) => found.push(certificate),
+            Ok(PemItem::PrivateKey(private)) => key = Some(private),
+            Ok(_) | Err(_) => {}
+        }
+    }
+    if found.is_empty() {
+        return Err(FleetError::Refused(format!(
+            "`{}` holds no certificate (PEM)",
+            path.display()
+        )));
+    }
+    Ok((found, key))
+}

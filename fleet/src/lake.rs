@@ -1,0 +1,335 @@
+//! Lake: the directory of gathered tables, and its Parquet files: what they are called, how they are written and read.
+//!
+//! `TABLE/date=YYYY-MM-DD/LOGID-FIRSTSEQ-LASTSEQ.parquet`, the date that of the records (UTC). The same records give the
+//! same bytes under the same name, so that a file that is sent twice is one file.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use chrono::{DateTime, NaiveDate};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader as _, SerializedFileReader};
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::parser::parse_message_type;
+
+use crate::error::FleetError;
+use crate::table::{Cell, Column, Kind, Rows, SCHEMA, Table};
+
+/// The most rows of one row group.
+const ROW_GROUP: usize = 100_000;
+
+/// What a file says of itself beside its rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct About {
+    pub(crate) log_id: String,
+    pub(crate) first_seq: u64,
+    pub(crate) last_seq: u64,
+    /// The `prev` of the first record and the `hash` of the last: what the batch is chained to.
+    pub(crate) prev: String,
+    pub(crate) hash: String,
+    /// How many records before it were gone before they could be shipped.
+    pub(crate) lost: u64,
+}
+
+/// One file of a lake that is to be put somewhere.
+#[derive(Clone, Debug)]
+pub(crate) struct LakeFile {
+    /// Where it lies below the lake.
+    pub(crate) path: String,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Makes the files of a batch: one for each table and day that has rows.
+///
+/// # Errors
+/// A row does not fit its table, which would be a fault of this program.
+pub(crate) fn files(tables: &[&Rows], about: &About) -> Result<Vec<LakeFile>, FleetError> {
+    let mut files = Vec::new();
+    for rows in tables {
+        for (day, rows) in by_day(rows) {
+            let path = format!(
+                "{}/date={day}/{}-{}-{}.parquet",
+                rows.table.name, about.log_id, about.first_seq, about.last_seq
+            );
+            let bytes = encode(&rows, about).map_err(|error| FleetError::Table {
+                verb: "written",
+                path: path.clone().into(),
+                error: error.to_string(),
+            })?;
+            files.push(LakeFile { path, bytes });
+        }
+    }
+    Ok(files)
+}
+
+fn by_day(rows: &Rows) -> BTreeMap<NaiveDate, Rows> {
+    let mut days = BTreeMap::new();
+    for row in &rows.rows {
+        let micros = rows.cell(row, "time").as_int().unwrap_or_default();
+        let day = DateTime::from_timestamp_micros(micros)
+            .unwrap_or_default()
+            .date_naive();
+        days.entry(day)
+            .or_insert_with(|| Rows::of(rows.table))
+            .rows
+            .push(row.clone());
+    }
+    days
+}
+
+/// Writes rows as a Parquet file: zstd at level 3, dictionaries, row groups of up to 100,000 rows.
+///
+/// # Errors
+/// A row does not fit its table.
+pub(crate) fn encode(rows: &Rows, about: &About) -> Result<Vec<u8>, ParquetError> {
+    let metadata = [
+        ("ahp.schema", SCHEMA.to_string()),
+        ("ahp.log_id", about.log_id.clone()),
+        ("ahp.first_seq", about.first_seq.to_string()),
+        ("ahp.last_seq", about.last_seq.to_string()),
+        ("ahp.prev", about.prev.clone()),
+        ("ahp.hash", about.hash.clone()),
+        ("ahp.lost", about.lost.to_string()),
+    ];
+    let metadata = metadata.map(|(key, value)| KeyValue::new(key.to_owned(), value));
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
+        .set_dictionary_enabled(true)
+        .set_created_by(concat!("ahp-fleet ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_key_value_metadata(Some(metadata.to_vec()))
+        .build();
+    let schema = Arc::new(parse_message_type(&schema(rows.table))?);
+    let mut bytes = Vec::new();
+    let mut writer = SerializedFileWriter::new(&mut bytes, schema, Arc::new(properties))?;
+    for group in rows.rows.chunks(ROW_GROUP) {
+        let mut group_writer = writer.next_row_group()?;
+        for (place, column) in rows.table.columns().enumerate() {
+            let Some(mut to) = group_writer.next_column()? else {
+                break;
+            };
+            let cells = group
+                .iter()
+                .map(|row| row.get(place).unwrap_or(&Cell::Null));
+            write_column(&mut to, *column, cells)?;
+            to.close()?;
+        }
+        group_writer.close()?;
+    }
+    writer.close()?;
+    Ok(bytes)
+}
+
+/// Returns the schema of a table in the words of Parquet.
+fn schema(table: &Table) -> String {
+    let columns = table.columns().map(|column| {
+        let repetition = if column.is_required {
+            "required"
+        } else {
+            "optional"
+        };
+        let (kind, annotation) = match column.kind {
+            Kind::Text => ("binary", " (UTF8)"),
+            Kind::Int64 => ("int64", ""),
+            Kind::Int32 => ("int32", ""),
+            Kind::Bool => ("boolean", ""),
+            Kind::Time => ("int64", " (TIMESTAMP(MICROS,true))"),
+        };
+        format!("{repetition} {kind} {}{annotation};", column.name)
+    });
+    let columns: Vec<String> = columns.collect();
+    format!("message {} {{ {} }}", table.name, columns.join(" "))
+}
+
+fn write_column<'c>(
+    to: &mut SerializedColumnWriter<'_>,
+    column: Column,
+    cells: impl Iterator<Item = &'c Cell> + Clone,
+) -> Result<(), ParquetError> {
+    match column.kind {
+        Kind::Text => write::<ByteArrayType>(to, column, cells, |cell| {
+            cell.as_text().map(ByteArray::from)
+        }),
+        Kind::Int64 | Kind::Time => write::<Int64Type>(to, column, cells, Cell::as_int),
+        Kind::Int32 => write::<Int32Type>(to, column, cells, |cell| {
+            cell.as_int().map(|n| i32::try_from(n).unwrap_or(i32::MAX))
+        }),
+        Kind::Bool => write::<BoolType>(to, column, cells, |cell| match cell {
+            Cell::Bool(is) => Some(*is),
+            _ => None,
+        }),
+    }
+}
+
+fn write<'c, T: DataType>(
+    to: &mut SerializedColumnWriter<'_>,
+    column: Column,
+    cells: impl Iterator<Item = &'c Cell> + Clone,
+    value: impl Fn(&Cell) -> Option<T::T>,
+) -> Result<(), ParquetError> {
+    let levels: Vec<i16> = cells
+        .clone()
+        .map(|cell| i16::from(*cell != Cell::Null))
+        .collect();
+    let values: Vec<T::T> = cells.filter_map(value).collect();
+    let levels = (!column.is_required).then_some(levels.as_slice());
+    to.typed::<T>().write_batch(&values, levels, None)?;
+    Ok(())
+}
+
+/// Reads a file of a table, with what it says of itself.
+///
+/// # Errors
+/// It cannot be read, is torn, or has a newer schema than this program knows.
+pub(crate) fn read(path: &Path, table: &'static Table) -> Result<(Rows, About), FleetError> {
+    let fault = |error: String| FleetError::Table {
+        verb: "read",
+        path: path.to_owned(),
+        error,
+    };
+    let file = File::open(path).map_err(|error| FleetError::io("read", path, error))?;
+    let reader = SerializedFileReader::new(file).map_err(|error| fault(error.to_string()))?;
+    let metadata = reader.metadata().file_metadata();
+    let told = metadata.key_value_metadata().map_or(&[][..], Vec::as_slice);
+    let value = |key: &str| {
+        let pair = told.iter().find(|pair| pair.key == key);
+        pair.and_then(|pair| pair.value.clone()).unwrap_or_default()
+    };
+    match value("ahp.schema").parse::<u32>() {
+        Ok(version) if version <= SCHEMA => {}
+        Ok(version) => {
+            return Err(fault(format!(
+                "it has tables of version {version}, and this program knows {SCHEMA}"
+            )));
+        }
+        Err(_) => return Err(fault("it is not a table of `ahp`".to_owned())),
+    }
+    let about = About {
+        log_id: value("ahp.log_id"),
+        first_seq: value("ahp.first_seq").parse().unwrap_or_default(),
+        last_seq: value("ahp.last_seq").parse().unwrap_or_default(),
+        prev: value("ahp.prev"),
+        hash: value("ahp.hash"),
+        lost: value("ahp.lost").parse().unwrap_or_default(),
+    };
+    let mut rows = Rows::of(table);
+    for group in 0..reader.num_row_groups() {
+        let group = reader
+            .get_row_group(group)
+            .map_err(|error| fault(error.to_string()))?;
+        let count = usize::try_from(group.metadata().num_rows()).unwrap_or_default();
+        let first = rows.rows.len();
+        rows.rows.resize(first + count, Vec::new());
+        for (place, column) in table.columns().enumerate() {
+            let from = group
+                .get_column_reader(place)
+                .map_err(|error| fault(error.to_string()))?;
+            let cells =
+                read_column(from, *column, count).map_err(|error| fault(error.to_string()))?;
+            for (row, cell) in rows.rows.iter_mut().skip(first).zip(cells) {
+                row.push(cell);
+            }
+        }
+    }
+    Ok((rows, about))
+}
+
+fn read_column(
+    from: ColumnReader,
+    column: Column,
+    count: usize,
+) -> Result<Vec<Cell>, ParquetError> {
+    match from {
+        ColumnReader::ByteArrayColumnReader(from) => {
+            cells(from, column, count, |bytes: &ByteArray| {
+                bytes.as_utf8().map(Cell::text)
+            })
+        }
+        ColumnReader::Int64ColumnReader(from) => cells(from, column, count, |n| Ok(Cell::Int(*n))),
+        ColumnReader::Int32ColumnReader(from) => {
+            cells(from, column, count, |n| Ok(Cell::Int(i64::from(*n))))
+        }
+        ColumnReader::BoolColumnReader(from) => {
+            cells(from, column, count, |is| Ok(Cell::Bool(*is)))
+        }
+        _ => Err(ParquetError::General(format!(
+            "column `{}` has a foreign type",
+            column.name
+        ))),
+    }
+}
+
+fn cells<T: DataType>(
+    mut from: ColumnReaderImpl<T>,
+    column: Column,
+    count: usize,
+    cell: impl Fn(&T::T) -> Result<Cell, ParquetError>,
+) -> Result<Vec<Cell>, ParquetError> {
+    let (mut levels, mut values) = (Vec::new(), Vec::new());
+    let mut records = 0;
+    while records < count {
+        let asked = (!column.is_required).then_some(&mut levels);
+        let (read, _, _) = from.read_records(count - records, asked, None, &mut values)?;
+        if read == 0 {
+            return Err(ParquetError::EOF(format!(
+                "column `{}` ends early",
+                column.name
+            )));
+        }
+        records += read;
+    }
+    let mut values = values.iter();
+    let mut next = || values.next().map_or(Ok(Cell::Null), &cell);
+    if column.is_required {
+        return (0..count).map(|_| next()).collect();
+    }
+    levels
+        .iter()
+        .map(|level| if *level == 0 { Ok(Cell::Null) } else { next() })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::ALL;
+
+    #[test]
+    fn what_is_written_reads_back_and_twice_gives_the_same_bytes() {
+        for table in ALL {
+            let mut rows = Rows::of(table);
+            for n in 0..250_i64 {
+                let row = table.columns().map(|column| match column.kind {
+                    _ if !column.is_required && n % 3 == 0 => Cell::Null,
+                    Kind::Text => Cell::text(format!("é{}", n % 7)),
+                    Kind::Bool => Cell::Bool(n % 2 == 0),
+                    Kind::Int32 => Cell::Int(n),
+                    Kind::Int64 | Kind::Time => Cell::Int(n << 40),
+                });
+                rows.rows.push(row.collect());
+            }
+            let about = About {
+                log_id: "l".to_owned(),
+                first_seq: 1,
+                last_seq: 250,
+                ..About::default()
+            };
+            let bytes = encode(&rows, &about).unwrap();
+            assert_eq!(bytes, encode(&rows, &about).unwrap());
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("x.parquet");
+            std::fs::write(&path, &bytes).unwrap();
+            let (back, told) = read(&path, table).unwrap();
+            assert_eq!(told, about);
+            assert_eq!(back.rows, rows.rows);
+            std::fs::write(&path, &bytes[..bytes.len() - 9]).unwrap();
+            assert!(read(&path, table).is_err());
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Rows: what the records of one log become. Each record gives one row of `evaluations`, `signals` or `answers`, and an
+//! evaluation one of `bindings` for each binding besides.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use ahp::config::Detail;
+use ahp::signal_log::{Body, EvaluationRecord, Record, ResponseRecord, SignalRecord};
+
+use crate::identity::Identity;
+use crate::table::{ANSWERS, BINDINGS, Cell, EVALUATIONS, Rows, SIGNALS};
+
+/// Makes rows of records, in the order of the log.
+pub(crate) struct Maker<'i> {
+    identity: &'i Identity,
+    /// The cells of `log_id machine team repo`, which all rows share.
+    log_id: Cell,
+    machine: Cell,
+    team: Cell,
+    repo: Cell,
+    /// Hashes that were made already: equal values come often.
+    veiled: HashMap<String, Rc<str>>,
+    pub(crate) evaluations: Rows,
+    pub(crate) bindings: Rows,
+    pub(crate) signals: Rows,
+    pub(crate) answers: Rows,
+    /// The evaluation that the signals behind it are of.
+    last: Option<Last>,
+}
+
+struct Last {
+    environment: Cell,
+    policy: Cell,
+    ahp: Cell,
+    acted_on: Cell,
+    seq: Cell,
+    /// The place of its row.
+    row: usize,
+}
+
+impl<'i> Maker<'i> {
+    pub(crate) fn new(identity: &'i Identity, log_id: &str) -> Self {
+        Self {
+            identity,
+            log_id: Cell::text(log_id),
+            machine: Cell::text(identity.machine()),
+            team: Cell::from(identity.team.as_deref()),
+            repo: Cell::from(identity.repo()),
+            veiled: HashMap::new(),
+            evaluations: Rows::of(&EVALUATIONS),
+            bindings: Rows::of(&BINDINGS),
+            signals: Rows::of(&SIGNALS),
+            answers: Rows::of(&ANSWERS),
+            last: None,
+        }
+    }
+
+    /// Returns the four tables.
+    pub(crate) fn tables(&self) -> [&Rows; 4] {
+        [
+            &self.evaluations,
+            &self.bindings,
+            &self.signals,
+            &self.answers,
+        ]
+    }
+
+    /// Adds the next record.
+    pub(crate) fn add(&mut self, record: &Record) {
+        match &record.body {
+            Body::Evaluation(evaluation) => self.evaluation(record, evaluation),
+            Body::Signal(signal) => self.signal(record, signal),
+            Body::Response(answer) => self.answer(record, answer),
+        }
+    }
+
+    fn common(&self, record: &Record, of_evaluation: bool) -> Vec<Cell> {
+        let last = self.last.as_ref().filter(|_| of_evaluation);
+        let of_last = |cell: fn(&Last) -> &Cell| last.map_or(Cell::Null, |last| cell(last).clone());
+        let mut row = Vec::with_capacity(24);
+        row.extend([
+            self.log_id.clone(),
+            self.machine.clone(),
+            self.team.clone(),
+            of_last(|last| &last.environment),
+            self.repo.clone(),
+            of_last(|last| &last.policy),
+            of_last(|last| &last.ahp),
+            Cell::count(record.seq),
+            Cell::Int(record.timestamp.timestamp_micros()),
+            Cell::Int(record.timestamp.timestamp_millis()),
+        ]);
+        row
+    }
+
+    fn evaluation(&mut self, record: &Record, evaluation: &EvaluationRecord) {
+        let environment = evaluation
+            .event
+            .as_ref()
+            .and_then(|event| event.get("environment")?.as_str());
+        let acted_on = self.veil(evaluation.object.as_deref());
+        self.last = Some(Last {
+            environment: Cell::from(environment),
+            policy: Cell::from(evaluation.policy.as_deref()),
+            ahp: Cell::from(evaluation.ahp.as_deref()),
+            acted_on: acted_on.clone(),
+            seq: Cell::count(record.seq),
+            row: self.evaluations.rows.len(),
+        });
+        let common = self.common(record, true);
+        let issue = self.veil(evaluation.issue_id.as_deref());
+        let session = self.veil(evaluation.session_id.as_deref());
+        let subject = match (&issue, &session) {
+            (Cell::Null, Cell::Null) => Cell::text(""),
+            (Cell::Null, session) => session.clone(),
+            (issue, _) => issue.clone(),
+        };
+        let host = Cell::from(evaluation.host.as_deref());
+        for (place, report) in evaluation.bindings.iter().enumerate() {
+            let mut row = common.clone();
+            let error = report.error.as_deref();
+            let waived: Vec<String> = report.waived.iter().map(ToString::to_string).collect();
+            row.extend([
+                Cell::Int(i64::try_from(place).unwrap_or(i64::MAX)),
+                Cell::text(&evaluation.hook),
+                Cell::text(&report.id),
+                Cell::text(&report.oracle),
+                Cell::text(&report.source),
+                host.clone(),
+                subject.clone(),
+                issue.clone(),
+                Cell::text(report.outcome.name()),
+                Cell::from((!waived.is_empty()).then(|| waived.join(" "))),
+                Cell::Bool(error.is_some_and(|error| error.starts_with("timed out"))),
+                Cell::count(report.duration_us),
+                acted_on.clone(),
+            ]);
+            self.bindings.rows.push(row);
+        }
+        let mut row = common;
+        row.extend([
+            Cell::text(&evaluation.hook),
+            Cell::text(evaluation.decision.name()),
+            host,
+            session,
+            issue,
+            Cell::from(evaluation.tool.as_deref()),
+            Cell::from(self.identity.user()),
+            Cell::count(evaluation.skipped),
+            Cell::count(evaluation.duration_us),
+            Cell::Int(0),
+        ]);
+        self.evaluations.rows.push(row);
+    }
+
+    fn signal(&mut self, record: &Record, given: &SignalRecord) {
+        let header = &given.signal.header;
+        let hook = &given.signal.context.hook;
+        if let Some(last) = &self.last {
+            count_signal(&mut self.evaluations, last.row);
+        }
+        let mut row = self.common(record, true);
+        let last = self.last.as_ref();
+        let of_last = |cell: fn(&Last) -> &Cell| last.map_or(Cell::Null, |last| cell(last).clone());
+        let (acted_on, of_seq) = (of_last(|last| &last.acted_on), of_last(|last| &last.seq));
+        let session = self.veil(given.session_id.as_deref());
+        let issue = self.veil(given.signal.context.issue_id.as_deref());
+        row.extend([
+            Cell::text(header.id.to_string()),
+            Cell::text(hook),
+            Cell::text(&given.origin.binding),
+            Cell::text(&header.source),
+            Cell::text(&given.origin.source),
+            Cell::text(&header.kind),
+            Cell::text(header.intensity.name()),
+            Cell::from(given.host.as_deref()),
+            session,
+            issue,
+            Cell::text(&given.fingerprint),
+            self.words(Some(given.signal.payload.text())),
+            Cell::text(given.rule()),
+            Cell::text(given.identity()),
+            acted_on,
+            of_seq,
+        ]);
+        self.signals.rows.push(row);
+    }
+
+    fn answer(&mut self, record: &Record, answer: &ResponseRecord) {
+        let mut row = self.common(record, false);
+        let response = &answer.response;
+        let by = serde_json::to_value(response.by).ok();
+        row.extend([
+            Cell::text(response.signal_id.to_string()),
+            Cell::text(response.action.name()),
+            Cell::from(by.as_ref().and_then(|by| by.as_str())),
+            self.words(response.details.get("note").and_then(|note| note.as_str())),
+            Cell::Bool(response.inferred),
+            Cell::Bool(answer.refused.is_some()),
+        ]);
+        self.answers.rows.push(row);
+    }
+
+    /// What was said in words, which may hold anything: only where a person asked for it.
+    fn words(&self, text: Option<&str>) -> Cell {
+        match self.identity.detail {
+            Detail::Full => Cell::from(text),
+            Detail::Findings => Cell::Null,
+        }
+    }
+
+    fn veil(&mut self, text: Option<&str>) -> Cell {
+        let Some(text) = text else { return Cell::Null };
+        if let Some(known) = self.veiled.get(text) {
+            return Cell::Text(known.clone());
+        }
+        let veiled: Rc<str> = self.identity.veiled(text).into();
+        self.veiled.insert(text.to_owned(), veiled.clone());
+        Cell::Text(veiled)
+    }
+}
+
+fn count_signal(evaluations: &mut Rows, row: usize) {
+    let place = evaluations.table.place("signals");
+    if let Some(Cell::Int(count)) = evaluations
+        .rows
+        .get_mut(row)
+        .and_then(|row| row.get_mut(place?))
+    {
+        *count += 1;
+    }
+}

@@ -1,0 +1,199 @@
+//! ahp-fleet ship: carries what is new in the logs of this user to the place that gathers them.
+
+mod cursor;
+mod round;
+mod target;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ahp::config::{Config, Environment, Locations, Settings, parse_duration};
+use ahp::engine::{Clock as _, SystemClock};
+use ahp::signal_log::known_logs;
+
+use self::round::{Carrier, Outcome};
+use self::target::{Target, Trouble};
+use crate::error::FleetError;
+use crate::identity::Identity;
+use crate::timer::{Job, Schedule, random_part};
+use crate::{settings, tell};
+
+/// The first pause after a failure, and the longest.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_mins(15);
+
+/// It runs as the user, who alone may read the logs.
+const JOB: Job = Job {
+    name: "ship",
+    meaning: "Carry the signal logs of ahp",
+    arguments: "fleet ship",
+    is_of_machine: false,
+};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Where to: `dir:/PATH`, `https://HOST/PATH/` or `otlp:https://HOST`; else `settings.fleet.ship.to`
+    #[arg(long, value_name = "PLACE")]
+    to: Option<String>,
+    /// A log to carry; else every log that was written by this user
+    #[arg(long, value_name = "PATH")]
+    log: Vec<PathBuf>,
+    /// Send nothing; print what would leave
+    #[arg(long)]
+    dry_run: bool,
+    /// How long a run may take
+    #[arg(long = "for", value_name = "DURATION", default_value = "60s", value_parser = parse_duration)]
+    patience: Duration,
+    /// Every evaluation by OTLP, not only those that were stopped
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    schedule: Schedule,
+}
+
+pub(crate) fn run(environment: &Environment, args: &Args) -> Result<ExitCode, FleetError> {
+    if let Some(done) = args.schedule.begin(&JOB)? {
+        return Ok(done);
+    }
+    let (settings, _) = settings(environment, None)?;
+    let state = Locations::find(environment, None)
+        .state_dir
+        .ok_or(FleetError::NoHome)?;
+    let logs = if args.log.is_empty() {
+        known_logs(&state).map_err(|error| FleetError::io("read", &state, error))?
+    } else {
+        args.log.clone()
+    };
+    if logs.is_empty() {
+        tell("no log has been written yet");
+    }
+    if args.dry_run {
+        return dry_run(environment, &settings, &logs, &state);
+    }
+    let to = args
+        .to
+        .as_deref()
+        .or(settings.fleet.ship.to.as_deref())
+        .ok_or(FleetError::NoTarget)?;
+    let target = Target::parse(to, &settings.fleet.ship, environment)?;
+    let all = args.all || settings.fleet.ship.all;
+    let until = Instant::now() + args.patience;
+    let mut is_whole = true;
+    let mut spooled = 0;
+    for log in &logs {
+        let identity = identity_of(environment, &settings, log)?;
+        let Some(mut carrier) = Carrier::take_up_alone(log, &identity, &state, all)? else {
+            tell(&format!(
+                "`{}` is being carried by another process",
+                log.display()
+            ));
+            continue;
+        };
+        if spooled > settings.fleet.ship.spool {
+            tell(&format!(
+                "`{}` waits: {spooled} bytes are waiting to be sent",
+                log.display()
+            ));
+            is_whole = false;
+            continue;
+        }
+        is_whole &= carry(&mut carrier, &target, until)?;
+        spooled += carrier.spooled_bytes();
+    }
+    Ok(if is_whole {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+/// Carries one log as far as it goes in the time; returns whether all of it arrived whole.
+fn carry(carrier: &mut Carrier<'_>, target: &Target, until: Instant) -> Result<bool, FleetError> {
+    let name = carrier.log.display().to_string();
+    let now = SystemClock.now().timestamp();
+    if carrier.cursor.not_before > now {
+        tell(&format!(
+            "`{name}` waits: the server asked for {} more seconds",
+            carrier.cursor.not_before - now
+        ));
+        return Ok(false);
+    }
+    let (mut sent, mut is_whole, mut pause) = (0, true, FIRST_PAUSE);
+    loop {
+        match carrier.round(target)? {
+            Outcome::Done => break,
+            Outcome::Arrived { records, told } => {
+                pause = FIRST_PAUSE;
+                sent += records;
+                is_whole &= told.is_empty();
+                for text in &told {
+                    tell(&format!("`{name}`: {text}"));
+                }
+            }
+            Outcome::Stuck(Trouble::Later { told, after }) => {
+                let wait = after
+                    .unwrap_or_else(|| pause / 2 + random_part(pause / 2))
+                    .min(LONGEST_PAUSE);
+                if Instant::now() + wait >= until {
+                    tell(&format!(
+                        "`{name}`: {told}; it is tried again at the next run"
+                    ));
+                    let not_before =
+                        after.map_or(0, |after| now + i64::try_from(after.as_secs()).unwrap_or(0));
+                    carrier.cursor.not_before = not_before;
+                    carrier.save()?;
+                    return Ok(false);
+                }
+                thread::sleep(wait);
+                pause = (pause * 2).min(LONGEST_PAUSE);
+            }
+            Outcome::Stuck(Trouble::TooLarge) => {}
+            Outcome::Stuck(Trouble::Kept(told)) => {
+                tell(&format!(
+                    "`{name}`: {told}; the batch is kept, and nothing more is sent until that is put right"
+                ));
+                carrier.cursor.kept = Some(told);
+                carrier.save()?;
+                return Ok(false);
+            }
+        }
+        if Instant::now() >= until {
+            tell(&format!(
+                "`{name}`: the time is over; the rest is sent by the next run"
+            ));
+            break;
+        }
+    }
+    if sent > 0 {
+        tell(&format!("`{name}`: {sent} records sent"));
+    }
+    Ok(is_whole)
+}
+
+/// Prints what would leave, as rows of JSON, without the hashes being told apart from what they stand for.
+fn dry_run(
+    environment: &Environment,
+    settings: &Settings,
+    logs: &[PathBuf],
+    state: &Path,
+) -> Result<ExitCode, FleetError> {
+    for log in logs {
+        let identity = identity_of(environment, settings, log)?;
+        Carrier::take_up(log, &identity, state, true)?.show()?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn identity_of(
+    environment: &Environment,
+    settings: &Settings,
+    log: &Path,
+) -> Result<Identity, FleetError> {
+    let locations = Locations::find(environment, log.parent());
+    let project = &locations.project_root;
+    // A team is that of the log's own project, wherever this is run.
+    let team = Config::load(&locations).config.settings.team;
+    Identity::find(environment, settings, team, Some(project))
+}

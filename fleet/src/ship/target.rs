@@ -1,0 +1,206 @@
+//! Target: where a batch goes. A directory and `PUT` take the same file twice without harm; an OTLP store drops doubles by
+//! `(ahp.log.id, ahp.seq)`.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ahp::config::{Environment, ShipSettings};
+use serde_json::Value;
+use ureq::Agent;
+use ureq::http::Response;
+
+use crate::disk;
+use crate::error::FleetError;
+use crate::http;
+use crate::lake::LakeFile;
+
+/// Where a batch goes.
+#[derive(Debug)]
+pub(super) enum Target {
+    /// A directory, such as a mounted share.
+    Dir(PathBuf),
+    /// A server that keeps what is `PUT`.
+    Put(Server),
+    /// A collector that speaks OTLP.
+    Otlp(Server),
+}
+
+#[derive(Debug)]
+pub(super) struct Server {
+    agent: Agent,
+    url: String,
+    headers: Vec<(String, String)>,
+}
+
+/// Why a batch has not arrived.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// It may arrive later; the server may have said when.
+    Later {
+        told: String,
+        after: Option<Duration>,
+    },
+    /// Half of it may arrive.
+    TooLarge,
+    /// It will not arrive as long as nobody changes something.
+    Kept(String),
+}
+
+impl Target {
+    /// Reads `dir:/PATH`, `https://HOST/PATH/` or `otlp:https://HOST`.
+    ///
+    /// # Errors
+    /// It is something else, or its token or certificates cannot be read.
+    pub(super) fn parse(
+        to: &str,
+        settings: &ShipSettings,
+        environment: &Environment,
+    ) -> Result<Self, FleetError> {
+        if let Some(dir) = to.strip_prefix("dir:") {
+            let dir = PathBuf::from(dir);
+            return if dir.is_absolute() {
+                Ok(Self::Dir(dir))
+            } else {
+                Err(FleetError::BadTarget(to.to_owned()))
+            };
+        }
+        if let Some(url) = to.strip_prefix("otlp:") {
+            let mut server =
+                Server::new(url, settings).map_err(|_| FleetError::BadTarget(to.to_owned()))?;
+            if let Some(url) = environment.get("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT") {
+                url.clone_into(&mut server.url);
+            } else {
+                server.url = format!("{}/v1/logs", server.url.trim_end_matches('/'));
+            }
+            let headers = environment
+                .get("OTEL_EXPORTER_OTLP_LOGS_HEADERS")
+                .unwrap_or_default();
+            for pair in headers.split(',') {
+                if let Some((name, value)) = pair.split_once('=') {
+                    server
+                        .headers
+                        .push((name.trim().to_owned(), value.trim().to_owned()));
+                }
+            }
+            return Ok(Self::Otlp(server));
+        }
+        Server::new(to, settings).map(Self::Put)
+    }
+
+    /// Whether it takes tables; else events.
+    pub(super) const fn takes_tables(&self) -> bool {
+        !matches!(self, Self::Otlp(_))
+    }
+
+    /// Delivers one file. Returns what a person should know of what arrived.
+    pub(super) fn deliver(&self, file: &LakeFile) -> Result<Option<String>, Trouble> {
+        match self {
+            Self::Dir(dir) => {
+                disk::write_whole(&dir.join(&file.path), &file.bytes).map_err(|error| {
+                    Trouble::Later {
+                        told: error.to_string(),
+                        after: None,
+                    }
+                })?;
+                Ok(None)
+            }
+            Self::Put(server) => server.put(file).map(|()| None),
+            Self::Otlp(server) => server.post(&file.bytes),
+        }
+    }
+}
+
+impl Server {
+    fn new(url: &str, settings: &ShipSettings) -> Result<Self, FleetError> {
+        // What leaves a machine leaves it encrypted; on the machine itself there is nobody between.
+        if !http::is_private(url) {
+            return Err(FleetError::BadTarget(url.to_owned()));
+        }
+        let mut headers = Vec::new();
+        if let Some(path) = &settings.token_file {
+            let token =
+                fs::read_to_string(path).map_err(|error| FleetError::io("read", path, error))?;
+            headers.push((
+                "Authorization".to_owned(),
+                format!("Bearer {}", token.trim()),
+            ));
+        }
+        Ok(Self {
+            agent: http::agent(settings.ca.as_deref(), settings.certificate.as_deref())?,
+            url: url.to_owned(),
+            headers,
+        })
+    }
+
+    fn put(&self, file: &LakeFile) -> Result<(), Trouble> {
+        let url = format!("{}/{}", self.url.trim_end_matches('/'), file.path);
+        let mut request = self
+            .agent
+            .put(&url)
+            .header("Content-Type", "application/vnd.apache.parquet");
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        let answer = request
+            .send(&file.bytes[..])
+            .map_err(|error| unreachable(&error))?;
+        match answer.status().as_u16() {
+            // 412: a server that takes nothing twice has it already.
+            200 | 201 | 204 | 412 => Ok(()),
+            _ => Err(refusal(&answer)),
+        }
+    }
+
+    fn post(&self, gzipped: &[u8]) -> Result<Option<String>, Trouble> {
+        let mut request = self
+            .agent
+            .post(&self.url)
+            .header("Content-Type", "application/json")
+            .header("Content-Encoding", "gzip");
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        let mut answer = request.send(gzipped).map_err(|error| unreachable(&error))?;
+        if !answer.status().is_success() {
+            return Err(refusal(&answer));
+        }
+        // A partial success is not sent again, as the protocol says; it is told.
+        let body = answer.body_mut().read_to_string().unwrap_or_default();
+        let rejected = serde_json::from_str::<Value>(&body).ok().and_then(|body| {
+            let rejected = body.pointer("/partialSuccess/rejectedLogRecords")?;
+            rejected
+                .as_u64()
+                .or_else(|| rejected.as_str()?.parse().ok())
+        });
+        Ok(rejected
+            .filter(|rejected| *rejected > 0)
+            .map(|rejected| format!("the collector took the batch but for {rejected} records")))
+    }
+}
+
+fn unreachable(error: &ureq::Error) -> Trouble {
+    Trouble::Later {
+        told: error.to_string(),
+        after: None,
+    }
+}
+
+fn refusal<B>(answer: &Response<B>) -> Trouble {
+    let status = answer.status();
+    let told = format!("the server answered {status}");
+    match status.as_u16() {
+        408 | 429 | 500 | 502..=504 => {
+            let after = answer
+                .headers()
+                .get("Retry-After")
+                .and_then(|value| value.to_str().ok()?.parse().ok());
+            Trouble::Later {
+                told,
+                after: after.map(Duration::from_secs),
+            }
+        }
+        413 => Trouble::TooLarge,
+        _ => Trouble::Kept(told),
+    }
+}
