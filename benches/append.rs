@@ -11,17 +11,11 @@
     reason = "a measurement may panic, prints its table and is told its size by the environment"
 )]
 
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use ahp::config::Fsync;
-use ahp::config::LogSettings;
-use ahp::signal_log::Body;
-use ahp::signal_log::EvaluationRecord;
-use ahp::signal_log::SignalLog;
-use ahp::verdict::BindingReport;
-use ahp::verdict::Decision;
-use ahp::verdict::Outcome;
+use ahp::config::{Fsync, LogSettings};
+use ahp::signal_log::{Body, EvaluationRecord, SignalLog};
+use ahp::verdict::{BindingReport, Decision, Outcome};
 use chrono::Utc;
 use serde_json::json;
 
@@ -84,6 +78,8 @@ fn main() {
 /// One tool call that a binding has judged, with its event, as a host's hook logs it.
 fn evaluation() -> Body {
     Body::Evaluation(Box::new(EvaluationRecord {
+        ahp: None,
+        policy: None,
         hook: "pre-tool-use".to_owned(),
         decision: Decision::None,
         host: Some("claude-code".to_owned()),
@@ -91,6 +87,7 @@ fn evaluation() -> Body {
         issue_id: None,
         tool: Some("Bash".to_owned()),
         digest: "0123456789abcdef".to_owned(),
+        object: None,
         event: Some(
             json!({"trigger": "pre-tool-use", "tool": {"name": "Bash", "input": {"command": "cargo test"}}}),
         ),
@@ -105,6 +102,7 @@ fn evaluation() -> Body {
         }],
         skipped: 3,
         duration_us: 131,
+        marks: std::collections::BTreeMap::new(),
         note: None,
     }))
 }

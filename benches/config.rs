@@ -8,12 +8,9 @@
 use std::fs;
 use std::path::Path;
 
-use ahp::config::Config;
-use ahp::config::Locations;
-use ahp::engine::Engine;
-use ahp::engine::block_on;
-use ahp::event::Event;
-use ahp::event::Trigger;
+use ahp::config::{Config, Locations};
+use ahp::engine::{Engine, block_on};
+use ahp::event::{Event, Trigger};
 use divan::Bencher;
 
 const SIZES: [usize; 4] = [10, 50, 500, 1000];

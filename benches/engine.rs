@@ -4,14 +4,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a measurement may panic")]
 
-use ahp::engine::Engine;
-use ahp::engine::block_on;
-use ahp::event::Event;
-use ahp::event::ToolCall;
-use ahp::event::Trigger;
+use ahp::engine::{Engine, Keeper, block_on};
+use ahp::event::{Event, ToolCall, Trigger};
+use ahp::session::Store;
 use divan::counter::ItemsCount;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn main() {
     divan::main();
@@ -87,6 +84,81 @@ impl Doing {
             Self::Read => event("Read", json!({ "file_path": "src/main.rs" })),
         }
     }
+}
+
+/// What is asked of the past, with the session's file on the disk; each beside the same event where nothing is asked.
+#[derive(Clone, Copy, Debug)]
+enum Past {
+    /// Nothing is asked.
+    Nothing,
+    /// The event asks for a mark.
+    Asked,
+    /// It asks for a mark that it feeds: it is noted, judged and settled.
+    AskedAndFed,
+    /// It asks where its arguments come from.
+    Origins,
+}
+
+#[divan::bench(args = [Past::Nothing, Past::Asked, Past::AskedAndFed, Past::Origins])]
+fn past(bencher: divan::Bencher, past: Past) {
+    let when = match past {
+        Past::Nothing => "environment: none",
+        Past::Asked | Past::AskedAndFed => "marks.looks: '> 900'",
+        Past::Origins => "tool.outward: true, tool.arguments_from: untrusted-text",
+    };
+    let on = match past {
+        Past::AskedAndFed => "pre-tool-use",
+        _ => "post-tool-use",
+    };
+    let (engine, _dir) = engine_with_files(&format!(
+        "marks: {{looks: {{on: {on}, when: {{tool.kind: mcp}}, within: 1h}}}}\n\
+         hooks: {{pre-tool-use: [{{oracle: PermissionChecker, when: {{{when}}}}}]}}"
+    ));
+    block_on(engine.evaluate(result(4)));
+    let call = || {
+        event(
+            "mcp__mail__send",
+            json!({"to": "eve@a.example", "body": "hello"}),
+        )
+    };
+    bencher
+        .with_inputs(call)
+        .bench_values(|event| block_on(engine.evaluate(event)));
+}
+
+/// A result that feeds a mark, and one of which the words are kept; of so many KiB.
+#[divan::bench(args = [("marks.looks: '> 900'", 4), ("tool.arguments_from: untrusted", 4), ("tool.arguments_from: untrusted", 256)])]
+fn result_that_is_kept(bencher: divan::Bencher, (when, size): (&str, usize)) {
+    let (engine, _dir) = engine_with_files(&format!(
+        "marks: {{looks: {{on: post-tool-use, when: {{tool.kind: mcp}}, within: 1h}}}}\n\
+         hooks: {{pre-tool-use: [{{oracle: PermissionChecker, when: {{{when}}}}}]}}"
+    ));
+    bencher
+        .with_inputs(|| result(size))
+        .bench_values(|event| block_on(engine.evaluate(event)));
+}
+
+fn result(kibibytes: usize) -> Event {
+    let mut event = event("mcp__mail__read", json!({"id": 1}));
+    event.trigger = Trigger::PostToolUse;
+    let words = (0..kibibytes * 128).map(|n| format!("word{n:03x} "));
+    event.tool.as_mut().unwrap().output = Some(words.collect::<String>().into());
+    event
+}
+
+fn engine_with_files(policy: &str) -> (Engine, tempfile::TempDir) {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::new(dir.path(), dir.path());
+    let engine = Engine::builder()
+        .policy_text(policy.to_owned())
+        .root(dir.path())
+        .keeper(Keeper::Files(store))
+        .without_log()
+        .build()
+        .unwrap();
+    let state = engine.state();
+    assert!(state.faults().is_empty(), "{:?}", state.faults());
+    (engine, dir)
 }
 
 /// Events of 256 sessions at once on one thread, each made, judged and logged before it is answered; a hundred bindings,

@@ -13,13 +13,9 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use ahp::config::Config;
-use ahp::config::LayerSource;
-use ahp::config::Locations;
-use ahp::engine::Engine;
-use ahp::engine::block_on;
-use ahp::event::Event;
-use ahp::event::Trigger;
+use ahp::config::{Config, LayerSource, Locations};
+use ahp::engine::{Engine, block_on};
+use ahp::event::{Event, Trigger};
 use divan::Bencher;
 use serde_json::json;
 

@@ -7,8 +7,7 @@
 use std::fs;
 use std::path::Path;
 
-use ahp::hook_md::Places;
-use ahp::hook_md::discover;
+use ahp::hook_md::{Places, discover};
 use divan::Bencher;
 
 const FOLDERS: [usize; 3] = [10, 100, 1000];

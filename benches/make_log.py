@@ -2,7 +2,7 @@
 """Writes a made-up signal log of a wanted size: make_log.py PATH MEGABYTES [SEED].
 
 The records have the shapes, proportions and the hash chain of real ones: about 8 evaluations to 1 signal, events
-with redacted tool input, issues that are blocked, repaired and accepted.
+with redacted tool input; issues and sessions in which the same is found again, answered, let through and repaired.
 """
 
 import hashlib
@@ -25,6 +25,8 @@ ANSWERS = {
     "control": ["accept_modification"] * 4 + ["reject_modification"],
     "aid": ["suggestion_applied", "suggestion_deferred"],
 }
+COMMANDS = ["cargo test --workspace", "git push --force", "npm publish", "git status"]
+given = {}
 seq, prev = 0, "0" * 64
 now = datetime(2026, 1, 1, tzinfo=timezone.utc)
 size, limit = 0, megabytes * 1e6
@@ -51,27 +53,35 @@ with open(path, "w") as out:
         out.write(line)
 
     while size < limit:
-        now += timedelta(seconds=rng.randint(1, 40))
+        now += timedelta(hours=9) if rng.random() < 0.005 else timedelta(seconds=rng.randint(1, 40))
         is_submit = rng.random() < 0.2
-        hook = "pre-issue-submit" if is_submit else "pre-tool-use"
-        issue = f"FEAT-{rng.randint(1, 400):04d}"
-        session = f"s{rng.randint(1, 2000):06d}"
+        ends = rng.random() < 0.02
+        hook = "post-session" if ends else "pre-issue-submit" if is_submit else "pre-tool-use"
+        issue = f"FEAT-{rng.randint(1, 400):04d}" if is_submit or rng.random() < 0.3 else None
+        # A few sessions are at work at a time, so that the same is judged again.
+        session = f"s{seq // 150 + rng.randint(1, 6):06d}"
+        command = rng.choice(COMMANDS)
+        acted_on = None if is_submit or ends else hashlib.sha256(command.encode()).hexdigest()[:16]
         host = rng.choice(hosts)
-        chosen = rng.sample(bindings, 5)
-        fire = rng.random() < 0.125
+        chosen = rng.sample(bindings[:6], 5)
+        fire = rng.random() < 0.3
         reports, signals, answers = [], [], []
         for i, (binding, oracle) in enumerate(chosen):
             hit = fire and i == 0
-            failed = rng.random() < 0.002
+            failed = not hit and rng.random() < 0.002
+            known = given.setdefault((hook, binding, issue or session), [])
+            waived = rng.sample(known, min(len(known), 2)) if rng.random() < 0.1 else []
             outcome = "signalled" if hit else "failed" if failed else "accepted"
             error = "timed out: took longer than its timeout of 30s" if failed else None
             source = f".ahp/hooks.yaml:{10 + i}"
             duration = int(rng.lognormvariate(5, 1.5))
             reports.append({"id": binding, "oracle": oracle, "outcome": outcome, "source": source,
-                            "duration_us": duration, "error": error})
-            if hit:
+                            "duration_us": duration, **({"waived": waived} if waived else {}), "error": error})
+            for rule in rng.choice(["a", "a", "b", "ab"]) if hit else "":
                 intensity = rng.choice(["block", "block", "prompt", "prompt", "control", "aid"])
-                sid, finding = uid(), f"{rng.getrandbits(64):016x}"
+                sid, target = uid(), command if acted_on else "the issue"
+                finding = hashlib.sha256(f"{rule} {target}".encode()).hexdigest()[:16]
+                known.append(sid)
                 text = "3 of 5 items are open: " + "look at each of them and finish it; " * 4
                 payload = {
                     "block": {"reason": text, "resolvable": True, "resolution_path": [text]},
@@ -82,20 +92,23 @@ with open(path, "w") as out:
                 signals.append({"kind": "signal", "signal": {
                     "header": {"id": sid, "type": "finding", "timestamp": stamp(), "source": oracle,
                                "intensity": intensity, "correlation_id": sid},
-                    "context": {"hook": hook, "issue_id": issue, "files": ["src/a.rs"]}, "payload": payload},
+                    "context": {"hook": hook, **({"issue_id": issue} if issue else {}), "files": ["src/a.rs"]},
+                    "payload": payload},
                     "binding": binding, "source": source, "override": False, "fingerprint": finding,
-                    "session_id": session, "host": host})
+                    "identity": finding, "rule": rule, "object": target, "session_id": session, "host": host})
                 if rng.random() < 0.8:
                     answers.append({"kind": "response", "response": {
-                        "signal_id": sid, "consumed_at": stamp(), "action": rng.choice(ANSWERS[intensity]), "by": "agent"},
-                        "hook": hook, "session_id": session, "binding": binding, "subject": issue, "fingerprint": finding})
+                        "signal_id": sid, "consumed_at": stamp(), "action": rng.choice(ANSWERS[intensity]), "by": "agent",
+                        "inferred": rng.random() < 0.3},
+                        "hook": hook, "session_id": session, "binding": binding, "subject": issue or session, "fingerprint": finding})
         decision = "none"
         if signals:
             decision = "block" if signals[0]["signal"]["header"]["intensity"] == "block" else "allow"
         event = {"trigger": hook, "session_id": session, "work_dir": "/home/me/project", "host": host,
-                 "tool": {"name": "Bash", "input": {"command": "cargo test --workspace && git status " * rng.randint(1, 12)}}}
+                 "tool": {"name": "Bash", "input": {"command": f"{command} && git status " * rng.randint(1, 12)}}}
         put({"kind": "evaluation", "hook": hook, "decision": decision, "host": host, "session_id": session,
-             "issue_id": issue, "tool": "Bash", "digest": f"{rng.getrandbits(64):016x}", "event": event,
+             **({"issue_id": issue} if issue else {}), "tool": "Bash", "digest": f"{rng.getrandbits(64):016x}",
+             **({"object": acted_on} if acted_on else {}), "event": event,
              "bindings": reports, "skipped": rng.randint(0, 40), "duration_us": sum(r["duration_us"] for r in reports)})
         for body in signals + answers:
             put(body)

@@ -98,7 +98,7 @@ def main():
     given = sys.stdin.read() if "-" in sys.argv else None
     for block in list(BLOCK.finditer(page)):
         command = block["command"]
-        bench = re.search(r"(\w+?)(?:_against_\w+\.sh)?(?: \d+)?$", command)[1]
+        bench = re.search(r"(\w+?)(?:_against_\w+\.sh|\.py)?(?: \d+)?$", command)[1]
         if wanted and bench not in wanted:
             continue
         printed = given or run(command)

@@ -16,15 +16,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use ahp::engine::Engine;
-use ahp::engine::block_on;
-use ahp::event::Event;
-use ahp::event::ToolCall;
-use ahp::event::Trigger;
+use ahp::engine::{Engine, block_on};
+use ahp::event::{Event, ToolCall, Trigger};
 use divan::Bencher;
 use divan::counter::BytesCount;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn main() {
     let files = files();

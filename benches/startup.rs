@@ -20,10 +20,8 @@ use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::Command;
-use std::process::Stdio;
-use std::time::Duration;
-use std::time::Instant;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// What Claude Code sends before it runs a shell command.
 const EVENT: &str = r#"{"session_id":"s1","transcript_path":"/home/u/t.jsonl","cwd":"CWD","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"cargo test --workspace && git status --short | head -20","description":"Run the tests"},"tool_use_id":"toolu_1"}"#;

@@ -8,17 +8,11 @@ use std::sync::Arc;
 
 use ahp::engine::Engine;
 use ahp::event::Event;
-use ahp::oracle::HookContext;
-use ahp::oracle::Mode;
-use ahp::oracle::Oracle;
-use ahp::oracle::OracleError;
-use ahp::signal::Modification;
-use ahp::signal::Payload;
-use ahp::signal::Signal;
+use ahp::oracle::{HookContext, Mode, Oracle, OracleError};
+use ahp::signal::{Modification, Payload, Signal};
 use ahp::verdict::Decision;
 use async_trait::async_trait;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 const POLICY: &str = "
 hooks:

@@ -7,18 +7,11 @@
 use std::sync::Arc;
 
 use ahp::engine::Engine;
-use ahp::event::Event;
-use ahp::event::Trigger;
-use ahp::oracle::ConfigError;
-use ahp::oracle::Definition;
-use ahp::oracle::HookContext;
-use ahp::oracle::Mode;
-use ahp::oracle::Oracle;
-use ahp::oracle::OracleConfig;
-use ahp::oracle::OracleError;
-use ahp::oracle::Programs;
-use ahp::signal::Intensity;
-use ahp::signal::Signal;
+use ahp::event::{Event, Trigger};
+use ahp::oracle::{
+    ConfigError, Definition, HookContext, Mode, Oracle, OracleConfig, OracleError, Programs,
+};
+use ahp::signal::{Intensity, Signal};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;

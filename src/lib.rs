@@ -61,16 +61,22 @@ pub mod event;
 pub mod fact;
 mod glob;
 #[doc(hidden)]
+pub mod guard;
+#[doc(hidden)]
 pub mod hook_md;
 pub mod host;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod install;
 #[doc(hidden)]
+pub mod machine_key;
+#[doc(hidden)]
 pub mod message;
 pub mod oracle;
 #[doc(hidden)]
 pub mod pattern;
+#[doc(hidden)]
+pub mod place;
 #[doc(hidden)]
 pub mod policy;
 pub mod policy_test;
@@ -78,15 +84,24 @@ pub mod policy_test;
 pub mod process;
 mod program;
 #[doc(hidden)]
+pub mod provenance;
+mod regular_file;
+#[doc(hidden)]
 pub mod secret;
 #[doc(hidden)]
+pub mod session;
+#[doc(hidden)]
 pub mod shell;
+#[doc(hidden)]
+pub mod shield;
 pub mod signal;
 pub mod signal_log;
 mod stamp;
 #[doc(hidden)]
 pub mod trust;
 pub mod verdict;
+#[doc(hidden)]
+pub mod visible;
 #[doc(hidden)]
 pub mod workspace;
 
@@ -96,25 +111,18 @@ pub use serde_json;
 pub use uuid;
 
 pub use crate::config::Locations;
-pub use crate::engine::Engine;
-pub use crate::engine::EngineBuilder;
-pub use crate::engine::EngineError;
-pub use crate::engine::block_on;
-pub use crate::event::Event;
-pub use crate::event::ToolCall;
-pub use crate::event::Trigger;
-pub use crate::oracle::HookContext;
-pub use crate::oracle::Mode;
-pub use crate::oracle::Oracle;
-pub use crate::oracle::OracleError;
-pub use crate::signal::Intensity;
-pub use crate::signal::Modification;
-pub use crate::signal::Payload;
-pub use crate::signal::Signal;
-pub use crate::verdict::Decision;
-pub use crate::verdict::Verdict;
+pub use crate::engine::{Engine, EngineBuilder, EngineError, block_on};
+pub use crate::event::{Event, ToolCall, Trigger};
+pub use crate::oracle::{HookContext, Mode, Oracle, OracleError};
+pub use crate::signal::{Intensity, Modification, Payload, Signal};
+pub use crate::verdict::{Decision, Verdict};
 
 /// The Rust of `docs/writing-oracles.md`, compiled.
 #[cfg(doctest)]
 #[doc = include_str!("../docs/writing-oracles.md")]
 struct WritingOracles;
+
+/// The Rust of `docs/how-to/rust-host.md`, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/how-to/rust-host.md")]
+struct RustHost;

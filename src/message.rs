@@ -3,12 +3,9 @@
 use uuid::Uuid;
 
 use crate::secret;
-use crate::signal::Action;
-use crate::signal::Intensity;
-use crate::signal::Payload;
-use crate::signal::Signal;
-use crate::signal::uncut_len;
+use crate::signal::{Action, Intensity, Manner, Payload, Signal, uncut_len};
 use crate::verdict::Verdict;
+use crate::visible::visible;
 
 /// How much of a person's line is kept, in characters.
 const LINE: usize = 300;
@@ -25,8 +22,7 @@ pub fn short_id(id: &Uuid) -> String {
 ///
 /// The result has at most `limit` characters; steps are left out before reasons are.
 pub fn for_agent(verdict: &Verdict, limit: usize) -> String {
-    let mut signals: Vec<&Signal> = verdict.signals.iter().collect();
-    signals.sort_by_key(|signal| std::cmp::Reverse(weight(signal)));
+    let signals = told(verdict);
     for most in [50, 20, 5, 1, 0] {
         let parts: Vec<String> = signals.iter().map(|s| one(s, most)).collect();
         let text = parts.join("\n\n");
@@ -40,10 +36,10 @@ pub fn for_agent(verdict: &Verdict, limit: usize) -> String {
 
 /// Says a verdict to a person: one line for each signal that holds the operation up or changes it.
 pub fn for_person(verdict: &Verdict) -> String {
-    let strongest = verdict.signals.iter().map(weight).max().unwrap_or(0);
-    let lines: Vec<String> = verdict
-        .signals
-        .iter()
+    let signals = told(verdict);
+    let strongest = signals.first().map_or(0, |signal| weight(signal));
+    let lines: Vec<String> = signals
+        .into_iter()
         .filter(|signal| weight(signal) == strongest)
         .map(|signal| {
             cut(
@@ -53,6 +49,42 @@ pub fn for_person(verdict: &Verdict) -> String {
         })
         .collect();
     lines.join("\n")
+}
+
+/// Returns what hooks have to say to the person alone, in their own words.
+pub fn to_person_alone(verdict: &Verdict) -> Vec<String> {
+    let signals = verdict.signals.iter();
+    signals
+        .filter(|signal| signal.manner == Some(Manner::ForPerson))
+        .map(|signal| shown(&cut(&reason(signal), LINE)))
+        .collect()
+}
+
+/// Returns why the run of the agent is to end; none where nothing asks for that.
+pub fn end_of_run(verdict: &Verdict) -> Option<String> {
+    let mut signals = verdict.signals.iter();
+    let signal = signals.find(|signal| signal.manner == Some(Manner::EndsRun))?;
+    Some(shown(&cut(&reason(signal), LINE)))
+}
+
+/// Returns the signals by their force; what two bindings find alike is told once, by the stronger one.
+fn told(verdict: &Verdict) -> Vec<&Signal> {
+    let heard = verdict.signals.iter().filter(|s| s.is_for_agent());
+    let mut signals: Vec<&Signal> = heard.collect();
+    signals.sort_by_key(|signal| std::cmp::Reverse(weight(signal)));
+    let mut told: Vec<&Signal> = Vec::with_capacity(signals.len());
+    for signal in signals {
+        let is_told = |known: &&Signal| {
+            known.header.source == signal.header.source
+                && known.fingerprint.is_some()
+                && known.fingerprint == signal.fingerprint
+                && known.payload.text() == signal.payload.text()
+        };
+        if !told.iter().any(is_told) {
+            told.push(signal);
+        }
+    }
+    told
 }
 
 /// The order of force: a block before a question before the rest.
@@ -87,7 +119,7 @@ fn first_line(signal: &Signal) -> String {
             .collect();
         text = format!("{text}: {}", changes.join(", "));
     }
-    secret::redact(text.lines().next().unwrap_or_default()).into_owned()
+    shown(text.lines().next().unwrap_or_default())
 }
 
 /// Returns what a signal says; never empty.
@@ -156,7 +188,7 @@ fn one(signal: &Signal, most: usize) -> String {
             text.push_str("; `ahp log show --json` has all");
         }
     }
-    let mut text = secret::redact(&text).into_owned();
+    let mut text = shown(&text);
     if let Some(how) = how_to_respond(signal) {
         text.push('\n');
         text.push_str(&how);
@@ -175,6 +207,11 @@ fn how_to_respond(signal: &Signal) -> Option<String> {
         .collect();
     let id = short_id(&signal.header.id);
     Some(format!("Respond: `ahp respond {id} {}`", actions.join("|")))
+}
+
+/// Returns a text as it may be shown: secrets are cut, and what steers a terminal or the eye is written out.
+pub(crate) fn shown(text: &str) -> String {
+    visible(&secret::redact(text)).into_owned()
 }
 
 /// Cuts a text to so many characters, and says so.

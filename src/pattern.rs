@@ -4,6 +4,7 @@
 //! An ASCII pattern therefore is compiled by `regex-lite` (2.5 µs), which gives the same answers on ASCII text, and by
 //! `regex` only when it meets a text that is long or not ASCII.
 
+use std::cell::Cell;
 use std::fmt;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -14,8 +15,51 @@ const LIGHT_HAYSTACK: usize = 4 << 10;
 /// The longest pattern, in bytes.
 const MAX_PATTERN: usize = 16 << 10;
 
-/// How large a compiled pattern may be, in bytes, so that `(a{1000}){1000}` does not eat the memory.
+/// How large a compiled pattern may be, in bytes, so that `(a{1000}){1000}` does not eat the memory: the block of a private key
+/// takes more than 2 MiB.
 const MAX_COMPILED: usize = 8 << 20;
+
+/// Up to where a compiled pattern is a usual one, in bytes.
+const USUAL: usize = 64 << 10;
+
+/// Up to where the light engine is asked, in bytes: some 20 µs.
+const MAX_LIGHT: usize = 32 << 10;
+
+/// What all patterns of a policy may cost together, where a usual one of the full engine costs 1: about a second; large ones half of it.
+const MOST_COST: u32 = 4096;
+
+/// What a large pattern costs.
+const COST_OF_LARGE: u32 = 512;
+
+thread_local! {
+    /// What the patterns of the policy that this thread loads may still cost.
+    static LEFT: Cell<Option<u32>> = const { Cell::new(None) };
+}
+
+/// Loads a policy: past what its patterns may cost together, each further one is an error.
+pub(crate) fn within_bounds<T>(load: impl FnOnce() -> T) -> T {
+    struct Restored(Option<u32>);
+    impl Drop for Restored {
+        fn drop(&mut self) {
+            LEFT.set(self.0);
+        }
+    }
+    let _restored = Restored(LEFT.replace(Some(MOST_COST)));
+    load()
+}
+
+fn spend(cost: u32) -> Result<(), PatternError> {
+    let Some(left) = LEFT.get() else {
+        return Ok(());
+    };
+    let after = left.checked_sub(cost);
+    LEFT.set(Some(after.unwrap_or_default()));
+    after.map(|_| ()).ok_or_else(|| {
+        PatternError(
+            "all patterns together are too large; use fewer or smaller repetitions".to_owned(),
+        )
+    })
+}
 
 /// A compiled regular expression in the syntax of the `regex` crate; matching takes time linear in the text.
 #[derive(Clone)]
@@ -55,7 +99,7 @@ impl Pattern {
             .is_ascii()
             .then(|| {
                 regex_lite::RegexBuilder::new(text)
-                    .size_limit(MAX_COMPILED)
+                    .size_limit(MAX_LIGHT)
                     .build()
                     .ok()
             })
@@ -140,10 +184,14 @@ impl Pattern {
 }
 
 fn compile_full(text: &str) -> Result<regex::Regex, PatternError> {
-    regex::RegexBuilder::new(text)
-        .size_limit(MAX_COMPILED)
-        .build()
-        .map_err(|error| PatternError(one_line(&error)))
+    let compiled = |most| regex::RegexBuilder::new(text).size_limit(most).build();
+    spend(1)?;
+    let mut built = compiled(USUAL);
+    if matches!(built, Err(regex::Error::CompiledTooBig(_))) {
+        spend(COST_OF_LARGE)?;
+        built = compiled(MAX_COMPILED);
+    }
+    built.map_err(|error| PatternError(one_line(&error)))
 }
 
 /// Returns the message of a `regex` error without the drawing around it.

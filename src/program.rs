@@ -29,13 +29,18 @@ facts! {
     Code "code"
     Console "console"
     Data "data"
+    Decodes "decodes"
     Downloads "downloads"
     Evaluates "evaluates"
     Every "every"
     Fixes "fixes"
+    Foreign "foreign"
     HarmlessVariables "harmless-variables"
     Jar "jar"
+    KeepsAddress "keeps-address"
     Language "language"
+    Lists "lists"
+    LooksAt "looks-at"
     MayBe "may-be"
     Mounts "mounts"
     Moves "moves"
@@ -43,15 +48,18 @@ facts! {
     Output "output"
     PatternFirst "pattern-first"
     Reads "reads"
+    ReplacesHooks "replaces-hooks"
     Runs "runs"
     RunsSettings "runs-settings"
     RunsValues "runs-values"
     RunsVariables "runs-variables"
+    Sends "sends"
     Shell "shell"
     Shows "shows"
     Starts "starts"
     Statements "statements"
     Steers "steers"
+    Sweeps "sweeps"
     TakesNames "takes-names"
     Text "text"
     Texts "texts"
@@ -105,6 +113,14 @@ impl Program {
     /// Returns the words of each line of such a fact.
     pub(crate) fn lines(self, fact: Fact) -> impl Iterator<Item = &'static str> {
         self.entries.iter().flat_map(move |entry| entry.facts(fact))
+    }
+
+    /// Whether there is such a fact for a call with these subcommands: a line without words is for all of them.
+    pub(crate) fn is_with(self, fact: Fact, subcommands: &[Option<&str>]) -> bool {
+        self.lines(fact).any(|line| {
+            let mut listed = line.split_ascii_whitespace().peekable();
+            listed.peek().is_none() || listed.any(|word| subcommands.contains(&Some(word)))
+        })
     }
 
     /// Returns the words of such a fact.
@@ -334,8 +350,7 @@ const fn insert<const N: usize>(entries: &mut [Entry; N], filled: usize, entry: 
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
 
@@ -354,6 +369,9 @@ mod tests {
             | "harmless-variables" => {
                 let distinct: BTreeSet<_> = words.iter().collect();
                 !words.is_empty() && distinct.len() == words.len()
+            }
+            "foreign" | "keeps-address" | "replaces-hooks" | "sends" | "sweeps" => {
+                words.iter().collect::<BTreeSet<_>>().len() == words.len()
             }
             _ => words.is_empty(),
         }

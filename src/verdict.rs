@@ -1,15 +1,15 @@
 //! Verdict: many signals become the one answer that a host gets (spec §5.2).
 
+use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::event::Trigger;
-use crate::signal::Intensity;
-use crate::signal::Signal;
+use crate::session::MarkRecord;
+use crate::signal::{Intensity, Signal};
 
 /// Whether the operation may go on. The order is the order of force, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -144,7 +144,10 @@ pub struct Verdict {
     pub bindings: Vec<BindingReport>,
     /// How long the whole evaluation took, in microseconds.
     pub duration_us: u64,
-    /// What a person should know that is no signal: a log that cannot be written.
+    /// What the event did to each mark that it feeds, ends or asks for.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub marks: BTreeMap<String, MarkRecord>,
+    /// What a person should know that is not a signal: a log that cannot be written.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -159,6 +162,7 @@ impl Verdict {
             signals: Vec::new(),
             bindings: Vec::new(),
             duration_us: 0,
+            marks: BTreeMap::new(),
             warnings: Vec::new(),
         }
     }

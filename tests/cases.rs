@@ -7,8 +7,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use ahp::config::PACKS;
 use ahp::oracle::builtin::BUILTINS;
@@ -16,9 +15,7 @@ use ahp::oracle::folded_name;
 use ahp::oracle::rhai::BUNDLED;
 use ahp::policy_test;
 use ahp::policy_test::Runner;
-use libtest_mimic::Arguments;
-use libtest_mimic::Failed;
-use libtest_mimic::Trial;
+use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() {
     let arguments = Arguments::from_args();

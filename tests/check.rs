@@ -3,8 +3,7 @@
 use std::fs;
 
 use ahp::config::Locations;
-use ahp::diagnostic::Code;
-use ahp::diagnostic::Diagnostic;
+use ahp::diagnostic::{Code, Diagnostic};
 use ahp::engine::Engine;
 
 /// Returns what is said of a policy with no error.
@@ -34,7 +33,7 @@ fn codes(policy: &str) -> Vec<Code> {
         .collect()
 }
 
-/// What `ahp log advise` adds where a repair takes long is no mistake.
+/// What `ahp log advise` adds where a repair takes long is not a mistake.
 #[test]
 fn what_an_issue_will_be_asked_for_may_be_told_when_it_starts() {
     let up_front = "hooks: {post-issue-start: [{oracle: ChecklistValidator, intensity: aid}]}";
@@ -82,9 +81,12 @@ fn a_binding_that_can_never_fire_is_told() {
 #[test]
 fn what_repeats_or_contradicts_is_told() {
     let twice = "hooks: {pre-issue-submit: [{oracle: ChecklistValidator}, \
-                 {oracle: checklist_validator, id: again, config: {allow_partial: CONFIG}}]}";
+                 {oracle: checklist_validator, id: again, config: {allow_partial: CONFIG, min_completion_rate: 0.5}}]}";
     assert_eq!(
-        codes(&twice.replace(", config: {allow_partial: CONFIG}", "")),
+        codes(&twice.replace(
+            ", config: {allow_partial: CONFIG, min_completion_rate: 0.5}",
+            ""
+        )),
         [Code::Shadowed]
     );
     assert_eq!(codes(&twice.replace("CONFIG", "true")), []);
@@ -223,6 +225,14 @@ fn every_warning_names_the_place_and_says_what_is_meant() {
             3,
             "`.ahp/oracles/mine.rhai:1:33` asks for a fact `files.chnged`, which no event can have",
             "did you mean `files.changed`?",
+        ),
+        (
+            "hooks:\n  pre-tool-use:\n    - oracle: PermissionChecker\n      when: {tool.command: \"git push *\"}\n",
+            &[],
+            Code::NeverFires,
+            4,
+            "a star stands for itself in `git push *`",
+            "write `glob:git push *` for a pattern",
         ),
         (
             "hooks: {}\n",

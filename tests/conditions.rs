@@ -1,7 +1,6 @@
 //! Conditions as users write them: which event meets which `when`, and what is asked where that cannot be told.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::world::World;
 

@@ -1,7 +1,6 @@
 //! What a control changes in a tool's input, whatever the host calls it there.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::world::World;
 

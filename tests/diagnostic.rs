@@ -1,7 +1,6 @@
 //! Codes of diagnostics, and the names that they offer for misspelt ones.
 
-use ahp::diagnostic::Code;
-use ahp::diagnostic::nearest;
+use ahp::diagnostic::{Code, nearest};
 
 #[test]
 fn codes_are_unique_and_have_a_meaning() {

@@ -1,8 +1,7 @@
 //! Everything that is printed in the documents is run: policies, tests, scripts and command lines.
 
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ahp::engine::Engine;
 use ahp::oracle::rhai::Script;
@@ -10,7 +9,7 @@ use ahp::oracle::rhai::api::GROUPS;
 use ahp::policy_test;
 use ahp::policy_test::Runner;
 
-use crate::world::World;
+use crate::world::{Ran, World};
 
 /// A fenced block of a document.
 pub(crate) struct Block {
@@ -29,11 +28,91 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
     ("docs/architecture.md", " host bytes", "a picture"),
     (
         "README.md",
-        "cargo run --release -- demo",
-        "a release build; `.ci/run` runs it",
+        "pipx install",
+        "packages; `.ci/packaging` installs each",
     ),
-    ("README.md", "cargo test", "this is it"),
-    ("README.md", "cargo install", "a release build"),
+    ("docs/how-to/ci.md", "name: policy", "a workflow of GitHub"),
+    ("docs/how-to/ci.md", "ahp:", "a job of GitLab"),
+    (
+        "docs/how-to/ci.md",
+        "repos:",
+        "`.ci/pre-commit` runs these hooks",
+    ),
+    (
+        "docs/how-to/host-sdk.md",
+        "from ",
+        "Python; `.ci/sdk` runs it",
+    ),
+    (
+        "docs/how-to/host-sdk.md",
+        "import ",
+        "TypeScript; `.ci/sdk` runs it",
+    ),
+    (
+        "docs/how-to/install.md",
+        "pipx install",
+        "a package; `.ci/packaging` installs each",
+    ),
+    (
+        "docs/how-to/install.md",
+        "npm install",
+        "a package; `.ci/packaging` installs each",
+    ),
+    (
+        "docs/how-to/install.md",
+        "curl -fsSLO",
+        "a release that is not there yet; `.ci/packaging` runs the script",
+    ),
+    (
+        "docs/how-to/install.md",
+        "sudo apt install",
+        "a package; `.ci/packaging` unpacks it",
+    ),
+    (
+        "docs/how-to/install.md",
+        "docker run",
+        "an image that is not published yet",
+    ),
+    (
+        "docs/how-to/install.md",
+        "COPY --from",
+        "a line of a container's file",
+    ),
+    (
+        "docs/how-to/install.md",
+        "cargo install",
+        "a build of minutes",
+    ),
+    (
+        "docs/how-to/install.md",
+        "gh attestation",
+        "a release that is not there yet",
+    ),
+    (
+        "docs/how-to/install.md",
+        "packaging/build",
+        "a build of minutes; `.ci/packaging` runs it",
+    ),
+    (
+        "docs/how-to/install.md",
+        "pip install",
+        "a package; `.ci/packaging` installs each",
+    ),
+    (
+        "docs/how-to/monoco.md",
+        "✗ blocked",
+        "what a project of Monoco gets; `tests/monoco.rs` plays it",
+    ),
+    (
+        "docs/how-to/rust-host.md",
+        "[dependencies]",
+        "a part of a manifest",
+    ),
+    (
+        "docs/how-to/rust-host.md",
+        "use ",
+        "a doc test of the library",
+    ),
     (
         "docs/performance.md",
         "cargo bench",
@@ -48,6 +127,66 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
         "docs/performance.md",
         ".ci/instructions",
         "needs a release build; `.ci/run` runs it",
+    ),
+    (
+        "docs/how-to/gather-logs.md",
+        "ahp fleet",
+        "done by a program of its own; `.ci/fleet` runs it",
+    ),
+    (
+        "docs/how-to/gather-logs.md",
+        "pip install",
+        "needs an engine; `.ci/fleet` runs it",
+    ),
+    (
+        "docs/how-to/gather-logs.md",
+        "fleet/sums.py",
+        "needs an engine; `.ci/fleet` runs it",
+    ),
+    (
+        "docs/how-to/gather-logs.md",
+        "settings:\n  labels",
+        "only the system layer may say so",
+    ),
+    (
+        "docs/how-to/organisation.md",
+        "ahp bundle",
+        "done by a program of its own; `fleet/tests` run it",
+    ),
+    (
+        "docs/how-to/organisation.md",
+        "fleet/sums.py",
+        "needs an engine; `.ci/fleet` runs it",
+    ),
+    (
+        "docs/how-to/organisation.md",
+        "minisign",
+        "needs minisign; `.ci/fleet` runs it",
+    ),
+    (
+        "docs/how-to/organisation.md",
+        "settings:\n  fleet",
+        "only the system layer may say so",
+    ),
+    (
+        "docs/how-to/organisation.md",
+        "extends: [ahp:standard]\nsettings:\n  forbid",
+        "only a bundle and the system layer may say so",
+    ),
+    (
+        "docs/how-to/serve.md",
+        "ahp serve",
+        "listens until it is ended; `tests/serve` starts it",
+    ),
+    (
+        "docs/how-to/serve.md",
+        "{\"type\": \"http\"",
+        "settings of a client",
+    ),
+    (
+        "docs/how-to/shield.md",
+        "ahp shield -- claude",
+        "needs the client; `tests/hosts/suite.py --shield` starts it",
     ),
     (
         "docs/writing-oracles.md",
@@ -150,14 +289,25 @@ fn every_block_is_of_a_kind_that_is_run_or_is_excused() {
     }
 }
 
+impl Block {
+    /// The file that a block is the text of, where the line before it says so.
+    fn path(&self) -> Option<&str> {
+        self.before.strip_prefix('`')?.strip_suffix("`:")
+    }
+}
+
+/// Whether a page is followed from its beginning to its end, in a folder of its own.
+fn is_tutorial(file: &str) -> bool {
+    file.starts_with("docs/tutorial/")
+}
+
 /// Lays the scripts and files of rules that a document shows where it says that they are.
 fn lay_scripts(blocks: &[Block], place: &Path) {
     for block in blocks
         .iter()
         .filter(|block| matches!(block.language.as_str(), "rhai" | "rules"))
     {
-        let named = block.before.strip_prefix('`');
-        let Some(file) = named.and_then(|rest| rest.strip_suffix("`:")) else {
+        let Some(file) = block.path() else {
             continue;
         };
         let path = place.join(file);
@@ -182,7 +332,8 @@ fn every_policy_is_sound() {
         )
         .unwrap();
         for block in blocks.iter().filter(|block| block.language == "yaml") {
-            if block.text.lines().any(|line| line == "tests:") {
+            let is_test = block.text.lines().any(|line| line == "tests:");
+            if is_test || is_excused(&file, &block.text) {
                 continue;
             }
             count += 1;
@@ -223,7 +374,7 @@ fn every_test_of_a_policy_passes() {
             .map(|fault| fault.one_line(&tests.sources))
             .collect();
         assert!(faults.is_empty(), "{faults:#?}");
-        let scripts = file == "docs/writing-oracles.md";
+        let scripts = file == "docs/writing-oracles.md" || is_tutorial(&file);
         let mut runner = Runner::new(if scripts { place.path() } else { root() });
         for case in &tests.cases {
             count += 1;
@@ -297,6 +448,19 @@ fn is_as_shown(shown: &str, printed: &str) -> bool {
     rest.is_empty() || shown.ends_with('…')
 }
 
+/// Whether what was printed is as shown, line by line.
+fn is_all_as_shown(shown: &[&str], printed: &str) -> bool {
+    let printed: Vec<_> = printed.lines().map(str::trim_end).collect();
+    shown.len() == printed.len() && shown.iter().zip(&printed).all(|(s, p)| is_as_shown(s, p))
+}
+
+/// Runs a command line with `ahp` on the search path.
+fn play(world: &World, command: &str) -> Ran {
+    let program = Path::new(env!("CARGO_BIN_EXE_ahp")).parent().unwrap();
+    let line = format!("PATH=\"{}:$PATH\"; {command}", program.display());
+    Ran::of(&world.command("sh").args(["-c", &line]).output().unwrap())
+}
+
 const ISSUE: &str = "---\nid: FEAT-0001\ntype: feature\nstatus: open\nstage: doing\ntitle: Users\n---\n\n## Tasks\n\n- [ ] API docs\n";
 
 #[test]
@@ -320,10 +484,9 @@ fn every_command_runs_and_prints_what_is_shown() {
     );
     world.write("Issues/Features/open/FEAT-0001-users.md", ISSUE);
     world.git_init();
-    let program = Path::new(env!("CARGO_BIN_EXE_ahp")).parent().unwrap();
     for block in all_blocks()
         .iter()
-        .filter(|block| block.language == "console")
+        .filter(|block| block.language == "console" && !is_tutorial(&block.file))
     {
         for (command, shown) in commands(block) {
             if is_excused(&block.file, &command) {
@@ -334,22 +497,140 @@ fn every_command_runs_and_prints_what_is_shown() {
                 // Something that can be answered by every word that is shown.
                 world.ahp(&["run", "pre-agent-turn"]);
             }
-            let line = format!("PATH=\"{}:$PATH\"; {command}", program.display());
-            let ran = world.command("sh").args(["-c", &line]).output().unwrap();
-            let printed = String::from_utf8_lossy(&ran.stdout);
-            let told = String::from_utf8_lossy(&ran.stderr);
-            assert!(
-                matches!(ran.status.code(), Some(0 | 2)),
-                "{at}: {printed}{told}"
-            );
-            assert!(!told.contains("Usage:"), "{at}: {told}");
-            if shown.is_empty() {
-                continue;
-            }
-            let printed: Vec<_> = printed.lines().map(str::trim_end).collect();
-            let same = shown.len() == printed.len()
-                && shown.iter().zip(&printed).all(|(s, p)| is_as_shown(s, p));
-            assert!(same, "{at} prints\n{}", printed.join("\n"));
+            let ran = play(&world, &command);
+            assert!(matches!(ran.code, 0 | 2), "{at}: {ran:?}");
+            assert!(!ran.stderr.contains("Usage:"), "{at}: {ran:?}");
+            let same = shown.is_empty() || is_all_as_shown(&shown, &ran.stdout);
+            assert!(same, "{at} prints\n{}", ran.stdout);
         }
     }
+}
+
+#[test]
+fn every_tutorial_can_be_followed_from_its_beginning_to_its_end() {
+    let tutorials: Vec<_> = documents()
+        .into_iter()
+        .filter(|file| is_tutorial(file))
+        .collect();
+    assert!(tutorials.len() > 1, "{tutorials:?}");
+    for file in tutorials {
+        let world = World::new("");
+        fs::remove_dir(world.path(".ahp")).unwrap();
+        for block in blocks(&file) {
+            if block.language != "console" {
+                let path = block.path();
+                let path = path.unwrap_or_else(|| panic!("{file}:{}: which file?", block.line));
+                world.write(path, &block.text);
+                continue;
+            }
+            for (command, shown) in commands(&block) {
+                let ran = play(&world, &format!("( {command} ) 2>&1"));
+                let same = if shown.is_empty() {
+                    ran.code == 0
+                } else {
+                    is_all_as_shown(&shown, &ran.stdout)
+                };
+                let at = format!("{file}:{}: `{command}`", block.line);
+                assert!(
+                    same,
+                    "{at} ends with {} and prints\n{}",
+                    ran.code, ran.stdout
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn both_readmes_have_the_same_sections_and_blocks() {
+    let shape = |file: &str| {
+        let blocks = blocks(file).into_iter();
+        blocks
+            .map(|block| (block.language, block.text))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(shape("README.md"), shape("README.zh.md"));
+    let headings = |file: &str| headings(file).len();
+    assert_eq!(headings("README.md"), headings("README.zh.md"));
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    assert!(readme.lines().count() <= 120);
+}
+
+/// The lines of a document outside of its blocks.
+fn prose(file: &str) -> Vec<String> {
+    let text = fs::read_to_string(root().join(file)).unwrap();
+    let mut is_block = false;
+    text.lines()
+        .filter(|line| {
+            let is_fence = line.trim_start().starts_with("```");
+            is_block ^= is_fence;
+            !is_block && !is_fence
+        })
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The anchors of a document's headings, as forges make them.
+fn headings(file: &str) -> Vec<String> {
+    let lines = prose(file).into_iter();
+    let headings = lines.filter(|line| line.starts_with('#'));
+    headings
+        .map(|line| {
+            let text = line.trim_start_matches('#').trim().to_lowercase();
+            let kept = text
+                .chars()
+                .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+            kept.collect::<String>().replace(' ', "-")
+        })
+        .collect()
+}
+
+#[test]
+fn the_map_names_every_page() {
+    let map = fs::read_to_string(root().join("docs/README.md")).unwrap();
+    let pages = documents().into_iter().filter(|file| {
+        let page = file.strip_prefix("docs/");
+        page.is_some_and(|page| page != "README.md" && !page.starts_with("oracles/"))
+    });
+    let missing: Vec<_> = pages
+        .filter(|file| !map.contains(&format!("]({})", file.strip_prefix("docs/").unwrap())))
+        .collect();
+    assert!(
+        missing.is_empty() && map.contains("](oracles/)"),
+        "{missing:?}"
+    );
+}
+
+#[test]
+fn every_relative_link_leads_somewhere() {
+    let mut count = 0;
+    let more = ["README.zh.md", "CONTRIBUTING.md"].map(str::to_owned);
+    for file in documents().into_iter().chain(more) {
+        let dir = Path::new(&file).parent().unwrap().to_owned();
+        for line in prose(&file) {
+            for part in line.split("](").skip(1) {
+                let target = part.split(')').next().unwrap();
+                if target.contains("://") || target.contains(char::is_whitespace) {
+                    continue;
+                }
+                count += 1;
+                let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
+                let path = if path.is_empty() {
+                    PathBuf::from(&file)
+                } else {
+                    dir.join(path)
+                };
+                assert!(
+                    root().join(&path).exists(),
+                    "{file}: `{target}` leads nowhere"
+                );
+                let has_anchor = || headings(path.to_str().unwrap()).iter().any(|h| h == anchor);
+                assert!(
+                    anchor.is_empty() || has_anchor(),
+                    "{file}: `{target}` has no such heading"
+                );
+            }
+        }
+    }
+    assert!(count > 60, "{count}");
 }

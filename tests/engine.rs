@@ -1,33 +1,18 @@
 //! Order, togetherness, timeouts, panics, controls, and what a broken policy does.
 
-use std::sync::Arc;
-use std::sync::Barrier;
-use std::sync::Condvar;
-use std::sync::Mutex;
-use std::time::Duration;
-use std::time::Instant;
+use std::sync::{Arc, Barrier, Condvar, Mutex};
+use std::time::{Duration, Instant};
 
 use ahp::condition::Condition;
 use ahp::diagnostic::FileId;
-use ahp::engine::Engine;
-use ahp::engine::block_on;
-use ahp::event::Event;
-use ahp::event::ToolCall;
-use ahp::event::Trigger;
-use ahp::fact::Fact;
-use ahp::fact::FactSource;
-use ahp::oracle::HookContext;
-use ahp::oracle::Mode;
-use ahp::oracle::Oracle;
-use ahp::oracle::OracleError;
-use ahp::signal::Intensity;
-use ahp::signal::Modification;
-use ahp::signal::Signal;
-use ahp::verdict::Decision;
-use ahp::verdict::Outcome;
+use ahp::engine::{Engine, block_on};
+use ahp::event::{Event, ToolCall, Trigger};
+use ahp::fact::{Fact, FactSource};
+use ahp::oracle::{HookContext, Mode, Oracle, OracleError};
+use ahp::signal::{Intensity, Modification, Signal};
+use ahp::verdict::{Decision, Outcome};
 use async_trait::async_trait;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 type Judge = dyn Fn(&HookContext) -> Result<Vec<Signal>, OracleError> + Send + Sync;
 
@@ -422,7 +407,7 @@ hooks:
 ",
         &[(
             "A",
-            inline(|_| Ok(vec![Signal::block("a", "a").steps(["mend it"])])),
+            inline(|_| Ok(vec![Signal::block("a", "a").steps(["fix it"])])),
         )],
     );
     assert_eq!(
@@ -704,4 +689,58 @@ fn an_event_that_needs_no_program_file_or_thread_is_known_before_it_is_judged() 
     let engine = engine("hooks: {pre-tool-use: [{oracle: PermissionChecker}]}", &[]);
     let brings_an_event = engine.prepare(engine.state(), shell("monoco issue submit FIX-0001"));
     assert!(!brings_an_event.only_computes());
+}
+
+/// A finding escalates however many other calls come between, and its own answer holds against the escalation.
+#[test]
+fn the_same_command_escalates_whatever_comes_between() {
+    let project = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(project.path().join(".ahp")).unwrap();
+    std::fs::write(
+        project.path().join(".ahp/hooks.yaml"),
+        "
+hooks:
+  pre-tool-use:
+    - oracle: PermissionChecker
+      id: shell
+      config: {preset: none, dangerous_commands: [npm publish, cargo publish]}
+      escalate: {steps: [prompt, block], per: session, reset_after: accept}
+",
+    )
+    .unwrap();
+    let engine = Engine::builder()
+        .locations(ahp::config::Locations::of_project(project.path()))
+        .build()
+        .unwrap();
+    let run = |command: &str| {
+        let event = Event::tool_use("Bash", json!({"command": command})).with_session("s1");
+        block_on(engine.evaluate(event))
+    };
+    let intensity = |command: &str| run(command).signals.first().map(Signal::intensity);
+    assert_eq!(intensity("npm publish"), Some(Intensity::Prompt));
+    assert_eq!(intensity("ls"), None);
+    // Another object of the same rule is another finding.
+    assert_eq!(intensity("cargo publish"), Some(Intensity::Prompt));
+    assert_eq!(intensity("npm   publish"), Some(Intensity::Block));
+    assert_eq!(intensity("ls"), None);
+
+    let prompted = run("npm publish --tag next");
+    let signal = &prompted.signals[0];
+    assert_eq!(signal.intensity(), Intensity::Prompt);
+    let log = ahp::signal_log::SignalLog::open(
+        project.path().join(".ahp/signals.jsonl"),
+        &ahp::config::LogSettings::default(),
+    )
+    .unwrap();
+    let answer = ahp::signal_log::Answer {
+        action: ahp::signal::Action::Acknowledge,
+        details: serde_json::Map::new(),
+        by: ahp::signal::Actor::Human,
+    };
+    let id = signal.header.id.to_string();
+    let now = ahp::engine::Clock::now(&ahp::engine::SystemClock);
+    ahp::signal_log::respond(&log, &id, answer, now).unwrap();
+    assert_eq!(intensity("npm publish --tag next"), None);
+    assert_eq!(intensity("npm publish --tag next"), None);
+    assert_eq!(intensity("npm publish"), Some(Intensity::Block));
 }

@@ -2,13 +2,8 @@
 
 use std::path::Path;
 
-use ahp::event::ISSUE_VERBS;
-use ahp::event::ToolCall;
-use ahp::event::ToolKind;
-use ahp::event::ToolView;
-use ahp::event::Trigger;
-use serde_json::Value;
-use serde_json::json;
+use ahp::event::{ISSUE_VERBS, ToolCall, ToolKind, ToolView, Trigger};
+use serde_json::{Value, json};
 
 fn view(name: &str, input: Value) -> ToolView {
     let call = ToolCall::new(name, input);

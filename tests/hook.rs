@@ -2,21 +2,13 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use ahp::host::CANARY;
-use ahp::host::HOSTS;
-use ahp::host::Host;
-use ahp::host::Reply;
+use ahp::host::{CANARY, HOSTS, Host, Reply};
 use ahp::install::Installer;
 
-use crate::world::Ran;
-use crate::world::World;
-use crate::world::executable;
-use crate::world::fed;
-use crate::world::write;
+use crate::world::{Ran, World, executable, fed, write};
 
 /// Runs a program as a host or a person does: whatever it starts is trusted and found.
 fn run(world: &World, program: &str, args: &[&str], stdin: &[u8]) -> Ran {
@@ -41,9 +33,12 @@ fn hook(world: &World, args: &[&str], stdin: &[u8]) -> Reply {
 }
 
 fn sample(world: &World, host: &Host, session: &str) -> String {
-    host.sample
-        .replace("$DIR", world.root().to_str().unwrap())
-        .replace("$SESSION", session)
+    let command = if session == CANARY {
+        CANARY
+    } else {
+        "rm -rf .ahp"
+    };
+    host.shell_call(&world.root(), session, command).unwrap()
 }
 
 fn reply(ran: Ran) -> Reply {
@@ -56,7 +51,7 @@ fn reply(ran: Ran) -> Reply {
 }
 
 fn json_hosts() -> impl Iterator<Item = &'static Host> {
-    HOSTS.iter().copied().filter(|host| !host.sample.is_empty())
+    HOSTS.iter().copied().filter(|host| host.name != "git")
 }
 
 #[test]
@@ -68,7 +63,7 @@ fn no_policy_is_no_opinion_in_every_host() {
             &["--host", host.name, "--event", before_tool(host)],
             // What governs the agent is guarded without a policy too.
             sample(&world, host, "s")
-                .replace(".ahp", "notes")
+                .replace("rm -rf .ahp", "ls")
                 .as_bytes(),
         );
         assert!(
@@ -120,8 +115,8 @@ fn the_canary_is_blocked_in_every_host_and_not_logged() {
 }
 
 fn before_tool(host: &Host) -> &'static str {
-    let moment = host.moments_of(ahp::event::Trigger::PreToolUse).next();
-    moment.map(ahp::host::Moment::name).unwrap()
+    let host_event = host.events_of(ahp::event::Trigger::PreToolUse).next();
+    host_event.map(ahp::host::HostEvent::name).unwrap()
 }
 
 #[test]
@@ -175,25 +170,23 @@ fn an_unknown_event_passes_with_a_note() {
 
 #[test]
 fn what_install_writes_starts_and_blocks_the_canary() {
-    for installer in Installer::all()
-        .iter()
-        .filter(|i| !i.is_shim() && i.host != "git")
-    {
+    for installer in Installer::all().filter(|i| !i.is_shim() && i.host.name != "git") {
         let world = World::new("hooks: {}\n");
         let done = ahp(
             &world,
-            &["install", installer.host, "--user", "--all-events"],
+            &["install", installer.host.name, "--user", "--all-events"],
         );
-        assert_eq!(done.code, 0, "{}: {}", installer.host, done.stderr);
-        let host = Host::find(installer.host).unwrap();
+        assert_eq!(done.code, 0, "{}: {}", installer.host.name, done.stderr);
+        let host = installer.host;
         let commands = wired_commands(&world.home());
         let command = commands
             .iter()
             .find(|c| {
-                c.contains(&format!("--event {}", before_tool(host))) || installer.host == "vscode"
+                c.contains(&format!("--event {}", before_tool(host)))
+                    || installer.host.name == "vscode"
             })
             .unwrap_or(&commands[0]);
-        let command = if installer.host == "opencode" {
+        let command = if installer.host.name == "opencode" {
             format!("{command} tool.execute.before")
         } else {
             command.clone()
@@ -207,23 +200,23 @@ fn what_install_writes_starts_and_blocks_the_canary() {
         assert!(
             host.obeys(&given),
             "{}: {command}: {given:?}",
-            installer.host
+            installer.host.name
         );
         let again = ahp(
             &world,
-            &["install", installer.host, "--user", "--all-events"],
+            &["install", installer.host.name, "--user", "--all-events"],
         );
         assert!(
             again.stdout.contains("is wired already"),
             "{}",
-            installer.host
+            installer.host.name
         );
-        let gone = ahp(&world, &["uninstall", installer.host]);
-        assert!(gone.stdout.contains("unwired"), "{}", installer.host);
+        let gone = ahp(&world, &["uninstall", installer.host.name]);
+        assert!(gone.stdout.contains("unwired"), "{}", installer.host.name);
         assert!(
             wired_commands(&world.home()).is_empty(),
             "{}",
-            installer.host
+            installer.host.name
         );
     }
 }
@@ -301,7 +294,9 @@ fn doctor_sends_a_canary_through_what_is_wired() {
     let hosts = found["hosts"].as_array().unwrap();
     for name in ["claude-code", "codex"] {
         let host = hosts.iter().find(|h| h["host"] == name).unwrap();
-        assert_eq!(host["wired"][0]["canary"]["result"], "blocked", "{host:#}");
+        let canary = &host["wired"][0]["canary"];
+        assert_eq!(canary["result"], "blocked", "{host:#}");
+        assert_eq!(canary["detail"], "rm -rf /", "{host:#}");
         assert_eq!(host["wired"][0]["trusted"], true);
         assert!(!host["blind_spots"].as_array().unwrap().is_empty());
     }
@@ -331,6 +326,48 @@ fn doctor_sends_a_canary_through_what_is_wired() {
     assert!(human.contains("NOT BLOCKED"), "{human}");
 }
 
+/// What `doctor` sends is what the policy in force stops, in the form of each host; the policy itself has to stop it.
+#[test]
+fn the_canary_is_a_call_that_the_policy_stops() {
+    let canary = |policy: &str| {
+        let world = World::new(policy);
+        ahp(&world, &["install", "claude-code"]);
+        let done = ahp(&world, &["doctor", "claude-code", "--format", "json"]);
+        let found: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+        found["hosts"][0]["wired"][0]["canary"].clone()
+    };
+    let blocked = |command| serde_json::json!({"result": "blocked", "detail": command});
+    for (policy, command) in [
+        (
+            "{preset: none, dangerous_commands: [deploy now]}",
+            "deploy now",
+        ),
+        ("{preset: git}", "git push --force origin main"),
+        ("{preset: secrets}", "cat .env"),
+    ] {
+        let policy =
+            format!("hooks: {{pre-tool-use: [{{oracle: PermissionChecker, config: {policy}}}]}}\n");
+        assert_eq!(canary(&policy), blocked(command));
+    }
+    let audit = "hooks: {pre-tool-use: [{oracle: PermissionChecker, intensity: prompt}]}\n";
+    assert_eq!(
+        canary(audit),
+        serde_json::json!({"result": "blocked", "detail": null})
+    );
+    // A call that the policy lets pass is not blocked because it comes from `doctor`.
+    let world = World::new(audit);
+    let host = Host::find("claude-code").unwrap();
+    let call = host
+        .shell_call(&world.root(), CANARY, "git push --force origin main")
+        .unwrap();
+    let given = hook(
+        &world,
+        &["--host", "claude-code", "--event", "PreToolUse"],
+        call.as_bytes(),
+    );
+    assert!(!host.obeys(&given), "{given:?}");
+}
+
 #[test]
 fn a_check_that_hangs_is_answered_for_before_the_host_gives_up() {
     for (on_error, blocks) in [("allow", false), ("block", true)] {
@@ -350,7 +387,7 @@ fn a_check_that_hangs_is_answered_for_before_the_host_gives_up() {
             &world,
             &["--host", host.name, "--timeout", "1"],
             sample(&world, host, "s")
-                .replace(".ahp/hooks.yaml", "a")
+                .replace("rm -rf .ahp", "ls")
                 .as_bytes(),
         );
         assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());

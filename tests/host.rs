@@ -8,23 +8,16 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ahp::event::Trigger;
 use ahp::host;
-use ahp::host::Decoded;
-use ahp::host::HOSTS;
-use ahp::host::Host;
-use ahp::host::Input;
-use ahp::host::Way;
-use ahp::host::Wish;
-use ahp::signal::Modification;
-use ahp::signal::Signal;
+use ahp::host::{Decoded, Fallback, HOSTS, Host, Input, Wish};
+use ahp::signal::{Modification, Signal};
 use ahp::verdict::Verdict;
 use serde_json::Value;
 
-/// One payload: `tests/host/<host>/<version>/<event>[.<n>].json`, or `in-subagent.<event>.json`.
+/// One payload: `tests/host/<host>/<version>/<event>[.<n>].json`, or with `in-subagent.` or `mcp.` before the event.
 struct Case {
     host: &'static Host,
     name: String,
@@ -46,16 +39,19 @@ fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for host_dir in folders(&root).into_iter().filter(|p| p.is_dir()) {
         let name = host_dir.file_name().unwrap().to_str().unwrap().to_owned();
-        let host = Host::find(&name).unwrap_or_else(|| panic!("tests/host/{name} is no host"));
+        let host = Host::find(&name).unwrap_or_else(|| panic!("tests/host/{name} is not a host"));
         for version in folders(&host_dir) {
             for file in folders(&version) {
                 let stem = file.file_stem().unwrap().to_str().unwrap().to_owned();
-                let words: Vec<&str> = stem.split('.').filter(|w| *w != "in-subagent").collect();
+                let words: Vec<&str> = stem
+                    .split('.')
+                    .filter(|w| !matches!(*w, "in-subagent" | "mcp"))
+                    .collect();
                 // Names with dots of their own, such as `tool.execute.before`.
                 let event = (1..=words.len())
                     .rev()
                     .map(|n| words[..n].join("."))
-                    .find(|event| host.moment(event).is_some())
+                    .find(|event| host.event(event).is_some())
                     .unwrap_or_else(|| words[0].to_owned());
                 let version = version.file_name().unwrap().to_str().unwrap();
                 cases.push(Case {
@@ -176,7 +172,7 @@ fn every_payload_becomes_an_event_and_every_answer_the_hosts_own() {
         for event in &decoded.events {
             writeln!(text, "  event {}", serde_json::to_string(event).unwrap()).unwrap();
         }
-        if let Some(trigger) = decoded.moment.expect(&case.name).trigger {
+        if let Some(trigger) = decoded.host_event.expect(&case.name).trigger {
             for (kind, verdict) in verdicts(&decoded, trigger) {
                 let reply = case.host.answer(&decoded, vec![verdict], None);
                 writeln!(text, "  {kind}: {}", show(&reply)).unwrap();
@@ -217,6 +213,10 @@ fn every_host_has_a_case() {
 #[test]
 fn who_speaks_is_told_by_the_payload() {
     for case in cases() {
+        // The program that embeds it says who it is: its payloads are Claude Code's.
+        if case.host.name == "claude-agent-sdk" {
+            continue;
+        }
         let decoded = decode(&case, None);
         // A bare subagent event of Copilot looks like nobody's in particular.
         assert_eq!(decoded.host.name, case.host.name, "{}", case.name);
@@ -227,21 +227,21 @@ fn who_speaks_is_told_by_the_payload() {
 fn a_block_before_a_tool_is_one_in_the_hosts_own_reading() {
     for case in cases() {
         let decoded = decode(&case, Some(case.host));
-        let Some(moment) = decoded
-            .moment
+        let Some(host_event) = decoded
+            .host_event
             .filter(|m| m.trigger == Some(Trigger::PreToolUse))
         else {
             continue;
         };
         assert!(
-            moment.block,
+            host_event.block,
             "{}: before a tool every host can block",
             case.name
         );
         for (kind, verdict) in verdicts(&decoded, Trigger::PreToolUse) {
             let stops = kind == "block"
-                || (kind == "ask" && case.host.way(Wish::Ask, moment) == Way::Block)
-                || (kind == "control" && case.host.way(Wish::Rewrite, moment) == Way::Block)
+                || (kind == "ask" && case.host.fallback(Wish::Ask, host_event) == Fallback::Block)
+                || (kind == "control" && case.host.fallback(Wish::Rewrite, host_event) == Fallback::Block)
                 // One answer cannot change the input of several calls.
                 || (kind == "control" && decoded.events.len() > 1);
             let reply = case.host.answer(&decoded, vec![verdict], None);
@@ -260,14 +260,16 @@ fn a_block_before_a_tool_is_one_in_the_hosts_own_reading() {
 fn no_opinion_is_never_allow_and_stdout_is_one_object_or_nothing() {
     for case in cases() {
         let decoded = decode(&case, Some(case.host));
-        let Some(trigger) = decoded.moment.unwrap().trigger else {
+        let Some(trigger) = decoded.host_event.unwrap().trigger else {
             continue;
         };
         for (kind, verdict) in verdicts(&decoded, trigger) {
             let reply = case.host.answer(&decoded, vec![verdict], None);
             let context = format!("{} {kind}: {}", case.name, show(&reply));
+            // Kiro CLI hands whatever stands there to the model.
+            let is_text = case.host.name == "kiro-cli" && reply.exit_code() == 0;
             assert!(
-                reply.stdout.is_empty() || reply.object().is_object(),
+                is_text || reply.stdout.is_empty() || reply.object().is_object(),
                 "{context}"
             );
             if kind != "control" && case.host.name != "native" {
@@ -355,7 +357,7 @@ fn an_unknown_event_passes_with_a_note() {
         work_dir: Path::new("/p"),
     })
     .unwrap();
-    assert!(decoded.moment.is_none() && decoded.events.is_empty());
+    assert!(decoded.host_event.is_none() && decoded.events.is_empty());
     assert!(decoded.notes[0].contains("Frobnicated"));
     assert_eq!(
         decoded.host.no_opinion("Frobnicated"),
@@ -447,7 +449,7 @@ fn replies_hold_to_the_hosts_own_schemas() {
     let mut checked = 0;
     for case in cases() {
         let decoded = decode(&case, Some(case.host));
-        let Some(trigger) = decoded.moment.and_then(|m| m.trigger) else {
+        let Some(trigger) = decoded.host_event.and_then(|m| m.trigger) else {
             continue;
         };
         let mut event = String::new();

@@ -1,10 +1,8 @@
 //! What is in force of a policy whatever its layers say or fail to say, told by the program that hosts call.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::world::World;
-use crate::world::write;
+use crate::world::{World, write};
 
 /// Sends one event as Claude Code does; returns whether it is stopped or asked about, and the whole answer.
 fn hook(world: &World, event: &Value) -> (Option<String>, String) {
@@ -407,6 +405,127 @@ fn what_was_approved_stays_until_a_person_approves_something_weaker() {
 }
 
 #[test]
+fn settings_and_scripts_that_were_approved_stay_too() {
+    let gate = "fn evaluate(ctx) { block(\"no\", [\"x\"]) }";
+    let open = "fn evaluate(ctx) { }";
+    let policy = "hooks: {pre-tool-use: [{oracle: gate}]}";
+    let stops = |world: &World| denies(world, "ls");
+    let world = || {
+        let world = World::new(policy);
+        world.write(".ahp/oracles/gate.rhai", gate);
+        world.write("open/gate.rhai", open);
+        world
+    };
+    // Whether a person has approved it, or the first event has found it.
+    for is_by_person in [true, false] {
+        let world = world();
+        if is_by_person {
+            world.ahp(&["trust", "-y"]);
+        }
+        assert!(stops(&world));
+        world.write(".ahp/oracles/gate.rhai", open);
+        let (_, answer) = hook(&world, &bash(&world, "ls"));
+        assert!(answer.contains("gate.rhai"), "{answer}");
+        assert!(stops(&world), "{is_by_person}");
+        let shown = world.ahp(&["trust", "--diff"]).stdout;
+        assert!(
+            shown.contains("weaker") && shown.contains("gate.rhai"),
+            "{shown}"
+        );
+        world.ahp(&["trust", "-y"]);
+        assert!(!stops(&world), "{is_by_person}");
+    }
+    for setting in [
+        "oracles: [open]",
+        "log: {path: .ahp/other.jsonl}",
+        "agent_hooks: false",
+    ] {
+        let world = world();
+        world.ahp(&["trust", "-y"]);
+        assert!(stops(&world));
+        world.write(
+            ".ahp/hooks.yaml",
+            format!("{policy}\nsettings: {{{setting}}}\n"),
+        );
+        let (_, answer) = hook(&world, &bash(&world, "ls"));
+        assert!(answer.contains("weakened"), "{setting}: {answer}");
+        assert!(stops(&world), "{setting}");
+        assert!(!world.path(".ahp/other.jsonl").exists());
+        let shown = world.ahp(&["check"]);
+        assert!(
+            format!("{}{}", shown.stdout, shown.stderr).contains("ahp trust"),
+            "{shown:?}"
+        );
+    }
+}
+
+#[test]
+fn a_state_that_this_machine_did_not_write_approves_nothing() {
+    let world = World::new(USERS_GATE);
+    world.ahp(&["trust", "-y"]);
+    let folder = world.home().join(".local/state/ahp/approved");
+    let file = std::fs::read_dir(folder)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let kept = std::fs::read(&file).unwrap();
+    // Somebody else approves an open policy in the place of this one.
+    let other = World::new("hooks: {}");
+    other.ahp(&["trust", "-y"]);
+    let folder = other.home().join(".local/state/ahp/approved");
+    let forged = std::fs::read_dir(folder)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let mut changed = kept.clone();
+    *changed.last_mut().unwrap() ^= 1;
+    for content in [std::fs::read(forged).unwrap(), changed] {
+        std::fs::write(&file, content).unwrap();
+        let world = &world;
+        // What the user binds is held to, for nobody is known to have approved the project.
+        write(&world.home().join(".ahp/hooks.yaml"), USERS_GATE);
+        world.write(
+            ".ahp/hooks.yaml",
+            "hooks: {pre-tool-use: [{id: permission-checker, enabled: false}]}",
+        );
+        assert!(denies(world, "drop-it all"));
+        std::fs::write(&file, &kept).unwrap();
+    }
+}
+
+#[test]
+fn patterns_that_cost_too_much_are_a_fault_in_time() {
+    let binding = |n| {
+        format!(
+            "{{oracle: PermissionChecker, id: p{n}, when: {{tool.command: '~ \\w{{60}}\\pL{{60}}{n}'}}}}"
+        )
+    };
+    let bindings: Vec<String> = (0..1000).map(binding).collect();
+    let hooks = format!("hooks: {{pre-tool-use: [{}]}}", bindings.join(", "));
+    let patterns: Vec<String> = (0..1000)
+        .map(|n| format!("'\\w{{60}}\\pL{{60}}{n}'"))
+        .collect();
+    let settings = format!("settings: {{log: {{redact: [{}]}}}}", patterns.join(", "));
+    for policy in [hooks, settings] {
+        let world = World::new(&policy);
+        let started = std::time::Instant::now();
+        let (decision, answer) = hook(&world, &bash(&world, "ls"));
+        assert_eq!(decision.as_deref(), Some("deny"), "{answer}");
+        assert!(answer.contains("too large"), "{answer}");
+        // Some twenty times what it takes here; without a bound it is minutes.
+        assert!(started.elapsed().as_secs() < 40, "{:?}", started.elapsed());
+    }
+    let few = (0..5).map(|n| binding(n).replace("60", "9"));
+    let few: Vec<String> = few.collect();
+    let world = World::new(&format!("hooks: {{pre-tool-use: [{}]}}", few.join(", ")));
+    assert_eq!(hook(&world, &bash(&world, "ls")).0, None);
+}
+
+#[test]
 fn what_is_stricter_holds_at_once() {
     let world = approved();
     world.write(
@@ -440,6 +559,59 @@ fn a_project_that_nobody_has_approved_is_held_to_its_first_event_and_to_its_user
     assert!(!denies(&world, "drop-it all"));
 }
 
+/// The conditions of the protocol's design, as it prints them.
+const FILTERS: &str = r#"hooks:
+  pre-tool-use:
+    # only for certain tools
+    when:
+      tool: ["Bash", "Write"]
+    
+  pre-issue-submit:
+    # by the issue
+    when:
+      issue.type: "feature"
+      files.changed_count: "> 10"
+"#;
+
+#[test]
+fn a_condition_under_a_trigger_filters_what_earlier_layers_bind() {
+    let user = "hooks: {pre-tool-use: [{oracle: gate}], pre-issue-submit: [{oracle: gate}]}";
+    let gate = "fn evaluate(ctx) { block(\"no\", [\"x\"]) }";
+    let world = with_user(user, FILTERS);
+    write(&world.home().join(".ahp/oracles/gate.rhai"), gate);
+    let (code, told) = run(&world, &["check"]);
+    assert!(code == 0 && !told.contains("filtered"), "{told}");
+    let reads = tool(&world, "Read", &json!({"file_path": world.path("a.txt")}));
+    let is_denied = |event: &Value| hook(&world, event).0.as_deref() == Some("deny");
+    // Until a person approves it, a project's condition takes nothing from what its user binds.
+    assert!(is_denied(&reads) && denies(&world, "ls"));
+    assert_eq!(world.ahp(&["trust", "-y"]).code, 0);
+    assert!(!is_denied(&reads) && denies(&world, "ls"));
+    let (_, submit) = run(&world, &["explain", "pre-issue-submit"]);
+    assert!(
+        submit.contains("files.changed_count") && submit.contains("> 10"),
+        "{submit}"
+    );
+}
+
+#[test]
+fn a_condition_under_a_trigger_with_nothing_to_filter_is_told() {
+    let (code, told) = run(&World::new(FILTERS), &["check"]);
+    assert_eq!(code, 0, "{told}");
+    for trigger in ["pre-tool-use", "pre-issue-submit"] {
+        let said = format!("no binding of `{trigger}` is there to be filtered");
+        assert!(told.contains(&said), "{told}");
+    }
+    // The bindings of a pack are there.
+    let pack = "extends: [ahp:safe-shell]\nhooks: {pre-tool-use: {when: {tool: Write}}}";
+    let world = World::new(pack);
+    let (_, told) = run(&world, &["check"]);
+    assert!(!told.contains("filtered"), "{told}");
+    let push = |world: &World| hook(world, &bash(world, "git push --force origin main")).0;
+    assert_eq!(push(&world), None);
+    assert_ne!(push(&World::new("extends: [ahp:safe-shell]")), None);
+}
+
 #[test]
 fn the_project_of_the_host_stays_in_force_wherever_the_agent_is() {
     let world = World::new(USERS_GATE);
@@ -448,18 +620,19 @@ fn the_project_of_the_host_stays_in_force_wherever_the_agent_is() {
     for dir in [world.home(), world.path("nested")] {
         let mut event = bash(&world, "drop-it all");
         event["cwd"] = json!(dir);
-        let judged = |project: Option<std::path::PathBuf>| {
+        let is_denied = |told: Option<std::path::PathBuf>, started_in: &std::path::Path| {
             let mut ahp = world.ahp_command();
             ahp.args(["hook", "--host", "claude-code"]);
-            ahp.envs(project.map(|dir| ("CLAUDE_PROJECT_DIR", dir)));
-            crate::world::fed(&mut ahp, event.to_string().as_bytes()).stdout
+            ahp.envs(told.map(|dir| ("CLAUDE_PROJECT_DIR", dir)));
+            ahp.current_dir(started_in);
+            let told = crate::world::fed(&mut ahp, event.to_string().as_bytes()).stdout;
+            told.contains("deny")
         };
-        assert!(
-            judged(Some(world.root())).contains("deny"),
-            "{}",
-            dir.display()
-        );
-        assert!(!judged(None).contains("deny"), "{}", dir.display());
+        let shown = dir.display();
+        assert!(is_denied(Some(world.root()), &dir), "{shown}");
+        // Where a host tells none, it has started its hook in the project.
+        assert!(is_denied(None, &world.root()), "{shown}");
+        assert!(!is_denied(None, &dir), "{shown}");
     }
 }
 
@@ -474,5 +647,34 @@ fn a_hook_that_is_not_valid_is_a_fault_of_the_check() {
             told.contains("the hook `broken` is not valid"),
             "{command}: {told}"
         );
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_policy_is_told_once_a_session_and_anew_where_it_is_another() {
+    let gate = |id: &str| {
+        format!("    - {{oracle: Say, id: {id}, config: {{intensity: aid, text: {id}}}}}\n")
+    };
+    let all = format!("hooks:\n  pre-agent-turn:\n{}{}", gate("a"), gate("b"));
+    let world = World::new(&all);
+    world.ahp(&["trust", "-y"]);
+    let turn = json!({
+        "hook_event_name": "UserPromptSubmit", "session_id": "s", "cwd": world.root(), "prompt": "hi",
+    });
+    let tells = |what: &str, expected: [bool; 2]| {
+        for is_told in expected {
+            let (_, answer) = hook(&world, &turn);
+            assert_eq!(answer.contains(what), is_told, "{what}: {answer}");
+        }
+    };
+    tells("was weakened", [false, false]);
+    world.write(".ahp/hooks.yaml", all.replace(&gate("b"), ""));
+    tells("`b` at `pre-agent-turn`", [true, false]);
+    world.write(".ahp/hooks.yaml", all.replace(&gate("a"), ""));
+    tells("`a` at `pre-agent-turn`", [true, false]);
+    for oracle in ["Nope", "Neither"] {
+        let faulty = format!("hooks: {{post-session: [{{oracle: {oracle}}}]}}");
+        world.write(".ahp/hooks.yaml", &faulty);
+        tells(&format!("called `{oracle}`"), [true, false]);
     }
 }

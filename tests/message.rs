@@ -1,8 +1,7 @@
 //! What agents and people are told of a verdict.
 
 use ahp::event::Trigger;
-use ahp::message::for_agent;
-use ahp::message::for_person;
+use ahp::message::{for_agent, for_person};
 use ahp::signal::Signal;
 use ahp::verdict::Verdict;
 use uuid::Uuid;

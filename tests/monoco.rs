@@ -2,19 +2,12 @@
 //!
 //! Without a network, or without python3, these tests say that they are skipped, and pass.
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use ahp::process::Exit;
-use ahp::process::Finished;
-use ahp::process::Program;
-use ahp::workspace::DiskWorkspace;
-use ahp::workspace::Issue;
-use ahp::workspace::ItemState;
-use ahp::workspace::Workspace as _;
+use ahp::process::{Exit, Finished, Program};
+use ahp::workspace::{DiskWorkspace, Issue, ItemState, Workspace as _};
 
 const REQUIREMENT: &str = "monoco-toolkit==0.4.2";
 
@@ -53,8 +46,10 @@ impl Monoco {
         // Test processes that run side by side install it one after the other.
         let lock = std::fs::File::create(dir.with_extension("lock")).map_err(|e| e.to_string())?;
         lock.lock().map_err(|e| e.to_string())?;
-        if !stamp.exists() {
-            let dir = dir.display().to_string();
+        let dir = dir.display().to_string();
+        // Python's environments name their place in themselves: one that was moved with `target/` is made anew.
+        let installed = format!("{REQUIREMENT} at {dir}");
+        if std::fs::read_to_string(&stamp).ok().as_ref() != Some(&installed) {
             run(
                 &["python3", "-m", "venv", "--clear", &dir],
                 Duration::from_mins(1),
@@ -72,7 +67,7 @@ impl Monoco {
                 ],
                 Duration::from_mins(5),
             )?;
-            std::fs::write(&stamp, REQUIREMENT).map_err(|e| e.to_string())?;
+            std::fs::write(&stamp, installed).map_err(|e| e.to_string())?;
         }
         Ok(Self { bin })
     }

@@ -3,14 +3,9 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use ahp::process::Exit;
-use ahp::process::Finished;
-use ahp::process::ProcessError;
-use ahp::process::Program;
-use ahp::process::find_program;
+use ahp::process::{Exit, Finished, ProcessError, Program, find_program};
 
 const DEADLINE: Duration = Duration::from_millis(300);
 /// What the verdict may take beyond the deadline.

@@ -22,11 +22,9 @@ use ahp::async_trait;
 use ahp::block_on;
 use ahp::chrono::DateTime;
 use ahp::host::Host;
-use ahp::serde_json::Map;
-use ahp::serde_json::json;
+use ahp::serde_json::{Map, json};
 use ahp::signal::Action;
-use ahp::signal_log::Body;
-use ahp::signal_log::Follow;
+use ahp::signal_log::{Body, Follow};
 use ahp::uuid::Uuid;
 
 /// Warns of large batches, and makes them smaller.
@@ -120,8 +118,8 @@ fn a_project_has_its_layers_and_its_log() {
     assert!(verdict.stops(), "{verdict:?}");
     let mut why = Map::new();
     why.insert("note".to_owned(), "pushing to a branch instead".into());
-    let response = engine.respond("last", Action::Abort, why).unwrap();
-    assert_eq!(response.signal_id, verdict.signals[0].header.id);
+    let responses = engine.respond("last", Action::Abort, why).unwrap();
+    assert_eq!(responses[0].signal_id, verdict.signals[0].header.id);
     let unknown = engine
         .respond("ffffffff", Action::Abort, Map::new())
         .unwrap_err();

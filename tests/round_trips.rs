@@ -2,15 +2,10 @@
 
 use std::path::Path;
 
-use ahp::event::Event;
-use ahp::event::Stop;
-use ahp::event::ToolCall;
-use ahp::event::Trigger;
+use ahp::event::{Event, Stop, ToolCall, Trigger};
 use ahp::host;
-use ahp::host::Host;
-use ahp::host::Input;
-use ahp::signal::Modification;
-use ahp::signal::Signal;
+use ahp::host::{Host, Input};
+use ahp::signal::{Modification, Signal};
 use ahp::signal_log::Reader;
 use ahp::verdict::Verdict;
 use proptest::prelude::*;

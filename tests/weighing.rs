@@ -3,36 +3,17 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ahp::config::Fsync;
-use ahp::config::Locations;
-use ahp::config::LogSettings;
-use ahp::engine::Clock as _;
-use ahp::engine::Engine;
-use ahp::engine::SystemClock;
-use ahp::engine::block_on;
-use ahp::event::Event;
-use ahp::event::Stop;
-use ahp::event::Trigger;
-use ahp::oracle::HookContext;
-use ahp::oracle::Oracle;
-use ahp::oracle::OracleError;
-use ahp::signal::Action;
-use ahp::signal::Actor;
-use ahp::signal::Intensity;
-use ahp::signal::Intensity::Aid;
-use ahp::signal::Intensity::Block;
-use ahp::signal::Intensity::Control;
-use ahp::signal::Intensity::Prompt;
-use ahp::signal::Modification;
-use ahp::signal::Signal;
-use ahp::signal_log::Answer;
-use ahp::signal_log::SignalLog;
-use ahp::signal_log::respond;
+use ahp::config::{Fsync, Locations, LogSettings};
+use ahp::engine::{Clock as _, Engine, SystemClock, block_on};
+use ahp::event::{Event, Stop, Trigger};
+use ahp::oracle::{HookContext, Oracle, OracleError};
+use ahp::signal::Intensity::{Aid, Block, Control, Prompt};
+use ahp::signal::{Action, Actor, Intensity, Modification, Signal};
+use ahp::signal_log::{Answer, SignalLog, respond};
 use ahp::verdict::Decision;
 use async_trait::async_trait;
-use serde_json::Map;
-use serde_json::Value;
 use serde_json::json;
+use serde_json::{Map, Value};
 
 /// An oracle that always finds the same; where it is nothing, it fails.
 #[derive(Debug)]
@@ -108,7 +89,7 @@ impl Project {
 }
 
 fn block() -> Signal {
-    Signal::block("found", "found").steps(["mend it"])
+    Signal::block("found", "found").steps(["fix it"])
 }
 
 fn control() -> Signal {
@@ -252,7 +233,7 @@ fn a_broken_policy_does_not_keep_an_agent_going_for_ever() {
     let project = Project::with_policy("hooks: {pre-agent-turn-stop: [{oracle: nope}]}", &[]);
     assert_eq!(
         stops(&project.engine, [false, true, true, true]),
-        [[Block], [Block], [Block], [Prompt]]
+        [[Block], [Prompt], [Prompt], [Prompt]]
     );
     // Nothing is counted without a log.
     let engine = Engine::builder()

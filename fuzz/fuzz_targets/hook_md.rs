@@ -2,8 +2,7 @@
 
 #![no_main]
 
-use ahp::diagnostic::FileId;
-use ahp::diagnostic::SourceMap;
+use ahp::diagnostic::{FileId, SourceMap};
 use ahp::hook_md::parse;
 
 libfuzzer_sys::fuzz_target!(|text: &str| {

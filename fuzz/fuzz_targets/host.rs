@@ -4,9 +4,7 @@
 
 use std::path::Path;
 
-use ahp::host::HOSTS;
-use ahp::host::Input;
-use ahp::host::decode;
+use ahp::host::{HOSTS, Input, decode};
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let Some((&first, bytes)) = data.split_first() else {

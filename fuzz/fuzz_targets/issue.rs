@@ -2,8 +2,7 @@
 
 #![no_main]
 
-use ahp::workspace::MemoryWorkspace;
-use ahp::workspace::Workspace as _;
+use ahp::workspace::{MemoryWorkspace, Workspace as _};
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let workspace = MemoryWorkspace::new("/project").with_file("Issues/FEAT-0001.md", data);

@@ -2,9 +2,7 @@
 
 #![no_main]
 
-use ahp::signal_log::Line;
-use ahp::signal_log::MemoryHistory;
-use ahp::signal_log::Record;
+use ahp::signal_log::{Line, MemoryHistory, Record};
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let borrowed = Line::read(data).map(|line| (line.seq, line.timestamp));

@@ -8,8 +8,7 @@ use std::sync::Arc;
 use ahp::config::Node;
 use ahp::diagnostic::Span;
 use ahp::engine::block_on;
-use ahp::oracle::Factory as _;
-use ahp::oracle::OracleConfig;
+use ahp::oracle::{Factory as _, OracleConfig};
 use ahp::oracle::rhai::Script;
 
 libfuzzer_sys::fuzz_target!(|source: &str| {

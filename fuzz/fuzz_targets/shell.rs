@@ -2,11 +2,9 @@
 
 #![no_main]
 
-use ahp::engine::Engine;
-use ahp::engine::block_on;
+use ahp::engine::{Engine, block_on};
 use ahp::event::Event;
-use ahp::shell::Surroundings;
-use ahp::shell::analyse;
+use ahp::shell::{Surroundings, analyse};
 use ahp::verdict::Decision;
 
 thread_local! {

@@ -1,12 +1,10 @@
 //! The made-up event and project against which targets ask their questions.
 
 use std::sync::Arc;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ahp::event::Event;
-use ahp::fact::Facts;
-use ahp::fact::FactsSeed;
+use ahp::fact::{Facts, FactsSeed};
 use ahp::oracle::HookContext;
 use ahp::signal_log::EmptyHistory;
 use ahp::trust::Trust;
@@ -27,6 +25,7 @@ pub fn facts() -> Arc<Facts> {
         environment: "development".to_owned(),
         time: "2026-02-09T10:00:00Z".parse().unwrap_or_default(),
         home: None,
+        trusted_hosts: Vec::new(),
     }))
 }
 
@@ -38,5 +37,7 @@ pub fn context() -> HookContext {
         deadline: Instant::now().checked_add(Duration::from_millis(200)),
         state_dir: std::path::Path::new("/project/.ahp").into(),
         trust: Trust::everything(),
+        guards: Arc::default(),
+        outside: false,
     }
 }

@@ -1,13 +1,14 @@
-//! Advise: what the figures say should change in the policy, as rules that are data.
+//! Advice: what the findings of a log say should change in the policy, by rules that are data.
+//!
+//! Each rule counts of how many cases how many speak for a change, and speaks where the lower end of the 95 % interval of
+//! that rate reaches what the rule asks for: few cases have a wide interval and give no advice. That nothing was found is
+//! never a reason: a guard that had no occasion is no worse for it.
 
 use serde::Serialize;
 
-use super::Figures;
-use super::Stats;
-use crate::config::BindingSpec;
-use crate::config::Ceiling;
-use crate::config::Config;
-use crate::config::LayerSource;
+use super::stats::SLOW_US;
+use super::{Fates, Figures, FindingStats, MarkStats, Stats};
+use crate::config::{BindingSpec, Ceiling, Config, LayerSource, Node};
 use crate::diagnostic::SourceMap;
 use crate::event::Trigger;
 use crate::signal::Strength;
@@ -19,73 +20,110 @@ pub struct Rule {
     pub name: &'static str,
     /// What it means, for people.
     pub meaning: &'static str,
-    /// How many of what it counts there must be: little evidence gives no advice.
+    /// How many cases there must be.
     pub at_least: u64,
-    judge: fn(&Case<'_>) -> Option<Finding>,
+    /// Which rate the lower end of the interval must reach.
+    pub rate: f64,
+    judge: Judge,
+}
+
+/// What a rule looks at, and what it counts there.
+#[derive(Clone, Copy, Debug)]
+enum Judge {
+    /// A rule and one object that breaks it.
+    Object(fn(&Case<'_>, &FindingStats) -> Option<Found>),
+    /// A rule with all objects that break it.
+    Rule(fn(&Case<'_>, &FindingStats) -> Option<Found>),
+    /// The binding as a whole.
+    Binding(fn(&Case<'_>) -> Option<Found>),
+    /// A mark that the policy asks for; of the log, the days that it spans.
+    Mark(fn(&MarkStats, i64) -> Option<Found>),
 }
 
 /// The rules, in the order in which their advice is given.
 pub const RULES: &[Rule] = &[
     Rule {
+        name: "allow-command",
+        meaning: "People let this one command through nearly each time: allow it, and leave the rule in force for all others.",
+        at_least: 8,
+        rate: 0.6,
+        judge: Judge::Object(allow_command),
+    },
+    Rule {
         name: "noise",
-        meaning: "Fires often and is mostly dismissed or acknowledged without effect: weaken it to an aid, or narrow its `when`.",
+        meaning: "What this rule warns of is nearly always dismissed or ignored: tell it as an aid, or narrow its `when`.",
         at_least: 20,
-        judge: noise,
+        rate: 0.6,
+        judge: Judge::Rule(noise),
     },
     Rule {
         name: "overridden",
-        meaning: "Its blocks are mostly overridden: a prompt would do the same with less friction.",
+        meaning: "What this rule blocks is mostly overridden: asking a person would do the same with less friction.",
         at_least: 10,
-        judge: overridden,
+        rate: 0.4,
+        judge: Judge::Rule(overridden),
     },
     Rule {
         name: "blind-spot",
-        meaning: "Fires often and takes long or many tries to repair: say it up front, where the work starts.",
+        meaning: "Repairs mostly take half an hour or four tries: say it up front, where the work starts.",
         at_least: 10,
-        judge: blind_spot,
-    },
-    Rule {
-        name: "stale",
-        meaning: "Never ran although its trigger came often: its `when` never holds, so switch it off or mend it.",
-        at_least: 100,
-        judge: stale,
+        rate: 0.4,
+        judge: Judge::Binding(blind_spot),
     },
     Rule {
         name: "times-out",
         meaning: "Often fails because its timeout is too short: raise it.",
         at_least: 20,
-        judge: times_out,
+        rate: 0.02,
+        judge: Judge::Binding(times_out),
     },
     Rule {
         name: "flaky",
-        meaning: "Often fails for other reasons than time: mend what it needs, or it guards nothing.",
+        meaning: "Often fails for other reasons than time: put right what it needs, or it guards nothing.",
         at_least: 20,
-        judge: flaky,
+        rate: 0.02,
+        judge: Judge::Binding(flaky),
     },
     Rule {
         name: "slow",
         meaning: "Keeps the agent waiting for nothing but advice: run it async.",
         at_least: 20,
-        judge: slow,
+        rate: 0.4,
+        judge: Judge::Binding(slow),
+    },
+    Rule {
+        name: "stale-mark",
+        meaning: "Is asked for, and nothing has fed it in a month: its `when` does not fit what happens here.",
+        at_least: 10,
+        rate: 0.6,
+        judge: Judge::Mark(stale_mark),
+    },
+    Rule {
+        name: "untold-mark",
+        meaning: "Mostly cannot be told when it is asked for: the host does not send the results, or not how commands end.",
+        at_least: 10,
+        rate: 0.5,
+        judge: Judge::Mark(untold_mark),
     },
 ];
 
 /// What a rule judges.
 #[derive(Debug)]
 struct Case<'c> {
-    rule: &'c Rule,
     figures: &'c Figures,
-    /// How often the trigger came.
-    events: u64,
     trigger: Trigger,
-    timeout_s: Option<u64>,
+    oracle: &'c str,
+    timeout_s: u64,
+    /// How many rules of the binding have findings.
+    rules: usize,
 }
 
-/// What a rule found.
+/// What a rule found: so many of so many cases speak for the change.
 #[derive(Debug)]
-struct Finding {
+struct Found {
+    cases: u64,
+    of: u64,
     why: String,
-    confidence: f64,
     change: Option<Change>,
 }
 
@@ -100,11 +138,60 @@ pub enum Change {
         /// The value.
         value: String,
     },
+    /// One command more is allowed.
+    Allow {
+        /// The command.
+        command: String,
+    },
     /// The same oracle also advises at an earlier trigger.
     Teach {
         /// The trigger.
         trigger: Trigger,
     },
+}
+
+/// A rate of a sample, with the 95 % interval (Wilson's) in which the true one lies.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Rate {
+    /// How many cases speak for it.
+    pub cases: u64,
+    /// Of how many.
+    pub of: u64,
+    /// The lower end of the interval, from 0 to 1.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Rate {
+    /// Returns the rate of a sample.
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "counts of a log are far below 2^52"
+    )]
+    pub fn of(cases: u64, of: u64) -> Self {
+        const Z: f64 = 1.96;
+        if of == 0 {
+            let (low, high) = (0.0, 1.0);
+            return Self {
+                cases,
+                of,
+                low,
+                high,
+            };
+        }
+        let n = of as f64;
+        let rate = cases.min(of) as f64 / n;
+        let centre = rate + Z * Z / (2.0 * n);
+        let spread = Z * (rate * (1.0 - rate) / n + Z * Z / (4.0 * n * n)).sqrt();
+        let end = |value: f64| (value / (1.0 + Z * Z / n) * 100.0).round() / 100.0;
+        Self {
+            cases,
+            of,
+            low: end(centre - spread).max(0.0),
+            high: end(centre + spread).min(1.0),
+        }
+    }
 }
 
 /// One proposal.
@@ -116,78 +203,137 @@ pub struct Proposal {
     pub binding: String,
     /// Its trigger.
     pub hook: Trigger,
-    /// Its oracle, as the log writes it.
+    /// Its oracle.
     pub oracle: String,
-    /// The layer in which it stands, where the binding is still configured.
-    pub layer: Option<LayerSource>,
+    /// Which finding of the binding it is about: the rule that is broken, and what breaks it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finding: Option<(String, Option<String>)>,
+    /// The layer in which it stands.
+    pub layer: LayerSource,
     /// `file:line` of it.
     pub place: String,
     /// The figures behind the proposal, in words.
     pub why: String,
-    /// How sure it is, from 0 to 1, by the size of the sample.
-    pub confidence: f64,
+    /// How many cases speak for it, with the interval.
+    pub confidence: Rate,
     /// What would be changed; none where a person must find out.
     pub change: Option<Change>,
     /// Whether the binding is locked, so that only its own layer can change it.
     pub locked: bool,
-    /// The figures.
-    pub figures: Figures,
 }
 
-/// Returns what the figures of a log propose for the policy in force, by rule and activity.
+/// Returns what the figures of a log propose for the policy in force, by rule, the surest first.
 pub fn advise(stats: &Stats, config: &Config, sources: &SourceMap) -> Vec<Proposal> {
-    let nothing = Figures::default();
     let mut proposals = Vec::new();
-    let bindings = config
-        .bindings
-        .iter()
-        .flat_map(|(trigger, specs)| specs.iter().map(move |spec| (*trigger, spec)));
-    for (trigger, spec) in bindings {
-        // What is switched off says nothing, and what the program itself brings is not the user's to change.
-        if !spec.enabled || spec.layer == LayerSource::BuiltIn {
+    for known in &stats.bindings {
+        let Some(trigger) = Trigger::find(&known.hook) else {
             continue;
-        }
-        let known = stats
-            .bindings
+        };
+        let specs = config.bindings.get(&trigger).map_or(&[][..], Vec::as_slice);
+        // What is switched off says nothing, and what the program itself brings is not the user's to change.
+        let Some(spec) = specs
             .iter()
-            .find(|b| b.hook == trigger.name() && b.id == spec.id);
-        let figures = known.map_or(&nothing, |known| &known.figures);
+            .find(|s| s.id == known.id && s.enabled && s.layer != LayerSource::BuiltIn)
+        else {
+            continue;
+        };
+        let is_of = |f: &&FindingStats| f.binding == known.id && f.hook == known.hook;
+        let case = Case {
+            figures: &known.figures,
+            trigger,
+            oracle: &known.oracle,
+            timeout_s: spec.timeout.unwrap_or(config.settings.timeout).as_secs(),
+            rules: stats.rules.iter().filter(is_of).count(),
+        };
         for rule in RULES {
-            let case = Case {
-                rule,
-                figures,
-                events: stats.hooks.get(trigger.name()).copied().unwrap_or(0),
-                trigger,
-                timeout_s: Some(spec.timeout.unwrap_or(config.settings.timeout).as_secs()),
+            let of_finding = |found: Found, finding: &FindingStats| {
+                let finding = (finding.rule.clone(), finding.object.clone());
+                (found, Some(finding))
             };
-            if let Some(found) = (rule.judge)(&case)
-                && !found
-                    .change
-                    .as_ref()
-                    .is_some_and(|change| is_made(change, spec, config))
-            {
+            let found: Vec<_> = match rule.judge {
+                Judge::Binding(judge) => judge(&case).map(|f| (f, None)).into_iter().collect(),
+                Judge::Rule(judge) => {
+                    let of = stats.rules.iter().filter(is_of);
+                    of.filter_map(|f| Some(of_finding(judge(&case, f)?, f)))
+                        .collect()
+                }
+                Judge::Object(judge) => {
+                    let of = stats.findings.iter().filter(is_of);
+                    of.filter_map(|f| Some(of_finding(judge(&case, f)?, f)))
+                        .collect()
+                }
+                Judge::Mark(_) => Vec::new(),
+            };
+            for (found, finding) in found {
+                let confidence = Rate::of(found.cases, found.of);
+                let is_made = |change: &Change| is_made(change, spec, config);
+                if found.of < rule.at_least
+                    || confidence.low < rule.rate
+                    || found.change.as_ref().is_some_and(is_made)
+                {
+                    continue;
+                }
                 proposals.push(Proposal {
                     rule: rule.name,
                     binding: spec.id.clone(),
                     hook: trigger,
-                    oracle: known.map_or_else(|| oracle_name(spec), |known| known.oracle.clone()),
-                    layer: Some(spec.layer),
+                    oracle: known.oracle.clone(),
+                    finding,
+                    layer: spec.layer,
                     place: sources.line(spec.span),
                     why: found.why,
-                    confidence: (found.confidence * 100.0).round() / 100.0,
+                    confidence,
                     change: found.change,
                     locked: spec.locked,
-                    figures: figures.clone(),
                 });
             }
         }
     }
+    proposals.extend(advise_on_marks(stats, config, sources));
     let order = |p: &Proposal| RULES.iter().position(|r| r.name == p.rule);
     proposals.sort_by(|a, b| {
-        order(a)
-            .cmp(&order(b))
-            .then_with(|| b.confidence.total_cmp(&a.confidence))
+        let sure = b.confidence.low.total_cmp(&a.confidence.low);
+        order(a).cmp(&order(b)).then(sure)
     });
+    proposals
+}
+
+/// Returns what the figures say of the marks that the policy asks for; what to change a person must find out.
+fn advise_on_marks(stats: &Stats, config: &Config, sources: &SourceMap) -> Vec<Proposal> {
+    let mut proposals = Vec::new();
+    let days = match (stats.since, stats.until) {
+        (Some(since), Some(until)) => (until - since).num_days(),
+        _ => 0,
+    };
+    for mark in config.marks.values().filter(|mark| mark.asked.is_some()) {
+        let (Some(known), Some(hook)) = (stats.marks.get(&mark.name), mark.on.first()) else {
+            continue;
+        };
+        for rule in RULES {
+            let Judge::Mark(judge) = rule.judge else {
+                continue;
+            };
+            let Some(found) = judge(known, days) else {
+                continue;
+            };
+            let confidence = Rate::of(found.cases, found.of);
+            if found.of >= rule.at_least && confidence.low >= rule.rate {
+                proposals.push(Proposal {
+                    rule: rule.name,
+                    binding: format!("marks.{}", mark.name),
+                    hook: *hook,
+                    oracle: String::new(),
+                    finding: None,
+                    layer: mark.layer,
+                    place: sources.line(mark.span),
+                    why: found.why,
+                    confidence,
+                    change: None,
+                    locked: mark.locked.is_some(),
+                });
+            }
+        }
+    }
     proposals
 }
 
@@ -201,10 +347,12 @@ fn is_made(change: &Change, spec: &BindingSpec, config: &Config) -> bool {
             Some(Ceiling::Fixed(ceiling)) => {
                 Strength::find(value).is_some_and(|wanted| *ceiling <= wanted)
             }
-            _ => false,
+            Some(_) => true,
+            None => false,
         },
         Change::Set { key: "async", .. } => spec.is_async,
         Change::Set { .. } => false,
+        Change::Allow { command } => allowed(spec).contains(command),
         Change::Teach { trigger } => config
             .bindings
             .get(trigger)
@@ -217,59 +365,89 @@ pub(super) fn up_front_id(spec: &BindingSpec) -> String {
     format!("{}-up-front", spec.id)
 }
 
-fn oracle_name(spec: &BindingSpec) -> String {
-    spec.target.name().to_owned()
+/// The key of PermissionChecker for commands that are let through.
+pub(super) const ALLOW_COMMANDS: &str = "allow_commands";
+
+/// Returns the commands that a binding lets through.
+pub(super) fn allowed(spec: &BindingSpec) -> Vec<String> {
+    let list = spec.config.get(ALLOW_COMMANDS).map(Node::to_json);
+    list.and_then(|list| serde_json::from_value(list).ok())
+        .unwrap_or_default()
 }
 
-fn noise(case: &Case<'_>) -> Option<Finding> {
-    const MOSTLY: f64 = 0.6;
-    let figures = case.figures;
-    let signals = figures.signals.prompt + figures.signals.control + figures.signals.aid;
-    let rate = figures.waved_through_rate?;
-    let sure = at_least_rate(rate, signals);
-    // An aid can hardly be weakened: it can be narrowed.
-    let only_aids = figures.signals.prompt + figures.signals.control == 0;
-    (signals >= case.rule.at_least && sure >= MOSTLY && figures.signals.block == 0).then(|| {
-        Finding {
-            why: format!(
-                "{signals} signals, {:.0}% of them dismissed or acknowledged without effect",
-                rate * 100.0
-            ),
-            confidence: sure,
-            change: (!only_aids).then(|| Change::Set {
-                key: "intensity",
-                value: "aid".to_owned(),
-            }),
-        }
-    })
+/// Whether it is the oracle that knows single commands; all others know nothing smaller than the rule.
+fn knows_commands(case: &Case<'_>) -> bool {
+    case.oracle == "permission-checker"
 }
 
-fn overridden(case: &Case<'_>) -> Option<Finding> {
-    const MOSTLY: f64 = 0.4;
-    let blocks = case.figures.signals.block;
-    let rate = case.figures.override_rate?;
-    let sure = at_least_rate(rate, blocks);
-    (blocks >= case.rule.at_least && sure >= MOSTLY).then(|| Finding {
-        why: format!("{blocks} blocks, {:.0}% of them overridden", rate * 100.0),
-        confidence: sure,
-        change: Some(Change::Set {
-            key: "intensity",
-            value: "prompt".to_owned(),
+/// Returns of how many findings it is known what became of them.
+const fn ended(fates: &Fates) -> u64 {
+    fates.findings.saturating_sub(fates.open())
+}
+
+fn allow_command(case: &Case<'_>, finding: &FindingStats) -> Option<Found> {
+    let object = finding.object.as_ref().filter(|_| knows_commands(case))?;
+    let fates = &finding.fates;
+    let through = fates.overridden + fates.dismissed;
+    // A path is guarded by a rule of its own, which no list of commands lifts.
+    let is_command = !finding.rule.starts_with("protected_paths");
+    Some(Found {
+        cases: through,
+        of: ended(fates),
+        why: format!(
+            "`{object}` was found {} times [{}], overridden {} and dismissed {} times",
+            fates.findings, finding.rule, fates.overridden, fates.dismissed
+        ),
+        change: is_command.then(|| Change::Allow {
+            command: object.clone(),
         }),
     })
 }
 
-fn blind_spot(case: &Case<'_>) -> Option<Finding> {
-    const LONG_S: f64 = 1800.0;
-    const MANY: f64 = 3.5;
+/// Returns a ceiling for all that a binding gives, where that is the one rule: of several, the others would be weakened too.
+fn ceiling(case: &Case<'_>, strength: &str) -> Option<Change> {
+    (case.rules == 1 && !knows_commands(case)).then(|| Change::Set {
+        key: "intensity",
+        value: strength.to_owned(),
+    })
+}
+
+fn noise(case: &Case<'_>, finding: &FindingStats) -> Option<Found> {
+    let fates = &finding.fates;
+    (finding.signals.block == 0).then(|| Found {
+        cases: fates.dismissed + fates.ignored,
+        of: ended(fates),
+        why: format!(
+            "{} findings of `{}`, {} dismissed and {} ignored",
+            fates.findings, finding.rule, fates.dismissed, fates.ignored
+        ),
+        change: ceiling(case, "aid"),
+    })
+}
+
+fn overridden(case: &Case<'_>, finding: &FindingStats) -> Option<Found> {
+    let fates = &finding.fates;
+    (!knows_commands(case)).then(|| Found {
+        cases: fates.overridden,
+        of: ended(fates),
+        why: format!(
+            "{} findings of `{}`, {} overridden",
+            fates.findings, finding.rule, fates.overridden
+        ),
+        change: ceiling(case, "ask"),
+    })
+}
+
+fn blind_spot(case: &Case<'_>) -> Option<Found> {
     let figures = case.figures;
     let repair = figures.mean_time_to_repair_s?;
     let tries = figures.mean_tries?;
-    let is_slow = repair >= LONG_S || tries >= MANY;
-    (figures.repaired >= case.rule.at_least && is_slow).then(|| Finding {
+    Some(Found {
+        cases: figures.hard_repairs,
+        of: figures.fates.repaired,
         why: format!(
             "repaired {} times, on average after {} and {tries:.1} tries",
-            figures.repaired,
+            figures.fates.repaired,
             if repair < 5400.0 {
                 format!("{:.0} minutes", repair / 60.0)
             } else if repair < 129_600.0 {
@@ -278,7 +456,6 @@ fn blind_spot(case: &Case<'_>) -> Option<Finding> {
                 format!("{:.1} days", repair / 86_400.0)
             }
         ),
-        confidence: by_size(figures.repaired),
         // Only the life of an issue has an earlier moment at which the same can be judged.
         change: (case.trigger.is_issue() && case.trigger != Trigger::PreIssueStart).then_some(
             Change::Teach {
@@ -288,104 +465,76 @@ fn blind_spot(case: &Case<'_>) -> Option<Finding> {
     })
 }
 
-fn stale(case: &Case<'_>) -> Option<Finding> {
-    (case.figures.triggered == 0 && case.events >= case.rule.at_least).then(|| Finding {
+fn stale_mark(mark: &MarkStats, days: i64) -> Option<Found> {
+    (mark.fed == 0 && days >= 30).then(|| Found {
+        cases: mark.asked,
+        of: mark.asked,
         why: format!(
-            "`{}` came {} times and it never ran",
-            case.trigger, case.events
+            "asked for {} times in {days} days, and never fed",
+            mark.asked
         ),
-        confidence: by_size(case.events),
-        change: Some(Change::Set {
-            key: "enabled",
-            value: "false".to_owned(),
-        }),
-    })
-}
-
-fn times_out(case: &Case<'_>) -> Option<Finding> {
-    const OFTEN: f64 = 0.05;
-    let figures = case.figures;
-    let rate = part(figures.timeouts, figures.triggered)?;
-    let enough = figures.triggered >= case.rule.at_least && figures.timeouts >= 3;
-    (enough && rate >= OFTEN).then(|| Finding {
-        why: format!(
-            "{} of {} runs took longer than the timeout{}",
-            figures.timeouts,
-            figures.triggered,
-            case.timeout_s
-                .map_or_else(String::new, |s| format!(" of {s} s"))
-        ),
-        confidence: by_size(figures.triggered),
-        change: case.timeout_s.map(|seconds| Change::Set {
-            key: "timeout",
-            value: format!("{}s", (seconds * 2).max(1)),
-        }),
-    })
-}
-
-fn flaky(case: &Case<'_>) -> Option<Finding> {
-    const OFTEN: f64 = 0.05;
-    let figures = case.figures;
-    let errors = figures.errors - figures.timeouts;
-    let rate = part(errors, figures.triggered)?;
-    let enough = figures.triggered >= case.rule.at_least && errors >= 3;
-    (enough && rate >= OFTEN).then(|| Finding {
-        why: format!(
-            "{errors} of {} runs failed; `ahp log export --raw` shows why",
-            figures.triggered
-        ),
-        confidence: by_size(figures.triggered),
         change: None,
     })
 }
 
-fn slow(case: &Case<'_>) -> Option<Finding> {
-    const LONG_US: u64 = 2_000_000;
-    let figures = case.figures;
-    let p50 = figures.p50_us?;
-    let stronger = figures.signals.total() - figures.signals.aid;
-    let only_advises = figures.signals.aid > 0 && stronger == 0;
-    let enough = figures.triggered >= case.rule.at_least;
-    (enough && p50 >= LONG_US && only_advises).then(|| Finding {
+fn untold_mark(mark: &MarkStats, _: i64) -> Option<Found> {
+    (mark.untold > 0).then(|| Found {
+        cases: mark.untold,
+        of: mark.asked,
         why: format!(
-            "half of its {} runs took longer than {} ms, and it gave nothing but {} aids",
+            "asked for {} times, {} could not be told",
+            mark.asked, mark.untold
+        ),
+        change: None,
+    })
+}
+
+fn times_out(case: &Case<'_>) -> Option<Found> {
+    let figures = case.figures;
+    (figures.timeouts >= 3).then(|| Found {
+        cases: figures.timeouts,
+        of: figures.triggered,
+        why: format!(
+            "{} of {} runs took longer than the timeout of {} s",
+            figures.timeouts, figures.triggered, case.timeout_s
+        ),
+        change: Some(Change::Set {
+            key: "timeout",
+            value: format!("{}s", (case.timeout_s * 2).max(1)),
+        }),
+    })
+}
+
+fn flaky(case: &Case<'_>) -> Option<Found> {
+    let figures = case.figures;
+    let errors = figures.errors - figures.timeouts;
+    (errors >= 3).then(|| Found {
+        cases: errors,
+        of: figures.triggered,
+        why: format!(
+            "{errors} of {} runs failed; `ahp log export --raw` shows why",
+            figures.triggered
+        ),
+        change: None,
+    })
+}
+
+fn slow(case: &Case<'_>) -> Option<Found> {
+    let figures = case.figures;
+    let stronger = figures.signals.total() - figures.signals.aid;
+    (figures.signals.aid > 0 && stronger == 0).then(|| Found {
+        cases: figures.slow_runs,
+        of: figures.triggered,
+        why: format!(
+            "{} of {} runs took {} s or longer, and it gave nothing but {} aids",
+            figures.slow_runs,
             figures.triggered,
-            p50 / 1000,
+            SLOW_US / 1_000_000,
             figures.signals.aid
         ),
-        confidence: by_size(figures.triggered),
         change: Some(Change::Set {
             key: "async",
             value: "true".to_owned(),
         }),
     })
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "counts of a log are far below 2^52"
-)]
-fn part(part: u64, whole: u64) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
-}
-
-/// Returns the lower bound of the Wilson score interval (95 %): what the rate is at least, for all that the sample says.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "counts of a log are far below 2^52"
-)]
-fn at_least_rate(rate: f64, of: u64) -> f64 {
-    const Z: f64 = 1.96;
-    if of == 0 {
-        return 0.0;
-    }
-    let n = of as f64;
-    let centre = rate + Z * Z / (2.0 * n);
-    let spread = Z * (rate * (1.0 - rate) / n + Z * Z / (4.0 * n * n)).sqrt();
-    ((centre - spread) / (1.0 + Z * Z / n)).max(0.0)
-}
-
-/// Returns how sure a mean over a sample is: half at 10, nine tenths at 90.
-fn by_size(of: u64) -> f64 {
-    part(of, of + 10).unwrap_or(0.0)
 }

@@ -1,24 +1,15 @@
 //! Entry: one signal with what became of it, flat (S4 §8).
 
-use std::collections::HashMap;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::ops::ControlFlow;
 
-use chrono::DateTime;
-use chrono::Utc;
+use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
 use super::Filter;
-use crate::signal::Action;
-use crate::signal::Actor;
-use crate::signal::Intensity;
-use crate::signal_log::Body;
-use crate::signal_log::Line;
-use crate::signal_log::LogError;
-use crate::signal_log::Reader;
-use crate::signal_log::ResponseRecord;
-use crate::signal_log::SignalRecord;
+use crate::signal::{Action, Actor, Intensity};
+use crate::signal_log::{Body, Line, LogError, Reader, ResponseRecord, SignalRecord};
 
 /// One signal with what became of it.
 #[derive(Clone, Debug, Serialize)]
@@ -73,8 +64,7 @@ struct Answers(HashMap<Uuid, ResponseRecord>);
 impl Answers {
     /// Adds an answer that came after those that were added, or before them.
     fn add(&mut self, answer: ResponseRecord, is_later: bool) {
-        use std::collections::hash_map::Entry::Occupied;
-        use std::collections::hash_map::Entry::Vacant;
+        use std::collections::hash_map::Entry::{Occupied, Vacant};
         match self.0.entry(answer.response.signal_id) {
             Vacant(free) => {
                 free.insert(answer);
@@ -214,7 +204,7 @@ pub fn each_line(
     mut give: impl FnMut(&[u8], Line<'_>) -> ControlFlow<()>,
 ) -> Result<(), LogError> {
     reader.each_line(|frame, bytes| match Line::of(frame, bytes) {
-        Ok(line) => give(bytes, line),
-        Err(_) => ControlFlow::Continue(()),
+        Ok(line) if reader.believes(&line) => give(bytes, line),
+        Ok(_) | Err(_) => ControlFlow::Continue(()),
     })
 }

@@ -2,18 +2,13 @@
 
 use std::collections::HashMap;
 
-use chrono::DateTime;
-use chrono::NaiveDate;
-use chrono::NaiveTime;
-use chrono::TimeDelta;
-use chrono::Utc;
+use chrono::{DateTime, NaiveDate, NaiveTime, TimeDelta, Utc};
 use uuid::Uuid;
 
 use crate::event::Trigger;
 use crate::oracle::folded_name;
 use crate::signal::Intensity;
-use crate::signal_log::Body;
-use crate::signal_log::Line;
+use crate::signal_log::{Body, Line};
 
 /// Which records of a log are looked at; what is not given does not matter.
 #[derive(Clone, Debug, Default)]
@@ -185,6 +180,6 @@ fn parse_moment(
             now.checked_sub_signed(TimeDelta::try_seconds(i64::from(number) * seconds)?)
         })
         .ok_or_else(|| {
-            format!("`{text}` is no moment: expected `30m`, `12h`, `2d`, `3w`, `2026-02-09` or `2026-02-09T10:00:00Z`")
+            format!("`{text}` is not a time: expected `30m`, `12h`, `2d`, `3w`, `2026-02-09` or `2026-02-09T10:00:00Z`")
         })
 }

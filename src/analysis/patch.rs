@@ -1,14 +1,9 @@
 //! Patch: a change of one binding as an edit of the file, which keeps comments and layout.
 
-use super::advise::Change;
-use super::advise::Proposal;
-use super::advise::up_front_id;
-use crate::config::BindingSpec;
-use crate::config::Config;
-use crate::config::LayerSource;
-use crate::config::with_binding;
-use crate::diagnostic::SourceMap;
-use crate::diagnostic::Span;
+use super::advise::{ALLOW_COMMANDS, Change, Proposal, allowed, up_front_id};
+use crate::config::{BindingSpec, Config, LayerSource, Node, with_binding};
+use crate::diagnostic::{Code, SourceMap, Span};
+use crate::event::Trigger;
 
 /// An edit of one file of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,6 +76,22 @@ pub fn edit(
             let (after, _) = with_binding(&before, proposal.hook, &item);
             (project_file.to_owned(), before, after)
         }
+        (Change::Allow { command }, Some(source)) => {
+            let after = allow(&source.text, spec, command)?;
+            (source.name.to_string(), source.text.to_string(), after)
+        }
+        (Change::Allow { command }, None) => {
+            let before = text_of(project_file);
+            // A later layer's list stands in the place of the earlier one.
+            let mut commands = allowed(spec);
+            commands.push(command.clone());
+            let item = [
+                format!("id: {}", spec.id),
+                format!("config: {{{ALLOW_COMMANDS}: {}}}", flow(&commands)),
+            ];
+            let (after, _) = with_binding(&before, proposal.hook, &item);
+            (project_file.to_owned(), before, after)
+        }
         (Change::Teach { trigger }, own) => {
             let (file, before) = match own {
                 Some(source) => (source.name.to_string(), source.text.to_string()),
@@ -107,7 +118,7 @@ pub fn edit(
     let broke = loaded
         .diagnostics
         .iter()
-        .find(|d| d.is_error() && d.code == crate::diagnostic::Code::Syntax);
+        .find(|d| d.is_error() && matches!(d.code, Code::Syntax | Code::DuplicateKey));
     match broke {
         Some(fault) => Err(format!(
             "the file could not be edited safely: {}",
@@ -121,11 +132,116 @@ pub fn edit(
     }
 }
 
+/// Adds an entry to a list in the `config:` of a binding, where a layer of the project has it, else to an override of the
+/// binding in the project's file.
+///
+/// # Errors
+/// Why a machine cannot make this change.
+pub fn add_to_list(
+    (trigger, spec): (Trigger, &BindingSpec),
+    sources: &SourceMap,
+    project_file: &str,
+    (key, entry): (&str, &str),
+) -> Result<Edit, String> {
+    let source = sources.files().iter().find(|s| &*s.name == project_file);
+    let before = source.map_or_else(String::new, |s| s.text.to_string());
+    let is_own = |span: Span| {
+        sources
+            .get(span.file)
+            .is_some_and(|s| &*s.name == project_file)
+    };
+    let given = spec
+        .provenance
+        .iter()
+        .rev()
+        .find(|p| p.key.strip_prefix("config.") == Some(key) && is_own(p.span));
+    let list = format!("[{entry}]");
+    let after = if let Some(given) = given {
+        insert_item(&before, given.span, entry)?
+    } else if is_own(spec.config.span) && !spec.config.entries().is_empty() {
+        insert_key(&before, spec.config.span, key, &list)?
+    } else if is_own(spec.span) {
+        insert_key(&before, spec.span, "config", &format!("{{{key}: {list}}}"))?
+    } else {
+        let item = [
+            format!("id: {}", spec.id),
+            format!("config: {{{key}: {list}}}"),
+        ];
+        with_binding(&before, trigger, &item).0
+    };
+    Ok(Edit {
+        file: project_file.to_owned(),
+        before,
+        after,
+    })
+}
+
+/// Adds an entry before the first one of a list.
+fn insert_item(text: &str, list: Span, entry: &str) -> Result<String, String> {
+    let split = text.split_at_checked(list.start as usize);
+    let (before, after) = split.ok_or("the file has changed meanwhile")?;
+    if let Some(inside) = after.strip_prefix('[') {
+        let comma = if inside.trim_start().starts_with(']') {
+            ""
+        } else {
+            ", "
+        };
+        return Ok(format!("{before}[{entry}{comma}{inside}"));
+    }
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    if !after.starts_with("- ") || !line.trim().is_empty() {
+        return Err(format!("line {} has no list to add to", list.line));
+    }
+    Ok(format!("{before}- {entry}\n{line}{after}"))
+}
+
 fn spec_is_of_project(spec: &BindingSpec) -> bool {
     spec.provenance
         .last()
         .map_or(spec.layer, |last| last.layer)
         .is_of_project()
+}
+
+/// Adds a command to those that a binding lets through, in the form that the list or the configuration has.
+fn allow(text: &str, spec: &BindingSpec, command: &str) -> Result<String, String> {
+    let is_here = |node: &&Node| node.span.file == spec.span.file;
+    let list = spec.config.get(ALLOW_COMMANDS).filter(is_here);
+    let Some(list) = list else {
+        let one = flow(&[command.to_owned()]);
+        let is_written = !spec.config.entries().is_empty();
+        if is_written && is_here(&&spec.config) {
+            return insert_key(text, spec.config.span, ALLOW_COMMANDS, &one);
+        }
+        let config = format!("{{{ALLOW_COMMANDS}: {one}}}");
+        return insert_key(text, spec.span, "config", &config);
+    };
+    let quoted = flow(&[command.to_owned()]);
+    let quoted = quoted.trim_matches(['[', ']']);
+    let at = list.span.start as usize;
+    let (before, after) = text
+        .split_at_checked(at)
+        .ok_or("the file has changed meanwhile")?;
+    if let Some(inside) = after.strip_prefix('[') {
+        let rest = inside.trim_start();
+        let comma = if rest.starts_with(']') { "" } else { ", " };
+        return Ok(format!("{before}[{quoted}{comma}{rest}"));
+    }
+    // The first item of a block: its line begins with the dash that the new line is to have.
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let dash = format!("{line}{}", after.split(' ').next().unwrap_or_default());
+    if dash.trim() != "-" {
+        return Err(format!(
+            "line {} is not a list that can be edited",
+            list.span.line
+        ));
+    }
+    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    Ok(format!("{before}- {quoted}{end}{line}{after}"))
+}
+
+/// Returns texts as a list in YAML's flow style, which JSON is.
+fn flow(texts: &[String]) -> String {
+    serde_json::Value::from(texts.to_vec()).to_string()
 }
 
 /// Puts a scalar in the place of another.

@@ -2,14 +2,9 @@
 
 use super::compile::unknown_fact;
 use super::words;
-use crate::config::Key;
-use crate::config::Node;
-use crate::config::Value;
-use crate::diagnostic::Code;
-use crate::diagnostic::Diagnostic;
-use crate::fact::Fact;
-use crate::fact::FactValue;
-use crate::fact::Facts;
+use crate::config::{Key, Node, Value};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::fact::{Fact, FactValue, Facts};
 
 /// A map such as `{by: environment, production: 10, default: 30}`.
 #[derive(Clone, Copy, Debug)]

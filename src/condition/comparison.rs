@@ -1,7 +1,6 @@
 //! Comparison: equality, lists, `"> 10"`, patterns and globs.
 
-use chrono::DateTime;
-use chrono::Utc;
+use chrono::{DateTime, Utc};
 
 use crate::event::ToolKind;
 use crate::fact::FactValue;
@@ -80,6 +79,36 @@ impl Comparison {
                 any_text(found, |text| pattern.is_match(text)) != *negated
             }
             Self::Glob(glob) => any_text(found, |text| fast_glob::glob_match(glob, text)),
+        }
+    }
+}
+
+/// Up to how many numbers are tried one by one.
+const FEW: u64 = 64;
+
+impl Comparison {
+    /// Whether it holds for every whole number from one to another, or for none of them; none where it depends on which.
+    pub(super) fn holds_between(&self, least: u64, most: u64) -> Option<bool> {
+        let one = |number: u64| {
+            let number = i64::try_from(number).unwrap_or(i64::MAX);
+            self.holds(&FactValue::Integer(number))
+        };
+        let agree = |mut all: std::iter::Map<std::ops::RangeInclusive<u64>, _>| {
+            let first = all.next()?;
+            all.all(|other| other == first).then_some(first)
+        };
+        let is_inside = |scalar: &Scalar| match scalar {
+            #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
+            Scalar::Number(number) => (least as f64..=most as f64).contains(number),
+            _ => false,
+        };
+        match self {
+            _ if most.saturating_sub(least) <= FEW => agree((least..=most).map(one)),
+            // What has an order holds in between where it holds at both ends.
+            Self::Ordered(..) => (one(least) == one(most)).then(|| one(least)),
+            Self::AnyOf(values) => (!values.iter().any(is_inside)).then_some(false),
+            Self::Not(value) => (!is_inside(value)).then_some(true),
+            Self::Tool { .. } | Self::Matches { .. } | Self::Glob(_) => None,
         }
     }
 }

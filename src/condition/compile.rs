@@ -1,20 +1,12 @@
 //! `when` nodes to clauses.
 
-use chrono::DateTime;
-use chrono::Utc;
+use chrono::{DateTime, Utc};
 
-use super::Clause;
-use super::Comparison;
-use super::Scalar;
-use super::Test;
 use super::comparison::Order;
-use super::words;
-use crate::config::Node;
-use crate::config::Value;
-use crate::diagnostic::Code;
-use crate::diagnostic::Diagnostic;
-use crate::fact::Fact;
-use crate::fact::FactType;
+use super::{Clause, Comparison, Scalar, Test, words};
+use crate::config::{Node, Value, parse_duration};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::fact::{Fact, FactType};
 use crate::oracle::rhai::ExprCondition;
 use crate::pattern::Pattern;
 
@@ -62,6 +54,11 @@ fn nested(node: &Node, depth: usize, faults: &mut Vec<Diagnostic>) -> Clause {
                     faults.push(never_met("`not` of nothing", value));
                 }
                 Some(Clause::Not(Box::new(nested(value, depth + 1, faults))))
+            }
+            name if name.starts_with("marks.") => {
+                let test = test(Fact::Mark, value, faults)?;
+                let name = name.trim_start_matches("marks.");
+                Some(Clause::Mark(name.to_owned(), test))
             }
             name => {
                 if let Some(fact) = Fact::find(name) {
@@ -145,7 +142,7 @@ fn check_exact(item: &Node, faults: &mut Vec<Diagnostic>) -> Option<()> {
         Diagnostic::error(
             Code::BadComparison,
             format!(
-                "`{}` means nothing in a list, whose values are compared as they stand",
+                "`{}` means nothing in a list: its values are compared as they stand",
                 operator.trim()
             ),
             item.span,
@@ -258,7 +255,7 @@ fn written(
     .find_map(|(sign, order)| text.strip_prefix(sign).map(|rest| (order, rest.trim())));
     if let Some((order, operand)) = ordered {
         return match fact.value_type() {
-            FactType::Integer | FactType::Number | FactType::Time => {
+            FactType::Integer | FactType::Number | FactType::Time | FactType::Duration => {
                 text_scalar(fact, operand, node, faults).map(|s| Comparison::Ordered(order, s))
             }
             FactType::Text | FactType::Boolean | FactType::List => {
@@ -334,6 +331,10 @@ fn text_scalar(
             _ => None,
         },
         FactType::Time => time(text).map(Scalar::Time),
+        FactType::Duration => {
+            let seconds = parse_duration(text).map(|duration| duration.as_secs_f64());
+            seconds.ok().map(Scalar::Number)
+        }
     };
     if parsed.is_none() {
         faults.push(
@@ -367,6 +368,7 @@ const fn type_name(fact: Fact) -> &'static str {
         FactType::Boolean => "`true` or `false`",
         FactType::List => "a list of texts",
         FactType::Time => "a time",
+        FactType::Duration => "a duration",
     }
 }
 
@@ -376,6 +378,7 @@ const fn example(fact: Fact) -> &'static str {
         FactType::Integer | FactType::Number => "a number, or a comparison such as `\"> 10\"`",
         FactType::Boolean => "`true` or `false`",
         FactType::List => "a text that must be in it, or `\"glob:src/**\"`",
+        FactType::Duration => "a duration such as `\"> 90m\"`, or a number of seconds",
         FactType::Time => "a time such as `\"> 2026-02-09T10:00:00Z\"`",
     }
 }

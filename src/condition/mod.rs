@@ -5,24 +5,15 @@ mod comparison;
 mod compile;
 mod words;
 
-pub use self::by::By;
-pub use self::by::has_by;
-pub use self::by::resolve;
-pub use self::by::variants;
-pub use self::comparison::Comparison;
-pub use self::comparison::Order;
-pub use self::comparison::Scalar;
+pub use self::by::{By, has_by, resolve, variants};
+pub use self::comparison::{Comparison, Order, Scalar};
 
 use crate::config::Node;
 use crate::diagnostic::Diagnostic;
-use crate::event::McpTool;
-use crate::event::ToolKind;
-use crate::fact::Fact;
-use crate::fact::FactSource;
-use crate::fact::FactType;
-use crate::fact::FactValue;
-use crate::fact::Facts;
+use crate::event::{McpTool, ToolKind};
+use crate::fact::{Fact, FactSource, FactType, FactValue, Facts};
 use crate::oracle::rhai::ExprCondition;
+use crate::session::Count;
 
 /// A compiled `when`: it holds for an event or it does not.
 #[derive(Debug)]
@@ -36,6 +27,8 @@ enum Clause {
     Any(Vec<Self>),
     Not(Box<Self>),
     Test(Test),
+    /// How often what a mark counts has happened.
+    Mark(String, Test),
     Expr(ExprCondition),
 }
 
@@ -83,7 +76,12 @@ impl Condition {
     /// Whether it holds for an event. One that cannot be told must not open the door: it counts as held, so that its
     /// binding is asked.
     pub fn holds(&self, facts: &Facts) -> bool {
-        self.root.holds(facts).unwrap_or(true)
+        self.told(facts).unwrap_or(true)
+    }
+
+    /// Whether it holds for an event; none where that cannot be told.
+    pub fn told(&self, facts: &Facts) -> Option<bool> {
+        self.root.holds(facts)
     }
 
     /// Tells what each comparison came to, in the order in which they are written.
@@ -107,7 +105,7 @@ impl Condition {
     pub fn index_keys(node: &Node) -> Option<Vec<IndexKey>> {
         node.entries().iter().find_map(|(key, value)| {
             let fact = Fact::find(&key.name)?;
-            // One element of a list may meet it, so that the whole list is no key.
+            // One element of a list may meet it, so that the whole list is not a key.
             let is_at_hand = fact.source() == FactSource::Event
                 && fact.value_type() == FactType::Text
                 && compile::is_exact(value);
@@ -128,6 +126,10 @@ impl Clause {
             Self::Any(clauses) => decided(clauses, facts, true),
             Self::Not(clause) => clause.holds(facts).map(|holds| !holds),
             Self::Test(test) => test.holds(facts),
+            Self::Mark(name, test) => {
+                let Count { least, most } = facts.mark(name).count;
+                test.comparison.holds_between(least, most)
+            }
             Self::Expr(expr) => expr.holds(facts).ok(),
         }
     }
@@ -145,6 +147,16 @@ impl Clause {
                         found => found.to_json().to_string(),
                     }),
                     holds: test.holds(facts).unwrap_or(true),
+                });
+                return;
+            }
+            Self::Mark(name, test) => {
+                let found = facts.mark(name);
+                lines.push(Trace {
+                    depth,
+                    text: format!("marks.{name}: {}", test.written),
+                    found: Some(found.to_string()),
+                    holds: self.holds(facts).unwrap_or(true),
                 });
                 return;
             }
@@ -193,7 +205,7 @@ impl Clause {
                 }
             }
             Self::Not(clause) => clause.facts(into),
-            Self::Test(test) => into.push(test.fact),
+            Self::Test(test) | Self::Mark(_, test) => into.push(test.fact),
             Self::Expr(expr) => {
                 into.extend(expr.facts().iter().filter_map(|name| Fact::find(name)));
             }

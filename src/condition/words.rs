@@ -1,11 +1,19 @@
 //! Words: texts and globs that a fact is compared with, in the spelling that the fact has.
 
 use crate::config::Node;
-use crate::diagnostic::Code;
-use crate::diagnostic::Diagnostic;
-use crate::event::ToolKind;
-use crate::event::Trigger;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::event::{ToolKind, Trigger};
 use crate::fact::Fact;
+
+/// Where the values of a call may come from.
+const ORIGINS: &[&str] = &[
+    "prompt",
+    "project",
+    "untrusted",
+    "untrusted-record",
+    "untrusted-text",
+    "unknown",
+];
 
 /// Returns a text as the fact would have it; none, with a fault, where the fact never has it.
 pub(super) fn text(
@@ -28,6 +36,7 @@ pub(super) fn text(
         return None;
     }
     let known = match fact {
+        Fact::ToolArgumentsFrom => ORIGINS.iter().copied().find(|origin| *origin == text),
         Fact::Trigger => Trigger::find(text).map(Trigger::name),
         Fact::ToolKind => {
             let kinds = ToolKind::ALL.iter().map(|kind| kind.name());
@@ -56,6 +65,7 @@ pub(super) fn text(
         let message = format!("`{fact}` is never `{text}`");
         let names: Vec<&str> = match fact {
             Fact::Trigger => Trigger::ALL.iter().map(|trigger| trigger.name()).collect(),
+            Fact::ToolArgumentsFrom => ORIGINS.to_vec(),
             _ => ToolKind::ALL.iter().map(|kind| kind.name()).collect(),
         };
         faults.push(

@@ -1,91 +1,119 @@
 //! Approved: what a person has approved of a project's layers, and what was there when its first event came.
+//!
+//! A file in the user's state directory holds the texts, behind an HMAC by the key of this machine; one that does not verify
+//! is not believed.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::io::Write as _;
-use std::os::unix::fs::DirBuilderExt as _;
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
-use std::path::PathBuf;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-use serde::Serialize;
-use sha2::Digest as _;
-use sha2::Sha256;
+use rustix::fs::OFlags;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
-use super::Locations;
-use super::load;
+use super::{Loaded, Locations, file, load};
+use crate::machine_key::ProjectKey;
+use crate::regular_file;
 use crate::signal::hex;
 
-/// Raised with every change to what is stored.
-const FORMAT: u32 = 1;
+/// What the HMAC of an approved state is for; another one with every change to what is stored.
+const PURPOSE: &str = "ahp approved policy 2";
+
+/// How many bytes the HMAC has, in hexadecimal digits.
+const MARK: usize = 64;
 
 /// The largest state that is read.
 const MAX_BYTES: u64 = 32 << 20;
 
-/// The texts of a project's layers, and of the files of the project that they extend, as they were approved.
+/// The largest script that is kept.
+const MAX_SCRIPT: u64 = 1 << 20;
+
+/// The texts of a project's layers, of the files of the project that they extend, and of its scripts, as they were approved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approved {
-    format: u32,
-    root: PathBuf,
     /// Whether a person has approved it; else it is what the first event found.
     pub(super) by_person: bool,
     pub(super) texts: BTreeMap<PathBuf, String>,
+    scripts: BTreeMap<PathBuf, String>,
 }
 
 impl Approved {
     /// Takes the layers of a project as they lie there now.
     pub fn of(locations: &Locations, by_person: bool) -> Self {
         let loaded = load::from_locations(locations, &[]);
-        let root = &locations.project_root;
-        let is_own = |path: &PathBuf| locations.is_in_project(path);
-        let layers = locations.layers().into_iter();
-        let own = layers
-            .filter(|(source, _)| source.is_of_project())
-            .map(|(_, path)| path);
-        let extended = loaded.inputs.extended.into_iter().map(|(path, _)| path);
-        let paths = own.chain(extended.filter(is_own));
-        let read = |path: PathBuf| Some((path.clone(), fs::read_to_string(&path).ok()?));
+        let read = |path: PathBuf| Some((path.clone(), regular_file::text(&path, MAX_BYTES).ok()?));
         Self {
-            format: FORMAT,
-            root: root.clone(),
             by_person,
-            texts: paths.filter_map(read).collect(),
+            texts: own(&loaded, locations)
+                .map(|(path, _)| path.clone())
+                .filter_map(read)
+                .collect(),
+            scripts: scripts(&loaded, locations),
         }
     }
 
-    /// Reads what was approved of a project; none where nothing was.
-    pub(super) fn read(locations: &Locations) -> Option<Self> {
-        let file = Self::file(locations)?;
-        if fs::metadata(&file).ok()?.len() > MAX_BYTES {
+    /// Reads what was approved of a project; none where nothing was, or somebody else wrote it.
+    pub fn read(locations: &Locations) -> Option<Self> {
+        let bytes = regular_file::read(None, &Self::file(locations)?, MAX_BYTES).ok()?;
+        let (mark, content) = bytes.split_at_checked(MARK)?;
+        let mark = std::str::from_utf8(mark).ok()?;
+        if !key(locations)?.verifies(PURPOSE, &[digest(content).as_str()], mark) {
             return None;
         }
-        let approved: Self = postcard::from_bytes(&fs::read(file).ok()?).ok()?;
-        (approved.format == FORMAT && approved.root == locations.project_root).then_some(approved)
+        postcard::from_bytes(content).ok()
     }
 
-    /// Returns the digest of what was approved, by which a cached policy is known.
-    pub(super) fn digest(locations: &Locations) -> Option<[u8; 32]> {
-        Some(Sha256::digest(fs::read(Self::file(locations)?).ok()?).into())
+    /// Returns the mark of what was approved, by which a cached policy is known: it stands for the content.
+    pub(super) fn mark(locations: &Locations) -> Option<[u8; MARK]> {
+        let mut mark = [0; MARK];
+        let mut file = regular_file::open(None, &Self::file(locations)?, OFlags::RDONLY).ok()?;
+        file.read_exact(&mut mark).ok()?;
+        mark.iter().all(u8::is_ascii_hexdigit).then_some(mark)
     }
 
-    /// Whether the layers of a project are what was approved, by whomsoever.
+    /// Whether what was loaded has the texts that were approved.
+    pub(super) fn is_of(&self, loaded: &Loaded, locations: &Locations) -> bool {
+        let now: BTreeMap<&PathBuf, [u8; 32]> = own(loaded, locations).collect();
+        let is_same = |(path, text): (&PathBuf, &String)| {
+            now.get(path) == Some(&file::digest(text.as_bytes()))
+        };
+        now.len() == self.texts.len() && self.texts.iter().all(is_same)
+    }
+
+    /// Returns the text of a script that was approved, where it is another than the one that lies there.
+    pub fn held_script(&self, path: &Path, now: &str) -> Option<&str> {
+        let approved = self.scripts.get(path).map(String::as_str);
+        approved.filter(|approved| *approved != now)
+    }
+
+    /// Whether the layers and scripts of a project are what was approved, by whomsoever.
     pub fn is_current(locations: &Locations) -> bool {
         Self::read(locations)
-            .is_some_and(|approved| approved.texts == Self::of(locations, false).texts)
+            .is_some_and(|approved| approved == Self::of(locations, approved.by_person))
     }
 
     /// Keeps what the first event of a project finds; what is there already stays.
     pub fn keep_first(locations: &Locations) {
-        let Some(file) = Self::file(locations).filter(|file| !file.exists()) else {
+        if locations.state_dir.is_none() || Self::mark(locations).is_some() {
             return;
-        };
+        }
         let first = Self::of(locations, false);
         // Where it cannot be kept, nothing can be held by it: there is nobody else to tell.
         if !first.texts.is_empty() {
-            first.write_to(&file).ok();
+            first.write(locations).ok();
         }
+    }
+
+    /// Approves what lies there now, as far as what lay there before was approved: who has changed it since is a person, and
+    /// what waited for approval before still waits.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn follow(locations: &Locations) -> io::Result<()> {
+        let by_person = Self::read(locations).is_none_or(|approved| approved.by_person);
+        Self::of(locations, by_person).write(locations)
     }
 
     /// Writes it down.
@@ -93,40 +121,66 @@ impl Approved {
     /// # Errors
     /// It cannot be written.
     pub fn write(&self, locations: &Locations) -> io::Result<()> {
-        match Self::file(locations) {
-            Some(file) => self.write_to(&file),
-            None => Ok(()),
-        }
-    }
-
-    fn write_to(&self, file: &Path) -> io::Result<()> {
-        let content = postcard::to_allocvec(self).map_err(io::Error::other)?;
+        let (Some(file), Some(key)) = (Self::file(locations), key(locations)) else {
+            return Ok(());
+        };
         if let Some(dir) = file.parent() {
-            fs::DirBuilder::new()
-                .recursive(true)
-                .mode(0o700)
-                .create(dir)?;
+            fs::create_dir_all(dir)?;
         }
-        let draft = file.with_extension(format!("{}.part", std::process::id()));
-        let written = fs::OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&draft)
-            .and_then(|mut opened| opened.write_all(&content))
-            .and_then(|()| fs::rename(&draft, file));
-        if written.is_err() {
-            fs::remove_file(&draft).ok();
-        }
-        written
+        let mut content = postcard::to_allocvec(self).map_err(io::Error::other)?;
+        let mut whole = key.mac(PURPOSE, &[digest(&content).as_str()]).into_bytes();
+        whole.append(&mut content);
+        regular_file::replace(None, &file, &whole)
     }
 
     /// Returns where the approved state of a project lies: in the user's state directory, by the project's path.
     pub fn file(locations: &Locations) -> Option<PathBuf> {
+        let state_dir = locations.state_dir.as_ref()?;
         let root = &locations.project_root;
         let root = root.canonicalize().unwrap_or_else(|_| root.clone());
-        let mut name = hex(&Sha256::digest(root.as_os_str().as_encoded_bytes()));
+        let mut name = digest(root.as_os_str().as_encoded_bytes());
         name.truncate(32);
-        Some(locations.state_dir.as_ref()?.join("approved").join(name))
+        Some(state_dir.join("approved").join(name))
     }
+}
+
+fn key(locations: &Locations) -> Option<ProjectKey> {
+    ProjectKey::of(locations.state_dir.as_deref()?, &locations.project_root).ok()
+}
+
+fn digest(content: &[u8]) -> String {
+    hex(&Sha256::digest(content))
+}
+
+/// Returns the files of the project that a configuration was read from, each with the digest of its content.
+fn own<'l>(
+    loaded: &'l Loaded,
+    locations: &'l Locations,
+) -> impl Iterator<Item = (&'l PathBuf, [u8; 32])> {
+    let layers = loaded.inputs.layers.iter();
+    let layers = layers.filter_map(|(path, content)| Some((path, (*content)?)));
+    let extended = loaded.inputs.extended.iter();
+    let user = locations.user_layer();
+    layers
+        .chain(extended.map(|(path, content)| (path, *content)))
+        .filter(move |(path, _)| {
+            let outside = [locations.system_layer.as_ref(), user.as_ref()];
+            !outside.contains(&Some(*path)) && locations.is_in_project(path)
+        })
+}
+
+/// Returns the texts of the scripts that lie in the project's folders of oracles.
+fn scripts(loaded: &Loaded, locations: &Locations) -> BTreeMap<PathBuf, String> {
+    let folders = loaded.config.settings.oracles.iter();
+    let folders = folders.map(|dir| locations.project_root.join(dir));
+    let files = folders.filter_map(|dir| fs::read_dir(dir).ok()).flatten();
+    let files = files.filter_map(|entry| Some(entry.ok()?.path()));
+    let is_script = |path: &PathBuf| {
+        path.extension().is_some_and(|e| e == "rhai") && locations.is_in_project(path)
+    };
+    let text = |path: PathBuf| {
+        let text = regular_file::read(None, &path, MAX_SCRIPT).ok()?;
+        Some((path, String::from_utf8(text).ok()?))
+    };
+    files.filter(is_script).filter_map(text).collect()
 }

@@ -4,12 +4,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::LayerSource;
-use super::Node;
-use super::OnError;
+use super::{LayerSource, Node, OnError};
 use crate::diagnostic::Span;
 use crate::signal::Strength;
 
@@ -105,8 +102,13 @@ pub struct BindingSpec {
     pub escalate: Option<Escalation>,
     /// Whether `proceed_with_risk` may lift its block.
     pub overridable: bool,
+    /// Whether what it starts runs outside of a shield: the layers of the system and the user say so, and no layer of the
+    /// project has a part in it.
+    pub outside: bool,
     /// Whether later layers may not touch it.
     pub locked: bool,
+    /// The keys that they may give all the same: `timeout`, `config.allow_commands`.
+    pub open: Vec<String>,
     /// The layer that named it first.
     pub layer: LayerSource,
     /// Where it stands, in the layer that touched it last.
@@ -138,7 +140,9 @@ impl BindingSpec {
             intensity: None,
             escalate: None,
             overridable: false,
+            outside: false,
             locked: false,
+            open: Vec::new(),
             layer,
             span,
             provenance: Vec::new(),

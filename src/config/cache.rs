@@ -4,39 +4,27 @@
 //! layer extends are compared by content too. Where an organisation has a layer, nothing is cached: what the system's
 //! owner wrote is never taken from a place that the user, and so the agent, can write to.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::io::Read as _;
-use std::io::Write as _;
-use std::os::unix::fs::DirBuilderExt as _;
-use std::os::unix::fs::MetadataExt as _;
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
-use std::path::PathBuf;
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-use serde::Serialize;
-use sha2::Digest as _;
-use sha2::Sha256;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
-use super::Approved;
-use super::BindingSpec;
-use super::Config;
-use super::LayerSource;
-use super::Loaded;
-use super::Locations;
-use super::Pack;
-use super::Provenance;
-use super::Settings;
-use super::file;
-use super::file::Inputs;
-use super::file::digest;
+use super::file::{Inputs, digest};
+use super::pack::PACKS_HASH;
+use super::{
+    Approved, BindingSpec, Config, Loaded, Locations, MarkSpec, Provenance, Settings, file,
+};
 use crate::diagnostic::SourceMap;
 use crate::event::Trigger;
 use crate::signal::hex;
 
 /// Raised with every change to what is stored or to what it means.
-const FORMAT: u32 = 9;
+const FORMAT: u32 = 15;
 
 /// How many entries are kept; a project has one for each state of its layers.
 const MAX_ENTRIES: usize = 64;
@@ -48,11 +36,15 @@ const MAX_BYTES: u64 = 16 << 20;
 #[derive(Serialize, Deserialize)]
 struct Header {
     extended: Vec<(PathBuf, [u8; 32])>,
-    packs: Vec<(String, [u8; 32])>,
     sources: Vec<String>,
     settings: Settings,
     setting_provenance: Vec<Provenance>,
     held: Vec<String>,
+    programs: Vec<PathBuf>,
+    marks: BTreeMap<String, MarkSpec>,
+    asks_age: bool,
+    digest: String,
+    asks_origins: bool,
     /// Each trigger with the start and the end of its bindings, counted from the end of the head.
     triggers: Vec<(Trigger, usize, usize)>,
 }
@@ -66,7 +58,7 @@ pub(super) fn read(locations: &Locations, triggers: &[Trigger]) -> Option<Loaded
     let mut layers = Vec::new();
     for (source, path) in locations.layers() {
         let content = match file::read_bytes(&path) {
-            Ok(_) if source == LayerSource::System => return None,
+            Ok(_) if source.is_of_machine() => return None,
             Ok(content) => Some(digest(&content)),
             Err(file::Refused::Absent) => None,
             Err(_) => return None,
@@ -80,14 +72,13 @@ pub(super) fn read(locations: &Locations, triggers: &[Trigger]) -> Option<Loaded
             return None;
         }
     }
-    for (name, expected) in &header.packs {
-        if digest(Pack::find(name)?.text.as_bytes()) != *expected {
-            return None;
-        }
-    }
     let mut config = Config {
         settings: header.settings,
         setting_provenance: header.setting_provenance,
+        marks: header.marks,
+        asks_age: header.asks_age,
+        digest: header.digest,
+        asks_origins: header.asks_origins,
         ..Config::default()
     };
     for (trigger, start, end) in header.triggers {
@@ -104,9 +95,11 @@ pub(super) fn read(locations: &Locations, triggers: &[Trigger]) -> Option<Loaded
         config,
         layers: Vec::new(),
         held: header.held,
+        programs: header.programs,
         sources,
         diagnostics: Vec::new(),
         is_cached: true,
+        bundle: None,
         inputs: Inputs::default(),
     })
 }
@@ -123,13 +116,13 @@ impl CacheEntry {
     /// Makes the entry of a configuration; none where it is broken, empty, or not to be cached.
     pub(super) fn of(loaded: &Loaded, locations: &Locations) -> Option<Self> {
         let layers = &loaded.inputs.layers;
-        let is_system = |path: &PathBuf| locations.system_layer.as_ref() == Some(path);
-        let has_system = layers
+        let of_machine = loaded
+            .layers
             .iter()
-            .any(|(path, content)| is_system(path) && content.is_some());
+            .any(|layer| layer.source.is_of_machine());
         // A warning would be told the first time alone, and a layer that is left out would be forgotten.
         let is_partial = loaded.layers.iter().any(|layer| layer.is_left_out);
-        if loaded.is_cached || has_system || is_partial || !loaded.diagnostics.is_empty() {
+        if loaded.is_cached || of_machine || is_partial || !loaded.diagnostics.is_empty() {
             return None;
         }
         Some(Self {
@@ -163,14 +156,15 @@ fn key(locations: &Locations, layers: &[(PathBuf, Option<[u8; 32]>)]) -> Option<
     };
     part(env!("CARGO_PKG_VERSION").as_bytes());
     part(&FORMAT.to_le_bytes());
+    part(&PACKS_HASH.to_le_bytes());
     // What paths in the layers stand against, and what their names as shown are made of.
     part(locations.project_root.as_os_str().as_encoded_bytes());
     if let Some(home) = &locations.home {
         part(home.as_os_str().as_encoded_bytes());
     }
     // What the layers are held to.
-    let approved = Approved::digest(locations).filter(|_| !locations.trust_all);
-    part(approved.as_ref().map_or(&[][..], |digest| &digest[..]));
+    let approved = Approved::mark(locations).filter(|_| !locations.trust_all);
+    part(approved.as_ref().map_or(&[][..], |mark| &mark[..]));
     part(&[u8::from(locations.trust_all)]);
     let mut any = false;
     for (path, content) in layers {
@@ -192,7 +186,6 @@ fn encode(loaded: &Loaded) -> postcard::Result<Vec<u8>> {
     }
     let header = Header {
         extended: loaded.inputs.extended.clone(),
-        packs: loaded.inputs.packs.clone(),
         sources: loaded
             .sources
             .files()
@@ -202,6 +195,11 @@ fn encode(loaded: &Loaded) -> postcard::Result<Vec<u8>> {
         settings: loaded.config.settings.clone(),
         setting_provenance: loaded.config.setting_provenance.clone(),
         held: loaded.held.clone(),
+        programs: loaded.programs.clone(),
+        marks: loaded.config.marks.clone(),
+        asks_age: loaded.config.asks_age,
+        digest: loaded.config.digest.clone(),
+        asks_origins: loaded.config.asks_origins,
         triggers,
     };
     let mut entry = postcard::to_allocvec(&header)?;

@@ -3,15 +3,10 @@
 use std::fmt;
 
 use serde::de;
-use serde::de::DeserializeOwned;
-use serde::de::IntoDeserializer as _;
+use serde::de::{DeserializeOwned, IntoDeserializer as _};
 
-use super::Key;
-use super::Node;
-use super::Value;
-use crate::diagnostic::Code;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::Span;
+use super::{Key, Node, Value};
+use crate::diagnostic::{Code, Diagnostic, Span};
 
 /// Why a node is not what was expected, and where.
 #[derive(Clone, Debug)]

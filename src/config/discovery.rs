@@ -1,14 +1,21 @@
 //! Finds the project root, the layer files and the user's directories: the one reader of the environment.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::LayerSource;
+use sha2::{Digest as _, Sha256};
+
+use super::{LayerSource, Override, ci};
+use crate::host::HOSTS;
+use crate::place::{Place, Roots};
 use crate::shell::without_dots;
+use crate::signal::hex;
+use crate::workspace::ToldBase;
 
 /// The variables by which hosts tell their hooks in which project they work.
 const PROJECT_DIRS: &[&str] = &[
@@ -19,7 +26,44 @@ const PROJECT_DIRS: &[&str] = &[
 ];
 
 /// Where an organisation's layer lies.
-const SYSTEM_LAYER: &str = "/etc/ahp/hooks.yaml";
+const SYSTEM_DIR: Place = Place::machine("/etc/ahp");
+/// The user's own directory.
+const USER_DIR: Place = Place::moved("AHP_HOME", ".ahp", "");
+/// Where the user's HOOK.md hooks lie.
+const USER_HOOKS: Place = Place::config("agents/hooks");
+/// Where what must outlive a run is kept.
+const STATE_DIR: Place = Place::moved("XDG_STATE_HOME", ".local/state", "ahp");
+/// Where what can be made again is kept.
+const CACHE_DIR: Place = Place::moved("XDG_CACHE_HOME", ".cache", "ahp");
+
+/// Where a judge listens, whom hooks ask before they judge.
+const SOCKET_DIR: Place = Place::moved("XDG_RUNTIME_DIR", ".local/state/ahp/run", "ahp");
+
+/// Every place that is our own: what is written there is policy, state or log.
+pub const OWN_PLACES: &[Place] = &[
+    Place::project(".ahp"),
+    Place::project(".agents/hooks"),
+    USER_DIR,
+    USER_HOOKS,
+    STATE_DIR,
+    SOCKET_DIR,
+    CACHE_DIR,
+    SYSTEM_DIR,
+];
+
+/// Every variable of ours that says which policy is in force, or whether it is.
+pub const OWN_VARIABLES: &[&str] = &[
+    "AHP_BASE",
+    "AHP_ENV",
+    "AHP_HOME",
+    "AHP_ON_CONFIG_ERROR",
+    "AHP_TRUST",
+    // They say what the change is, and so what a gate looks at.
+    "CI_COMMIT_BEFORE_SHA",
+    "CI_MERGE_REQUEST_DIFF_BASE_SHA",
+    "GITHUB_BASE_REF",
+    "GITHUB_EVENT_PATH",
+];
 
 /// The environment variables and the working directory of a process, read once.
 #[derive(Clone, Debug, Default)]
@@ -35,8 +79,16 @@ impl Environment {
         reason = "this is the one reader of the environment"
     )]
     pub fn of_process() -> Self {
+        let mut variables: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+        // Without the variable the policy of the user would be left out, and nobody told.
+        let home = variables.get(OsStr::new("HOME"));
+        if home.is_none_or(|home| home.is_empty())
+            && let Some(home) = home_of_user()
+        {
+            variables.insert("HOME".into(), home);
+        }
         Self {
-            variables: std::env::vars_os().collect(),
+            variables,
             // A working directory that was deleted under us: nothing relative can be found, which is as true as it gets.
             current_dir: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
         }
@@ -77,6 +129,24 @@ impl Environment {
         PROJECT_DIRS.iter().find_map(|name| self.directory(name))
     }
 
+    /// Returns each variable that is set and moves a place, our own or a host's.
+    fn moved(&self) -> Vec<(&'static str, PathBuf)> {
+        let of_hosts = HOSTS.iter().flat_map(|host| host.places());
+        let mut moved: Vec<(&'static str, PathBuf)> = Vec::new();
+        for name in OWN_PLACES
+            .iter()
+            .chain(of_hosts)
+            .filter_map(Place::variable)
+        {
+            if moved.iter().all(|(known, _)| *known != name)
+                && let Some(dir) = self.directory(name)
+            {
+                moved.push((name, dir));
+            }
+        }
+        moved
+    }
+
     /// Returns all variables.
     pub const fn variables(&self) -> &BTreeMap<OsString, OsString> {
         &self.variables
@@ -94,6 +164,16 @@ impl Environment {
     }
 }
 
+/// Returns the home that the system has for the user of this process.
+fn home_of_user() -> Option<OsString> {
+    let users = fs::read_to_string("/etc/passwd").ok()?;
+    let own = rustix::process::geteuid().as_raw().to_string();
+    let mut users = users.lines().map(|line| line.split(':'));
+    users.find_map(|mut fields| {
+        (fields.nth(2)? == own).then(|| fields.nth(2).map(OsString::from))?
+    })
+}
+
 /// Everything whose place or default depends on where and by whom the program is run.
 #[derive(Clone, Debug)]
 pub struct Locations {
@@ -104,6 +184,10 @@ pub struct Locations {
     pub project_root: PathBuf,
     /// The user's home directory.
     pub home: Option<PathBuf>,
+    /// Where signed policy lies: `/etc/ahp/bundle`.
+    pub bundle_dir: Option<PathBuf>,
+    /// The number of the user to whom signed policy must belong: that of root.
+    pub administrator: u32,
     /// The organisation's layer: `/etc/ahp/hooks.yaml`.
     pub system_layer: Option<PathBuf>,
     /// The user's own directory: `$AHP_HOME`, else `~/.ahp`.
@@ -114,48 +198,65 @@ pub struct Locations {
     pub state_dir: Option<PathBuf>,
     /// Where what can be made again is kept for the user: `$XDG_CACHE_HOME/ahp`.
     pub cache_dir: Option<PathBuf>,
+    /// The variables that are set and move a place of ours or of a host, each with its directory.
+    pub moved: Vec<(&'static str, PathBuf)>,
+    /// The variables that are set and count as not set, because the machine's layers forbid them.
+    pub ignored: Vec<Override>,
     /// `$AHP_ENV`: the environment where neither the event nor the settings name one.
     pub environment: Option<String>,
     /// Whether a broken configuration is a warning: `AHP_ON_CONFIG_ERROR=allow`.
     pub allow_broken: bool,
     /// Whether every project is trusted to run programs: `AHP_TRUST=all`.
     pub trust_all: bool,
+    /// What changes are measured against, where `$AHP_BASE` or a CI system tells.
+    pub base: Arc<ToldBase>,
 }
 
 impl Locations {
-    /// Finds the places for a work directory, which may be relative to the process's own.
-    pub fn find(environment: &Environment, work_dir: Option<&Path>) -> Self {
+    /// Finds them by all variables but some.
+    pub(super) fn told_by(
+        machine: PathBuf,
+        environment: &Environment,
+        work_dir: Option<&Path>,
+        ignored: &[Override],
+    ) -> Self {
+        let is_told = |name: &str| !ignored.iter().any(|variable| variable.name() == name);
+        let get = |name: &str| environment.get(name).filter(|_| is_told(name));
+        let mut moved = environment.moved();
+        moved.retain(|(name, _)| is_told(name));
         let work_dir = match work_dir {
             Some(dir) => without_dots(&environment.current_dir.join(dir)),
             None => environment.current_dir.clone(),
         };
-        let home = environment.directory("HOME");
-        let below_home = |path: &str| home.as_ref().map(|home| home.join(path));
-        let user_dir = environment
-            .directory("AHP_HOME")
-            .or_else(|| below_home(".ahp"));
-        // A person's own policy is not that of a project that happens to lie below the home directory.
-        let mut not_of_project: Vec<PathBuf> =
-            user_dir.iter().cloned().chain(below_home(".ahp")).collect();
-        not_of_project.dedup();
-        let xdg = |name: &str, default: &str, own: &str| {
-            environment
-                .directory(name)
-                .or_else(|| below_home(default))
-                .map(|dir| dir.join(own))
+        let roots = Roots {
+            project: PathBuf::new(),
+            home: environment.directory("HOME"),
+            machine,
+            moved,
         };
+        let user_dir = roots.path(&USER_DIR);
+        let usual = roots.home.as_ref().map(|home| home.join(".ahp"));
+        // A person's own policy is not that of a project that happens to lie below the home directory.
+        let mut not_of_project: Vec<PathBuf> = user_dir.iter().cloned().chain(usual).collect();
+        not_of_project.dedup();
+        let project_root = project_root(&work_dir, &not_of_project);
         Self {
-            project_root: project_root(&work_dir, &not_of_project),
+            base: Arc::new(ci::told_base(&get, &project_root)),
+            project_root,
             work_dir,
-            system_layer: Some(PathBuf::from(SYSTEM_LAYER)),
+            bundle_dir: roots.path(&SYSTEM_DIR).map(|dir| dir.join("bundle")),
+            administrator: 0,
+            system_layer: roots.path(&SYSTEM_DIR).map(|dir| dir.join("hooks.yaml")),
             user_dir,
-            user_hooks: xdg("XDG_CONFIG_HOME", ".config", "agents/hooks"),
-            state_dir: xdg("XDG_STATE_HOME", ".local/state", "ahp"),
-            cache_dir: xdg("XDG_CACHE_HOME", ".cache", "ahp"),
+            user_hooks: roots.path(&USER_HOOKS),
+            state_dir: roots.path(&STATE_DIR),
+            cache_dir: roots.path(&CACHE_DIR),
             environment: environment.get("AHP_ENV").map(str::to_owned),
             allow_broken: environment.get("AHP_ON_CONFIG_ERROR") == Some("allow"),
             trust_all: environment.get("AHP_TRUST") == Some("all"),
-            home,
+            ignored: Vec::new(),
+            moved: roots.moved,
+            home: roots.home,
         }
     }
 
@@ -166,25 +267,55 @@ impl Locations {
             work_dir: root.clone(),
             project_root: root,
             home: None,
+            bundle_dir: None,
+            administrator: 0,
             system_layer: None,
             user_dir: None,
             user_hooks: None,
             state_dir: None,
             cache_dir: None,
+            moved: Vec::new(),
+            ignored: Vec::new(),
             environment: None,
             allow_broken: false,
             trust_all: false,
+            base: Arc::default(),
         }
+    }
+
+    /// Returns the directories below which places lie.
+    pub fn roots(&self) -> Roots {
+        Roots {
+            project: self.project_root.clone(),
+            home: self.home.clone(),
+            machine: PathBuf::new(),
+            moved: self.moved.clone(),
+        }
+    }
+
+    /// Returns a name of the project for files that are kept elsewhere: that of its root, and a digest of where that lies.
+    pub fn project_name(&self) -> String {
+        let root = self.project_root.to_string_lossy();
+        let name = self
+            .project_root
+            .file_name()
+            .map_or_else(|| "root".to_owned(), |n| n.to_string_lossy().into_owned());
+        let mut digest = hex(&Sha256::digest(root.as_bytes()));
+        digest.truncate(12);
+        format!("{name}-{digest}")
     }
 
     /// Returns the file of every layer, in the order of precedence, whether it exists or not.
     pub fn layers(&self) -> Vec<(LayerSource, PathBuf)> {
-        let mut layers = Vec::with_capacity(4);
+        let mut layers = Vec::with_capacity(5);
+        if let Some(dir) = &self.bundle_dir {
+            layers.push((LayerSource::Bundle, dir.join("current/hooks.yaml")));
+        }
         if let Some(path) = &self.system_layer {
             layers.push((LayerSource::System, path.clone()));
         }
-        if let Some(dir) = &self.user_dir {
-            layers.push((LayerSource::User, dir.join("hooks.yaml")));
+        if let Some(path) = self.user_layer() {
+            layers.push((LayerSource::User, path));
         }
         let project = self.project_root.join(".ahp");
         // At home itself the project's layer would be the user's once more, with less standing.
@@ -197,6 +328,16 @@ impl Locations {
             layers.push((LayerSource::Local, project.join("hooks.local.yaml")));
         }
         layers
+    }
+
+    /// Whether the project has a policy of its own.
+    pub fn has_policy(&self) -> bool {
+        has_layer(&self.project_root) || self.project_root.join(".agents/hooks").is_dir()
+    }
+
+    /// Returns the file of the user's layer.
+    pub(super) fn user_layer(&self) -> Option<PathBuf> {
+        Some(self.user_dir.as_ref()?.join("hooks.yaml"))
     }
 
     /// Whether a file lies in the project, links in the way to it resolved.
@@ -235,6 +376,11 @@ fn project_root(work_dir: &Path, not_of_project: &[PathBuf]) -> PathBuf {
         .or(nearest)
         // In a worktree or submodule `.git` is a file.
         .or_else(|| work_dir.ancestors().find(|dir| dir.join(".git").exists()))
+        .or_else(|| {
+            work_dir
+                .ancestors()
+                .find(|dir| dir.join(".agents/hooks").is_dir())
+        })
         .unwrap_or(work_dir)
         .to_path_buf()
 }
@@ -258,8 +404,6 @@ fn same_dir(one: &Path, other: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     fn found(home: &Path, work_dir: &Path) -> Locations {
@@ -300,7 +444,8 @@ mod tests {
             .into_iter()
             .map(|(source, _)| source)
             .collect();
-        assert_eq!(sources, [LayerSource::System, LayerSource::User]);
+        let wanted = [LayerSource::Bundle, LayerSource::System, LayerSource::User];
+        assert_eq!(sources, wanted);
     }
 
     #[test]

@@ -3,16 +3,12 @@
 use std::fs;
 use std::io;
 use std::io::Read as _;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use sha2::Digest as _;
-use sha2::Sha256;
+use sha2::{Digest as _, Sha256};
 
-use crate::diagnostic::Code;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::SourceMap;
-use crate::diagnostic::Span;
+use crate::diagnostic::{Code, Diagnostic, SourceMap, Span};
+use crate::signal::hex;
 
 /// The largest file that is read: a thousand times what a policy needs.
 const MAX_BYTES: u64 = 1 << 20;
@@ -25,7 +21,27 @@ pub(super) struct Inputs {
     /// The files that they extend.
     pub(super) extended: Vec<(PathBuf, [u8; 32])>,
     /// The packs that they extend, which change with the program.
-    pub(super) packs: Vec<(String, [u8; 32])>,
+    pub(super) packs: Vec<[u8; 32]>,
+}
+
+impl Inputs {
+    /// Returns the digest of all that was read: 16 hexadecimal digits, the same on every machine with the same content.
+    pub(super) fn digest(&self) -> String {
+        let mut hash = Sha256::new();
+        for (_, content) in &self.layers {
+            // A layer that is not there is not the same as none: the layers have their order.
+            hash.update(content.unwrap_or_default());
+        }
+        for (_, content) in &self.extended {
+            hash.update(content);
+        }
+        for content in &self.packs {
+            hash.update(content);
+        }
+        let mut digits = hex(&hash.finalize());
+        digits.truncate(16);
+        digits
+    }
 }
 
 /// Returns the digest of a file's content.

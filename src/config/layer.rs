@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::Diagnostic;
 use crate::event::Trigger;
@@ -17,6 +16,8 @@ pub enum LayerSource {
     /// What the program itself brings: self-protection.
     #[serde(rename = "built-in")]
     BuiltIn,
+    /// The signed bundle in force, `/etc/ahp/bundle/current/hooks.yaml`.
+    Bundle,
     /// `/etc/ahp/hooks.yaml`.
     System,
     /// `~/.ahp/hooks.yaml`.
@@ -32,11 +33,17 @@ impl LayerSource {
     pub const fn name(self) -> &'static str {
         match self {
             Self::BuiltIn => "built-in",
+            Self::Bundle => "bundle",
             Self::System => "system",
             Self::User => "user",
             Self::Project => "project",
             Self::Local => "local",
         }
+    }
+
+    /// Whether the layer is the machine's: only its administrator writes it.
+    pub const fn is_of_machine(self) -> bool {
+        matches!(self, Self::Bundle | Self::System)
     }
 
     /// Whether the layer comes with the project, so that a clone brings it.

@@ -1,29 +1,20 @@
 //! Reads the layers and the packs that they extend, and stacks them.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
-use std::path::Path;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
-use super::Config;
-use super::LayerRead;
-use super::LayerSource;
-use super::Loaded;
-use super::Locations;
-use super::Node;
-use super::file;
 use super::file::Inputs;
 use super::merge::Stack;
-use super::pack::PACKS;
-use super::pack::Pack;
-use super::parse;
+use super::pack::{PACKS, Pack};
 use super::parse::Layer;
-use super::parse_yaml;
-use crate::diagnostic::Code;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::SourceMap;
-use crate::diagnostic::Span;
+use super::{
+    BindingSpec, Bundle, LayerRead, LayerSource, Loaded, Locations, Node, commands, file, parse,
+    parse_yaml,
+};
+use crate::diagnostic::{Code, Diagnostic, SourceMap, Span};
 use crate::event::Trigger;
+use crate::pattern;
+use crate::shell::{Surroundings, lexical, scripts};
 
 /// How deep packs may extend packs.
 const MAX_EXTENDS: usize = 16;
@@ -31,6 +22,13 @@ const MAX_EXTENDS: usize = 16;
 /// Reads the layers of the given places, and leaves out those of these names.
 pub(super) fn from_locations(locations: &Locations, left_out: &[String]) -> Loaded {
     read_all(Loader::new(locations, left_out))
+}
+
+/// Reads the layers of the machine alone.
+pub(super) fn of_machine(locations: &Locations) -> Loaded {
+    let mut loader = Loader::new(locations, &[]);
+    loader.is_of_machine = true;
+    read_all(loader)
 }
 
 /// Reads the layers of the given places, those of the project as they were approved; their files come behind `sources`.
@@ -46,10 +44,25 @@ pub(super) fn from_approved(
     read_all(loader)
 }
 
-fn read_all(mut loader: Loader<'_>) -> Loaded {
+fn read_all(loader: Loader<'_>) -> Loaded {
+    pattern::within_bounds(|| read_layers(loader))
+}
+
+fn read_layers(mut loader: Loader<'_>) -> Loaded {
     let locations = loader.locations;
     for (source, path) in locations.layers() {
-        let name = locations.display(&path);
+        if loader.is_of_machine && !source.is_of_machine() {
+            continue;
+        }
+        let (path, name) = if source == LayerSource::Bundle {
+            match loader.bundle(path) {
+                Some(found) => found,
+                None => continue,
+            }
+        } else {
+            let name = locations.display(&path);
+            (path, name)
+        };
         let read = loader.read(&path, &name);
         let content = match &read {
             Some(Ok((_, text))) => Some(file::digest(text.as_bytes())),
@@ -70,6 +83,7 @@ fn read_all(mut loader: Loader<'_>) -> Loaded {
             }
         }
     }
+    loader.ask_for_bundle();
     loader.finish()
 }
 
@@ -104,9 +118,12 @@ enum Origin {
 struct Loader<'a> {
     locations: &'a Locations,
     left_out: &'a [String],
+    /// Whether only the machine's layers are read.
+    is_of_machine: bool,
     /// The files of the project as they were approved, where those are read in the place of what lies there.
     approved: Option<&'a BTreeMap<PathBuf, String>>,
     layers: Vec<LayerRead>,
+    bundle: Option<Bundle>,
     sources: SourceMap,
     diagnostics: Vec<Diagnostic>,
     stack: Stack,
@@ -127,8 +144,10 @@ impl<'a> Loader<'a> {
         Self {
             locations,
             left_out,
+            is_of_machine: false,
             approved: None,
             layers: Vec::new(),
+            bundle: None,
             sources: SourceMap::default(),
             diagnostics: Vec::new(),
             stack: Stack::default(),
@@ -154,23 +173,80 @@ impl<'a> Loader<'a> {
     }
 
     fn finish(mut self) -> Loaded {
+        let mut config = self.stack.finish();
+        self.diagnostics.extend(config.settle_marks());
         // As a reader goes through the files, not as the checks do.
         self.diagnostics
             .sort_by_key(|d| d.label.as_ref().map(|l| (l.span.file, l.span.start)));
-        let (settings, setting_provenance, bindings) = self.stack.finish();
+        config.digest = self.inputs.digest();
+        if let Some(bundle) = &self.bundle {
+            config.digest = format!("{}+{}", bundle.name(), config.digest);
+        }
+        let programs = programs(config.bindings.values().flatten(), self.locations);
         Loaded {
-            config: Config {
-                settings,
-                setting_provenance,
-                bindings,
-            },
+            programs,
+            config,
             layers: self.layers,
             sources: self.sources,
             diagnostics: self.diagnostics,
+            bundle: self.bundle,
             is_cached: false,
             held: Vec::new(),
             inputs: self.inputs,
         }
+    }
+
+    /// Finds the signed policy in force: its layer, and what that is called.
+    fn bundle(&mut self, usual: PathBuf) -> Option<(PathBuf, String)> {
+        match Bundle::find(self.locations) {
+            Ok(Some(bundle)) => {
+                let path = bundle.dir.join("hooks.yaml");
+                let name = bundle.display(&path).unwrap_or_default();
+                self.bundle = Some(bundle);
+                Some((path, name))
+            }
+            Ok(None) => {
+                self.inputs.layers.push((usual, None));
+                None
+            }
+            Err(why) => {
+                let message = format!("the signed policy cannot be used: {why}");
+                self.no_bundle(
+                    message,
+                    "`sudo ahp bundle pull` puts it right; else remove what lies there",
+                );
+                None
+            }
+        }
+    }
+
+    /// Whoever gives keys for signed policy wants one to be in force.
+    fn ask_for_bundle(&mut self) {
+        let asks = self.stack.asks_for_bundle();
+        let is_looked_for = self.locations.bundle_dir.is_some();
+        let is_read = self
+            .layers
+            .iter()
+            .any(|layer| layer.source == LayerSource::Bundle);
+        if asks && is_looked_for && !is_read {
+            let message = "no signed policy is in force, and `settings.fleet.bundle` asks for one";
+            self.no_bundle(message.to_owned(), "`sudo ahp bundle pull` fetches it");
+        }
+    }
+
+    fn no_bundle(&mut self, message: String, help: &str) {
+        let dir = self.locations.bundle_dir.clone().unwrap_or_default();
+        let name = self.locations.display(&dir);
+        let place = Span {
+            file: self.sources.add(name.clone(), ""),
+            line: 1,
+            column: 1,
+            ..Span::default()
+        };
+        let first = self.sources.files().len() - 1;
+        let fault = Diagnostic::error(Code::Unreadable, message, place);
+        self.diagnostics.push(fault.help(help));
+        self.note(LayerSource::Bundle, name, None, first, true);
     }
 
     /// Lays a layer on the stack, after the packs that it extends; one with a fault fails alone, and is left out whole.
@@ -187,6 +263,9 @@ impl<'a> Loader<'a> {
         let known = self.diagnostics.len();
         let mut extending = Extending::default();
         self.text(source, origin, dir, text, place, &mut extending);
+        if source == LayerSource::Bundle {
+            self.stack.lock_bundle();
+        }
         let new = self.diagnostics.iter().skip(known);
         let faults: Vec<&Diagnostic> = new.filter(|d| d.is_error()).collect();
         let is_known = !faults.iter().any(|fault| hides_triggers(fault.code));
@@ -293,7 +372,7 @@ impl<'a> Loader<'a> {
             Origin::Pack(pack) => {
                 let text = Pack::find(pack).map_or("", |pack| pack.text);
                 let content = file::digest(text.as_bytes());
-                self.inputs.packs.push(((*pack).to_owned(), content));
+                self.inputs.packs.push(content);
                 let place = Span {
                     file: self.sources.add(name, text),
                     ..span
@@ -301,7 +380,17 @@ impl<'a> Loader<'a> {
                 self.text(source, origin, None, text, place, extending);
             }
             Origin::File(path) => {
-                let shown = self.locations.display(path);
+                let bundle = self.bundle.as_ref();
+                let in_bundle = bundle.and_then(|bundle| bundle.display(path));
+                if source == LayerSource::Bundle && in_bundle.is_none() {
+                    let message = format!("`{name}` lies outside of the bundle");
+                    self.diagnostics.push(
+                        Diagnostic::error(Code::UnknownPack, message, span)
+                            .help("a bundle extends packs that ship with `ahp`, and files that it holds, like `packs/ours.yaml`"),
+                    );
+                    return;
+                }
+                let shown = in_bundle.unwrap_or_else(|| self.locations.display(path));
                 match self.read(path, &shown) {
                     Some(Ok((place, text))) => {
                         let content = file::digest(text.as_bytes());
@@ -334,6 +423,30 @@ impl<'a> Loader<'a> {
         // One name for one file, so that a circle through links and `..` is seen.
         path.canonicalize().unwrap_or(path)
     }
+}
+
+/// Returns the files that some bindings would run, and files with commands that they name.
+fn programs<'a>(
+    bindings: impl Iterator<Item = &'a BindingSpec>,
+    locations: &Locations,
+) -> Vec<PathBuf> {
+    let surroundings = Surroundings {
+        work_dir: locations.project_root.clone(),
+        home: locations.home.clone(),
+        project_root: locations.project_root.clone(),
+    };
+    let mut found = Vec::new();
+    for command in bindings.flat_map(|spec| commands(&spec.config)) {
+        let command = command.trim();
+        if Path::new(command).extension().is_some_and(|e| e == "json") {
+            let home = locations.home.as_deref();
+            found.push(lexical(command, &locations.project_root, home));
+        }
+        found.extend(scripts(command, &surroundings).run);
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
 /// Whether nobody knows what a layer binds that has such a fault.

@@ -1,24 +1,24 @@
 //! Stacks layers into one policy: settings key by key, bindings by trigger and id; what is locked stays as it is.
 
-use std::collections::BTreeMap;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use super::BindingSpec;
-use super::Ceiling;
-use super::LayerSource;
-use super::LockedOnError;
-use super::Node;
-use super::Provenance;
-use super::Settings;
-use super::Target;
-use super::Value;
-use super::parse::Entry;
-use super::parse::Layer;
-use crate::diagnostic::Code;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::SourceMap;
-use crate::diagnostic::Span;
+use super::parse::{Entry, Group, Layer};
+use super::{
+    BindingSpec, Ceiling, Config, Key, LayerSource, LockedOnError, MarkSpec, Node, Provenance,
+    Settings, Value, mark,
+};
+use crate::diagnostic::{Code, Diagnostic, SourceMap, Span};
 use crate::event::Trigger;
+
+/// The settings that have an order: where they are locked, a later layer may still make them stricter.
+const NARROWED: &[&str] = &[
+    "bypass",
+    "log.required",
+    "max_stop_blocks",
+    "on_block",
+    "on_error",
+    "self_protection",
+];
 
 /// The layers so far, from the outermost inwards.
 #[derive(Clone, Debug, Default)]
@@ -27,14 +27,17 @@ pub(super) struct Stack {
     setting_provenance: Vec<Provenance>,
     /// The settings that no later layer may give, with the place where they were locked.
     locked_settings: BTreeMap<&'static str, (LayerSource, Span)>,
+    marks: BTreeMap<String, MarkSpec>,
     bindings: BTreeMap<Trigger, Bindings>,
 }
 
 /// The bindings of one trigger, in the order in which they were first named.
 #[derive(Clone, Debug, Default)]
 struct Bindings {
-    entries: Vec<Entry>,
+    specs: Vec<BindingSpec>,
     by_id: HashMap<String, usize>,
+    /// Which layer locked it first.
+    locked_by: HashMap<String, LayerSource>,
 }
 
 impl Stack {
@@ -49,8 +52,18 @@ impl Stack {
         let mut newly_locked = Vec::new();
         for given in layer.settings {
             let (key, span) = (given.key, given.span);
-            if let Some(&(by, first)) = self.locked_settings.get(key) {
-                if sources.name(first.file) != sources.name(span.file) {
+            let mut settings = self.settings.clone();
+            given.apply(&mut settings);
+            let lock = self.locked_settings.get(key).copied();
+            // Whoever locks may still change it, and whoever comes later may narrow it.
+            if let Some((by, first)) = lock.filter(|(by, _)| *by < source) {
+                // The same pack named by two layers says the same twice.
+                if sources.name(first.file) == sources.name(span.file) {
+                    continue;
+                }
+                let narrows = NARROWED.contains(&key)
+                    && settings.clone().raise_to(&self.settings, false).is_empty();
+                if !narrows {
                     diagnostics.push(
                         Diagnostic::error(
                             Code::Locked,
@@ -61,16 +74,27 @@ impl Stack {
                         .related(first, "locked here")
                         .help("remove it here, or ask whoever keeps the locked layer"),
                     );
+                    continue;
                 }
+            }
+            // A team that the machine's owner names is not another one in some project.
+            let is_of_machine =
+                |given: &Provenance| given.key == key && given.layer.is_of_machine();
+            if key == "labels.team"
+                && !source.is_of_machine()
+                && self.setting_provenance.iter().any(is_of_machine)
+            {
                 continue;
             }
-            if let Some(lock) = layer.settings_locked {
+            // These the layers of the machine give together, and nobody else does.
+            let is_shared = matches!(key, "fleet" | "forbid");
+            if let Some(lock) = layer.settings_locked.filter(|_| !is_shared) {
                 newly_locked.push((key, (source, lock)));
             }
-            let mut settings = self.settings.clone();
-            given.apply(&mut settings);
             // For what an earlier layer binds its own settings hold where a later one would loosen them.
-            if self.binds_before(source, key) && settings.is_looser_than(&self.settings) {
+            if self.binds_before(source, key)
+                && !settings.clone().raise_to(&self.settings, false).is_empty()
+            {
                 continue;
             }
             self.settings = settings;
@@ -80,24 +104,105 @@ impl Stack {
                 span,
             });
         }
-        self.locked_settings.extend(newly_locked);
-        for (trigger, entries) in layer.bindings {
+        for (key, lock) in newly_locked {
+            self.locked_settings.entry(key).or_insert(lock);
+        }
+        for given in layer.marks {
+            self.overlay_mark(given, sources, diagnostics);
+        }
+        for (trigger, Group { entries, when }) in layer.bindings {
             let below = self.bindings.entry(trigger).or_default();
+            // Its own have the condition by themselves.
+            let own: Vec<String> = entries.iter().map(|entry| entry.id.clone()).collect();
             for entry in entries {
                 below.overlay(entry, trigger, sources, diagnostics);
             }
-            for entry in below
-                .entries
-                .iter_mut()
-                .filter(|entry| entry.locked.is_some())
+            if let Some(when) = when
+                && !below.filter(&when, &own, source)
+                && own.is_empty()
             {
-                // What a locked binding leaves to the settings is locked with it, as the settings stand here. A HOOK.md
-                // hook has a timeout of its own, and fails open by its own standard, whatever the settings say.
-                if !entry.target.as_ref().is_some_and(Target::is_hook) {
-                    entry.timeout.get_or_insert(self.settings.timeout);
-                    entry
-                        .on_failure
-                        .get_or_insert(LockedOnError(self.settings.on_error));
+                let message = format!("no binding of `{trigger}` is there to be filtered");
+                diagnostics.push(
+                    Diagnostic::warning(Code::NeverFires, message, when.span)
+                        .help("a `when` of its own holds for the bindings of this layer, of its packs and of earlier layers that are not locked"),
+                );
+            }
+        }
+        self.settle_locks();
+    }
+
+    /// Locks what the bundle binds and does not leave open.
+    pub(super) fn lock_bundle(&mut self) {
+        for below in self.bindings.values_mut() {
+            for spec in &mut below.specs {
+                if spec.provenance.iter().all(|given| given.key != "locked") {
+                    spec.locked = true;
+                    below.locked_by.insert(spec.id.clone(), LayerSource::Bundle);
+                }
+            }
+        }
+        self.settle_locks();
+    }
+
+    /// Whether signed policy is asked for.
+    pub(super) fn asks_for_bundle(&self) -> bool {
+        let bundle = self.settings.fleet.bundle.as_ref();
+        bundle.is_some_and(|bundle| !bundle.keys.is_empty())
+    }
+
+    /// Locks with a binding what hangs on it.
+    fn settle_locks(&mut self) {
+        // What a locked binding leaves to the settings is locked with it, as the settings stand here. A HOOK.md
+        // hook has a timeout of its own, and fails open by its own standard, whatever the settings say.
+        let specs = self
+            .bindings
+            .values_mut()
+            .flat_map(|below| &mut below.specs);
+        for spec in specs.filter(|spec| spec.locked && !spec.target.is_hook()) {
+            spec.timeout.get_or_insert(self.settings.timeout);
+            let on_error = LockedOnError(self.settings.on_error);
+            spec.on_failure.get_or_insert(on_error);
+        }
+        self.lock_asked_marks();
+    }
+
+    /// Lays one mark over that of its name; one that is locked stays as it is.
+    fn overlay_mark(
+        &mut self,
+        given: MarkSpec,
+        sources: &SourceMap,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
+        let Some(base) = self.marks.get_mut(&given.name) else {
+            self.marks.insert(given.name.clone(), given);
+            return;
+        };
+        match base.locked {
+            None => base.merge(given),
+            // The same pack named by two layers says the same twice.
+            Some(lock) if sources.name(base.span.file) != sources.name(given.span.file) => {
+                let message = format!(
+                    "the {} layer changes the mark `{}`, which the {} layer locks",
+                    given.layer, given.name, base.layer
+                );
+                diagnostics.push(
+                    Diagnostic::error(Code::Locked, message, given.span)
+                        .saying("changed here")
+                        .related(lock, "locked here")
+                        .help("remove it here, or give a mark of your own another name"),
+                );
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Locks the marks that locked bindings ask for: who could change them could open the gate.
+    fn lock_asked_marks(&mut self) {
+        let specs = self.bindings.values().flat_map(|below| &below.specs);
+        for spec in specs.filter(|spec| spec.locked) {
+            for asked in mark::marks_asked(spec) {
+                if let Some(mark) = self.marks.get_mut(&asked.name) {
+                    mark.locked.get_or_insert(spec.span_of("locked"));
                 }
             }
         }
@@ -105,20 +210,20 @@ impl Stack {
 
     /// Whether a layer with more say than this one has a binding that a setting is for; the two of a project have the same.
     fn binds_before(&self, source: LayerSource, key: &str) -> bool {
-        let entries = self.bindings.values().flat_map(|below| &below.entries);
+        let specs = self.bindings.values().flat_map(|below| &below.specs);
         let has_more_say = |layer: LayerSource| {
             layer < source && !(layer.is_of_project() && source.is_of_project())
         };
-        let mut earlier = entries.filter(|entry| has_more_say(entry.layer));
+        let mut earlier = specs.filter(|spec| has_more_say(spec.layer));
         match key {
             // Only what asks for the environment can be loosened by it.
-            "environment" => earlier.any(|entry| {
-                let nodes = [&entry.config, &entry.when, &entry.group_when];
-                let ceiling = match &entry.intensity {
-                    Some(Ceiling::By(node)) => Some(node),
+            "environment" => earlier.any(|spec| {
+                let ceiling = match &spec.intensity {
+                    Some(Ceiling::By(map)) => Some(map),
                     _ => None,
                 };
-                let mut nodes = nodes.into_iter().filter_map(Option::as_ref).chain(ceiling);
+                let conditions = spec.group_when.iter().chain(&spec.when);
+                let mut nodes = conditions.chain(ceiling).chain([&spec.config]);
                 nodes.any(|node| node.to_json().to_string().contains("environment"))
             }),
             _ => earlier.next().is_some(),
@@ -126,27 +231,53 @@ impl Stack {
     }
 
     /// Returns the result, every default filled in.
-    pub(super) fn finish(
-        self,
-    ) -> (
-        Settings,
-        Vec<Provenance>,
-        BTreeMap<Trigger, Vec<BindingSpec>>,
-    ) {
+    pub(super) fn finish(self) -> Config {
         let bindings = self
             .bindings
             .into_iter()
-            .map(|(trigger, below)| {
-                let specs = below.entries.into_iter().filter_map(spec);
-                (trigger, specs.collect())
-            })
-            .filter(|(_, specs): &(_, Vec<_>)| !specs.is_empty())
+            .map(|(trigger, below)| (trigger, below.specs))
+            .filter(|(_, specs)| !specs.is_empty())
             .collect();
-        (self.settings, self.setting_provenance, bindings)
+        Config {
+            digest: String::new(),
+            settings: self.settings,
+            setting_provenance: self.setting_provenance,
+            marks: self.marks,
+            asks_age: false,
+            asks_origins: false,
+            bindings,
+        }
     }
 }
 
 impl Bindings {
+    /// Lets the bindings fire only where a condition holds too, but for some, for locked ones and for what the program
+    /// brings; whether there is one.
+    fn filter(&mut self, when: &Node, but: &[String], layer: LayerSource) -> bool {
+        let mut is_any = false;
+        for spec in &mut self.specs {
+            if spec.locked || spec.layer == LayerSource::BuiltIn || but.contains(&spec.id) {
+                continue;
+            }
+            let both = match spec.group_when.take() {
+                None => when.clone(),
+                Some(group) => {
+                    let all = Node::new(Value::Seq(vec![group, when.clone()]), when.span);
+                    let (name, span) = ("all".to_owned(), when.span);
+                    Node::new(Value::Map(vec![(Key { name, span }, all)]), when.span)
+                }
+            };
+            spec.group_when = Some(both);
+            spec.provenance.push(Provenance {
+                key: "oracles.when".to_owned(),
+                layer,
+                span: when.span,
+            });
+            is_any = true;
+        }
+        is_any
+    }
+
     /// Lays one binding over those of its trigger: into the one of its id, else behind all others.
     fn overlay(
         &mut self,
@@ -156,13 +287,20 @@ impl Bindings {
         diagnostics: &mut Vec<Diagnostic>,
     ) {
         let place = self.by_id.get(&entry.id).copied();
-        let Some(base) = place.and_then(|n| self.entries.get_mut(n)) else {
-            if entry.target.is_some() {
-                self.by_id.insert(entry.id.clone(), self.entries.len());
-                self.entries.push(entry);
+        let Some(base) = place.and_then(|n| self.specs.get_mut(n)) else {
+            if let Some(target) = &entry.target {
+                let (id, target) = (entry.id.clone(), target.clone());
+                let mut spec = BindingSpec::unwritten(id, target, entry.layer, entry.span);
+                self.by_id.insert(spec.id.clone(), self.specs.len());
+                let layer = entry.layer;
+                entry.apply(&mut spec);
+                if spec.locked {
+                    self.locked_by.insert(spec.id.clone(), layer);
+                }
+                self.specs.push(spec);
                 return;
             }
-            let known: Vec<&str> = self.entries.iter().map(|base| base.id.as_str()).collect();
+            let known: Vec<&str> = self.specs.iter().map(|base| base.id.as_str()).collect();
             let diagnostic = Diagnostic::error(
                 Code::MissingKey,
                 format!(
@@ -176,28 +314,19 @@ impl Bindings {
             diagnostics.push(diagnostic);
             return;
         };
-        if let Some(lock) = base.locked {
-            // The same pack named by two layers says the same twice.
-            if sources.name(lock.file) != sources.name(entry.span.file) {
-                diagnostics.push(
-                    Diagnostic::error(
-                        Code::Locked,
-                        format!(
-                            "the {} layer changes `{}` at `{trigger}`, which the {} layer locks",
-                            entry.layer, entry.id, base.layer
-                        ),
-                        entry.span,
-                    )
-                    .saying("changed here")
-                    .related(lock, "locked here")
-                    .help("remove it here, or give a binding of your own another `id`"),
-                );
-            }
+        let (id, layer, span) = (entry.id.clone(), entry.layer, entry.span);
+        let by = self.locked_by.get(&id).copied().unwrap_or(base.layer);
+        let is_locked = base.locked && by < layer;
+        let lock = base.span_of("locked");
+        let mut places = base.provenance.iter().map(|given| given.span).chain([lock]);
+        // The same pack named by two layers says the same twice.
+        if is_locked && places.any(|place| sources.name(place.file) == sources.name(span.file)) {
             return;
         }
-        if let (Some(old), Some(new)) = (&base.target, &entry.target)
-            && !old.is_same(new)
-        {
+        let old = &base.target;
+        let other = entry.target.as_ref().filter(|new| !old.is_same(new));
+        let is_other = other.is_some();
+        if let Some(new) = other.filter(|_| !is_locked) {
             diagnostics.push(
             Diagnostic::error(
                 Code::DuplicateId,
@@ -210,70 +339,24 @@ impl Bindings {
         );
             return;
         }
-        merge(base, entry);
-    }
-}
-
-/// Merges a later entry of the same id into an earlier one: `config` by key, every other given key replaces.
-fn merge(base: &mut Entry, over: Entry) {
-    base.span = over.span;
-    base.target = base.target.take().or(over.target);
-    base.config = match (base.config.take(), over.config) {
-        (Some(base), Some(over)) => Some(deep(base, over)),
-        (base, over) => over.or(base),
-    };
-    base.group_when = over.group_when.or(base.group_when.take());
-    base.when = over.when.or(base.when.take());
-    base.priority = over.priority.or(base.priority);
-    base.enabled = over.enabled.or(base.enabled);
-    base.is_async = over.is_async.or(base.is_async);
-    base.timeout = over.timeout.or(base.timeout);
-    base.on_error = over.on_error.or(base.on_error);
-    base.intensity = over.intensity.or(base.intensity.take());
-    base.escalate = over.escalate.or(base.escalate.take());
-    base.overridable = over.overridable.or(base.overridable);
-    base.locked = over.locked.or(base.locked);
-    base.provenance.extend(over.provenance);
-}
-
-/// Merges maps key by key, as deep as both are maps; anything else is replaced.
-fn deep(base: Node, over: Node) -> Node {
-    let (Value::Map(mut entries), Value::Map(later)) = (base.value, over.value.clone()) else {
-        return over;
-    };
-    for (key, value) in later {
-        match entries.iter_mut().find(|(known, _)| known.name == key.name) {
-            Some((known, slot)) => {
-                let old = std::mem::replace(slot, Node::new(Value::Null, value.span));
-                *slot = deep(old, value);
-                *known = key;
-            }
-            None => entries.push((key, value)),
+        let before = base.clone();
+        entry.apply(base);
+        // Whoever locks may still change it, and whoever comes later may narrow it.
+        if is_locked && (is_other || !base.is_as_strict_as(&before, &before.open)) {
+            *base = before;
+            let message = format!(
+                "the {layer} layer changes `{id}` at `{trigger}`, which the {by} layer locks"
+            );
+            diagnostics.push(
+                Diagnostic::error(Code::Locked, message, span)
+                    .saying("changed here")
+                    .related(lock, "locked here")
+                    .help("remove it here, or give a binding of your own another `id`; what makes it stricter is taken"),
+            );
+        } else if base.locked {
+            self.locked_by.entry(id).or_insert(layer);
+        } else {
+            self.locked_by.remove(&id);
         }
     }
-    Node::new(Value::Map(entries), over.span)
-}
-
-/// Fills the defaults in.
-fn spec(entry: Entry) -> Option<BindingSpec> {
-    Some(BindingSpec {
-        id: entry.id,
-        target: entry.target?,
-        config: entry.config.unwrap_or(Node::empty_map(entry.span)),
-        group_when: entry.group_when,
-        when: entry.when,
-        priority: entry.priority.unwrap_or(0),
-        enabled: entry.enabled.unwrap_or(true),
-        is_async: entry.is_async.unwrap_or(false),
-        timeout: entry.timeout,
-        on_error: entry.on_error,
-        on_failure: entry.on_failure,
-        intensity: entry.intensity,
-        escalate: entry.escalate,
-        overridable: entry.overridable.unwrap_or(false),
-        locked: entry.locked.is_some(),
-        layer: entry.layer,
-        span: entry.span,
-        provenance: entry.provenance,
-    })
 }

@@ -2,13 +2,19 @@
 
 mod approved;
 mod binding;
+mod bundle;
 mod cache;
+mod ci;
+mod commands;
 mod decode;
 mod discovery;
 mod file;
+mod fleet;
+mod forbidden;
 mod insert;
 mod layer;
 mod load;
+mod mark;
 mod merge;
 mod name;
 mod node;
@@ -20,50 +26,37 @@ mod settings;
 mod yaml;
 
 pub use self::approved::Approved;
-pub use self::binding::BindingSpec;
-pub use self::binding::Ceiling;
-pub use self::binding::Escalation;
-pub use self::binding::LockedOnError;
-pub use self::binding::Provenance;
-pub use self::binding::Target;
+pub use self::binding::{BindingSpec, Ceiling, Escalation, LockedOnError, Provenance, Target};
+pub use self::bundle::{BreakGlass, Bundle};
 pub use self::cache::CacheEntry;
-pub use self::decode::DecodeError;
-pub use self::decode::decode;
-pub use self::discovery::Environment;
-pub use self::discovery::Locations;
+pub(crate) use self::commands::{commands, may_name_commands};
+pub use self::decode::{DecodeError, decode};
+pub use self::discovery::{Environment, Locations, OWN_PLACES, OWN_VARIABLES};
+pub use self::fleet::{BundleSettings, Detail, FleetSettings, ShipSettings};
 pub use self::insert::with_binding;
-pub use self::layer::LayerRead;
-pub use self::layer::LayerSource;
-pub use self::name::default_id;
-pub use self::name::former_names;
-pub use self::name::kebab_case;
-pub use self::node::Key;
-pub use self::node::Node;
-pub use self::node::Value;
-pub use self::pack::DEFAULT_POLICY;
-pub use self::pack::PACKS;
-pub use self::pack::Pack;
-pub use self::quantity::parse_duration;
-pub use self::quantity::parse_size;
-pub use self::settings::Bypass;
-pub use self::settings::Fsync;
-pub use self::settings::LogEvents;
-pub use self::settings::LogSettings;
-pub use self::settings::OnBlock;
-pub use self::settings::OnError;
-pub use self::settings::Override;
-pub use self::settings::Settings;
+pub use self::layer::{LayerRead, LayerSource};
+pub use self::mark::{
+    MOST_IN_WINDOW, MOST_MARKS, MarkAsked, MarkEnd, MarkSpec, ask_for_all, covers, in_text,
+    marks_asked,
+};
+pub use self::name::{default_id, former_names, kebab_case};
+pub use self::node::{Key, Node, Value};
+pub use self::pack::{DEFAULT_POLICY, PACKS, Pack};
+pub use self::parse::BindingKey;
+pub use self::quantity::{format_duration, parse_duration, parse_size};
+pub use self::settings::{
+    Bypass, Fsync, LogEvents, LogSettings, OnBlock, OnError, Override, ProvenanceSettings,
+    Settings, ShieldSettings,
+};
 pub use self::yaml::parse_yaml;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use self::file::Inputs;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::SourceMap;
+use crate::diagnostic::{Diagnostic, SourceMap};
 use crate::event::Trigger;
 
 /// All layers merged: what is in force, before names of oracles and facts are resolved.
@@ -73,8 +66,17 @@ pub struct Config {
     pub settings: Settings,
     /// Where each setting that is written came from; later entries override earlier ones.
     pub setting_provenance: Vec<Provenance>,
+    /// The marks by their names, those that nothing asks for too.
+    pub marks: BTreeMap<String, MarkSpec>,
+    /// Whether a condition asks for the age of the session.
+    pub asks_age: bool,
+    /// Whether a condition asks where the arguments of a call come from, or whether it goes out.
+    pub asks_origins: bool,
     /// The bindings of each trigger, in the order of the layers; those that are switched off too.
     pub bindings: BTreeMap<Trigger, Vec<BindingSpec>>,
+    /// Which policy it is: 16 hexadecimal digits of a hash over all layers and packs. Script oracles and hooks, which lie in
+    /// files of their own, are not in it.
+    pub digest: String,
 }
 
 /// A configuration with what is wrong in it.
@@ -90,6 +92,10 @@ pub struct Loaded {
     pub diagnostics: Vec<Diagnostic>,
     /// What is held of earlier bindings and settings that the project has weakened since, and nobody has approved.
     pub held: Vec<String>,
+    /// The signed policy in force.
+    pub bundle: Option<Bundle>,
+    /// The files that the bindings of all triggers would run, and files with commands that they name.
+    pub programs: Vec<PathBuf>,
     /// Whether it comes from the cache: checked already, with the bindings of the triggers that were asked for alone,
     /// and with the names of its sources, not their texts.
     pub is_cached: bool,
@@ -148,6 +154,27 @@ impl Config {
         left_out: &[String],
     ) -> Loaded {
         load::from_texts(layers, &Locations::of_project(root), left_out)
+    }
+
+    /// Notes what of the marks is asked for; returns what is wrong with the marks and with what asks for them.
+    fn settle_marks(&mut self) -> Vec<Diagnostic> {
+        // A name that stands anywhere is enough: a script may ask for it.
+        let names = |text: &str| {
+            let whens = self.marks.values().filter_map(|mark| mark.when.as_ref());
+            let mut enabled = self.bindings.values().flatten().filter(|spec| spec.enabled);
+            let is_named = enabled.any(|spec| {
+                let nodes = spec.group_when.iter().chain(&spec.when);
+                nodes.chain([&spec.config]).any(|node| node.names(text))
+            });
+            is_named || whens.into_iter().any(|node| node.names(text))
+        };
+        let (age, origins) = (
+            names("session.age"),
+            names("tool.arguments_from") || names("tool.outward"),
+        );
+        self.asks_age = age;
+        self.asks_origins = origins;
+        mark::settle(&mut self.marks, self.bindings.values().flatten())
     }
 
     /// Returns the last place that gave a setting; none where it has its default.

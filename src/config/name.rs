@@ -66,23 +66,3 @@ pub fn kebab_case(name: &str) -> String {
     }
     kebab.trim_end_matches('-').to_owned()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_spelling_gives_one_id() {
-        for (name, id) in [
-            ("ChecklistValidator", "checklist-validator"),
-            ("checklist_validator", "checklist-validator"),
-            ("checklist-validator", "checklist-validator"),
-            ("HTTPGate2Way", "http-gate2-way"),
-            (".ahp/oracles/no_print.rhai", "no-print"),
-            ("ChangeSizeLimiter", "file-change-limiter"),
-            ("表格检查", "表格检查"),
-        ] {
-            assert_eq!(default_id(&Target::Oracle(name.to_owned())), id, "{name}");
-        }
-    }
-}

@@ -1,7 +1,6 @@
 //! Node: a YAML value that remembers its file, line and column.
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::Span;
 
@@ -80,11 +79,45 @@ impl Node {
         }
     }
 
+    /// Lays another value over it: maps key by key, as deep as both are maps; anything else is replaced.
+    pub fn overlay(&mut self, over: Self) {
+        if let (Value::Map(entries), Value::Map(_)) = (&mut self.value, &over.value) {
+            let Value::Map(later) = over.value else {
+                return;
+            };
+            self.span = over.span;
+            for (key, value) in later {
+                match entries.iter_mut().find(|(known, _)| known.name == key.name) {
+                    Some((known, below)) => {
+                        below.overlay(value);
+                        *known = key;
+                    }
+                    None => entries.push((key, value)),
+                }
+            }
+        } else {
+            *self = over;
+        }
+    }
+
     /// Returns the text of a string.
     pub fn as_str(&self) -> Option<&str> {
         match &self.value {
             Value::Str(text) => Some(text),
             _ => None,
+        }
+    }
+
+    /// Whether a text stands in it, in a key or a value.
+    pub fn names(&self, text: &str) -> bool {
+        match &self.value {
+            Value::Str(own) => own.contains(text),
+            Value::Seq(items) => items.iter().any(|item| item.names(text)),
+            Value::Map(entries) => {
+                let mut entries = entries.iter();
+                entries.any(|(key, node)| key.name.contains(text) || node.names(text))
+            }
+            _ => false,
         }
     }
 

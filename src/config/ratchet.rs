@@ -1,18 +1,16 @@
 //! Ratchet: what holds of a project's bindings and settings stays in force until a person approves something weaker.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Component, PathBuf};
 
-use super::BindingSpec;
-use super::Ceiling;
-use super::Config;
-use super::LayerRead;
-use super::Loaded;
-use super::Locations;
-use super::OnError;
-use super::Override;
 use super::approved::Approved;
-use super::load;
+use super::{
+    BindingKey, BindingSpec, Ceiling, Config, LayerRead, Loaded, Locations, Node, OnError,
+    Override, Settings, load,
+};
+
+/// The mark of what is held of the project's own policy as it was approved.
+const APPROVED: &str = "approved";
 
 /// Holds what was loaded to what was approved before, and to what the layers with more say bind without the project.
 ///
@@ -27,10 +25,15 @@ pub(super) fn hold(mut now: Loaded, locations: &Locations, left_out: &[String]) 
         return now;
     }
     let is_by_person = approved.as_ref().is_some_and(|approved| approved.by_person);
+    if !is_by_person {
+        let no_trust = Settings::default();
+        now.config.settings.hold_trust(&no_trust, &mut now.held);
+    }
     let floor = |now: &mut Loaded, texts: &BTreeMap<PathBuf, String>, mark: &str| {
         let sources = std::mem::take(&mut now.sources);
         let mut floor = load::from_approved(locations, left_out, texts, sources);
         now.sources = std::mem::take(&mut floor.sources);
+        now.programs.append(&mut floor.programs);
         if floor.config.settings.ratchet {
             now.config.hold(&floor.config, mark, &mut now.held);
         }
@@ -39,8 +42,8 @@ pub(super) fn hold(mut now: Loaded, locations: &Locations, left_out: &[String]) 
     if !is_by_person && touches_others(&now.config) {
         floor(&mut now, &BTreeMap::new(), "user");
     }
-    if let Some(approved) = approved.filter(|a| a.texts != Approved::of(locations, false).texts) {
-        floor(&mut now, &approved.texts, "approved");
+    if let Some(approved) = approved.filter(|approved| !approved.is_of(&now, locations)) {
+        floor(&mut now, &approved.texts, APPROVED);
     }
     now
 }
@@ -61,10 +64,13 @@ impl Config {
             let now = self.bindings.entry(*trigger).or_default();
             for spec in specs.iter().filter(|spec| spec.enabled) {
                 let mut same = now.iter().filter(|n| n.id == spec.id);
-                if same.any(|n| n.is_as_strict_as(spec)) {
+                // What an organisation leaves open to its projects a person still approves.
+                if same.any(|n| n.is_as_strict_as(spec, &[])) {
                     continue;
                 }
-                held.push(format!("`{}` at `{trigger}`", spec.id));
+                let now_so = now.iter().find(|n| n.id == spec.id);
+                let changed = now_so.map_or_else(|| "is gone".to_owned(), |n| n.differs_from(spec));
+                held.push(format!("`{}` at `{trigger}` {changed}", spec.id));
                 let is_taken = now.iter().any(|n| n.id == spec.id);
                 let mut kept = spec.clone();
                 if is_taken {
@@ -74,28 +80,69 @@ impl Config {
             }
         }
         self.bindings.retain(|_, specs| !specs.is_empty());
-        if self.settings.is_looser_than(&floor.settings) {
-            let now = &mut self.settings;
-            let then = &floor.settings;
-            now.environment.clone_from(&then.environment);
-            now.max_stop_blocks = now.max_stop_blocks.max(then.max_stop_blocks);
-            now.bypass = now.bypass.min(then.bypass);
-            now.on_block = now.on_block.min(then.on_block);
-            now.timeout = now.timeout.max(then.timeout);
-            now.on_error = then.on_error;
-            now.log.required |= then.log.required;
-            now.self_protection |= then.self_protection;
-            held.push("the settings".to_owned());
+        self.settings.hold_trust(&floor.settings, held);
+        let mut then = floor.settings.clone();
+        // A place that a project's layer may not name was never in force.
+        let by_project = floor
+            .setting_origin("log.path")
+            .filter(|o| o.layer.is_of_project());
+        let leaves = then
+            .log
+            .path
+            .components()
+            .any(|part| part == Component::ParentDir);
+        if by_project.is_some() && (leaves || then.log.path.is_absolute()) {
+            then.log.path.clone_from(&self.settings.log.path);
+        }
+        let changed = self.settings.raise_to(&then, mark == APPROVED);
+        held.extend(changed.iter().map(|key| format!("`settings.{key}`")));
+        // What an approved binding asks for is a part of it.
+        for mark in floor.marks.values().filter(|mark| mark.asked.is_some()) {
+            let now = self.marks.get(&mark.name);
+            if now.is_none_or(|now| now.meaning() != mark.meaning()) {
+                held.push(format!("the mark `{}`", mark.name));
+                self.marks.insert(mark.name.clone(), mark.clone());
+            }
+        }
+        // It was sound before, and so is what is held.
+        self.settle_marks();
+    }
+}
+
+impl Settings {
+    /// Takes back what the project trusts and other settings do not. What that concerns is added to `held`.
+    fn hold_trust(&mut self, approved: &Self, held: &mut Vec<String>) {
+        let (servers, known) = (
+            &mut self.provenance.project_mcp,
+            &approved.provenance.project_mcp,
+        );
+        for (given, known, what) in [
+            (
+                &mut self.project_hosts,
+                &approved.project_hosts,
+                "the trusted hosts",
+            ),
+            (servers, known, "the trusted MCP servers"),
+        ] {
+            let before = given.len();
+            given.retain(|name| known.contains(name));
+            if given.len() < before {
+                held.push(what.to_owned());
+            }
         }
     }
 }
 
 impl BindingSpec {
-    /// Whether it holds all that another one does: it is the same, but for values that have an order and have risen.
-    fn is_as_strict_as(&self, other: &Self) -> bool {
+    /// Whether it holds all that another one does: it is the same, but for values that have an order and have risen, and
+    /// for keys that are open.
+    pub(super) fn is_as_strict_as(&self, other: &Self, open: &[String]) -> bool {
         let mut risen = other.clone();
         risen.enabled |= self.enabled;
         risen.locked |= self.locked;
+        if self.open.iter().all(|key| risen.open.contains(key)) {
+            risen.open.clone_from(&self.open);
+        }
         risen.is_async &= self.is_async;
         risen.overridable &= self.overridable;
         match (&self.intensity, &other.intensity) {
@@ -113,35 +160,55 @@ impl BindingSpec {
         if rises {
             risen.on_error = self.on_error;
         }
-        self.enabled == risen.enabled && self.meaning() == risen.meaning()
+        let (mine, mut theirs) = (self.meaning(), risen.meaning());
+        for name in open {
+            let (name, within) = name.split_once('.').unwrap_or((name, ""));
+            let place = BindingKey::ALL.iter().position(|key| key.name == name);
+            let both = place.and_then(|place| Some((mine.get(place)?, theirs.get_mut(place)?)));
+            if let Some((mine, theirs)) = both {
+                take_over(theirs, mine, within);
+            }
+        }
+        mine == theirs
     }
 
-    /// Returns what it says, wherever it stands.
-    fn meaning(&self) -> impl PartialEq {
-        let ceiling = match &self.intensity {
-            None => serde_json::Value::Null,
-            Some(Ceiling::Fixed(intensity)) => serde_json::json!(intensity),
-            Some(Ceiling::By(node)) => node.to_json(),
-        };
-        let nodes = [
-            Some(&self.config),
-            self.when.as_ref(),
-            self.group_when.as_ref(),
-        ];
-        (
-            (
-                self.target.clone(),
-                self.priority,
-                self.is_async,
-                self.timeout,
-            ),
-            (
-                self.on_error,
-                self.overridable,
-                self.locked,
-                self.escalate.clone(),
-            ),
-            (ceiling, nodes.map(|node| node.map(super::Node::to_json))),
-        )
+    /// Says what of an earlier binding this one changes.
+    fn differs_from(&self, earlier: &Self) -> String {
+        if !self.enabled {
+            return "is switched off".to_owned();
+        }
+        let keys = BindingKey::ALL.iter();
+        let keys = keys.filter(|key| (key.value)(self) != (key.value)(earlier));
+        let changed: Vec<&str> = keys.map(|key| key.name).collect();
+        if changed.is_empty() {
+            return "has another `when`".to_owned();
+        }
+        format!("has another `{}`", changed.join("`, `"))
+    }
+
+    /// Returns what it says, wherever it stands: the value of each key, and the condition of its trigger's map form.
+    fn meaning(&self) -> Vec<serde_json::Value> {
+        let group_when = self.group_when.as_ref().map(Node::to_json);
+        let values = BindingKey::ALL.iter().map(|key| (key.value)(self));
+        values.chain(group_when).collect()
+    }
+}
+
+/// Takes what stands under a dotted path over from another value; the whole of it where the path is empty.
+fn take_over(to: &mut serde_json::Value, from: &serde_json::Value, path: &str) {
+    if path.is_empty() {
+        to.clone_from(from);
+        return;
+    }
+    let (key, rest) = path.split_once('.').unwrap_or((path, ""));
+    let (Some(to), Some(from)) = (to.as_object_mut(), from.as_object()) else {
+        return;
+    };
+    match (to.get_mut(key), from.get(key)) {
+        (Some(to), Some(from)) if !rest.is_empty() => take_over(to, from, rest),
+        (_, Some(from)) if rest.is_empty() => {
+            to.insert(key.to_owned(), from.clone());
+        }
+        _ => {}
     }
 }

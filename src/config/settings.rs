@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+use super::FleetSettings;
 
 /// What an oracle that fails gives.
 #[derive(
@@ -46,7 +47,7 @@ pub enum Bypass {
     Allow,
 }
 
-/// A variable by which whoever starts `ahp` loosens what is in force; the system layer can forbid it.
+/// What loosens the policy in force: a variable of whoever starts `ahp`, or the broken glass. The machine's layers can forbid it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Override {
     /// `AHP_ON_CONFIG_ERROR`: a fault of the configuration is a warning.
@@ -58,18 +59,42 @@ pub enum Override {
     /// `AHP_ENV`: the environment.
     #[serde(rename = "AHP_ENV")]
     Env,
+    /// `AHP_HOME`: where the user's layer lies.
+    #[serde(rename = "AHP_HOME")]
+    Home,
+    /// `AHP_BASE`: what changes are measured against.
+    #[serde(rename = "AHP_BASE")]
+    Base,
+    /// `XDG_STATE_HOME`: where it is kept what is trusted and approved.
+    #[serde(rename = "XDG_STATE_HOME")]
+    State,
+    /// Locked bindings that only advise for some hours, because somebody with root has said so.
+    #[serde(rename = "break-glass")]
+    BreakGlass,
 }
 
 impl Override {
     /// All of them.
-    pub const ALL: &[Self] = &[Self::OnConfigError, Self::Trust, Self::Env];
+    pub const ALL: &[Self] = &[
+        Self::OnConfigError,
+        Self::Trust,
+        Self::Env,
+        Self::Home,
+        Self::Base,
+        Self::State,
+        Self::BreakGlass,
+    ];
 
-    /// Returns the variable's name.
+    /// Returns the name by which it is forbidden: that of the variable.
     pub const fn name(self) -> &'static str {
         match self {
             Self::OnConfigError => "AHP_ON_CONFIG_ERROR",
             Self::Trust => "AHP_TRUST",
             Self::Env => "AHP_ENV",
+            Self::Home => "AHP_HOME",
+            Self::Base => "AHP_BASE",
+            Self::State => "XDG_STATE_HOME",
+            Self::BreakGlass => "break-glass",
         }
     }
 }
@@ -131,6 +156,44 @@ impl Default for LogSettings {
     }
 }
 
+/// `settings.shield`: what an agent may reach that is started by `ahp shield`; only system and user layers say it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShieldSettings {
+    /// Further folders and files that may be written.
+    pub write: Vec<PathBuf>,
+    /// Sockets that may be reached: paths, and `ssh-agent`.
+    pub sockets: Vec<PathBuf>,
+    /// Devices that may be used.
+    pub devices: Vec<PathBuf>,
+    /// Folders and files that may not even be read.
+    pub deny_read: Vec<PathBuf>,
+    /// Whether servers may be reached.
+    pub network: bool,
+}
+
+impl Default for ShieldSettings {
+    fn default() -> Self {
+        Self {
+            write: Vec::new(),
+            sockets: Vec::new(),
+            devices: Vec::new(),
+            deny_read: Vec::new(),
+            network: true,
+        }
+    }
+}
+
+/// `settings.provenance`: which results are the project's own, and which are not.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProvenanceSettings {
+    /// MCP servers of which the results are believed.
+    pub trusted_mcp: Vec<String>,
+    /// Those that the project's own layers name, which count once a person has approved them.
+    pub project_mcp: Vec<String>,
+    /// Globs of files that hold what somebody else wrote.
+    pub untrusted_paths: Vec<String>,
+}
+
 /// `settings:` with every default filled in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
@@ -156,12 +219,24 @@ pub struct Settings {
     pub oracles: Vec<PathBuf>,
     /// The log.
     pub log: LogSettings,
+    /// Which results are the project's own.
+    pub provenance: ProvenanceSettings,
     /// Whether agents are kept from changing what governs them; only system and user layers may switch it off.
     pub self_protection: bool,
     /// Whether a project is held to what was approved of it; only system and user layers may switch it off.
     pub ratchet: bool,
-    /// The variables that count as not set; only the system layer forbids any.
+    /// Destinations that what leaves the machine may go to: `host`, `host:port` or `host/path/prefix`.
+    pub trusted_hosts: Vec<String>,
+    /// Those that the project's own layers name, which count once a person has approved them.
+    pub project_hosts: Vec<String>,
+    /// What loosens nothing here; only the bundle and the system layer forbid any.
     pub forbid: Vec<Override>,
+    /// The team, by which figures of many machines are told apart.
+    pub team: Option<String>,
+    /// What may leave this machine, and from where policy comes to it; only the bundle and the system layer say.
+    pub fleet: FleetSettings,
+    /// What a shielded agent may reach; only system and user layers say it.
+    pub shield: ShieldSettings,
 }
 
 impl Default for Settings {
@@ -178,25 +253,100 @@ impl Default for Settings {
             agent_hook_dirs: Vec::new(),
             oracles: vec![PathBuf::from(".ahp/oracles")],
             log: LogSettings::default(),
+            provenance: ProvenanceSettings::default(),
             self_protection: true,
             ratchet: true,
+            trusted_hosts: Vec::new(),
+            project_hosts: Vec::new(),
             forbid: Vec::new(),
+            team: None,
+            fleet: FleetSettings::default(),
+            shield: ShieldSettings::default(),
         }
     }
 }
 
 impl Settings {
-    /// Whether they let more pass than others in a value that has an order, or that bindings choose by.
-    pub(super) fn is_looser_than(&self, earlier: &Self) -> bool {
-        self.environment != earlier.environment
-            || self.max_stop_blocks < earlier.max_stop_blocks
-            || self.bypass > earlier.bypass
-            || self.on_block > earlier.on_block
-            || self.timeout < earlier.timeout
-            || (earlier.on_error.is_some() && self.on_error < earlier.on_error)
-            || (earlier.on_error.is_none()
-                && matches!(self.on_error, Some(OnError::Allow | OnError::Prompt)))
-            || (earlier.log.required && !self.log.required)
-            || (earlier.self_protection && !self.self_protection)
+    /// Takes over from earlier settings what these have weakened; returns the keys. Beside the values that have an order, and
+    /// those that bindings choose by, all are compared where `all` says so.
+    pub(super) fn raise_to(&mut self, earlier: &Self, all: bool) -> Vec<&'static str> {
+        let mut changed = Vec::new();
+        let mut take = |is_weaker: bool, key: &'static str| {
+            if is_weaker {
+                changed.push(key);
+            }
+            is_weaker
+        };
+        if take(self.environment != earlier.environment, "environment") {
+            self.environment.clone_from(&earlier.environment);
+        }
+        if take(
+            self.max_stop_blocks < earlier.max_stop_blocks,
+            "max_stop_blocks",
+        ) {
+            self.max_stop_blocks = earlier.max_stop_blocks;
+        }
+        if take(self.bypass > earlier.bypass, "bypass") {
+            self.bypass = earlier.bypass;
+        }
+        if take(self.on_block > earlier.on_block, "on_block") {
+            self.on_block = earlier.on_block;
+        }
+        if take(self.timeout < earlier.timeout, "timeout") {
+            self.timeout = earlier.timeout;
+        }
+        let is_laxer = match (self.on_error, earlier.on_error) {
+            (now, Some(then)) => now < Some(then),
+            (now, None) => matches!(now, Some(OnError::Allow | OnError::Prompt)),
+        };
+        if take(is_laxer, "on_error") {
+            self.on_error = earlier.on_error;
+        }
+        let (given, known) = (&mut self.provenance, &earlier.provenance);
+        let mut lost = known.untrusted_paths.clone();
+        lost.retain(|path| !given.untrusted_paths.contains(path));
+        if take(!lost.is_empty(), "provenance.untrusted_paths") {
+            given.untrusted_paths.append(&mut lost);
+        }
+        if take(earlier.log.required && !self.log.required, "log.required") {
+            self.log.required = true;
+        }
+        if take(
+            earlier.self_protection && !self.self_protection,
+            "self_protection",
+        ) {
+            self.self_protection = true;
+        }
+        if !all {
+            return changed;
+        }
+        if take(earlier.agent_hooks && !self.agent_hooks, "agent_hooks") {
+            self.agent_hooks = true;
+        }
+        for (now, then, key) in [
+            (
+                &mut self.agent_hook_dirs,
+                &earlier.agent_hook_dirs,
+                "agent_hooks",
+            ),
+            (&mut self.oracles, &earlier.oracles, "oracles"),
+        ] {
+            // What comes behind takes nobody's place.
+            if take(!now.starts_with(then), key) {
+                now.retain(|dir| !then.contains(dir));
+                now.splice(0..0, then.iter().cloned());
+            }
+        }
+        if take(self.issues != earlier.issues, "issues") {
+            self.issues.clone_from(&earlier.issues);
+        }
+        let log = LogSettings {
+            required: self.log.required,
+            ..earlier.log.clone()
+        };
+        if take(self.log != log, "log") {
+            self.log = log;
+        }
+        changed
     }
 }

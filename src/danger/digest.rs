@@ -1,17 +1,19 @@
 //! Digest: one invocation as the rules see it, its operands told from the values of its options.
 
-use super::place::Place;
-use super::place::place;
+use std::cell::Cell;
+use std::sync::Arc;
+
+use super::knowledge::Knowledge;
+use super::place::{Place, place};
 use crate::glob::glob;
-use crate::shell::Analysis;
-use crate::shell::Invocation;
-use crate::shell::Redirect;
-use crate::shell::Stdin;
-use crate::shell::Word;
+use crate::program::{self, Fact};
+use crate::shell::{Analysis, Invocation, Redirect, Stdin, Word};
 
 /// An invocation, prepared for matching.
-#[derive(Debug)]
 pub(super) struct Digest<'a> {
+    pub(super) knowledge: &'a dyn Knowledge,
+    /// What the knowledge said against the command, to be told with the reason.
+    pub(super) note: Cell<Option<String>>,
     pub(super) analysis: &'a Analysis,
     pub(super) invocation: &'a Invocation,
     pub(super) index: usize,
@@ -28,6 +30,7 @@ impl<'a> Digest<'a> {
         index: usize,
         invocation: &'a Invocation,
         values: &'a str,
+        knowledge: &'a dyn Knowledge,
     ) -> Self {
         let mut operands = Vec::new();
         let mut words = invocation.arguments.iter();
@@ -44,6 +47,8 @@ impl<'a> Digest<'a> {
             }
         }
         Self {
+            knowledge,
+            note: Cell::default(),
             analysis,
             invocation,
             index,
@@ -65,11 +70,13 @@ impl<'a> Digest<'a> {
         let option = self.invocation.arguments.get(before)?;
         (option.is_option() && !option.text.contains('=')).then(|| Self {
             operands: self.operands.get(1..).unwrap_or_default().to_vec(),
+            note: Cell::default(),
             ..*self
         })
     }
 
-    /// Whether an option is given; a short one (`-f`) also inside a cluster.
+    /// Whether an option is given; a short one (`-f`) also inside a cluster. `--dry-run=none` and `--force=false` say that it
+    /// is not.
     pub(super) fn has_option(&self, name: &str) -> bool {
         if name == "--" {
             return self.invocation.arguments.iter().any(|w| w.text == "--");
@@ -78,7 +85,11 @@ impl<'a> Digest<'a> {
             return self.invocation.before_dashes().any(|w| glob(name, &w.text));
         }
         if name.starts_with("--") {
-            return self.invocation.has_long(name);
+            let says_no = |w: &Word| {
+                let value = w.text.strip_prefix(name).and_then(|r| r.strip_prefix('='));
+                matches!(value, Some("false" | "none"))
+            };
+            return self.invocation.has_long(name) && !self.invocation.before_dashes().any(says_no);
         }
         let mut letters = name.chars().skip(1);
         match (letters.next(), letters.next()) {
@@ -154,14 +165,27 @@ impl<'a> Digest<'a> {
         !matches!(self.invocation.stdin, Stdin::Text(_)) || self.invocation.program == "eval"
     }
 
-    /// Whether another program, or a file, takes what this one prints.
+    /// Whether another program, or a file, takes what this one prints, and does not show it in turn.
     pub(super) fn is_consumed(&self) -> bool {
-        let takes = |i: &Invocation| {
-            i.fed_by.contains(&self.index)
-                || i.arguments.iter().any(|w| w.made_by.contains(&self.index))
-        };
-        let later = self.analysis.invocations.get(self.index + 1..);
-        self.invocation.redirects.iter().any(Redirect::writes)
-            || later.unwrap_or_default().iter().any(|i| takes(i))
+        is_consumed(&self.analysis.invocations, self.index, self.invocation)
     }
+}
+
+/// Every later part of a pipe reads what this one prints, as the parts between pass it on.
+fn is_consumed(all: &[Arc<Invocation>], index: usize, invocation: &Invocation) -> bool {
+    let is_kept = |i: &Invocation| i.redirects.iter().any(Redirect::takes_output);
+    let searches = |i: &Invocation| i.program.ends_with("grep") || i.program == "rg";
+    let is_quiet = |i: &Invocation| searches(i) && "qclL".chars().any(|letter| i.has_short(letter));
+    let shows =
+        |i: &Invocation| program::find(&i.program).is(Fact::Shows) && !is_quiet(i) && !is_kept(i);
+    let prints = |at: usize, i: &Invocation| {
+        let is_read = || all.iter().any(|later| later.fed_by.contains(&at));
+        matches!(i.program.as_str(), "echo" | "printf") && !is_kept(i) && !is_read()
+    };
+    let mut later = all.iter().enumerate().skip(index + 1);
+    is_kept(invocation)
+        || later.any(|(at, i)| {
+            i.fed_by.contains(&index) && !shows(i)
+                || i.arguments.iter().any(|w| w.made_by.contains(&index)) && !prints(at, i)
+        })
 }

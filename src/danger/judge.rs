@@ -3,23 +3,18 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::custom;
 use super::custom::CommandPattern;
 use super::digest::Digest;
-use super::index;
+use super::knowledge::{Knowledge, NothingKnown};
 use super::pattern::Pattern;
 use super::predicate::opens_machine;
-use super::rules;
-use super::rules::Rule;
-use super::rules::RuleFile;
+use super::rules::{Rule, RuleFile};
 use super::section::Section;
 use super::words::words;
+use super::{custom, index, rules};
 use crate::program;
 use crate::program::Fact;
-use crate::shell::Analysis;
-use crate::shell::DoubtKind;
-use crate::shell::Invocation;
-use crate::shell::Word;
+use crate::shell::{Analysis, DoubtKind, Invocation, Word};
 use crate::signal::Severity;
 
 /// One rule that a command line breaks.
@@ -55,7 +50,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    fn has(&self, rule: &Rule<'_>) -> bool {
+    pub(super) fn has(&self, rule: &Rule<'_>) -> bool {
         self.presets
             .iter()
             .any(|preset| preset == rule.preset || (preset == "standard" && !rule.strict))
@@ -64,6 +59,15 @@ impl Selection {
 
 /// Finds every rule that a command line breaks, in the order of its text, each command's gravest rule alone.
 pub fn judge(analysis: &Analysis, selection: &Selection) -> Vec<Finding> {
+    judge_with(analysis, selection, &NothingKnown)
+}
+
+/// Does the same where something is known beside the words.
+pub fn judge_with(
+    analysis: &Analysis,
+    selection: &Selection,
+    knowledge: &dyn Knowledge,
+) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut seen = BTreeSet::new();
     for (index, invocation) in analysis.invocations.iter().enumerate() {
@@ -77,8 +81,8 @@ pub fn judge(analysis: &Analysis, selection: &Selection) -> Vec<Finding> {
             continue;
         }
         let found = custom_finding(analysis, invocation, selection)
-            .or_else(|| rule_finding(analysis, index, invocation, selection))
-            .or_else(|| unknown_program(analysis, index, invocation, selection));
+            .or_else(|| rule_finding(analysis, index, invocation, selection, knowledge))
+            .or_else(|| unknown_program(analysis, index, invocation, selection, knowledge));
         if let Some(finding) = found
             && seen.insert((finding.rule.clone(), finding.command.clone()))
         {
@@ -93,11 +97,20 @@ pub fn judge(analysis: &Analysis, selection: &Selection) -> Vec<Finding> {
         findings.extend(analysis.recursions.iter().map(|name| Finding {
             rule: "system:fork-bomb".to_owned(),
             severity: Severity::Critical,
-            reason:
-                "a function that starts itself again without end takes the machine down".to_owned(),
-            instead:
-                "end the recursion with a condition before the function calls itself".to_owned(),
-            command: format!("{name}()"),
+            reason: match name.as_str() {
+                "while" => "a loop that starts programs without end and waits for none takes the machine down",
+                _ => "a function that starts itself again without end takes the machine down",
+            }
+            .to_owned(),
+            instead: match name.as_str() {
+                "while" => "let the loop wait for each program, or bound it: `for n in 1 2 3`",
+                _ => "end the recursion with a condition before the function calls itself",
+            }
+            .to_owned(),
+            command: match name.as_str() {
+                "while" => "while …; do … & done".to_owned(),
+                _ => format!("{name}()"),
+            },
             through: Vec::new(),
             uncertain: false,
         }));
@@ -107,7 +120,7 @@ pub fn judge(analysis: &Analysis, selection: &Selection) -> Vec<Finding> {
 }
 
 /// Returns a program of git's own with a dash as the command that it is: `git-clean -f`.
-fn as_git(invocation: &Invocation) -> Option<Invocation> {
+pub(super) fn as_git(invocation: &Invocation) -> Option<Invocation> {
     let command = invocation.program.strip_prefix("git-")?;
     let arguments = invocation.arguments.iter().cloned();
     Some(Invocation {
@@ -119,12 +132,12 @@ fn as_git(invocation: &Invocation) -> Option<Invocation> {
     })
 }
 
-/// Judges a statement that a tool gives to a database itself.
-pub fn judge_statement(text: &str, selection: &Selection) -> Option<Finding> {
+/// Judges what a tool does itself, said as a program that the rules know: `sql` with a statement, `cat` with a path.
+pub fn judge_said(program: &str, arguments: &[&str], selection: &Selection) -> Option<Finding> {
     let invocation = Invocation {
-        program: "sql".to_owned(),
-        path: Word::plain("sql"),
-        arguments: vec![Word::plain(text)],
+        program: program.to_owned(),
+        path: Word::plain(program),
+        arguments: arguments.iter().copied().map(Word::plain).collect(),
         emulated: true,
         ..Invocation::default()
     };
@@ -135,31 +148,12 @@ pub fn judge_statement(text: &str, selection: &Selection) -> Option<Finding> {
     judge(&analysis, selection).into_iter().next()
 }
 
-/// Judges a file that a tool reads which is not a program: its content reaches a model.
-pub fn secret_read(path: &str, selection: &Selection) -> Option<Finding> {
-    let invocation = Invocation {
-        program: "cat".to_owned(),
-        path: Word::plain("cat"),
-        arguments: vec![Word::plain(path)],
-        emulated: true,
-        ..Invocation::default()
-    };
-    let analysis = Analysis {
-        invocations: vec![Arc::new(invocation)],
-        ..Analysis::default()
-    };
-    let found = judge(&analysis, selection).into_iter().next()?;
-    found.rule.starts_with("secrets:").then(|| Finding {
-        command: format!("read {path}"),
-        ..found
-    })
-}
-
 fn rule_finding(
     analysis: &Analysis,
     at: usize,
     invocation: &Invocation,
     selection: &Selection,
+    knowledge: &dyn Knowledge,
 ) -> Option<Finding> {
     let mut gravest: Option<Finding> = None;
     let mut weigh = |section: &Section<'_>,
@@ -177,7 +171,7 @@ fn rule_finding(
                 continue;
             }
             let digests = digests.get_or_insert_with(|| {
-                let mut digest = Digest::new(analysis, at, invocation, section.values);
+                let mut digest = Digest::new(analysis, at, invocation, section.values, knowledge);
                 if let Some(targets) = targets {
                     digest.operands = targets.to_vec();
                     return vec![digest];
@@ -185,26 +179,42 @@ fn rule_finding(
                 let other = digest.past_leading_value();
                 std::iter::once(digest).chain(other).collect()
             });
-            let is_meant = |digest: &Digest<'_>| rule.patterns.iter().any(|p| p.matches(digest));
-            if digests.iter().any(is_meant) {
-                gravest = Some(found(analysis, invocation, rule));
+            if let Some(meant) = digests.iter().find(|digest| rule.is_broken_by(digest)) {
+                let mut finding = found(analysis, invocation, rule);
+                if let Some(fact) = meant.note.take() {
+                    finding.reason = format!("{} ({fact})", finding.reason);
+                }
+                gravest = Some(finding);
+            }
+            for digest in digests {
+                digest.note.take();
             }
         }
     };
+    each_section(invocation, selection, &mut weigh);
+    gravest
+}
+
+/// Gets a section, those of its rules that are in force, and the targets of redirections where it speaks of these.
+type Visit<'v> =
+    dyn FnMut(&Section<'_>, &mut dyn Iterator<Item = &Rule<'_>>, Option<&[&Word]>) + 'v;
+
+/// Visits the sections that speak of an invocation.
+pub(super) fn each_section(invocation: &Invocation, selection: &Selection, visit: &mut Visit<'_>) {
     let mut consider = |program: &str, targets: Option<&[&Word]>| {
         for (number, section) in index::sections(program) {
             let mut in_force = rules::known(number)
                 .iter()
                 .filter(|rule| selection.has(rule));
-            weigh(&section, &mut in_force, targets);
+            visit(&section, &mut in_force, targets);
         }
         for section in selection
             .files
             .iter()
             .flat_map(|file| file.sections(program))
         {
-            let own = rules::read(&section, &mut Vec::new());
-            weigh(&section, &mut own.iter(), targets);
+            let own = rules::read(&section, None);
+            visit(&section, &mut own.iter(), targets);
         }
     };
     if !invocation.program.is_empty() {
@@ -229,7 +239,6 @@ fn rule_finding(
     if !reads.is_empty() {
         consider("<", Some(&reads));
     }
-    gravest
 }
 
 fn found(analysis: &Analysis, invocation: &Invocation, rule: &Rule<'_>) -> Finding {
@@ -330,6 +339,7 @@ fn unknown_program(
     at: usize,
     invocation: &Invocation,
     selection: &Selection,
+    knowledge: &dyn Knowledge,
 ) -> Option<Finding> {
     if !invocation.program.is_empty() || selection.presets.is_empty() {
         return None;
@@ -340,7 +350,7 @@ fn unknown_program(
             program: name.to_owned(),
             ..invocation.clone()
         };
-        let found = rule_finding(analysis, at, &named, selection);
+        let found = rule_finding(analysis, at, &named, selection, knowledge);
         found.is_some_and(|finding| finding.severity >= Severity::High)
     });
     is_grave.then(|| Finding {

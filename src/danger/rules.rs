@@ -1,14 +1,13 @@
 //! Rules as data: the sections of `policies/rules/*.rules` and of files of a user's own. docs/rules.md tells the format.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
+use super::digest::Digest;
 use super::index;
 use super::pattern::Pattern;
 use super::presets::PRESETS;
-use super::section::Section;
-use super::section::sections;
+use super::section::{Section, sections};
 use crate::signal::Severity;
 
 /// One rule: what a command must not do, and what to do instead.
@@ -27,6 +26,16 @@ pub struct Rule<'t> {
     /// What can be done instead.
     pub instead: &'t str,
     pub(super) patterns: Vec<Pattern<'t>>,
+    /// Where one of them holds, the rule does not.
+    pub(super) unless: Vec<Pattern<'t>>,
+}
+
+impl Rule<'_> {
+    /// Whether an invocation breaks it. What excuses is asked last, for it may ask git and the disk.
+    pub(super) fn is_broken_by(&self, digest: &Digest<'_>) -> bool {
+        let any = |patterns: &[Pattern<'_>]| patterns.iter().any(|p| p.matches(digest));
+        any(&self.patterns) && !any(&self.unless)
+    }
 }
 
 /// What is wrong with a line of a file of rules.
@@ -85,7 +94,7 @@ pub(super) fn known(section: usize) -> &'static [Rule<'static>] {
         [const { OnceLock::new() }; index::SECTIONS];
     let rules = RULES.get(section);
     rules.map_or(&[], |rules| {
-        rules.get_or_init(|| read(&index::section(section), &mut Vec::new()))
+        rules.get_or_init(|| read(&index::section(section), None))
     })
 }
 
@@ -109,7 +118,7 @@ pub fn check(name: &str, text: &str) -> Vec<RuleFault> {
                 message,
             });
         }
-        for rule in read(&section, &mut faults) {
+        for rule in read(&section, Some(&mut faults)) {
             if !ids.insert(rule.id.clone()) {
                 let message = format!("the rule `{}` stands twice", rule.id);
                 faults.push(RuleFault {
@@ -123,11 +132,19 @@ pub fn check(name: &str, text: &str) -> Vec<RuleFault> {
     faults
 }
 
-/// Reads the rules of a section, as far as they are understood.
-pub(super) fn read<'t>(section: &Section<'t>, faults: &mut Vec<RuleFault>) -> Vec<Rule<'t>> {
+/// Reads the rules of a section, as far as they are understood; what is not is told where faults are asked for.
+pub(super) fn read<'t>(
+    section: &Section<'t>,
+    mut faults: Option<&mut Vec<RuleFault>>,
+) -> Vec<Rule<'t>> {
     let mut rules: Vec<Rule<'t>> = Vec::new();
     let mut began = 0;
-    let mut fault = |line, message| faults.push(RuleFault { line, message });
+    let is_checked = faults.is_some();
+    let mut fault = |line, message| {
+        if let Some(faults) = &mut faults {
+            faults.push(RuleFault { line, message });
+        }
+    };
     for (line, text) in (section.line + 1..).zip(section.body.lines()) {
         if text.trim().is_empty() || text.starts_with('#') {
             continue;
@@ -149,13 +166,20 @@ pub(super) fn read<'t>(section: &Section<'t>, faults: &mut Vec<RuleFault>) -> Ve
         };
         if let Some(reason) = inner.strip_prefix("why: ") {
             rule.reason = reason;
-        } else if let Some(instead) = inner.strip_prefix("try: ") {
+            continue;
+        }
+        if let Some(instead) = inner.strip_prefix("try: ") {
             rule.instead = instead;
-        } else {
-            match Pattern::new(inner) {
-                Ok(pattern) => rule.patterns.push(pattern),
-                Err(message) => fault(line, message),
-            }
+            continue;
+        }
+        let (conditions, kind) = match inner.strip_prefix("unless: ") {
+            Some(conditions) => (conditions, &mut rule.unless),
+            None => (inner, &mut rule.patterns),
+        };
+        let pattern = Pattern::new(conditions);
+        match is_checked.then(|| pattern.check()) {
+            Some(Err(message)) => fault(line, message),
+            _ => kind.push(pattern),
         }
     }
     if let Some(rule) = rules.last() {
@@ -189,6 +213,7 @@ fn head<'t>(preset: &'t str, line: &str, mut fault: impl FnMut(String)) -> Rule<
         reason: "",
         instead: "",
         patterns: Vec::new(),
+        unless: Vec::new(),
     }
 }
 

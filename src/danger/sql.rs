@@ -1,11 +1,15 @@
 //! SQL that a command line gives to a database: which statements lose data.
 
-use super::words::words;
+use super::words::{says_test, words};
 
 /// Whether a text holds a statement that drops, empties, changes all rows, or takes the server or its rights away.
 pub(super) fn loses_data(text: &str) -> bool {
-    statements(text).iter().any(|statement| {
-        is_losing(statement) || is_ruling(statement) || makes_losing(text, statement)
+    let all = statements(text);
+    let is_passing = |statement: &Vec<String>| drops_passing(statement, &all);
+    all.iter().any(|statement| {
+        is_losing(statement) && !is_passing(statement)
+            || is_ruling(statement)
+            || makes_losing(text, statement)
     })
 }
 
@@ -58,6 +62,28 @@ fn words_of(text: &str) -> Vec<String> {
     words
 }
 
+/// Whether a statement drops a database that is there for tests by its name, or a table that these statements made for as
+/// long as they run.
+fn drops_passing(statement: &[String], all: &[Vec<String>]) -> bool {
+    let ["drop", object, .., name] = &statement.iter().map(String::as_str).collect::<Vec<_>>()[..]
+    else {
+        return false;
+    };
+    let makes = |one: &Vec<String>| {
+        one.windows(4).any(|words| {
+            let [create, kind, table, made] = words else {
+                return false;
+            };
+            create == "create" && kind.starts_with("temp") && table == "table" && made == name
+        })
+    };
+    match *object {
+        "database" | "schema" => says_test(name),
+        "table" => says_test(name) || all.iter().any(makes),
+        _ => false,
+    }
+}
+
 fn is_losing(words: &[String]) -> bool {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let after_start = |start: &str| {
@@ -71,9 +97,17 @@ fn is_losing(words: &[String]) -> bool {
     if words.first() == Some(&"explain") && !words.contains(&"analyze") {
         return false;
     }
+    // Cypher: everything that a pattern without a condition finds.
+    if words.first() == Some(&"match") && words.contains(&"delete") {
+        return !words.contains(&"where") && !words.contains(&"?");
+    }
     if let Some(at) = after_start("drop") {
         let object = words.get(at + 1);
         return object.is_some_and(|object| words!("sql-objects").contains(object));
+    }
+    // A table made anew of no row of the one that it replaces.
+    if let ["create", "or", "replace", "table", ..] = words.as_slice() {
+        return words.ends_with(&["where", "false"]) || words.ends_with(&["limit", "0"]);
     }
     if let Some(at) = after_start("truncate") {
         return words.len() > at + 1;
@@ -170,6 +204,7 @@ mod tests {
             "DROP TABLE users",
             "drop database x;",
             "TRUNCATE users",
+            "CREATE OR REPLACE TABLE a.t AS SELECT * FROM a.t WHERE FALSE",
             "DELETE FROM users",
             "delete from users where 1=1",
             "SELECT 1; DELETE FROM users;",

@@ -102,6 +102,16 @@ pub(super) const fn split<const COUNT: usize>(
     parts
 }
 
+/// Whether one of the words of a name says that the thing is there for tests: `shop_test`, `e2e`.
+pub(super) fn says_test(name: &str) -> bool {
+    let mut parts = name.split(|c: char| !c.is_ascii_alphanumeric());
+    parts.any(|part| {
+        ["test", "tests", "testing", "e2e", "ci", "tmp", "scratch"]
+            .iter()
+            .any(|word| part.eq_ignore_ascii_case(word))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::find;

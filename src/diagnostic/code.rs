@@ -61,6 +61,7 @@ codes! {
     ControlClash "control-clash" "Two controls of one stage change one target.";
     MissingFact "missing-fact" "An oracle needs a fact that the trigger never has.";
     UnusedOracle "unused-oracle" "A script oracle that no binding uses.";
+    UnusedMark "unused-mark" "A mark that nothing asks for.";
     MisspeltFact "misspelt-fact" "A script asks for a fact that does not exist.";
     Untrusted "untrusted" "A binding runs programs of a project that is not trusted.";
 }

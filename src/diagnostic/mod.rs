@@ -10,12 +10,9 @@ pub use self::code::Code;
 pub use self::nearest::nearest;
 #[cfg(feature = "render")]
 pub use self::render::render;
-pub use self::source_map::FileId;
-pub use self::source_map::Source;
-pub use self::source_map::SourceMap;
+pub use self::source_map::{FileId, Source, SourceMap};
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How bad a diagnostic is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -64,7 +61,7 @@ pub struct Diagnostic {
     pub label: Option<Label>,
     /// Further places that explain the fault ("first defined here").
     pub related: Vec<Label>,
-    /// What was expected, and how to mend it.
+    /// What was expected, and how to fix it.
     pub help: Vec<String>,
 }
 

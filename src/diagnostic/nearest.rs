@@ -10,7 +10,7 @@ pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
             .flat_map(char::to_lowercase)
             .collect()
     };
-    // A name of many thousand characters is no misspelling, and the distance is quadratic.
+    // A name of many thousand characters is not a misspelling, and the distance is quadratic.
     if given.len() > 100 {
         return None;
     }

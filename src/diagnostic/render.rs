@@ -1,14 +1,8 @@
 //! Diagnostics as annotated source text, as rustc draws them.
 
-use annotate_snippets::AnnotationKind;
-use annotate_snippets::Level;
-use annotate_snippets::Renderer;
-use annotate_snippets::Snippet;
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
-use super::Diagnostic;
-use super::Label;
-use super::Severity;
-use super::SourceMap;
+use super::{Diagnostic, Label, Severity, SourceMap};
 
 /// Draws a diagnostic with the user's line and the place underlined.
 pub fn render(diagnostic: &Diagnostic, sources: &SourceMap, colour: bool) -> String {

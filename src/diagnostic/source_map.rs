@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Span;
 

@@ -5,17 +5,12 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::clock::Clock;
-use crate::event::Event;
-use crate::event::Trigger;
-use crate::fact::Facts;
+use super::names;
+use crate::event::{Event, Trigger};
+use crate::fact::{Fact, FactValue, Facts};
 use crate::policy::Binding;
 use crate::secret;
-use crate::signal::Action;
-use crate::signal::Intensity;
-use crate::signal::Origin;
-use crate::signal::Severity;
-use crate::signal::Signal;
-use crate::signal::Strength;
+use crate::signal::{Action, Intensity, Origin, Severity, Signal, Strength};
 use crate::signal_log::Chain;
 
 /// What became of the signals of one binding.
@@ -24,6 +19,25 @@ pub(super) struct Adjusted {
     pub(super) signals: Vec<Signal>,
     /// The answered signals whose answers held back or changed what was found.
     pub(super) waived: Vec<Uuid>,
+}
+
+/// Adds which arguments are meant where a condition asked where they come from: their names, never their text.
+pub(super) fn name_arguments(binding: &Binding, facts: &Facts, signals: &mut [Signal]) {
+    if signals.is_empty() || !binding.asks(Fact::ToolArgumentsFrom) {
+        return;
+    }
+    let past = facts.past();
+    let mut told = past.map_or_else(Vec::new, |past| past.told_by_others(facts));
+    if told.is_empty() && facts.get(Fact::ToolArgumentsFrom) == FactValue::Unknown {
+        let why = "where its arguments come from cannot be told, as not all results were seen";
+        told.push(why.to_owned());
+    }
+    if told.is_empty() {
+        return;
+    }
+    for signal in signals {
+        signal.payload.add_detail(&told.join("; "));
+    }
 }
 
 /// Adjusts the signals that a binding found by judging.
@@ -36,16 +50,20 @@ pub(super) fn adjust(
     if found.is_empty() {
         return Adjusted::default();
     }
-    let step = binding.escalate.as_ref().and_then(|escalation| {
-        let subject = counted_for(facts.event(), escalation.per_issue);
-        let violations = chain(facts, binding, subject).violations;
-        let tries = usize::try_from(violations).unwrap_or(usize::MAX);
-        let steps = &escalation.steps;
-        steps.get(tries).or_else(|| steps.last()).copied()
+    let event = facts.event();
+    let escalation = binding.escalate.as_ref().map(|escalation| {
+        let subject = counted_for(event, escalation.per_issue);
+        let chain = chain(facts, binding, subject);
+        (&escalation.steps, chain, event.object())
     });
     let found = found
         .into_iter()
         .map(|signal| {
+            let step = escalation.as_ref().and_then(|(steps, chain, object)| {
+                let violations = chain.violations(&signal.identity(object.as_deref()));
+                let tries = usize::try_from(violations).unwrap_or(usize::MAX);
+                steps.get(tries).or_else(|| steps.last()).copied()
+            });
             let ceiling = binding.ceiling.as_ref();
             let ceiling = ceiling.and_then(|ceiling| ceiling.of(facts, &signal));
             limited(signal, step, ceiling)
@@ -66,6 +84,7 @@ pub(super) fn adjust_settled(
     }
     let event = facts.event();
     let chain = chain(facts, binding, event.subject().unwrap_or_default());
+    let object = event.object();
     let now = clock.now();
     let mut adjusted = Adjusted::default();
     for mut signal in found {
@@ -76,16 +95,21 @@ pub(super) fn adjust_settled(
                 .iter()
                 .find(|w| w.fingerprint == fingerprint && w.action == action)
         };
+        let dismissed = || answered(Action::Acknowledge).or_else(|| answered(Action::Dismiss));
         match signal.intensity() {
             // The log does not tell who answered, and an agent's answer never lifts what is critical.
             _ if signal.severity == Some(Severity::Critical) => {}
-            Intensity::Prompt => {
-                if let Some(waiver) =
-                    answered(Action::Acknowledge).or_else(|| answered(Action::Dismiss))
-                {
-                    adjusted.waived.push(waiver.signal_id);
-                    continue;
-                }
+            Intensity::Prompt if let Some(waiver) = dismissed() => {
+                adjusted.waived.push(waiver.signal_id);
+                continue;
+            }
+            // What was answered as a prompt does not come back as the block that repeating it escalates to.
+            Intensity::Block
+                if binding.escalate.is_some()
+                    && let Some(waiver) = dismissed() =>
+            {
+                adjusted.waived.push(waiver.signal_id);
+                continue;
             }
             Intensity::Block if binding.overridable => {
                 if let Some(waiver) = answered(Action::ProceedWithRisk) {
@@ -99,18 +123,18 @@ pub(super) fn adjust_settled(
                     signal = signal.with_intensity(Intensity::Prompt);
                 }
             }
-            Intensity::Block | Intensity::Aid => {}
+            Intensity::Block | Intensity::Prompt | Intensity::Aid => {}
         }
         // What an oracle quotes reaches hosts, people and files: the one place that they all come from.
+        names::keep_on_lines(&mut signal, facts);
         secret::redact_payload(&mut signal.payload);
         signal.header.id = clock.new_id();
         signal.header.timestamp = now;
         signal.header.source = binding.oracle_name.to_string();
         signal.header.correlation_id = Some(
             chain
-                .correlation_id
-                .or_else(|| adjusted.signals.first().map(|s| s.header.id))
-                .unwrap_or(signal.header.id),
+                .find(&signal.identity(object.as_deref()))
+                .map_or(signal.header.id, |found| found.correlation_id),
         );
         event.trigger.name().clone_into(&mut signal.context.hook);
         signal.context.issue_id.clone_from(&event.issue_id);
@@ -125,10 +149,10 @@ pub(super) fn adjust_settled(
     adjusted
 }
 
-/// Whether a binding has given a signal in this session (or for this issue) since it last accepted.
-pub(super) fn was_told(binding: &Binding, facts: &Facts) -> bool {
+/// Whether somebody was told in this session (or for this issue) that a binding could not judge for this reason.
+pub(super) fn was_told(binding: &Binding, facts: &Facts, identity: &str) -> bool {
     let subject = facts.event().subject().unwrap_or_default();
-    chain(facts, binding, subject).violations > 0
+    chain(facts, binding, subject).find(identity).is_some()
 }
 
 fn chain(facts: &Facts, binding: &Binding, subject: &str) -> Chain {
@@ -170,14 +194,18 @@ fn limited(signal: Signal, step: Option<Strength>, ceiling: Option<Strength>) ->
 /// Lets a stop through that has been blocked often enough, so that no agent runs for ever.
 pub(super) fn limit_stop_blocks(signals: &mut [Signal], facts: &Facts, most: u32) {
     let event = facts.event();
-    if event.trigger != Trigger::PreAgentTurnStop {
+    if !event.trigger.is_stop() {
         return;
     }
     let blocked = signals.iter().any(|s| s.intensity() == Intensity::Block);
     let Some(session) = event.session_id.as_deref().filter(|_| blocked) else {
         return;
     };
-    let in_a_row = facts.history().stop_blocks(session);
+    let history = facts.history();
+    let in_a_row = match event.trigger {
+        Trigger::PreAgentTurnStop => history.stop_blocks(session),
+        trigger => history.stopped(trigger, session),
+    };
     if in_a_row < most {
         return;
     }

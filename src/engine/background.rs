@@ -3,20 +3,13 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::Engine;
-use super::State;
-use super::adjust;
-use super::block_on;
-use super::evaluation::judged_report;
-use super::evaluation::micros;
-use super::evaluation::permitted;
-use super::schedule;
+use super::evaluation::{judged_report, micros, permitted};
+use super::{Engine, State, adjust, block_on, schedule};
 use crate::fact::Facts;
 use crate::oracle::OracleError;
 use crate::policy::Binding;
 use crate::signal::Intensity;
-use crate::verdict::Decision;
-use crate::verdict::Verdict;
+use crate::verdict::{Decision, Verdict};
 
 impl Engine {
     /// Starts a binding whose result is not waited for: by the host program's own way, else on a thread.
@@ -29,9 +22,9 @@ impl Engine {
         facts: &Arc<Facts>,
         binding: &Arc<Binding>,
     ) -> Result<(), OracleError> {
-        if binding.needs_trust {
+        if binding.runs_programs {
             // It is asked again where it runs, which is later.
-            state.trusts(binding).map_err(OracleError::Untrusted)?;
+            state.trusts(binding)?;
         }
         if let Some(start) = &self.shared.background {
             start(facts.event(), &binding.id);
@@ -58,6 +51,7 @@ pub(super) async fn run(
         facts: facts.clone(),
         state_dir: engine.shared.state_dir.clone(),
         trust: state.trust().clone(),
+        guards: state.guards().clone(),
         deadline: None,
     };
     let clock = &*engine.shared.clock;

@@ -1,35 +1,20 @@
 //! EngineBuilder: puts an engine together.
 
 use std::fmt;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::RwLock;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, RwLock};
 
-use super::Clock;
-use super::Engine;
-use super::SystemClock;
-use super::state::EngineError;
-use super::state::LogTarget;
-use super::state::Origin;
+use super::given::{Background, EngineError, LogTarget, MakeWorkspace, Origin};
+use super::places::project_dir;
 use super::state::State;
-use sha2::Digest as _;
-
-use crate::config::Locations;
-use crate::config::Settings;
-use crate::event::Event;
+use super::{Clock, Engine, Keeper, SystemClock};
+use crate::config::{Config, Locations, Target};
 use crate::event::Trigger;
-use crate::oracle::Catalog;
-use crate::oracle::Definition;
-use crate::oracle::Oracle;
+use crate::oracle::rhai::BUNDLED;
+use crate::oracle::{Catalog, Definition, Oracle, folded_name};
+use crate::session::Store;
 use crate::signal_log::History;
 use crate::workspace::Workspace;
-
-/// Starts an `async: true` binding in the host program's own way; it is given the event and the binding's id.
-pub type Background = Arc<dyn Fn(&Event, &str) + Send + Sync>;
-
-/// Makes the workspace of one event.
-pub type MakeWorkspace = Arc<dyn Fn(&Settings) -> Arc<dyn Workspace> + Send + Sync>;
 
 /// Puts an engine together: where the policy comes from, which oracles there are, where the log goes.
 #[derive(Default)]
@@ -48,6 +33,8 @@ pub struct EngineBuilder {
     script_dirs: Vec<PathBuf>,
     report_skipped: bool,
     only: Option<Trigger>,
+    keeper: Option<Keeper>,
+    by_event_time: bool,
 }
 
 impl fmt::Debug for EngineBuilder {
@@ -186,6 +173,20 @@ impl EngineBuilder {
         self
     }
 
+    /// Sets where what marks count is kept; by default in the user's state directory, and nowhere without locations.
+    #[must_use]
+    pub fn keeper(mut self, keeper: Keeper) -> Self {
+        self.keeper = Some(keeper);
+        self
+    }
+
+    /// Counts by the times that the events tell, where they tell one: for events of the past.
+    #[must_use]
+    pub const fn by_event_time(mut self) -> Self {
+        self.by_event_time = true;
+        self
+    }
+
     /// Makes the engine. A policy with faults makes one too: it blocks what has not happened yet, and says why.
     ///
     /// # Errors
@@ -197,6 +198,12 @@ impl EngineBuilder {
             Origin::Files(l) => (l.home.clone(), l.environment.clone(), project_dir(l)),
             Origin::Text(_) => (None, None, root.join(".ahp")),
         };
+        let keeper = self.keeper.unwrap_or_else(|| match &origin {
+            Origin::Files(l) => (l.state_dir.as_deref()).map_or(Keeper::Nowhere, |dir| {
+                Keeper::Files(Store::new(dir, &l.project_root))
+            }),
+            Origin::Text(_) => Keeper::Nowhere,
+        });
         let log = match (&origin, self.log) {
             // A policy without files has no place of its own to log to.
             (Origin::Text(_), LogTarget::AsSettings) => LogTarget::Nowhere,
@@ -217,6 +224,8 @@ impl EngineBuilder {
             script_dirs: self.script_dirs,
             report_skipped: self.report_skipped,
             only: self.only,
+            keeper,
+            by_event_time: self.by_event_time,
             state: RwLock::new(None),
         };
         let state = Arc::new(State::load(&shared));
@@ -243,6 +252,8 @@ pub(super) struct Shared {
     pub(super) script_dirs: Vec<PathBuf>,
     pub(super) report_skipped: bool,
     pub(super) only: Option<Trigger>,
+    pub(super) keeper: Keeper,
+    pub(super) by_event_time: bool,
     state: RwLock<Option<Arc<State>>>,
 }
 
@@ -265,8 +276,11 @@ impl Shared {
             .unwrap_or_else(std::sync::PoisonError::into_inner)
             .clone();
         match current {
-            Some(state) if state.is_current() => state,
-            _ => {
+            Some(state) if state.is_current(&*self.clock) => state,
+            current => {
+                if current.is_some() {
+                    tracing::info!("reads the policy of {} again", self.root.display());
+                }
                 let state = Arc::new(State::load(self));
                 *self
                     .state
@@ -275,6 +289,26 @@ impl Shared {
                 state
             }
         }
+    }
+
+    /// Whether a binding names an oracle that the program does not bring along, which may be a script.
+    pub(super) fn has_own_scripts(&self, config: &Config) -> bool {
+        let mut enabled = config
+            .bindings
+            .values()
+            .flatten()
+            .filter(|spec| spec.enabled);
+        !config.marks.is_empty()
+            && enabled.any(|spec| match &spec.target {
+                Target::Oracle(name) => {
+                    let named = folded_name(name);
+                    self.catalog.find(name).is_none()
+                        && !BUNDLED
+                            .iter()
+                            .any(|script| folded_name(script.name) == named)
+                }
+                Target::Hook(_) | Target::Found { .. } => false,
+            })
     }
 
     /// Makes the workspace of one event.
@@ -288,27 +322,5 @@ impl Shared {
     /// Returns the root of the project.
     pub(super) fn root(&self) -> &Path {
         &self.root
-    }
-}
-
-/// Returns where the engine keeps what it writes for a project: its `.ahp/`; for a project without one, a folder of
-/// its own in the user's directory, so that a user's policy leaves no trace in other people's repositories.
-pub(super) fn project_dir(locations: &Locations) -> PathBuf {
-    let own = locations.project_root.join(".ahp");
-    if own.is_dir() {
-        return own;
-    }
-    match &locations.user_dir {
-        Some(user) => {
-            let root = locations.project_root.to_string_lossy();
-            let name = locations
-                .project_root
-                .file_name()
-                .map_or_else(|| "root".to_owned(), |n| n.to_string_lossy().into_owned());
-            let mut digest = crate::signal::hex(&sha2::Sha256::digest(root.as_bytes()));
-            digest.truncate(12);
-            user.join("projects").join(format!("{name}-{digest}"))
-        }
-        None => own,
     }
 }

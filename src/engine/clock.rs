@@ -1,11 +1,9 @@
 //! Clock: the time and the ids that signals get; fixed in tests.
 
 use std::fmt;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use chrono::DateTime;
-use chrono::Utc;
+use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 /// Where the engine gets the time and new ids from.

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use crate::config::Bypass;
-use crate::event::Event;
-use crate::event::Trigger;
+use crate::event::{Event, Trigger};
 use crate::fact::Facts;
 use crate::signal::Signal;
 

@@ -2,34 +2,19 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use foldhash::fast::RandomState;
 
-use super::Engine;
-use super::Found;
-use super::State;
-use super::adjust;
 use super::adjust::Adjusted;
-use super::failure;
-use super::modify;
-use super::schedule;
+use super::{Engine, Found, State, adjust, failure, modify, schedule};
 use crate::config::OnBlock;
-use crate::event::Event;
-use crate::event::ToolCall;
+use crate::event::{Event, ToolCall};
 use crate::fact::Facts;
 use crate::oracle::OracleError;
-use crate::policy::Binding;
-use crate::policy::Selection;
-use crate::policy::TriggerPolicy;
-use crate::signal::Intensity;
-use crate::signal::Modification;
-use crate::signal::Signal;
-use crate::verdict::BindingReport;
-use crate::verdict::Decision;
-use crate::verdict::Outcome;
-use crate::verdict::Verdict;
+use crate::policy::{Binding, Selection, TriggerPolicy};
+use crate::signal::{Intensity, Modification, Signal};
+use crate::verdict::{BindingReport, Decision, Outcome, Verdict};
 
 /// The evaluation of one event, as it goes from stage to stage.
 pub(super) struct Evaluation<'a> {
@@ -158,6 +143,7 @@ impl<'a> Evaluation<'a> {
             facts: self.facts.clone(),
             state_dir: self.engine.shared.state_dir.clone(),
             trust: self.state.trust().clone(),
+            guards: self.state.guards().clone(),
             deadline: self.deadline,
         };
         let mut judged = permitted(self.state, now, &context).await;
@@ -172,7 +158,7 @@ impl<'a> Evaluation<'a> {
                 modify::fit(&mut signals, &self.facts)?;
                 Ok(signals)
             });
-            let (adjusted, error) = match fitted {
+            let (mut adjusted, error) = match fitted {
                 Ok(signals) => {
                     if binding.blocks_as_found() {
                         self.found.keep(&signals);
@@ -182,6 +168,7 @@ impl<'a> Evaluation<'a> {
                 }
                 Err(error) => (self.failed(binding, &error), Some(error.to_string())),
             };
+            adjust::name_arguments(binding, &self.facts, &mut adjusted.signals);
             self.found.keep(&adjusted.signals);
             let report = judged_report(binding, error, judged.duration, &adjusted);
             self.report(binding.place, report);
@@ -214,7 +201,7 @@ impl<'a> Evaluation<'a> {
     /// Returns what stands for a judgement that was not made.
     fn failed(&self, binding: &Binding, error: &OracleError) -> Adjusted {
         let trigger = self.facts.event().trigger;
-        let told_before = || adjust::was_told(binding, &self.facts);
+        let told_before = |identity: &str| adjust::was_told(binding, &self.facts, identity);
         let signal = failure::signal(binding, error, trigger, told_before);
         let clock = &*self.engine.shared.clock;
         adjust::adjust_settled(signal.into_iter().collect(), binding, &self.facts, clock)
@@ -269,7 +256,9 @@ impl<'a> Evaluation<'a> {
                     }),
                     ..event.clone()
                 };
-                self.facts = self.engine.facts(self.state, Arc::new(event));
+                self.facts = self
+                    .engine
+                    .facts_again(self.state, Arc::new(event), &self.facts);
                 self.changes += 1;
                 self.changed_by = changed_by;
                 self.select_again();
@@ -398,13 +387,13 @@ pub(super) async fn permitted(
     let mut refused = Vec::new();
     let mut due = Vec::with_capacity(bindings.len());
     for binding in bindings {
-        if binding.needs_trust {
+        if binding.runs_programs {
             match state.trusts(&binding) {
                 Ok(permit) => permits.push((binding.id.clone(), permit)),
                 Err(why) => {
                     refused.push(schedule::Judged {
                         binding,
-                        result: Err(OracleError::Untrusted(why)),
+                        result: Err(why),
                         duration: Duration::ZERO,
                     });
                     continue;

@@ -1,12 +1,9 @@
 //! What stands in the place of a judgement that was not made.
 
 use crate::event::Trigger;
-use crate::oracle::InPlace;
-use crate::oracle::NotJudged;
-use crate::oracle::OracleError;
+use crate::oracle::{InPlace, NotJudged, OracleError};
 use crate::policy::Binding;
-use crate::signal::Severity;
-use crate::signal::Signal;
+use crate::signal::{Severity, Signal, digest};
 
 /// How a person approves what the project would run.
 pub(super) const TO_TRUST: [&str; 2] = [
@@ -19,7 +16,7 @@ pub(super) fn signal(
     binding: &Binding,
     error: &OracleError,
     trigger: Trigger,
-    told_before: impl Fn() -> bool,
+    told_before: impl Fn(&str) -> bool,
 ) -> Option<Signal> {
     let reason = error.reason();
     let (name, source) = (&binding.oracle_name, &binding.source);
@@ -42,9 +39,15 @@ pub(super) fn signal(
             format!("`{name}` could not judge ({source}): {error}"),
             [
                 format!("Put right what made `{name}` fail, and try again"),
-                format!(
-                    "Or say what its failure means by `on_error: allow|prompt|block` at {source}"
-                ),
+                if binding.oracle.factory().front_matter().is_some() {
+                    format!(
+                        "Or say what its failure means in hooks.yaml: `- {{hook: {name}, on_error: allow|prompt|block}}`"
+                    )
+                } else {
+                    format!(
+                        "Or say what its failure means by `on_error: allow|prompt|block` at {source}"
+                    )
+                },
             ],
         ),
     };
@@ -55,6 +58,7 @@ pub(super) fn signal(
         InPlace::Warn if matches!(error, OracleError::NoProgram(_)) => InPlace::Prompt,
         in_place => in_place,
     };
+    let told_before = || told_before(&digest([kind, &*binding.id]));
     let signal = match in_place {
         // Nobody would ever learn that a hook, which lets pass what it fails to judge, has stopped guarding.
         InPlace::Warn if is_hook => Signal::aid(kind, text),
@@ -75,6 +79,7 @@ pub(super) fn signal(
         signal
             .severity(severity)
             .steps(steps)
+            .about(kind, &*binding.id)
             .fingerprint([kind, &*binding.id]),
     )
 }

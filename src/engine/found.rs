@@ -1,11 +1,8 @@
 //! Found: the blocks that an evaluation has come to so far, which stand also if it never ends.
 
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::signal::Intensity;
-use crate::signal::Signal;
+use crate::signal::{Intensity, Signal};
 
 /// The blocks that an evaluation has come to so far; a clone sees the same.
 #[derive(Clone, Debug, Default)]

@@ -1,36 +1,22 @@
 //! Finder: oracles by name, in the catalog, among scripts and among HOOK.md hooks, and what of them may run.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::OnceLock;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
-use crate::config::BindingSpec;
-use crate::config::Config;
-use crate::config::LayerSource;
-use crate::config::Locations;
-use crate::config::OnError;
-use crate::config::Override;
-use crate::config::Provenance;
-use crate::config::Settings;
-use crate::config::Target;
-use crate::diagnostic::Code;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::SourceMap;
-use crate::diagnostic::Span;
+use crate::config::{
+    BindingSpec, Config, LayerSource, Locations, OnError, Override, Provenance, Settings, Target,
+};
+use crate::diagnostic::{Code, Diagnostic, SourceMap, Span};
 use crate::event::Trigger;
+use crate::guard::GuardedDir;
 use crate::hook_md;
-use crate::hook_md::Hook;
-use crate::hook_md::Hooks;
-use crate::hook_md::Places;
-use crate::oracle::Catalog;
-use crate::oracle::Factory;
-use crate::oracle::Lookup;
+use crate::hook_md::{Hook, Hooks, Origin, Places};
 use crate::oracle::external::HookFactory;
 use crate::oracle::rhai::Library;
+use crate::oracle::{Catalog, Factory, Lookup, OracleError};
 use crate::policy::Binding;
 use crate::signal::Signal;
-use crate::trust::Permit;
-use crate::trust::Trust;
+use crate::trust::{Permit, Trust};
 
 /// HOOK.md hooks run after all bindings, each in a stage of its own: the first that blocks stops the rest.
 const AFTER_ALL: i64 = i64::MAX / 2;
@@ -62,6 +48,8 @@ impl Finder {
         locations: Option<&Locations>,
         script_dirs: &[PathBuf],
         config: &Config,
+        programs: &[PathBuf],
+        bundle: Option<&Path>,
     ) -> Self {
         let settings = &config.settings;
         let is_projects_own = |key: &str| {
@@ -74,9 +62,17 @@ impl Finder {
             .map(|dir| dir.join("oracles"));
         let places = locations.and_then(|l| {
             let usual = Places::new(l.user_hooks.as_deref(), &root).cached_in(l.cache_dir.clone());
+            let bundled = bundle
+                .map(|dir| dir.join("hooks"))
+                .filter(|dir| dir.is_dir());
             if !settings.agent_hooks {
-                return is_projects_own("agent_hooks").then(|| usual.locked());
+                let locked = is_projects_own("agent_hooks").then(|| usual.locked());
+                return match bundled {
+                    Some(dir) => Some(locked.unwrap_or_default().bundled(dir)),
+                    None => locked,
+                };
             }
+            let usual = bundled.into_iter().fold(usual, Places::bundled);
             // What the project names is the project's, wherever it lies; what lies in it is so too.
             let named_by_project = is_projects_own("agent_hooks");
             let further = settings.agent_hook_dirs.iter();
@@ -88,19 +84,32 @@ impl Finder {
         });
         let trust = match locations {
             Some(l) if !l.trust_all || settings.forbid.contains(&Override::Trust) => {
-                Trust::of(&root, l.state_dir.as_deref())
-                    .covering(&settings.agent_hook_dirs, &settings.issues)
+                Trust::of(&root, l.state_dir.as_deref()).covering(
+                    settings.agent_hook_dirs.iter().chain(programs),
+                    &settings.issues,
+                )
             }
             _ => Trust::everything(),
         };
         let named = settings.oracles.iter().filter(|dir| {
             !is_projects_own("oracles") && dir.is_absolute() && !dir.starts_with(&root)
         });
-        let outside = named.cloned().chain(of_user.clone());
+        let of_bundle = bundle.map(|dir| dir.join("oracles"));
+        let outside = of_bundle.iter().chain(named).cloned();
+        let outside = outside.chain(of_user.clone());
+        let further = of_bundle.iter().cloned().chain(of_user);
+        let scripts = Library::new(&root, directories.chain(further));
+        let is_held = |l: &Locations| {
+            let trusts_all = l.trust_all && !settings.forbid.contains(&Override::Trust);
+            settings.ratchet && !trusts_all
+        };
         Self {
             catalog,
             scripts_of_user: Library::new(&root, outside),
-            scripts: Library::new(&root, directories.chain(of_user)),
+            scripts: match locations.filter(|l| is_held(l)) {
+                Some(locations) => scripts.held_to_approved(locations),
+                None => scripts,
+            },
             places,
             hooks: OnceLock::new(),
             trust,
@@ -108,9 +117,24 @@ impl Finder {
         }
     }
 
+    /// Returns the scripts that were asked for and speak as they were approved.
+    pub(super) fn held_scripts(&self) -> Vec<String> {
+        self.scripts.held()
+    }
+
     /// Returns what of the project may run.
     pub(super) const fn trust(&self) -> &Trust {
         &self.trust
+    }
+
+    /// Returns where the scripts and hooks of this policy lie.
+    pub(super) fn guarded(&self) -> impl Iterator<Item = GuardedDir> {
+        let scripts = [&self.scripts, &self.scripts_of_user];
+        let scripts = scripts.into_iter().flat_map(Library::directories);
+        let hooks = self.places.iter().flat_map(|places| &places.dirs);
+        scripts
+            .map(|dir| GuardedDir::of(dir, "*.rhai"))
+            .chain(hooks.map(|place| GuardedDir::whole(&place.dir)))
     }
 
     /// Whether the trust, the hooks and the scripts that were read are still as they were.
@@ -195,16 +219,16 @@ impl Finder {
                 name: hook.name().to_owned(),
                 dir: hook.dir.clone(),
             };
-            let layer = if hook.origin.is_of_project() {
-                LayerSource::Project
-            } else {
-                LayerSource::User
+            let layer = match hook.origin {
+                Origin::Bundle => LayerSource::Bundle,
+                origin if origin.is_of_project() => LayerSource::Project,
+                _ => LayerSource::User,
             };
             BindingSpec {
                 priority: AFTER_ALL.saturating_add(i64::try_from(n).unwrap_or(i64::MAX)),
                 is_async: hook.front.is_async,
                 timeout: Some(hook.front.timeout),
-                locked: hook.front.is_locked(),
+                locked: hook.is_locked(),
                 ..BindingSpec::unwritten(id, target, layer, span)
             }
         });
@@ -242,10 +266,10 @@ impl Finder {
     }
 
     /// Whether a binding may run the programs that its project brings.
-    pub(super) fn trusts(&self, binding: &Binding) -> Result<Permit, String> {
-        self.trust
-            .permits_binding(binding.oracle.config())
-            .map_err(|reason| format!("`{}` ({}): {reason}", binding.oracle_name, binding.source))
+    pub(super) fn trusts(&self, binding: &Binding) -> Result<Permit, OracleError> {
+        let (config, is_of_project) = (binding.oracle.config(), binding.is_of_project);
+        let permitted = self.trust.permits_binding(config, is_of_project);
+        permitted.map_err(|why| OracleError::Untrusted(why.to_string()))
     }
 }
 
@@ -310,7 +334,7 @@ impl Lookup for Finder {
         }
         if let Some(hook) = self.hook_meant(name, bound_by) {
             return match bound_by.provenance.iter().find(|p| p.layer.is_of_project()) {
-                Some(by) if hook.front.is_locked() && !hook.origin.is_of_project() => {
+                Some(by) if hook.is_locked() && !hook.origin.is_of_project() => {
                     Err(Box::new(locked(hook, by)))
                 }
                 _ => Ok(Arc::new(HookFactory::new(hook.clone()))),

@@ -8,51 +8,44 @@ mod derive;
 mod evaluation;
 mod failure;
 mod found;
+mod given;
 mod lookup;
 mod modify;
+mod names;
 mod origins;
+mod past;
+mod places;
 mod prepared;
 mod schedule;
+mod signed;
 mod state;
 
-pub use self::builder::Background;
 pub use self::builder::EngineBuilder;
-pub use self::builder::MakeWorkspace;
-pub use self::clock::Clock;
-pub use self::clock::FixedClock;
-pub use self::clock::SystemClock;
+pub use self::clock::{Clock, FixedClock, SystemClock};
 pub use self::found::Found;
+pub use self::given::{Background, EngineError, MakeWorkspace};
+pub use self::past::{Keeper, MarkNow, Memory};
+pub use self::places::log_place;
 pub use self::prepared::Prepared;
 pub use self::schedule::block_on;
-pub use self::state::EngineError;
 pub use self::state::State;
-pub use self::state::log_path;
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde_json::Map;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use self::evaluation::Evaluation;
-use self::evaluation::micros;
-use crate::config::Environment;
-use crate::config::Locations;
-use crate::config::Override;
+use self::evaluation::{Evaluation, micros};
+use self::past::EventPast;
+use crate::config::{Environment, Locations, Override};
 use crate::event::Event;
-use crate::fact::Facts;
-use crate::fact::FactsSeed;
+use crate::fact::{Facts, FactsSeed};
 use crate::policy::Selection;
-use crate::signal::Action;
-use crate::signal::Actor;
-use crate::signal::Response;
-use crate::signal::Signal;
-use crate::signal_log::Answer;
-use crate::signal_log::RespondError;
-use crate::signal_log::respond;
-use crate::verdict::Decision;
-use crate::verdict::Verdict;
+use crate::session::Going;
+use crate::signal::{Action, Actor, Response, Signal};
+use crate::signal_log::{Answer, RespondError, respond};
+use crate::verdict::{Decision, Verdict};
 
 /// Evaluates events against the policy of one project.
 ///
@@ -89,6 +82,32 @@ pub struct Evaluated {
     pub verdict: Verdict,
 }
 
+/// An event that was judged, and of which nobody has noted yet what came of it.
+struct Judged {
+    facts: Arc<Facts>,
+    verdict: Verdict,
+}
+
+impl Judged {
+    /// Notes what came of the event; whether what it brought along was stopped, so that it does not happen either.
+    fn settled(self, is_stopped: bool) -> Verdict {
+        if let Some(past) = self.facts.past() {
+            let going = going(self.verdict.decision);
+            past.settle(&self.facts, going.filter(|_| !is_stopped));
+        }
+        self.verdict
+    }
+}
+
+/// Returns how far an event comes that was decided upon; none where it was stopped.
+const fn going(decision: Decision) -> Option<Going> {
+    match decision {
+        Decision::None | Decision::Allow => Some(Going::Gone),
+        Decision::Ask => Some(Going::Asked),
+        Decision::Block => None,
+    }
+}
+
 impl Engine {
     /// Begins to make an engine.
     pub fn builder() -> EngineBuilder {
@@ -106,7 +125,8 @@ impl Engine {
         Self::builder().locations(locations).build()
     }
 
-    /// Answers a signal of the project's log, as the agent: by the signal's id, four or more digits of it, or `last`.
+    /// Answers a signal of the project's log, as the agent: by the signal's id, four or more digits of it, or `last`, which
+    /// means all that are open of the newest verdict.
     ///
     /// # Errors
     /// There is no log, no such signal, or the action does not answer signals of that intensity.
@@ -115,7 +135,7 @@ impl Engine {
         signal: &str,
         action: Action,
         details: Map<String, Value>,
-    ) -> Result<Response, RespondError> {
+    ) -> Result<Vec<Response>, RespondError> {
         let state = self.state();
         let log = state.signal_log().ok_or(RespondError::Nothing)?;
         let answer = Answer {
@@ -123,8 +143,8 @@ impl Engine {
             details,
             by: Actor::Agent,
         };
-        let record = respond(log, signal, answer, self.shared.clock.now())?;
-        Ok(record.response)
+        let records = respond(log, signal, answer, self.shared.clock.now())?;
+        Ok(records.into_iter().map(|record| record.response).collect())
     }
 
     /// Returns the policy in force, read again if a file that it came from has changed.
@@ -150,8 +170,10 @@ impl Engine {
         let state = self.state();
         let event = Arc::new(event);
         let facts = self.facts(&state, event);
-        self.judge(&state, facts, Vec::new(), deadline, &Found::default())
-            .await
+        let judged = self
+            .judge(&state, facts, Vec::new(), deadline, &Found::default())
+            .await;
+        judged.settled(false)
     }
 
     /// Evaluates an event and the issue events that its command line brings with it: `monoco issue submit` inside
@@ -170,8 +192,35 @@ impl Engine {
             &event,
         )];
         let facts = self.facts(&state, Arc::new(event));
-        self.judge(&state, facts, extra, None, &Found::default())
-            .await
+        let judged = self
+            .judge(&state, facts, extra, None, &Found::default())
+            .await;
+        judged.settled(false)
+    }
+
+    #[doc(hidden)]
+    /// Has marks count an event that nobody judges: one of the past, of which it is known that it happened.
+    pub fn note(&self, event: Event) {
+        let facts = self.facts(&self.state(), Arc::new(event));
+        if let Some(past) = facts.past() {
+            past.begin(&facts);
+            past.settle(&facts, Some(Going::Gone));
+        }
+    }
+
+    #[doc(hidden)]
+    /// Forgets what marks have counted in this process: some of what happened cannot be told any more.
+    pub fn lose_past(&self) {
+        self.shared.keeper.lose();
+    }
+
+    #[doc(hidden)]
+    /// Returns what each mark is now, for an event that asks.
+    pub fn marks_at(&self, event: Event) -> Vec<MarkNow> {
+        let state = self.state();
+        let facts = self.facts(&state, Arc::new(event));
+        let marks = state.policy().marks().iter();
+        marks.map(|mark| MarkNow::of(mark, &facts)).collect()
     }
 
     #[doc(hidden)]
@@ -192,9 +241,38 @@ impl Engine {
     #[doc(hidden)]
     /// Makes the facts of an event.
     pub fn facts(&self, state: &State, event: Arc<Event>) -> Arc<Facts> {
+        let policy = state.policy();
+        if policy.marks().is_empty() && !policy.asks_age() && !policy.asks_origins() {
+            return Arc::new(self.facts_alone(state, event));
+        }
+        let clock = &self.shared.clock;
+        let told = event.timestamp.filter(|_| self.shared.by_event_time);
+        let past = EventPast::new(
+            policy.marks().clone(),
+            policy.asks_age(),
+            (policy.asks_origins()).then(|| policy.settings().provenance.clone()),
+            self.shared.keeper.clone(),
+            clock.clone(),
+            told.unwrap_or_else(|| clock.now()),
+        );
+        Arc::new(self.facts_alone(state, event).with_past(Arc::new(past)))
+    }
+
+    /// Makes the facts of an event as a control has left it: what happened before is what it was.
+    fn facts_again(&self, state: &State, event: Arc<Event>, before: &Facts) -> Arc<Facts> {
+        let facts = self.facts_alone(state, event);
+        Arc::new(match before.past() {
+            Some(past) => facts.with_past(past.clone()),
+            None => facts,
+        })
+    }
+
+    /// Makes the facts of an event without what happened before.
+    fn facts_alone(&self, state: &State, event: Arc<Event>) -> Facts {
         let shared = &self.shared;
+        let event = names::bounded(event);
         let settings = state.policy().settings();
-        Arc::new(Facts::new(FactsSeed {
+        Facts::new(FactsSeed {
             environment: event
                 .environment
                 .clone()
@@ -206,10 +284,11 @@ impl Engine {
                 .unwrap_or_else(|| "development".to_owned()),
             time: event.timestamp.unwrap_or_else(|| shared.clock.now()),
             home: shared.home.clone(),
+            trusted_hosts: [&*settings.trusted_hosts, &*settings.project_hosts].concat(),
             workspace: shared.workspace(state),
             history: state.history(),
             event,
-        }))
+        })
     }
 
     /// Returns the bindings that an event is to meet.
@@ -229,22 +308,34 @@ impl Engine {
         extra: Vec<Signal>,
         deadline: Option<Instant>,
         found: &Found,
-    ) -> Verdict {
+    ) -> Judged {
         let started = Instant::now();
         let trigger = facts.event().trigger;
+        if let Some(past) = facts.past() {
+            past.begin(&facts);
+        }
         let selection = Self::bindings(state, &facts);
         let own = state.own_signals(&facts);
+        let lost = facts
+            .past()
+            .and_then(|past| state::lost_past(&facts, &**past));
         let mut evaluation = Evaluation::new(self, state, facts, selection, deadline, found);
         evaluation.add_faults();
         for (name, signal) in own {
             evaluation.add_extra(vec![signal], name, "configuration");
         }
         evaluation.add_extra(extra, "bypass", "settings.bypass");
+        evaluation.add_extra(lost.into_iter().collect(), "session-state", "sessions");
         evaluation.add_extra(state.invalid_hooks(trigger), "hook-md", ".agents/hooks");
         evaluation.run().await;
-        let (verdict, facts, skipped) = evaluation.verdict();
-        self.finish(state, &facts, verdict, skipped, started, deadline)
-            .await
+        let (mut verdict, facts, skipped) = evaluation.verdict();
+        if let Some(past) = facts.past() {
+            verdict.marks = past.record(&facts, going(verdict.decision));
+        }
+        let verdict = self
+            .finish(state, &facts, verdict, skipped, started, deadline)
+            .await;
+        Judged { facts, verdict }
     }
 
     /// Puts the time and the log to a verdict.

@@ -4,15 +4,10 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::event::Field;
-use crate::event::decoded;
+use crate::event::{Field, decoded};
 use crate::fact::Facts;
 use crate::oracle::OracleError;
-use crate::signal::Intensity;
-use crate::signal::Modification;
-use crate::signal::Payload;
-use crate::signal::Severity;
-use crate::signal::Signal;
+use crate::signal::{Intensity, Modification, Payload, Severity, Signal};
 
 /// Names each change of a tool's input by the place where this host has it.
 ///

@@ -1,10 +1,9 @@
 //! Origins: the files that a policy came from, as they were when it was read.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::config::Approved;
-use crate::config::Locations;
+use crate::config::{Approved, Bundle, Locations};
 use crate::diagnostic::SourceMap;
 use crate::stamp::Stamp;
 
@@ -21,6 +20,7 @@ impl Origins {
             layers
                 .map(|(_, path)| path)
                 .chain(approved)
+                .chain(Bundle::files(locations))
                 .map(stamped)
                 .collect(),
         )
@@ -39,6 +39,11 @@ impl Origins {
         // Many bindings come from one file.
         let paths: BTreeSet<PathBuf> = files.collect();
         self.0.extend(paths.into_iter().map(stamped));
+    }
+
+    /// Returns their paths.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.0.iter().map(|(path, _)| path.as_path())
     }
 
     /// Whether all of them are still as they were.

@@ -3,12 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::Engine;
-use super::Evaluated;
-use super::Found;
-use super::State;
-use super::derive;
 use super::derive::Derived;
+use super::{Engine, Evaluated, Found, State, derive};
 use crate::event::Event;
 use crate::fact::Facts;
 use crate::signal::Signal;
@@ -63,11 +59,11 @@ impl Prepared {
             found,
         } = self;
         let event = facts.shared_event();
-        let verdict = engine
+        let judged = engine
             .judge(&state, facts, Vec::new(), deadline, &found)
             .await;
-        let mut stopped = verdict.decision == Decision::Block;
-        let mut all = vec![Evaluated { event, verdict }];
+        let mut stopped = judged.verdict.decision == Decision::Block;
+        let mut all = vec![(event, judged)];
         for issue in derived {
             if stopped {
                 break;
@@ -80,10 +76,16 @@ impl Prepared {
                 .map(|flag| derive::bypass_signal(flag, state.policy().settings().bypass, &event))
                 .collect();
             let facts = engine.facts(&state, event.clone());
-            let verdict = engine.judge(&state, facts, extra, deadline, &found).await;
-            stopped = verdict.decision == Decision::Block;
-            all.push(Evaluated { event, verdict });
+            let judged = engine.judge(&state, facts, extra, deadline, &found).await;
+            stopped = judged.verdict.decision == Decision::Block;
+            all.push((event, judged));
         }
-        all
+        // What is stopped for one of them does not happen at all.
+        all.into_iter()
+            .map(|(event, judged)| Evaluated {
+                event,
+                verdict: judged.settled(stopped),
+            })
+            .collect()
     }
 }

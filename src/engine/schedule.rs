@@ -4,20 +4,13 @@ use std::future::poll_fn;
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::mpsc;
-use std::task::Context;
-use std::task::Poll;
-use std::task::Waker;
-use std::time::Duration;
-use std::time::Instant;
+use std::sync::{Arc, mpsc};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
 
 use crate::fact::Facts;
-use crate::oracle::ConfigError;
-use crate::oracle::HookContext;
-use crate::oracle::Mode;
-use crate::oracle::Oracle;
-use crate::oracle::OracleError;
+use crate::guard::Guards;
+use crate::oracle::{ConfigError, HookContext, Mode, Oracle, OracleError};
 use crate::policy::Binding;
 use crate::signal::Signal;
 use crate::trust::Trust;
@@ -43,6 +36,7 @@ pub(super) struct StageContext {
     pub(super) facts: Arc<Facts>,
     pub(super) state_dir: Arc<Path>,
     pub(super) trust: Trust,
+    pub(super) guards: Arc<Guards>,
     /// When the whole evaluation must have answered.
     pub(super) deadline: Option<Instant>,
 }
@@ -69,7 +63,9 @@ pub(super) async fn stage(bindings: &[Arc<Binding>], shared: &StageContext) -> V
                 }
             }
             Ok(oracle) => {
-                let mut deadline = started.checked_add(binding.timeout);
+                let own = oracle.timeout().filter(|_| !binding.says_timeout);
+                let timeout = own.map_or(binding.timeout, |own| own.max(binding.timeout));
+                let mut deadline = started.checked_add(timeout);
                 if let (Some(own), Some(whole)) = (deadline, shared.deadline) {
                     let whole = whole.checked_sub(LAST_WORDS).unwrap_or(whole);
                     deadline = Some(own.min(whole));
@@ -83,6 +79,8 @@ pub(super) async fn stage(bindings: &[Arc<Binding>], shared: &StageContext) -> V
                         deadline: deadline.or(shared.deadline),
                         state_dir: shared.state_dir.clone(),
                         trust: shared.trust.clone(),
+                        guards: shared.guards.clone(),
+                        outside: binding.outside,
                     },
                     oracle,
                 };

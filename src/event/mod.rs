@@ -3,24 +3,16 @@
 mod tool;
 mod trigger;
 
-pub(crate) use self::tool::Field;
-pub use self::tool::McpTool;
-pub use self::tool::ToolCall;
-pub use self::tool::ToolKind;
-pub use self::tool::ToolView;
-pub(crate) use self::tool::decoded;
-pub use self::trigger::ISSUE_VERBS;
-pub use self::trigger::Trigger;
-pub use self::trigger::UnknownTriggerError;
+pub(crate) use self::tool::name_words;
+pub(crate) use self::tool::{Field, decoded};
+pub use self::tool::{McpTool, ToolCall, ToolKind, ToolView};
+pub use self::trigger::{ISSUE_VERBS, Trigger, UnknownTriggerError};
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use chrono::DateTime;
-use chrono::Utc;
-use serde::Deserialize;
-use serde::Serialize;
-use serde_json::Map;
-use serde_json::Value;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// One event in AHP's own form (spec §4.1). Only `trigger` is required.
 ///
@@ -37,6 +29,9 @@ pub struct Event {
     /// The host's name of the agent session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
+    /// The session that this one is a part of, where the host gives a subagent a session of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root_session_id: Option<String>,
     /// The directory in which the operation happens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work_dir: Option<PathBuf>,
@@ -73,6 +68,9 @@ pub struct Subagent {
     /// Its name or id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
+    /// The id that the host gives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// The kind of agent that it is.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "type")]
     pub kind: Option<String>,
@@ -106,6 +104,7 @@ impl Event {
             trigger,
             timestamp: None,
             session_id: None,
+            root_session_id: None,
             work_dir: None,
             host: None,
             tool: None,
@@ -152,8 +151,22 @@ impl Event {
         self
     }
 
+    /// Returns the session whose events are counted together: with all its subagents.
+    pub fn whole_session(&self) -> Option<&str> {
+        self.root_session_id
+            .as_deref()
+            .or(self.session_id.as_deref())
+    }
+
     /// Returns what repeated findings are counted by: the issue, else the session.
     pub fn subject(&self) -> Option<&str> {
         self.issue_id.as_deref().or(self.session_id.as_deref())
+    }
+
+    /// Returns what findings are told apart by beside their rule: what a tool call acts on, as its command line or its
+    /// paths. Other events act on their subject and have none.
+    pub fn object(&self) -> Option<String> {
+        let work_dir = self.work_dir.as_deref().unwrap_or(Path::new("/"));
+        self.tool.as_ref().map(|tool| tool.object(work_dir))
     }
 }

@@ -3,10 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::Deserialize;
-use serde::Deserializer;
-use serde::Serialize;
-use serde::Serializer;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 macro_rules! triggers {
     ($($variant:ident $name:literal [$($alias:literal)*] $doc:literal;)*) => {
@@ -103,6 +100,23 @@ impl Trigger {
         )
     }
 
+    /// Whether an agent is about to end its work, so that a block makes it go on.
+    pub const fn is_stop(self) -> bool {
+        matches!(self, Self::PreAgentTurnStop | Self::PostSubagent)
+    }
+
+    /// Whether the event tells how a run of an agent ended.
+    pub const fn tells_of_stop(self) -> bool {
+        matches!(
+            self,
+            Self::PreAgentTurnStop
+                | Self::PostAgentTurnStop
+                | Self::PostAgentTurn
+                | Self::PostSubagent
+                | Self::PostSession
+        )
+    }
+
     /// Returns the issue trigger of a verb: `submit` gives `pre-issue-submit`.
     pub fn of_issue_verb(verb: &str, pre: bool) -> Option<Self> {
         let side = if pre { "pre" } else { "post" };
@@ -127,14 +141,19 @@ impl fmt::Display for Trigger {
     }
 }
 
-/// The error of a name that is no trigger.
+/// The error of a name that is not a trigger.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("unknown trigger `{name}`{}", .nearest.map(|n| format!("; did you mean `{n}`?")).unwrap_or_default())]
+#[error("unknown trigger `{name}`; {}", .nearest.map_or_else(listed, |name| format!("did you mean `{name}`?")))]
 pub struct UnknownTriggerError {
     /// The name as it was given.
     pub name: String,
     /// The nearest accepted name, if one is near.
     pub nearest: Option<&'static str>,
+}
+
+fn listed() -> String {
+    let names: Vec<_> = Trigger::ALL.iter().map(|t| t.name()).collect();
+    format!("expected one of {}", names.join(", "))
 }
 
 impl FromStr for Trigger {

@@ -1,34 +1,25 @@
 //! Facts: the facts of one event, each computed at most once, when it is first asked for.
 
 use std::borrow::Cow;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::OnceLock;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
-use chrono::DateTime;
-use chrono::Utc;
+use chrono::{DateTime, Utc};
 
-use super::Fact;
-use super::FactValue;
-use crate::event::Event;
-use crate::event::McpTool;
-use crate::event::ToolKind;
-use crate::event::ToolView;
-use crate::event::Trigger;
+use super::{Fact, FactValue, MarkCount, Past};
+use crate::event::{Event, McpTool, ToolKind, ToolView, Trigger};
 use crate::shell;
 use crate::signal_log::History;
-use crate::workspace::ChangeScope;
-use crate::workspace::Changes;
-use crate::workspace::GitError;
-use crate::workspace::GitState;
-use crate::workspace::Issue;
-use crate::workspace::IssueError;
-use crate::workspace::TestFigures;
-use crate::workspace::Workspace;
+use crate::workspace::{
+    ChangeScope, Changes, Commit, CommitsOf, GitError, GitState, Issue, IssueError, TestFigures,
+    Workspace, names_id,
+};
+
+/// How far back commits are looked through for the issue's id.
+const MOST_COMMITS: usize = 2000;
 
 /// What facts are made of.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FactsSeed {
     /// The event.
     pub event: Arc<Event>,
@@ -42,6 +33,8 @@ pub struct FactsSeed {
     pub time: DateTime<Utc>,
     /// The user's home directory, for `~` in command lines.
     pub home: Option<PathBuf>,
+    /// Destinations that the policy trusts: `host`, `host:port` or `host/path/prefix`.
+    pub trusted_hosts: Vec<String>,
 }
 
 /// The facts of one event; a clone shares them.
@@ -51,6 +44,10 @@ pub struct Facts(Arc<Known>);
 #[derive(Debug)]
 struct Known {
     seed: FactsSeed,
+    /// What happened before; none where nothing asks for it.
+    past: Option<Arc<dyn Past>>,
+    /// Whether the tool of a later event has not run yet: what comes of it is not known.
+    is_awaited: bool,
     work_dir: PathBuf,
     tool: OnceLock<Option<ToolView>>,
     shell: OnceLock<Option<Arc<shell::Analysis>>>,
@@ -61,6 +58,7 @@ struct Known {
     changes: OnceLock<Result<Arc<Changes>, GitError>>,
     git: OnceLock<Result<Arc<GitState>, GitError>>,
     attempt: OnceLock<u32>,
+    arguments_from: OnceLock<Option<Vec<String>>>,
 }
 
 impl Facts {
@@ -75,6 +73,8 @@ impl Facts {
         Self(Arc::new(Known {
             work_dir,
             seed,
+            past: None,
+            is_awaited: false,
             tool: OnceLock::new(),
             shell: OnceLock::new(),
             programs: OnceLock::new(),
@@ -84,7 +84,75 @@ impl Facts {
             changes: OnceLock::new(),
             git: OnceLock::new(),
             attempt: OnceLock::new(),
+            arguments_from: OnceLock::new(),
         }))
+    }
+
+    /// Sets what happened before, as long as nobody else has these facts.
+    #[must_use]
+    pub fn with_past(mut self, past: Arc<dyn Past>) -> Self {
+        if let Some(known) = Arc::get_mut(&mut self.0) {
+            known.past = Some(past);
+        }
+        self
+    }
+
+    /// Returns what happened before; none where nothing asks for it.
+    pub fn past(&self) -> Option<&Arc<dyn Past>> {
+        self.0.past.as_ref()
+    }
+
+    /// Makes the facts of the event that will tell the result of this tool call: all of the result is unknown.
+    #[must_use]
+    pub fn of_result(&self) -> Self {
+        let seed = &self.0.seed;
+        let event = Event {
+            trigger: Trigger::PostToolUse,
+            ..(*seed.event).clone()
+        };
+        let mut facts = Self::new(FactsSeed {
+            event: Arc::new(event),
+            ..seed.clone()
+        });
+        if let Some(known) = Arc::get_mut(&mut facts.0) {
+            known.is_awaited = true;
+        }
+        facts
+    }
+
+    /// Returns what a mark is.
+    pub fn mark(&self, name: &str) -> MarkCount {
+        match &self.0.past {
+            Some(past) => past.mark(name, self),
+            None => MarkCount::unknown("nothing of it was counted"),
+        }
+    }
+
+    /// Whether the tool did what it was to do; none where that cannot be told, or no tool has run.
+    fn tool_ok(&self) -> Option<bool> {
+        let event = &*self.0.seed.event;
+        let tool = event.tool.as_ref()?;
+        let says_error = |value: &serde_json::Value| {
+            ["isError", "is_error"]
+                .iter()
+                .any(|key| value.get(key) == Some(&serde_json::Value::Bool(true)))
+        };
+        let is_error = tool.error.as_ref().is_some_and(|error| !error.is_null());
+        if event.trigger == Trigger::PostToolUseFailure
+            || is_error
+            || tool.output.as_ref().is_some_and(says_error)
+        {
+            return Some(false);
+        }
+        match (tool.exit_code, self.tool()?.kind, &self.tool()?.command) {
+            (Some(0), ToolKind::Shell, Some(command)) => {
+                shell::tells_of_failures(command).then_some(true)
+            }
+            (Some(0), _, _) => Some(true),
+            (Some(_), _, _) => Some(false),
+            (None, ToolKind::Shell, _) => None,
+            (None, _, _) => Some(true),
+        }
     }
 
     /// Returns the event.
@@ -105,6 +173,11 @@ impl Facts {
     /// Returns the past.
     pub fn history(&self) -> &Arc<dyn History> {
         &self.0.seed.history
+    }
+
+    /// Returns the destinations that the policy trusts.
+    pub fn trusted_hosts(&self) -> &[String] {
+        &self.0.seed.trusted_hosts
     }
 
     /// Returns the environment.
@@ -234,11 +307,23 @@ impl Facts {
         self.0
             .issue
             .get_or_init(|| match self.issue_id() {
-                Some(id) => self.0.seed.workspace.issue(id),
+                Some(id) => {
+                    let issue = self.0.seed.workspace.issue(id)?;
+                    Ok(issue.or_else(|| self.task(id)))
+                }
                 None => Ok(None),
             })
             .as_ref()
             .map(Option::as_ref)
+    }
+
+    /// Returns the task that a host tells of, as the issue that it is; none where it tells of none.
+    fn task(&self, id: &str) -> Option<Arc<Issue>> {
+        let context = &self.0.seed.event.context;
+        let text = |key: &str| context.get(key).and_then(serde_json::Value::as_str);
+        let subject = text("task_subject")?;
+        let description = text("task_description").unwrap_or_default();
+        Some(Arc::new(Issue::of_task(id, subject, description)))
     }
 
     /// Returns what has changed: by the branch at issue triggers, in the working tree elsewhere.
@@ -250,6 +335,32 @@ impl Facts {
             .changes
             .get_or_init(|| self.0.seed.workspace.changes(self.change_scope()))
             .as_ref()
+    }
+
+    /// Returns the commits of the event's issue, oldest first: of its branch, or those that name it where the branch is gone.
+    pub fn issue_commits(&self) -> Vec<Commit> {
+        let workspace = &self.0.seed.workspace;
+        let ask = |of: &CommitsOf| workspace.commits(of, MOST_COMMITS).unwrap_or_default();
+        let mut commits = ask(&CommitsOf::Branch);
+        if let Some(id) = self.issue_id().filter(|_| commits.is_empty()) {
+            commits = ask(&CommitsOf::Paths(Vec::new()));
+            commits.retain(|commit| names_id(&commit.message, id));
+        }
+        commits.reverse();
+        commits
+    }
+
+    /// Returns what the event's issue changed: by its branch, or, where that changes nothing any more, by the commits that
+    /// name it.
+    ///
+    /// # Errors
+    /// Git cannot tell.
+    pub fn issue_changes(&self) -> Result<Arc<Changes>, GitError> {
+        let changes = self.changes().map_err(Clone::clone)?;
+        if changes.files.is_empty() && self.change_scope() == ChangeScope::Branch {
+            return self.0.seed.workspace.changed_by(&self.issue_commits());
+        }
+        Ok(changes.clone())
     }
 
     /// Returns which change is meant at this event (spec §4.3).
@@ -315,7 +426,52 @@ impl Facts {
                 FactValue::Integer(i64::try_from(n).unwrap_or(i64::MAX))
             })
         };
+        let is_post_tool = event.trigger.is_tool() && !event.trigger.is_pre();
         match fact {
+            Fact::Trigger | Fact::ToolOutput if self.0.is_awaited => FactValue::Unknown,
+            Fact::ToolOk | Fact::ToolExitCode if !is_post_tool || event.tool.is_none() => {
+                FactValue::Absent
+            }
+            Fact::ToolOk | Fact::ToolExitCode if self.0.is_awaited => FactValue::Unknown,
+            Fact::ToolOk => self
+                .tool_ok()
+                .map_or(FactValue::Unknown, FactValue::Boolean),
+            Fact::ToolExitCode => {
+                let tool = event.tool.as_ref();
+                let code = tool.and_then(|tool| tool.exit_code);
+                let is_shell = self.tool().is_some_and(|tool| tool.kind == ToolKind::Shell);
+                match code {
+                    Some(code) => FactValue::Integer(code),
+                    None if is_shell => FactValue::Unknown,
+                    None => FactValue::Absent,
+                }
+            }
+            Fact::ToolLines => {
+                let content = self.tool().and_then(|tool| tool.content.as_deref());
+                content.map_or(FactValue::Absent, |text| {
+                    FactValue::count(text.lines().count())
+                })
+            }
+            Fact::ToolOutward | Fact::ToolArgumentsFrom
+                if event.trigger != Trigger::PreToolUse || event.tool.is_none() =>
+            {
+                FactValue::Absent
+            }
+            Fact::ToolOutward => {
+                let told = self.0.past.as_ref().and_then(|past| past.outward(self));
+                told.map_or(FactValue::Unknown, FactValue::Boolean)
+            }
+            Fact::ToolArgumentsFrom => {
+                let ask = || self.0.past.as_ref()?.arguments_from(self);
+                let told = self.0.arguments_from.get_or_init(ask).as_deref();
+                told.map_or(FactValue::Unknown, FactValue::List)
+            }
+            Fact::SessionAge => {
+                let age = self.0.past.as_ref().and_then(|past| past.age(self));
+                age.map_or(FactValue::Unknown, FactValue::Number)
+            }
+            // Only its name tells which mark is meant.
+            Fact::Mark => FactValue::Unknown,
             Fact::Trigger => FactValue::Text(Cow::Borrowed(event.trigger.name())),
             Fact::Host => FactValue::text(event.host.as_deref()),
             Fact::Environment => FactValue::text(Some(&self.0.seed.environment)),
@@ -353,6 +509,10 @@ impl Facts {
                 }
                 None => FactValue::Absent,
             },
+            Fact::AgentId => FactValue::text(event.subagent.as_ref().and_then(|s| s.id.as_deref())),
+            Fact::AgentKind => {
+                FactValue::text(event.subagent.as_ref().and_then(|s| s.kind.as_deref()))
+            }
             Fact::SubagentName => {
                 FactValue::text(event.subagent.as_ref().and_then(|s| s.name.as_deref()))
             }
@@ -426,9 +586,7 @@ impl Facts {
 fn without_git(error: &GitError) -> FactValue<'static> {
     match error {
         GitError::NoRepository(_) => FactValue::Absent,
-        GitError::NoProgram(_) | GitError::NoBase(_) | GitError::Failed { .. } => {
-            FactValue::Unknown
-        }
+        _ => FactValue::Unknown,
     }
 }
 

@@ -3,11 +3,13 @@
 mod facts;
 mod value;
 
-pub use self::facts::Facts;
-pub use self::facts::FactsSeed;
+pub use self::facts::{Facts, FactsSeed};
 pub use self::value::FactValue;
 
+use std::collections::BTreeMap;
 use std::fmt;
+
+use crate::session::{Count, Going, MarkRecord};
 
 /// What a fact's value is when it is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +26,8 @@ pub enum FactType {
     List,
     /// A moment, in RFC 3339.
     Time,
+    /// A duration, in seconds.
+    Duration,
 }
 
 /// What must be asked to know a fact; everything but `Event` costs time.
@@ -41,6 +45,8 @@ pub enum FactSource {
     Tests,
     /// The signal log.
     Log,
+    /// What was counted in the session.
+    Session,
 }
 
 macro_rules! facts {
@@ -105,10 +111,17 @@ facts! {
     ToolContent "tool.content" Text Event "The text that is being written.";
     ToolUrl "tool.url" Text Event "The address that is fetched; any of several.";
     ToolOutput "tool.output" Text Event "What the tool gave back, after it ran.";
+    ToolOk "tool.ok" Boolean Event "Whether the tool did what it was to do, after it ran.";
+    ToolExitCode "tool.exit_code" Integer Event "The exit code of what the tool ran, where the host tells it.";
+    ToolLines "tool.lines" Integer Event "How many lines are being written.";
+    ToolOutward "tool.outward" Boolean Session "Whether the call sends, publishes, installs or opens a connection.";
+    ToolArgumentsFrom "tool.arguments_from" List Session "Where the values of the call were found before: prompt, project, untrusted, untrusted-record, untrusted-text, unknown.";
     ToolMcpServer "tool.mcp_server" Text Event "The MCP server of an MCP tool.";
     ToolMcpTool "tool.mcp_tool" Text Event "The MCP tool's own name.";
     ToolPrograms "tool.programs" List Shell "Every program that the command line would run.";
     ToolArguments "tool.arguments" List Shell "Every argument of those programs.";
+    AgentId "agent.id" Text Event "The id of the subagent that acts; none for the main agent.";
+    AgentKind "agent.kind" Text Event "The kind of the subagent that acts; none for the main agent.";
     SubagentName "subagent.name" Text Event "The subagent's name or id.";
     SubagentType "subagent.type" Text Event "The kind of the subagent.";
     StopReason "stop.reason" Text Event "Why the agent stops.";
@@ -142,6 +155,8 @@ facts! {
     TestsFailed "tests.failed" Integer Tests "How many tests failed in the last known run.";
     TestsTotal "tests.total" Integer Tests "How many tests there were in the last known run.";
     CoverageCurrent "coverage.current" Number Tests "Covered lines in percent, 0 to 100, of the last known report.";
+    SessionAge "session.age" Duration Session "How long ago the first event of the session was seen.";
+    Mark "marks.NAME" Integer Session "How often what the mark NAME counts has happened before this event.";
     Attempt "attempt" Integer Log "Which try this is: 1 where this issue (or session) was never stopped at this trigger since it last passed.";
 }
 
@@ -156,4 +171,82 @@ impl fmt::Display for Fact {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
+}
+
+/// What a mark is at an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MarkCount {
+    /// From least to most.
+    pub count: Count,
+    /// Why it is not one number; empty where it is.
+    pub why: String,
+}
+
+impl MarkCount {
+    /// Makes one that cannot be told at all.
+    pub fn unknown(why: impl Into<String>) -> Self {
+        Self {
+            count: Count::UNKNOWN,
+            why: why.into(),
+        }
+    }
+
+    /// Returns the number; none where it cannot be told.
+    pub const fn number(&self) -> Option<u64> {
+        if self.count.least == self.count.most {
+            Some(self.count.least)
+        } else {
+            None
+        }
+    }
+}
+
+impl fmt::Display for MarkCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Count { least, most } = self.count;
+        match most {
+            _ if least == most => return write!(f, "{least}"),
+            u64::MAX => write!(f, "{least} or more")?,
+            _ if most == least.saturating_add(1) => write!(f, "{least} or {most}")?,
+            _ => write!(f, "{least} to {most}")?,
+        }
+        match self.why.as_str() {
+            "" => Ok(()),
+            why => write!(f, ": {why}"),
+        }
+    }
+}
+
+/// What happened in the scopes of an event before it.
+pub trait Past: fmt::Debug + Send + Sync {
+    /// Returns what a mark is at an event.
+    fn mark(&self, name: &str, facts: &Facts) -> MarkCount;
+
+    /// Returns the highest that a mark is for any value that it is counted by.
+    fn highest(&self, name: &str, facts: &Facts) -> MarkCount;
+
+    /// Notes the event where it adds something, before it is judged.
+    fn begin(&self, facts: &Facts);
+
+    /// Notes what came of the event that was noted, with its input as controls have left it; nothing came of one that was
+    /// stopped.
+    fn settle(&self, facts: &Facts, going: Option<Going>);
+
+    /// Returns why what happened before cannot be told, where it cannot.
+    fn fault(&self) -> Option<String>;
+
+    /// Returns what the log is to tell of each mark that the event feeds, ends or asks for.
+    fn record(&self, facts: &Facts, going: Option<Going>) -> BTreeMap<String, MarkRecord>;
+
+    /// Returns where the values of a call were found before; none where that cannot be told.
+    fn arguments_from(&self, facts: &Facts) -> Option<Vec<String>>;
+
+    /// Tells which arguments of a call stood in what somebody else wrote, and in the results of which tools.
+    fn told_by_others(&self, facts: &Facts) -> Vec<String>;
+
+    /// Whether a call goes out; none where that cannot be told.
+    fn outward(&self, facts: &Facts) -> Option<bool>;
+
+    /// Returns for how many seconds the session has been seen; none where that cannot be told.
+    fn age(&self, facts: &Facts) -> Option<f64>;
 }

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use chrono::DateTime;
-use chrono::Utc;
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 /// The value of a fact, borrowed from the event or the workspace where that is possible.

@@ -6,13 +6,11 @@
 use std::fs;
 use std::iter::Peekable;
 use std::os::unix::fs::DirBuilderExt as _;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::vec;
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sha2::Digest as _;
 
 use super::FrontMatter;

@@ -6,26 +6,15 @@ use std::io;
 use std::io::Read as _;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rayon::iter::IntoParallelIterator as _;
-use rayon::iter::ParallelIterator as _;
-use rustix::fs::AtFlags;
-use rustix::fs::FileType;
-use rustix::fs::Mode;
-use rustix::fs::OFlags;
+use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::BrokenHook;
-use super::FrontMatter;
-use super::Hook;
-use super::Hooks;
-use super::Origin;
-use super::cache::Cache;
-use super::cache::Reading;
-use super::parse;
+use super::cache::{Cache, Reading};
+use super::{BrokenHook, FrontMatter, Hook, Hooks, Origin, parse};
 use crate::diagnostic::SourceMap;
 use crate::stamp::Stamp;
 
@@ -72,6 +61,14 @@ impl Places {
         }
     }
 
+    /// Adds, before all others, the hooks of the signed bundle in force.
+    #[must_use]
+    pub fn bundled(mut self, dir: PathBuf) -> Self {
+        let origin = Origin::Bundle;
+        self.dirs.insert(0, Place { dir, origin });
+        self
+    }
+
     /// Leaves only what a project cannot switch off: the user's own hooks that are locked.
     #[must_use]
     pub fn locked(mut self) -> Self {
@@ -108,11 +105,15 @@ pub fn discover(places: &Places) -> Hooks {
         if let Ok(found) = &listed {
             hooks.seen(found.iter().map(|found| (found.file.clone(), found.stamp)));
         }
-        for (folder, reading) in read_place(place, listed, places.cache_dir.as_deref()) {
+        let is_bundle = place.origin == Origin::Bundle;
+        // What the machine's owner wrote is not taken from a place that the user can write to.
+        let cache = places.cache_dir.as_deref().filter(|_| !is_bundle);
+        let only_locked = places.only_locked && !is_bundle;
+        for (folder, reading) in read_place(place, listed, cache) {
             let dir = place.dir.join(&folder);
             match reading {
-                Reading::Valid(front) if places.only_locked && !front.is_locked() => {}
-                Reading::Broken { .. } if places.only_locked => {}
+                Reading::Valid(front) if only_locked && !front.is_locked() => {}
+                Reading::Broken { .. } if only_locked => {}
                 Reading::Valid(front) => hooks.add(Hook {
                     front,
                     dir,
@@ -242,24 +243,26 @@ fn read(found: &Found) -> Reading {
     if let Err(error) = read {
         return broken(format!("{shown}: cannot be read: {error}"));
     }
-    let text = match std::str::from_utf8(&bytes) {
-        Ok(text) => text,
-        // The end may lie inside a letter, where only a part was read.
-        Err(error) if error.error_len().is_none() => bytes
-            .get(..error.valid_up_to())
-            .and_then(|valid| std::str::from_utf8(valid).ok())
-            .unwrap_or_default(),
+    let (text, error) = match std::str::from_utf8(&bytes) {
+        Ok(text) => (text, None),
         Err(error) => {
-            let at = error.valid_up_to();
-            return broken(format!("{shown}: not UTF-8 text, from byte {at} on"));
+            let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
+            (std::str::from_utf8(valid).unwrap_or_default(), Some(error))
         }
     };
     let mut sources = SourceMap::default();
-    let file = sources.add(shown, "");
+    let file = sources.add(shown.as_str(), "");
     let parsed = parse(text, &found.folder, file);
-    match parsed.front {
-        Some(front) => Reading::Valid(front),
-        None => Reading::Broken {
+    // The end may lie inside a letter, where only a part was read.
+    let garbled = error.filter(|error| error.error_len().is_some());
+    match (parsed.front, garbled) {
+        // Behind the front matter stand words for people.
+        (Some(front), _) => Reading::Valid(front),
+        (None, Some(error)) => {
+            let at = error.valid_up_to();
+            broken(format!("{shown}: not UTF-8 text, from byte {at} on"))
+        }
+        (None, None) => Reading::Broken {
             trigger: parsed.trigger,
             faults: parsed
                 .diagnostics

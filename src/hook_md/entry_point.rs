@@ -1,10 +1,10 @@
 //! The program of a hook: `scripts/run`, `scripts/run.sh` or `scripts/run.py`.
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 
-use crate::process::find_program;
-use crate::process::is_executable;
+use crate::process::{find_program, is_executable};
 
 /// The program of a hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +43,13 @@ pub enum EntryPointError {
     NotExecutable(String),
 }
 
+/// Whether a script begins with `#!`; what cannot be read is left to the system.
+fn names_interpreter(script: &Path) -> bool {
+    let mut start = [0; 2];
+    let read = File::open(script).and_then(|mut file| file.read_exact(&mut start));
+    read.is_err() || start == *b"#!"
+}
+
 /// Finds the program of the hook in `dir`.
 ///
 /// # Errors
@@ -62,7 +69,8 @@ pub fn entry_point(dir: &Path) -> Result<EntryPoint, EntryPointError> {
         if !meta.is_file() {
             return Err(EntryPointError::NotAFile(shown));
         }
-        if is_executable(&script) {
+        // Whatever says nothing of its interpreter would be run by the shell.
+        if is_executable(&script) && (interpreters.is_empty() || names_interpreter(&script)) {
             return Ok(EntryPoint {
                 script,
                 interpreter: None,

@@ -1,13 +1,8 @@
 //! The front matter of a `HOOK.md`: cut out, read as YAML and checked, all faults at once.
 
-use super::FrontMatter;
-use super::escapes;
-use super::validate;
+use super::{FrontMatter, escapes, validate};
 use crate::config::parse_yaml;
-use crate::diagnostic::Code;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::FileId;
-use crate::diagnostic::Span;
+use crate::diagnostic::{Code, Diagnostic, FileId, Span};
 use crate::event::Trigger;
 
 /// A `HOOK.md` after reading.

@@ -2,12 +2,10 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::BrokenHook;
-use super::Hook;
+use super::{BrokenHook, Hook, Origin};
 use crate::event::Trigger;
 use crate::signal::Signal;
 use crate::stamp::Stamp;
@@ -39,9 +37,14 @@ impl Hooks {
         let Some(earlier) = self.hooks.get_mut(place) else {
             return;
         };
-        if earlier.front.is_locked() {
+        if earlier.is_locked() {
+            let why = if earlier.origin == Origin::Bundle {
+                "comes with the signed policy"
+            } else {
+                "says `metadata: {locked: \"true\"}`"
+            };
             let fault = format!(
-                "{}: error[bad-hook]: the hook `{name}` may not be replaced: {} says `metadata: {{locked: \"true\"}}`; give it another name",
+                "{}: error[bad-hook]: the hook `{name}` may not be replaced: {} {why}; give it another name",
                 hook.file().display(),
                 earlier.file().display(),
             );
@@ -160,7 +163,7 @@ impl BrokenHook {
         );
         Signal::prompt("hook-invalid", message)
             .steps([format!(
-                "Mend it; `ahp hook-md validate {}` shows every fault",
+                "Fix it; `ahp hook-md validate {}` shows every fault",
                 self.dir.display()
             )])
             .fingerprint(

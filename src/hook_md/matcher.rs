@@ -1,12 +1,12 @@
 //! Matcher: for which tool calls a hook runs.
 
-use serde::Deserialize;
-use serde::Serialize;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::spaced_json;
-use crate::event::ToolCall;
-use crate::event::ToolKind;
+use crate::event::{ToolCall, ToolKind, ToolView};
 use crate::pattern::Pattern;
 
 /// For which tool calls a hook runs: what is given must all match.
@@ -26,7 +26,7 @@ impl Matcher {
 
     /// Whether it matches a tool call, whose kinds ([`ToolCall::kinds`]) are asked for only where its name does not tell.
     pub fn matches(&self, call: &ToolCall, kinds: impl FnOnce() -> [ToolKind; 2]) -> bool {
-        self.matches_tool(&call.name, kinds) && self.matches_input(&call.input)
+        self.matches_tool(&call.name, kinds) && self.matches_input(call)
     }
 
     fn matches_tool(&self, name: &str, kinds: impl FnOnce() -> [ToolKind; 2]) -> bool {
@@ -39,14 +39,22 @@ impl Matcher {
         pattern.is_match(name) || names().any(|name| pattern.is_match(name))
     }
 
-    fn matches_input(&self, input: &Value) -> bool {
+    fn matches_input(&self, call: &ToolCall) -> bool {
         let Some(text) = &self.pattern else {
             return true;
         };
         let Ok(pattern) = Pattern::new(text) else {
             return false;
         };
-        any_text(input, &pattern) || pattern.is_match(&spaced_json::to_string(input))
+        let input = &call.input;
+        // The files of a patch stand in the midst of its text.
+        let in_paths = || {
+            let anywhere = Path::new("/");
+            let is_patch = call.name.contains("patch");
+            let view = is_patch.then(|| ToolView::of(call, anywhere, anywhere));
+            view.is_some_and(|view| view.paths.iter().any(|path| pattern.is_match(path)))
+        };
+        any_text(input, &pattern) || pattern.is_match(&spaced_json::to_string(input)) || in_paths()
     }
 }
 

@@ -10,22 +10,15 @@ mod matcher;
 pub(crate) mod spaced_json;
 mod validate;
 
-pub use self::discover::Place;
-pub use self::discover::Places;
-pub use self::discover::discover;
-pub use self::discover::is_current;
-pub use self::entry_point::EntryPoint;
-pub use self::entry_point::EntryPointError;
-pub use self::entry_point::entry_point;
-pub use self::front_matter::Parsed;
-pub use self::front_matter::parse;
+pub use self::discover::{Place, Places, discover, is_current};
+pub use self::entry_point::{EntryPoint, EntryPointError, entry_point};
+pub use self::front_matter::{Parsed, parse};
 pub use self::hooks::Hooks;
 pub use self::matcher::Matcher;
 pub(crate) use self::matcher::agent_hooks_names;
 pub use self::validate::FrontMatter;
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::event::Trigger;
@@ -34,6 +27,8 @@ use crate::trust::Trust;
 /// Where a hook was found; the order is that in which hooks of equal priority run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
+    /// The signed bundle in force.
+    Bundle,
     /// The user's own `agents/hooks` directory.
     User,
     /// `.agents/hooks` of the project.
@@ -53,6 +48,7 @@ impl Origin {
     /// Returns the name as it is shown.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Bundle => "bundle",
             Self::User => "user",
             Self::Project => "project",
             Self::Further => "settings",
@@ -76,6 +72,11 @@ impl Hook {
     /// Returns its name.
     pub fn name(&self) -> &str {
         &self.front.name
+    }
+
+    /// Whether no other hook takes its place, and no project switches it off.
+    pub fn is_locked(&self) -> bool {
+        self.origin == Origin::Bundle || self.front.is_locked()
     }
 
     /// Whether what its `HOOK.md` said when it was read is what the trusted copy in `dir` says.

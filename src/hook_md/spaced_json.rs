@@ -4,8 +4,7 @@ use std::io;
 
 use serde::Serialize as _;
 use serde_json::Value;
-use serde_json::ser::Formatter;
-use serde_json::ser::Serializer;
+use serde_json::ser::{Formatter, Serializer};
 
 struct Spaced;
 

@@ -3,17 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::Matcher;
-use crate::config::Key;
-use crate::config::Node;
-use crate::config::Value;
-use crate::diagnostic::Code;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::Span;
+use crate::config::{Key, Node, Value};
+use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::event::Trigger;
 use crate::pattern::Pattern;
 
@@ -256,7 +251,10 @@ impl Fields<'_> {
                 continue;
             };
             if let Err(error) = Pattern::new(&text) {
-                let message = format!("`matcher.{}` is no regular expression: {error}", key.name);
+                let message = format!(
+                    "`matcher.{}` is not a regular expression: {error}",
+                    key.name
+                );
                 self.diagnostics
                     .push(Diagnostic::error(Code::BadRegex, message, value.span));
             }

@@ -5,30 +5,25 @@ use std::time::Duration;
 use serde_json::Map;
 
 use crate::event::Trigger;
+use crate::place::Place;
 
-use super::Certainty;
-use super::Host;
-use super::Moment;
-use super::Payload;
-use super::Reply;
-use super::Rewrite;
-use super::Speech;
-use super::as_read;
+use super::{Certainty, Host, HostEvent, HostResponse, Payload, Reply, Rewrite, Switches, as_read};
 
-/// A moment at which the standard lets a hook block and add words.
-const fn open(names: &'static [&'static str], trigger: Trigger) -> Moment {
-    Moment::new(names, trigger).block().context().notice()
+/// An event at which the standard lets a hook block and add words.
+const fn open(names: &'static [&'static str], trigger: Trigger) -> HostEvent {
+    HostEvent::new(names, trigger).block().context().notice()
 }
 
-/// A moment that the standard only tells of.
-const fn told(names: &'static [&'static str], trigger: Trigger) -> Moment {
-    Moment::new(names, trigger).context().notice()
+/// An event that the standard only tells of.
+const fn told(names: &'static [&'static str], trigger: Trigger) -> HostEvent {
+    HostEvent::new(names, trigger).context().notice()
 }
 
 pub(super) static HOST: Host = Host {
     name: "agent-hooks",
+    aliases: &["agenthooks"],
     title: "AgentHooks",
-    moments: &[
+    events: &[
         open(&["pre-session", "session_start"], Trigger::PreSession),
         told(&["post-session", "session_end"], Trigger::PostSession),
         open(
@@ -76,7 +71,14 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_secs(30),
     text_limit: 9_000,
     programs: &[],
-    sample: r#"{"event_type":"pre-tool-call","timestamp":"2026-01-01T00:00:00Z","session_id":"$SESSION","work_dir":"$DIR","context":{},"tool_name":"WriteFile","tool_input":{"path":".ahp/hooks.yaml","content":""},"tool_use_id":"canary"}"#,
+    settings: None,
+    places: &[
+        Place::project(".agents/hooks"),
+        Place::config("agents/hooks"),
+    ],
+    switches: Switches::NONE,
+    sample: r#"{"event_type":"pre-tool-call","timestamp":"2026-01-01T00:00:00Z","session_id":"$SESSION","work_dir":"$DIR","context":{},"tool_name":"Shell","tool_input":{"command":"$COMMAND"},"tool_use_id":"canary"}"#,
+    trial: None,
     blind_spots: &["a hook that times out or fails lets the operation go on: the standard says so"],
     speaks,
     adjust: as_read,
@@ -88,9 +90,9 @@ fn speaks(payload: &Payload) -> Certainty {
     Certainty::certain_if(payload.has("event_type") && payload.has("work_dir"))
 }
 
-fn encode(speech: &Speech<'_>) -> Reply {
+fn encode(response: &HostResponse<'_>) -> Reply {
     let mut out = Map::new();
-    match &speech.objection {
+    match &response.objection {
         Some(objection) if objection.ask => {
             out.insert("decision".to_owned(), "ask".into());
             out.insert("reason".to_owned(), objection.person.as_str().into());
@@ -99,13 +101,13 @@ fn encode(speech: &Speech<'_>) -> Reply {
         Some(objection) => return Reply::block(&objection.agent),
         None => {}
     }
-    if let Some(input) = &speech.input {
+    if let Some(input) = &response.input {
         out.insert("modified_input".to_owned(), input.clone());
     }
-    if let Some(context) = &speech.context {
+    if let Some(context) = &response.context {
         out.insert("additional_context".to_owned(), context.as_str().into());
     }
-    if let Some(notice) = &speech.notice {
+    if let Some(notice) = &response.notice {
         out.insert("log".to_owned(), notice.as_str().into());
     }
     Reply::json(out)

@@ -2,22 +2,18 @@
 
 use std::fmt;
 
-use serde_json::Map;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::event::Event;
 use crate::message;
-use crate::secret;
-use crate::signal::Intensity;
-use crate::signal::Signal;
-use crate::verdict::Decision;
-use crate::verdict::Verdict;
+use crate::signal::{Intensity, Signal};
+use crate::verdict::{Decision, Verdict};
+use crate::visible::visible;
 
-use super::Host;
-use super::Moment;
-use super::Objection;
-use super::Rewrite;
-use super::Speech;
+use super::{Host, HostEvent, HostResponse, Objection, Rewrite};
+
+/// How much of the warnings is told, in characters.
+const WARNING: usize = 2_000;
 
 /// What a verdict wishes of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +30,7 @@ pub enum Wish {
 
 /// How a wish is granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Fallback {
     /// In the host's own form.
     AsIs,
     /// By a block whose words say what is wanted.
@@ -49,38 +45,52 @@ pub enum Way {
     Log,
 }
 
-/// What becomes of each wish: the first way of the list that the host's moment offers.
+/// What becomes of each wish: the first fallback of the list that the host's event offers.
 ///
 /// A wish to stop is never turned into silence where words are possible, and a change of input that cannot be made
 /// is never turned into "go on unchanged" where a block is possible.
-pub static RULES: [(Wish, &[Way]); 4] = [
+pub static RULES: [(Wish, &[Fallback]); 4] = [
     (
         Wish::Block,
-        &[Way::AsIs, Way::Context, Way::Queue, Way::Notice, Way::Log],
+        &[
+            Fallback::AsIs,
+            Fallback::Context,
+            Fallback::Queue,
+            Fallback::Notice,
+            Fallback::Log,
+        ],
     ),
     (
         Wish::Ask,
         &[
-            Way::AsIs,
-            Way::Block,
-            Way::Context,
-            Way::Queue,
-            Way::Notice,
-            Way::Log,
+            Fallback::AsIs,
+            Fallback::Block,
+            Fallback::Context,
+            Fallback::Queue,
+            Fallback::Notice,
+            Fallback::Log,
         ],
     ),
     (
         Wish::Rewrite,
         &[
-            Way::AsIs,
-            Way::Block,
-            Way::Context,
-            Way::Queue,
-            Way::Notice,
-            Way::Log,
+            Fallback::AsIs,
+            Fallback::Block,
+            Fallback::Context,
+            Fallback::Queue,
+            Fallback::Notice,
+            Fallback::Log,
         ],
     ),
-    (Wish::Say, &[Way::AsIs, Way::Queue, Way::Notice, Way::Log]),
+    (
+        Wish::Say,
+        &[
+            Fallback::AsIs,
+            Fallback::Queue,
+            Fallback::Notice,
+            Fallback::Log,
+        ],
+    ),
 ];
 
 impl Wish {
@@ -95,7 +105,7 @@ impl Wish {
     }
 }
 
-impl Way {
+impl Fallback {
     /// Returns the name as it is written.
     pub const fn name(self) -> &'static str {
         match self {
@@ -109,46 +119,54 @@ impl Way {
     }
 }
 
-impl fmt::Display for Way {
+impl fmt::Display for Fallback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
 }
 
 impl Host {
-    /// Returns what becomes of a wish at one of the host's moments.
-    pub fn way(&self, wish: Wish, moment: &Moment) -> Way {
+    /// Returns what becomes of a wish at one of the host's events.
+    pub fn fallback(&self, wish: Wish, host_event: &HostEvent) -> Fallback {
+        // The person is being asked already, and what there is to say was said before the call.
+        if host_event.is_permission && wish != Wish::Block {
+            return Fallback::Log;
+        }
         let ladder = RULES
             .iter()
             .find(|(of, _)| *of == wish)
             .map_or(&[][..], |(_, ladder)| ladder);
-        let offered = |way: &Way| match way {
-            Way::AsIs => match wish {
-                Wish::Block => moment.block,
-                Wish::Ask => moment.ask,
-                Wish::Rewrite => moment.rewrite != Rewrite::No,
-                Wish::Say => moment.context,
+        let offered = |fallback: &Fallback| match fallback {
+            Fallback::AsIs => match wish {
+                Wish::Block => host_event.block,
+                Wish::Ask => host_event.ask,
+                Wish::Rewrite => host_event.rewrite != Rewrite::No,
+                Wish::Say => host_event.context,
             },
-            Way::Block => moment.block,
-            Way::Context => moment.context,
-            Way::Queue => self.hears_later(),
-            Way::Notice => moment.notice,
-            Way::Log => true,
+            Fallback::Block => host_event.block,
+            Fallback::Context => host_event.context,
+            Fallback::Queue => self.hears_later(),
+            Fallback::Notice => host_event.notice,
+            Fallback::Log => true,
         };
-        ladder.iter().copied().find(offered).unwrap_or(Way::Log)
+        ladder
+            .iter()
+            .copied()
+            .find(offered)
+            .unwrap_or(Fallback::Log)
     }
 
-    /// Whether words can reach the agent at any of the host's moments.
+    /// Whether words can reach the agent at any of the host's events.
     fn hears_later(&self) -> bool {
-        self.moments.iter().any(|m| m.context || m.block)
+        self.events.iter().any(|m| m.context || m.block)
     }
 
-    /// Reduces a verdict to what the host can carry at this moment.
+    /// Reduces a verdict to what the host can carry at this event.
     ///
-    /// `waiting` are the words that earlier moments could not carry; [`Plan::delivers`] says whether they go out now.
+    /// `waiting` are the words that earlier events could not carry; [`Plan::delivers`] says whether they go out now.
     pub fn plan<'a>(
         &self,
-        moment: &'a Moment,
+        host_event: &'a HostEvent,
         event: &'a str,
         events: &[Event],
         verdict: &'a Verdict,
@@ -156,18 +174,27 @@ impl Host {
     ) -> Plan<'a> {
         let limit = self.text_limit;
         let mut plan = Plan {
-            speech: Speech::nothing(moment, event, verdict),
+            response: HostResponse::nothing(host_event, event, verdict),
             queue: None,
             delivers: false,
         };
         let mut words = message::for_agent(verdict, limit);
+        if host_event.notice {
+            let told = message::to_person_alone(verdict);
+            plan.response.notice = (!told.is_empty()).then(|| told.join("\n"));
+        }
+        // An agent that a gate sends back to its work goes on, whoever would rather end it.
+        let holds_on = verdict.stops() && host_event.is_stop();
+        if host_event.ends_run && !holds_on {
+            plan.response.ends = message::end_of_run(verdict);
+        }
         let mut stop = match verdict.decision {
-            Decision::Block => Some(self.way(Wish::Block, moment)),
-            Decision::Ask => Some(self.way(Wish::Ask, moment)),
+            Decision::Block => Some(self.fallback(Wish::Block, host_event)),
+            Decision::Ask => Some(self.fallback(Wish::Ask, host_event)),
             Decision::Allow | Decision::None => None,
         };
-        let mut asks = verdict.decision == Decision::Ask && stop == Some(Way::AsIs);
-        if verdict.decision == Decision::Ask && stop == Some(Way::Block) {
+        let mut asks = verdict.decision == Decision::Ask && stop == Some(Fallback::AsIs);
+        if verdict.decision == Decision::Ask && stop == Some(Fallback::Block) {
             words.push_str("\nAsk the person, respond as they say, then try again.");
         }
         // A question carries the change along; a block makes it pointless.
@@ -176,22 +203,23 @@ impl Host {
             .as_ref()
             .filter(|_| stop.is_none() || asks)
         {
-            plan.speech.input = changed_input(moment, events, wanted);
-            if plan.speech.input.is_none() {
+            plan.response.input = changed_input(host_event, events, wanted);
+            if plan.response.input.is_none() {
                 words = format!(
-                    "Not run: its input must be another.\n{words}\nCall the tool again with this input: {wanted}"
+                    "Not run: its input must be another.\n{words}\nCall the tool again with this input: {}",
+                    visible(&wanted.to_string())
                 );
                 asks = false;
-                stop = Some(match self.way(Wish::Rewrite, moment) {
-                    // The moment takes a changed input, only not this one: then it is as if it took none.
-                    Way::AsIs if moment.block => Way::Block,
-                    Way::AsIs => Way::Context,
-                    way => way,
+                stop = Some(match self.fallback(Wish::Rewrite, host_event) {
+                    // The event takes a changed input, only not this one: then it is as if it took none.
+                    Fallback::AsIs if host_event.block => Fallback::Block,
+                    Fallback::AsIs => Fallback::Context,
+                    fallback => fallback,
                 });
             }
         }
-        let way = match stop {
-            Some(Way::AsIs | Way::Block) => {
+        let fallback = match stop {
+            Some(Fallback::AsIs | Fallback::Block) => {
                 let mut agent = if words.trim().is_empty() {
                     format!("blocked by the policy at {}", verdict.trigger)
                 } else {
@@ -207,57 +235,58 @@ impl Host {
                 for text in [&mut agent, &mut person] {
                     append(text, warning(&verdict.warnings).as_slice());
                 }
-                plan.speech.objection = Some(Objection {
+                plan.response.objection = Some(Objection {
                     person,
                     agent: message::cut(&agent, limit),
                     ask: asks,
                 });
                 return plan;
             }
-            Some(way) => way,
-            None if verdict.signals.is_empty() => Way::Log,
-            None => match self.way(Wish::Say, moment) {
-                Way::AsIs => Way::Context,
-                way => way,
+            Some(fallback) => fallback,
+            None if words.is_empty() => Fallback::Log,
+            None => match self.fallback(Wish::Say, host_event) {
+                Fallback::AsIs => Fallback::Context,
+                fallback => fallback,
             },
         };
-        if moment.context {
+        if host_event.context {
             let mut text = String::new();
             append(&mut text, waiting);
             plan.delivers = !waiting.is_empty();
-            if way == Way::Context {
+            if fallback == Fallback::Context {
                 append(&mut text, &[words]);
             }
             if !text.is_empty() {
-                plan.speech.context = Some(message::cut(&text, limit));
+                plan.response.context = Some(message::cut(&text, limit));
             }
-        } else if way == Way::Queue {
+        } else if fallback == Fallback::Queue {
             plan.queue = Some(words);
         }
-        if moment.notice && way == Way::Notice {
-            plan.speech.notice = Some(message::for_person(verdict));
-        } else if moment.notice && verdict.signals.iter().any(warns) {
-            // A warning that reaches the agent alone would leave the person in the dark.
-            plan.speech.notice = Some(message::for_person(verdict));
+        // A warning that reaches the agent alone would leave the person in the dark.
+        let warned = verdict.signals.iter().any(warns);
+        if host_event.notice && (fallback == Fallback::Notice || warned) {
+            let mut text = message::for_person(verdict);
+            append(&mut text, plan.response.notice.as_slice());
+            plan.response.notice = Some(text);
         }
         warn(&mut plan, waiting, &verdict.warnings, limit);
         plan
     }
 }
 
-/// Adds what a person should know and no signal says; where she cannot be told, the agent is, now or at a later moment.
+/// Adds what a person should know and no signal says; where she cannot be told, the agent is, now or at a later event.
 fn warn(plan: &mut Plan<'_>, waiting: &[String], warnings: &[String], limit: usize) {
     let Some(words) = warning(warnings) else {
         return;
     };
     // What waits is said with this or a later reply: once is enough, however many calls come before it can be.
-    if !plan.speech.moment.notice && waiting.iter().any(|text| text.contains(&words)) {
+    if !plan.response.host_event.notice && waiting.iter().any(|text| text.contains(&words)) {
         return;
     }
-    let place = if plan.speech.moment.notice {
-        &mut plan.speech.notice
-    } else if plan.speech.moment.context {
-        &mut plan.speech.context
+    let place = if plan.response.host_event.notice {
+        &mut plan.response.notice
+    } else if plan.response.host_event.context {
+        &mut plan.response.context
     } else {
         &mut plan.queue
     };
@@ -269,7 +298,7 @@ fn warn(plan: &mut Plan<'_>, waiting: &[String], warnings: &[String], limit: usi
 fn warning(warnings: &[String]) -> Option<String> {
     (!warnings.is_empty()).then(|| {
         let words = format!("ahp: warning: {}", warnings.join("; "));
-        secret::redact(&words).into_owned()
+        message::cut(&message::shown(&words), WARNING)
     })
 }
 
@@ -277,8 +306,8 @@ fn warning(warnings: &[String]) -> Option<String> {
 #[derive(Debug)]
 pub struct Plan<'a> {
     /// What is said.
-    pub speech: Speech<'a>,
-    /// Words to keep for a later moment of the session.
+    pub response: HostResponse<'a>,
+    /// Words to keep for a later event of the session.
     pub queue: Option<String>,
     /// Whether the waiting words go out with this reply.
     pub delivers: bool,
@@ -298,12 +327,12 @@ fn append(text: &mut String, more: &[String]) {
 }
 
 /// Returns the changed input in the form in which the host takes it; none where it cannot.
-fn changed_input(moment: &Moment, events: &[Event], updated: &Value) -> Option<Value> {
+fn changed_input(host_event: &HostEvent, events: &[Event], updated: &Value) -> Option<Value> {
     let [event] = events else {
         // One answer for several calls cannot say which of them it changes.
         return None;
     };
-    match moment.rewrite {
+    match host_event.rewrite {
         Rewrite::No => None,
         Rewrite::Replace => Some(updated.clone()),
         Rewrite::Merge => {

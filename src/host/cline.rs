@@ -2,51 +2,66 @@
 
 use std::time::Duration;
 
-use serde_json::Map;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::event::Trigger;
+use crate::place::{Place, Scope};
 
-use super::Certainty;
-use super::Host;
-use super::Moment;
-use super::Payload;
-use super::Reply;
-use super::Rewrite;
-use super::Speech;
-use super::payload::decoded;
+use super::payload::{ROOT_SESSION, decoded};
+use super::{
+    Certainty, Form, Host, HostEvent, HostResponse, Payload, Reply, Rewrite, Settings, Switches,
+    exit_code,
+};
 
 pub(super) static HOST: Host = Host {
     name: "cline",
+    aliases: &[],
     title: "Cline",
-    moments: &[
-        Moment::new(
+    events: &[
+        HostEvent::new(
             &["TaskStart", "TaskResume", "agent_start", "agent_resume"],
             Trigger::PreSession,
         ),
-        Moment::new(
+        HostEvent::new(
             &["UserPromptSubmit", "prompt_submit"],
             Trigger::PreAgentTurn,
         )
         .block()
         .context(),
-        Moment::new(&["PreToolUse", "tool_call"], Trigger::PreToolUse)
+        HostEvent::new(&["PreToolUse", "tool_call"], Trigger::PreToolUse)
             .block()
             .rewrite(Rewrite::Replace)
             .context(),
-        Moment::new(&["PostToolUse", "tool_result"], Trigger::PostToolUse).context(),
-        Moment::new(&["TaskComplete", "agent_end"], Trigger::PostAgentTurnStop),
-        Moment::new(&["PreCompact", "pre_compact"], Trigger::PreContextCompact),
-        Moment::new(
+        HostEvent::new(&["PostToolUse", "tool_result"], Trigger::PostToolUse).context(),
+        HostEvent::new(&["TaskComplete", "agent_end"], Trigger::PostAgentTurnStop),
+        HostEvent::new(&["PreCompact", "pre_compact"], Trigger::PreContextCompact),
+        HostEvent::new(
             &["SessionShutdown", "session_shutdown"],
             Trigger::PostSession,
         ),
-        Moment::ignored(&["TaskCancel", "TaskError", "agent_abort", "agent_error"]),
+        HostEvent::ignored(&["TaskCancel", "TaskError", "agent_abort", "agent_error"]),
     ],
     timeout: Duration::from_secs(30),
     text_limit: 4_000,
     programs: &["cline"],
-    sample: r#"{"clineVersion":"","hookName":"tool_call","taskId":"$SESSION","workspaceRoots":["$DIR"],"tool_call":{"id":"canary","name":"editor","input":{"path":"$DIR/.ahp/hooks.yaml","new_text":""}}}"#,
+    settings: Some(Settings {
+        form: Form::Executables,
+        files: &[
+            (Scope::User, Place::home(".cline/hooks")),
+            (Scope::Project, Place::project(".clinerules/hooks")),
+        ],
+        machine: None,
+    }),
+    places: &[
+        Place::project(".cline/hooks"),
+        Place::home("Documents/Cline/Hooks"),
+    ],
+    switches: Switches {
+        flags: &["--yolo"],
+        ..Switches::NONE
+    },
+    sample: r#"{"clineVersion":"","hookName":"tool_call","taskId":"$SESSION","workspaceRoots":["$DIR"],"tool_call":{"id":"canary","name":"run_commands","input":{"commands":["$COMMAND"]}}}"#,
+    trial: None,
     blind_spots: &[
         "a refused tool ends the whole run: the reason reaches the person, not the model",
         "a run without a terminal calls no hook for its prompt",
@@ -68,6 +83,13 @@ fn speaks(payload: &Payload) -> Certainty {
 
 /// Lifts what lies in an object of the event's own name to where the common reader looks.
 fn adjust(_: &str, payload: &mut Payload, trigger: &mut Trigger) -> bool {
+    // Its subagents have tasks of their own; the session is that of the root.
+    let root = payload
+        .fields
+        .get("sessionContext")
+        .and_then(|context| context.get("rootSessionId"))
+        .and_then(Value::as_str)
+        .map(str::to_owned);
     for inner in [
         "tool_call",
         "tool_result",
@@ -99,6 +121,12 @@ fn adjust(_: &str, payload: &mut Payload, trigger: &mut Trigger) -> bool {
     if let Some(input) = payload.take(&["toolArgs"]) {
         payload.put("toolArgs", decoded(input));
     }
+    if *trigger == Trigger::PostToolUse {
+        exit_code::cline(payload);
+    }
+    if let Some(root) = root {
+        payload.put(ROOT_SESSION, root);
+    }
     if *trigger == Trigger::PostToolUse && failed(payload) {
         *trigger = Trigger::PostToolUseFailure;
     }
@@ -115,16 +143,16 @@ fn failed(payload: &Payload) -> bool {
     }
 }
 
-fn encode(speech: &Speech<'_>) -> Reply {
+fn encode(response: &HostResponse<'_>) -> Reply {
     let mut out = Map::new();
-    if let Some(objection) = &speech.objection {
+    if let Some(objection) = &response.objection {
         out.insert("cancel".to_owned(), true.into());
         out.insert("errorMessage".to_owned(), objection.agent.as_str().into());
     }
-    if let Some(input) = &speech.input {
+    if let Some(input) = &response.input {
         out.insert("overrideInput".to_owned(), input.clone());
     }
-    if let Some(context) = &speech.context {
+    if let Some(context) = &response.context {
         out.insert("contextModification".to_owned(), context.as_str().into());
     }
     Reply::json(out)

@@ -5,45 +5,89 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::event::Trigger;
+use crate::place::{Place, Scope};
 
-use super::Certainty;
-use super::Host;
-use super::Moment;
-use super::Payload;
-use super::Reply;
-use super::Rewrite;
-use super::Speech;
-use super::as_read;
-use super::claude_code;
+use super::{
+    Certainty, Dialect, Form, Host, HostEvent, HostResponse, MachineSettings, Payload, Reply,
+    Rewrite, Settings, Switches, Trial, claude_code, exit_code,
+};
 
 pub(super) static HOST: Host = Host {
     name: "codex",
+    aliases: &["codex-cli"],
     title: "Codex",
-    moments: &[
-        Moment::new(&["SessionStart"], Trigger::PreSession).context(),
-        Moment::new(&["UserPromptSubmit"], Trigger::PreAgentTurn)
+    events: &[
+        HostEvent::new(&["SessionStart"], Trigger::PreSession).context(),
+        HostEvent::new(&["UserPromptSubmit"], Trigger::PreAgentTurn)
             .block()
             .context(),
         // `ask` makes the hook fail there, and a failed hook lets the tool run.
-        Moment::new(&["PreToolUse"], Trigger::PreToolUse)
+        HostEvent::new(&["PreToolUse"], Trigger::PreToolUse)
             .block()
             .rewrite(Rewrite::Replace)
             .context(),
-        Moment::new(&["PostToolUse"], Trigger::PostToolUse)
+        HostEvent::new(&["PostToolUse"], Trigger::PostToolUse)
             .block()
             .context(),
-        Moment::new(&["Stop"], Trigger::PreAgentTurnStop).block(),
-        Moment::new(&["SubagentStart"], Trigger::PreSubagent).context(),
-        Moment::new(&["SubagentStop"], Trigger::PostSubagent).block(),
-        Moment::new(&["PreCompact"], Trigger::PreContextCompact),
-        Moment::new(&["PostCompact"], Trigger::PostContextCompact),
-        Moment::new(&["SessionEnd"], Trigger::PostSession),
-        Moment::ignored(&["Interrupt", "PermissionRequest"]),
+        HostEvent::new(&["Stop"], Trigger::PreAgentTurnStop).block(),
+        HostEvent::new(&["SubagentStart"], Trigger::PreSubagent).context(),
+        HostEvent::new(&["SubagentStop"], Trigger::PostSubagent).block(),
+        HostEvent::new(&["PreCompact"], Trigger::PreContextCompact),
+        HostEvent::new(&["PostCompact"], Trigger::PostContextCompact),
+        HostEvent::new(&["SessionEnd"], Trigger::PostSession).at_most(Duration::from_secs(3)),
+        HostEvent::permission(&["PermissionRequest"]),
+        HostEvent::ignored(&["Interrupt"]),
     ],
     timeout: Duration::from_mins(10),
     text_limit: 8_000,
     programs: &["codex"],
-    sample: r#"{"hook_event_name":"PreToolUse","session_id":"$SESSION","turn_id":"canary","transcript_path":null,"cwd":"$DIR","model":"canary","permission_mode":"default","tool_name":"Bash","tool_input":{"command":"rm -rf .ahp"},"tool_use_id":"canary"}"#,
+    settings: Some(Settings {
+        form: Form::Codex,
+        files: &[
+            (Scope::User, of_user("hooks.json")),
+            (Scope::Project, Place::project(".codex/hooks.json")),
+        ],
+        machine: Some(&MachineSettings {
+            form: Form::CodexRequirements,
+            file: Place::machine("/etc/codex/requirements.toml"),
+            only: Some("allow_managed_hooks_only"),
+        }),
+    }),
+    places: &[
+        of_user("config.toml"),
+        Place::project(".codex/config.toml"),
+        Place::machine("/etc/codex"),
+    ],
+    switches: Switches {
+        flags: &[
+            "dangerously-bypass-hook",
+            "hooks.enabled=false",
+            "features.hooks=false",
+            "--disable hooks",
+        ],
+        ..Switches::NONE
+    },
+    sample: r#"{"hook_event_name":"PreToolUse","session_id":"$SESSION","turn_id":"canary","transcript_path":null,"cwd":"$DIR","model":"canary","permission_mode":"default","tool_name":"Bash","tool_input":{"command":"$COMMAND"},"tool_use_id":"canary"}"#,
+    trial: Some(&Trial {
+        arguments: &[
+            "exec",
+            "--skip-git-repo-check",
+            "--json",
+            "--sandbox",
+            "danger-full-access",
+            "-c",
+            "model_provider=\"ahp\"",
+            "-c",
+            "model=\"gpt-5.5\"",
+            "-c",
+            r#"model_providers.ahp={name="ahp",base_url="$URL/v1",wire_api="responses",request_max_retries=0,stream_max_retries=0}"#,
+            "$PROMPT",
+        ],
+        variables: &[],
+        dialect: Dialect::Responses,
+        tool: "exec_command",
+        input: r#"{"cmd":"$COMMAND"}"#,
+    }),
     blind_spots: &[
         "a hook that is not trusted is skipped without a word",
         "hooks of a project run only in a trusted project",
@@ -52,10 +96,20 @@ pub(super) static HOST: Host = Host {
         "a hook that times out lets the tool run",
     ],
     speaks,
-    adjust: as_read,
+    adjust,
     encode,
     obeys,
 };
+
+/// Returns a place in the person's own directory.
+const fn of_user(path: &'static str) -> Place {
+    Place::moved("CODEX_HOME", ".codex", path)
+}
+
+fn adjust(_: &str, payload: &mut Payload, _: &mut Trigger) -> bool {
+    exit_code::codex(payload);
+    true
+}
 
 fn speaks(payload: &Payload) -> Certainty {
     let transcript = payload
@@ -64,17 +118,18 @@ fn speaks(payload: &Payload) -> Certainty {
     Certainty::certain_if(transcript || (payload.has("turn_id") && payload.has("model")))
 }
 
-fn encode(speech: &Speech<'_>) -> Reply {
-    if speech.moment.trigger != Some(Trigger::PreToolUse) {
-        return claude_code::encode(speech);
+fn encode(response: &HostResponse<'_>) -> Reply {
+    if response.host_event.trigger != Some(Trigger::PreToolUse) || response.host_event.is_permission
+    {
+        return claude_code::encode(response);
     }
-    let mut specific = speech.specific();
-    claude_code::permission(speech, &mut specific);
-    if speech.objection.is_some() {
+    let mut specific = response.specific();
+    claude_code::permission(response, &mut specific);
+    if response.objection.is_some() {
         // A refusal may carry nothing else.
         specific.shift_remove("updatedInput");
         specific.shift_remove("additionalContext");
-    } else if speech.input.is_some() {
+    } else if response.input.is_some() {
         // It takes a changed input with this word alone; its sandbox and its approvals hold all the same.
         specific.insert("permissionDecision".to_owned(), "allow".into());
     }

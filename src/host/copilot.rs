@@ -2,48 +2,49 @@
 
 use std::time::Duration;
 
-use crate::event::Trigger;
+use serde_json::json;
 
-use super::Certainty;
-use super::Host;
-use super::Moment;
-use super::Payload;
-use super::Reply;
-use super::Rewrite;
-use super::Speech;
+use crate::event::Trigger;
+use crate::place::{Place, Scope};
+
+use super::payload::ROOT_SESSION;
+use super::{
+    Certainty, Dialect, Form, Host, HostEvent, HostResponse, MachineSettings, Payload, Reply,
+    Rewrite, Settings, Shape, Switches, Trial, exit_code,
+};
 
 pub(super) static HOST: Host = Host {
     name: "copilot",
+    aliases: &["copilot-cli"],
     title: "Copilot CLI",
-    moments: &[
-        Moment::new(&["sessionStart", "SessionStart"], Trigger::PreSession).context(),
-        Moment::new(
+    events: &[
+        HostEvent::new(&["sessionStart", "SessionStart"], Trigger::PreSession).context(),
+        HostEvent::new(
             &["userPromptSubmitted", "UserPromptSubmit"],
             Trigger::PreAgentTurn,
         )
         .block()
         .context(),
-        Moment::new(&["preToolUse", "PreToolUse"], Trigger::PreToolUse)
+        HostEvent::new(&["preToolUse", "PreToolUse"], Trigger::PreToolUse)
             .block()
             .ask()
             .rewrite(Rewrite::Replace)
             .context(),
-        Moment::new(&["postToolUse", "PostToolUse"], Trigger::PostToolUse)
+        HostEvent::new(&["postToolUse", "PostToolUse"], Trigger::PostToolUse)
             .block()
             .context(),
-        Moment::new(
+        HostEvent::new(
             &["postToolUseFailure", "PostToolUseFailure"],
             Trigger::PostToolUseFailure,
         )
         .block(),
-        Moment::new(&["agentStop", "Stop"], Trigger::PreAgentTurnStop).block(),
-        Moment::new(&["subagentStart", "SubagentStart"], Trigger::PreSubagent).context(),
-        Moment::new(&["subagentStop", "SubagentStop"], Trigger::PostSubagent).block(),
-        Moment::new(&["preCompact", "PreCompact"], Trigger::PreContextCompact),
-        Moment::new(&["sessionEnd", "SessionEnd"], Trigger::PostSession),
-        Moment::ignored(&[
-            "permissionRequest",
-            "PermissionRequest",
+        HostEvent::new(&["agentStop", "Stop"], Trigger::PreAgentTurnStop).block(),
+        HostEvent::new(&["subagentStart", "SubagentStart"], Trigger::PreSubagent).context(),
+        HostEvent::new(&["subagentStop", "SubagentStop"], Trigger::PostSubagent).block(),
+        HostEvent::new(&["preCompact", "PreCompact"], Trigger::PreContextCompact),
+        HostEvent::new(&["sessionEnd", "SessionEnd"], Trigger::PostSession),
+        HostEvent::permission(&["permissionRequest", "PermissionRequest"]),
+        HostEvent::ignored(&[
             "notification",
             "Notification",
             "errorOccurred",
@@ -57,7 +58,39 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_secs(30),
     text_limit: 9_000,
     programs: &["copilot"],
-    sample: r#"{"sessionId":"$SESSION","timestamp":0,"cwd":"$DIR","toolName":"create","toolArgs":{"path":"$DIR/.ahp/hooks.yaml","file_text":""}}"#,
+    settings: Some(Settings {
+        form: Form::Json(Shape::Copilot),
+        files: &[(Scope::User, OF_USER), (Scope::Project, OF_PROJECT)],
+        machine: Some(&MachineSettings {
+            form: Form::Json(Shape::Copilot),
+            file: Place::machine("/etc/github-copilot/policy.d/ahp.json"),
+            only: None,
+        }),
+    }),
+    places: &[
+        of_user("config.json"),
+        of_user("hooks"),
+        of_user("settings.json"),
+        Place::project(".github/copilot/settings.json"),
+        Place::project(".github/copilot/settings.local.json"),
+        Place::project(".github/hooks"),
+        Place::machine("/etc/github-copilot"),
+    ],
+    switches: Switches::NONE,
+    sample: r#"{"sessionId":"$SESSION","timestamp":0,"cwd":"$DIR","toolName":"bash","toolArgs":{"command":"$COMMAND"}}"#,
+    trial: Some(&Trial {
+        arguments: &["-p", "$PROMPT", "--allow-all-tools"],
+        variables: &[
+            ("COPILOT_PROVIDER_BASE_URL", "$URL/v1"),
+            ("COPILOT_PROVIDER_API_KEY", "none"),
+            ("COPILOT_MODEL", "ahp"),
+            ("COPILOT_OFFLINE", "true"),
+            ("COPILOT_AUTO_UPDATE", "false"),
+        ],
+        dialect: Dialect::Chat,
+        tool: "bash",
+        input: r#"{"command":"$COMMAND","description":"the canary of ahp doctor"}"#,
+    }),
     blind_spots: &[
         "hooks of a project run only in a trusted folder",
         "the cloud agent reads `.github/hooks` alone and turns `ask` into a refusal",
@@ -70,6 +103,16 @@ pub(super) static HOST: Host = Host {
     encode,
     obeys,
 };
+
+/// A person's file, which VS Code reads too.
+pub(super) const OF_USER: Place = of_user("hooks/ahp.json");
+/// A project's file, which VS Code reads too.
+pub(super) const OF_PROJECT: Place = Place::project(".github/hooks/ahp.json");
+
+/// Returns a place in the person's own directory.
+const fn of_user(path: &'static str) -> Place {
+    Place::moved("COPILOT_HOME", ".copilot", path)
+}
 
 fn speaks(payload: &Payload) -> Certainty {
     if payload.has("toolArgs") && payload.has("sessionId") {
@@ -93,6 +136,15 @@ fn speaks(payload: &Payload) -> Certainty {
 }
 
 fn adjust(_: &str, payload: &mut Payload, trigger: &mut Trigger) -> bool {
+    exit_code::copilot(payload);
+    if let Some(parent) = payload.str("parent_agent_id").map(str::to_owned) {
+        payload.put(ROOT_SESSION, parent);
+    }
+    let name = payload.str("toolName").or(payload.str("tool_name"));
+    if let Some((server, tool)) = name.and_then(of_server) {
+        let context = json!({"server_name": server, "tool_name": tool});
+        payload.put("mcp_context", context);
+    }
     let result = payload
         .fields
         .get("toolResult")
@@ -104,10 +156,21 @@ fn adjust(_: &str, payload: &mut Payload, trigger: &mut Trigger) -> bool {
     true
 }
 
-fn encode(speech: &Speech<'_>) -> Reply {
+/// Splits the name of a server's tool: `SERVER-TOOL`, and `SERVER/TOOL` where the person is asked. Its own tools have no such
+/// names; in those of servers a hyphen is usual, in those of their tools it is not.
+fn of_server(name: &str) -> Option<(&str, &str)> {
+    let (server, tool) = name.split_once('/').or_else(|| name.rsplit_once('-'))?;
+    (!server.is_empty() && !tool.is_empty()).then_some((server, tool))
+}
+
+fn encode(response: &HostResponse<'_>) -> Reply {
     let mut out = serde_json::Map::new();
-    if let Some(objection) = &speech.objection {
-        match speech.moment.trigger {
+    if let Some(objection) = &response.objection {
+        match response.host_event.trigger {
+            Some(_) if response.host_event.is_permission => {
+                out.insert("behavior".to_owned(), "deny".into());
+                out.insert("message".to_owned(), objection.agent.as_str().into());
+            }
             Some(Trigger::PreToolUse) => {
                 let (decision, reason) = if objection.ask {
                     ("ask", &objection.person)
@@ -128,15 +191,15 @@ fn encode(speech: &Speech<'_>) -> Reply {
             }
         }
     }
-    if let Some(input) = &speech.input {
+    if let Some(input) = &response.input {
         out.insert("modifiedArgs".to_owned(), input.clone());
     }
-    if let Some(context) = &speech.context {
+    if let Some(context) = &response.context {
         out.insert("additionalContext".to_owned(), context.as_str().into());
     }
     Reply::json(out)
 }
 
 fn obeys(reply: &Reply) -> bool {
-    reply.blocks || reply.says("/permissionDecision", "deny")
+    reply.blocks || reply.says("/permissionDecision", "deny") || reply.says("/behavior", "deny")
 }

@@ -2,47 +2,45 @@
 
 use std::time::Duration;
 
-use serde_json::Map;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::event::Trigger;
+use crate::place::{Place, Scope};
 
-use super::Certainty;
-use super::Host;
-use super::Moment;
-use super::Payload;
-use super::Reply;
-use super::Rewrite;
-use super::Speech;
 use super::payload::decoded;
+use super::{
+    Certainty, Form, Host, HostEvent, HostResponse, MachineSettings, Payload, Reply, Rewrite,
+    Settings, Shape, Switches,
+};
 
 pub(super) static HOST: Host = Host {
     name: "cursor",
+    aliases: &["cursor-agent"],
     title: "Cursor",
-    moments: &[
-        Moment::new(&["sessionStart"], Trigger::PreSession).context(),
-        Moment::new(&["beforeSubmitPrompt"], Trigger::PreAgentTurn).block(),
+    events: &[
+        HostEvent::new(&["sessionStart"], Trigger::PreSession).context(),
+        HostEvent::new(&["beforeSubmitPrompt"], Trigger::PreAgentTurn).block(),
         // A shell or MCP call fires this and its own event; only the latter can ask, so it alone is wired for them.
-        Moment::new(&["preToolUse", "PreToolUse"], Trigger::PreToolUse)
+        HostEvent::new(&["preToolUse", "PreToolUse"], Trigger::PreToolUse)
             .block()
             .rewrite(Rewrite::Replace)
             .context()
             .matcher("^(?!Shell$|MCP:)"),
-        Moment::new(&["beforeShellExecution"], Trigger::PreToolUse)
+        HostEvent::new(&["beforeShellExecution"], Trigger::PreToolUse)
             .block()
             .ask(),
-        Moment::new(&["beforeMCPExecution"], Trigger::PreToolUse)
+        HostEvent::new(&["beforeMCPExecution"], Trigger::PreToolUse)
             .block()
             .ask(),
-        Moment::new(
+        HostEvent::new(
             &["beforeReadFile", "beforeTabFileRead"],
             Trigger::PreToolUse,
         )
         .block()
         .unwired(),
-        Moment::new(&["postToolUse", "PostToolUse"], Trigger::PostToolUse).context(),
-        Moment::new(&["postToolUseFailure"], Trigger::PostToolUseFailure),
-        Moment::new(
+        HostEvent::new(&["postToolUse", "PostToolUse"], Trigger::PostToolUse).context(),
+        HostEvent::new(&["postToolUseFailure"], Trigger::PostToolUseFailure),
+        HostEvent::new(
             &[
                 "afterShellExecution",
                 "afterMCPExecution",
@@ -52,17 +50,38 @@ pub(super) static HOST: Host = Host {
             Trigger::PostToolUse,
         )
         .unwired(),
-        Moment::new(&["stop"], Trigger::PreAgentTurnStop).block(),
-        Moment::new(&["subagentStart"], Trigger::PreSubagent).block(),
-        Moment::new(&["subagentStop"], Trigger::PostSubagent).block(),
-        Moment::new(&["preCompact"], Trigger::PreContextCompact),
-        Moment::new(&["sessionEnd"], Trigger::PostSession),
-        Moment::ignored(&["afterAgentResponse", "afterAgentThought", "workspaceOpen"]),
+        HostEvent::new(&["stop"], Trigger::PreAgentTurnStop).block(),
+        HostEvent::new(&["subagentStart"], Trigger::PreSubagent).block(),
+        HostEvent::new(&["subagentStop"], Trigger::PostSubagent).block(),
+        HostEvent::new(&["preCompact"], Trigger::PreContextCompact),
+        HostEvent::new(&["sessionEnd"], Trigger::PostSession),
+        HostEvent::ignored(&["afterAgentResponse", "afterAgentThought", "workspaceOpen"]),
     ],
     timeout: Duration::from_mins(1),
     text_limit: 9_000,
     programs: &["cursor", "cursor-agent"],
-    sample: r#"{"hook_event_name":"preToolUse","conversation_id":"$SESSION","generation_id":"canary","workspace_roots":["$DIR"],"cwd":"$DIR","tool_name":"Write","tool_input":{"file_path":"$DIR/.ahp/hooks.yaml","contents":""},"tool_use_id":"canary"}"#,
+    settings: Some(Settings {
+        form: Form::Json(Shape::Cursor),
+        files: &[
+            (Scope::User, Place::home(".cursor/hooks.json")),
+            (Scope::Project, Place::project(".cursor/hooks.json")),
+        ],
+        machine: Some(&MachineSettings {
+            form: Form::Json(Shape::Cursor),
+            file: Place::machine_or_mac(
+                "/etc/cursor/hooks.json",
+                "/Library/Application Support/Cursor/hooks.json",
+            ),
+            only: None,
+        }),
+    }),
+    places: &[
+        Place::machine("/etc/cursor"),
+        Place::machine("/Library/Application Support/Cursor"),
+    ],
+    switches: Switches::NONE,
+    sample: r#"{"hook_event_name":"preToolUse","conversation_id":"$SESSION","generation_id":"canary","workspace_roots":["$DIR"],"cwd":"$DIR","tool_name":"Shell","tool_input":{"command":"$COMMAND"},"tool_use_id":"canary"}"#,
+    trial: None,
     blind_spots: &[
         "`://` anywhere in a hook's command makes it drop the whole file without a word",
         "cloud agents run no session, MCP or user hooks; print mode skips the prompt's hook",
@@ -125,11 +144,11 @@ fn as_tool(payload: &mut Payload, name: &str, fields: &[&str]) {
     payload.put("tool_input", input);
 }
 
-fn encode(speech: &Speech<'_>) -> Reply {
+fn encode(response: &HostResponse<'_>) -> Reply {
     let mut out = Map::new();
     let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
-    if let Some(objection) = &speech.objection {
-        match speech.moment.trigger {
+    if let Some(objection) = &response.objection {
+        match response.host_event.trigger {
             Some(Trigger::PreAgentTurn) => {
                 put("continue", false.into());
                 put("user_message", objection.person.as_str().into());
@@ -147,11 +166,11 @@ fn encode(speech: &Speech<'_>) -> Reply {
             }
         }
     }
-    if let Some(input) = &speech.input {
+    if let Some(input) = &response.input {
         put("updated_input", input.clone());
     }
-    if let Some(context) = &speech.context {
-        let key = if speech.moment.trigger == Some(Trigger::PreToolUse) {
+    if let Some(context) = &response.context {
+        let key = if response.host_event.trigger == Some(Trigger::PreToolUse) {
             "agent_message"
         } else {
             "additional_context"

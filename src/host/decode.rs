@@ -4,14 +4,7 @@ use std::path::Path;
 
 use crate::event::Event;
 
-use super::Certainty;
-use super::HOSTS;
-use super::Host;
-use super::Moment;
-use super::Payload;
-use super::agent_hooks;
-use super::git;
-use super::native;
+use super::{Certainty, HOSTS, Host, HostEvent, Payload, agent_hooks, git, native};
 
 /// The most bytes that are read from a host.
 pub const MOST_BYTES: usize = 32 << 20;
@@ -39,7 +32,7 @@ pub struct Decoded {
     /// The event, as the host spelled it.
     pub event: String,
     /// The host's row for it; none where it is not known.
-    pub moment: Option<&'static Moment>,
+    pub host_event: Option<&'static HostEvent>,
     /// The session, if the host tells one.
     pub session_id: Option<String>,
     /// What it means here; empty where no policy can be about it.
@@ -79,7 +72,10 @@ pub fn decode(input: &Input<'_>) -> Result<Decoded, DecodeError> {
     if input.host.is_some_and(|host| host.name == git::HOST.name) {
         return git::decode(input);
     }
-    let payload = Payload::read(input.bytes).map_err(DecodeError::NotJson)?;
+    let payload = match Payload::read(input.bytes) {
+        Ok(payload) => payload,
+        Err(why) => return decode_result(input).ok_or(DecodeError::NotJson(why)),
+    };
     let mut notes = Vec::new();
     let host = speaker(input.host, &payload, &mut notes);
     if host.name == native::HOST.name {
@@ -87,7 +83,7 @@ pub fn decode(input: &Input<'_>) -> Result<Decoded, DecodeError> {
     }
     let event = name_of_event(host, input.event, &payload).ok_or(DecodeError::NoEvent)?;
     let session_id = payload.session_id();
-    let Some(moment) = host.moment(&event) else {
+    let Some(host_event) = host.event(&event) else {
         notes.push(format!(
             "{} has an unknown event `{event}`: passed",
             host.name
@@ -95,13 +91,15 @@ pub fn decode(input: &Input<'_>) -> Result<Decoded, DecodeError> {
         return Ok(Decoded {
             host,
             event,
-            moment: None,
+            host_event: None,
             session_id,
             events: Vec::new(),
             notes,
         });
     };
-    let events = match moment.trigger {
+    let events = match host_event.trigger {
+        // No agent's call is told of, and no policy but our own is about it.
+        Some(_) if host_event.is_settings => Vec::new(),
         Some(mut trigger) => {
             let mut payload = payload;
             if (host.adjust)(&event, &mut payload, &mut trigger) {
@@ -119,11 +117,27 @@ pub fn decode(input: &Input<'_>) -> Result<Decoded, DecodeError> {
     Ok(Decoded {
         host,
         event,
-        moment: Some(moment),
+        host_event: Some(host_event),
         session_id,
         events,
         notes,
     })
+}
+
+/// Reads what a host told of something that has happened, with bytes in it that are no text: they part words. What has not
+/// happened yet must be judged as it stands.
+fn decode_result(input: &Input<'_>) -> Option<Decoded> {
+    std::str::from_utf8(input.bytes).err()?;
+    let text = String::from_utf8_lossy(input.bytes);
+    let bytes = text.as_bytes();
+    let mut decoded = decode(&Input { bytes, ..*input }).ok()?;
+    let is_pre = |event: &Event| event.trigger.is_pre();
+    if decoded.events.is_empty() || decoded.events.iter().any(is_pre) {
+        return None;
+    }
+    let note = "the event holds bytes that are no text: they are left out";
+    decoded.notes.push(note.to_owned());
+    Some(decoded)
 }
 
 /// Says who speaks: whom the command was written for, unless the payload can only be somebody else's.
@@ -162,9 +176,9 @@ fn speaker(
 fn name_of_event(host: &Host, hint: Option<&str>, payload: &Payload) -> Option<String> {
     let told = payload
         .event_name()
-        .or_else(|| payload.str("type").filter(|t| host.moment(t).is_some()));
+        .or_else(|| payload.str("type").filter(|t| host.event(t).is_some()));
     if let Some(name) = told
-        && (host.moment(name).is_some() || hint.is_none())
+        && (host.event(name).is_some() || hint.is_none())
     {
         return Some(name.to_owned());
     }
@@ -181,6 +195,6 @@ fn name_of_event(host: &Host, hint: Option<&str>, payload: &Payload) -> Option<S
     ];
     fields
         .iter()
-        .find(|(field, event)| payload.has(field) && host.moment(event).is_some())
+        .find(|(field, event)| payload.has(field) && host.event(event).is_some())
         .map(|(_, event)| (*event).to_owned())
 }

@@ -2,45 +2,47 @@
 
 use std::time::Duration;
 
-use serde_json::Map;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::event::Trigger;
+use crate::place::{Place, Scope};
 
-use super::Certainty;
-use super::Host;
-use super::Moment;
-use super::Payload;
-use super::Reply;
-use super::Rewrite;
-use super::Speech;
+use super::{
+    Certainty, Dialect, Form, Host, HostEvent, HostResponse, MachineSettings, Payload, Reply,
+    Rewrite, Settings, Shape, Switches, Trial, exit_code,
+};
 
 pub(super) static HOST: Host = Host {
     name: "gemini-cli",
+    aliases: &["gemini"],
     title: "Gemini CLI",
-    moments: &[
-        Moment::new(&["SessionStart"], Trigger::PreSession)
+    events: &[
+        HostEvent::new(&["SessionStart"], Trigger::PreSession)
             .context()
             .notice(),
-        Moment::new(&["BeforeAgent"], Trigger::PreAgentTurn)
+        HostEvent::new(&["BeforeAgent"], Trigger::PreAgentTurn)
             .block()
             .context()
-            .notice(),
+            .notice()
+            .ends_run(),
         // Its `ask` hangs a run that has no terminal, and the event does not say whether there is one.
-        Moment::new(&["BeforeTool"], Trigger::PreToolUse)
+        HostEvent::new(&["BeforeTool"], Trigger::PreToolUse)
             .block()
             .rewrite(Rewrite::Merge)
-            .notice(),
-        Moment::new(&["AfterTool"], Trigger::PostToolUse)
+            .notice()
+            .ends_run(),
+        HostEvent::new(&["AfterTool"], Trigger::PostToolUse)
             .block()
             .context()
-            .notice(),
-        Moment::new(&["AfterAgent"], Trigger::PreAgentTurnStop)
+            .notice()
+            .ends_run(),
+        HostEvent::new(&["AfterAgent"], Trigger::PreAgentTurnStop)
             .block()
-            .notice(),
-        Moment::new(&["PreCompress"], Trigger::PreContextCompact).notice(),
-        Moment::new(&["SessionEnd"], Trigger::PostSession),
-        Moment::ignored(&[
+            .notice()
+            .ends_run(),
+        HostEvent::new(&["PreCompress"], Trigger::PreContextCompact).notice(),
+        HostEvent::new(&["SessionEnd"], Trigger::PostSession),
+        HostEvent::ignored(&[
             "AfterModel",
             "BeforeModel",
             "BeforeToolSelection",
@@ -50,7 +52,49 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_mins(1),
     text_limit: 9_000,
     programs: &["gemini"],
-    sample: r#"{"hook_event_name":"BeforeTool","session_id":"$SESSION","transcript_path":"$DIR/t.jsonl","cwd":"$DIR","timestamp":"2026-01-01T00:00:00Z","tool_name":"write_file","tool_input":{"file_path":"$DIR/.ahp/hooks.yaml","content":""}}"#,
+    settings: Some(Settings {
+        form: Form::Json(Shape::GroupsMillis),
+        files: &[
+            (Scope::User, Place::home(".gemini/settings.json")),
+            (Scope::Project, Place::project(".gemini/settings.json")),
+        ],
+        machine: Some(&MachineSettings {
+            form: Form::Json(Shape::GroupsMillis),
+            file: Place::machine_or_mac(
+                "/etc/gemini-cli/settings.json",
+                "/Library/Application Support/GeminiCli/settings.json",
+            ),
+            only: None,
+        }),
+    }),
+    places: &[
+        Place::machine("/etc/gemini-cli"),
+        Place::machine("/Library/Application Support/GeminiCli"),
+    ],
+    switches: Switches {
+        variables: &["GEMINI_CLI_SYSTEM_SETTINGS_PATH"],
+        flags: &["hooks.enabled=false"],
+        ..Switches::NONE
+    },
+    sample: r#"{"hook_event_name":"BeforeTool","session_id":"$SESSION","transcript_path":"$DIR/t.jsonl","cwd":"$DIR","timestamp":"2026-01-01T00:00:00Z","tool_name":"run_shell_command","tool_input":{"command":"$COMMAND"}}"#,
+    trial: Some(&Trial {
+        arguments: &[
+            "-p",
+            "$PROMPT",
+            "-m",
+            "gemini-2.5-pro",
+            "--approval-mode",
+            "yolo",
+        ],
+        variables: &[
+            ("GOOGLE_GEMINI_BASE_URL", "$URL"),
+            ("GEMINI_API_KEY", "none"),
+            ("GEMINI_TELEMETRY_ENABLED", "false"),
+        ],
+        dialect: Dialect::Gemini,
+        tool: "run_shell_command",
+        input: r#"{"command":"$COMMAND","description":"the canary of ahp doctor"}"#,
+    }),
     blind_spots: &[
         "timeouts are milliseconds: 30 copied from another host is 30 ms, and a hook that times out lets the tool run",
         "there is no subagent event",
@@ -89,15 +133,17 @@ fn adjust(_: &str, payload: &mut Payload, trigger: &mut Trigger) -> bool {
     {
         *trigger = Trigger::PostToolUseFailure;
         payload.put("error", error);
+    } else if *trigger == Trigger::PostToolUse {
+        exit_code::gemini_cli(payload);
     }
     true
 }
 
-fn encode(speech: &Speech<'_>) -> Reply {
-    let mut out = speech.with_notice();
-    let mut specific = speech.specific();
-    if let Some(objection) = &speech.objection {
-        let prompt = speech.moment.trigger == Some(Trigger::PreAgentTurn);
+fn encode(response: &HostResponse<'_>) -> Reply {
+    let mut out = response.with_notice();
+    let mut specific = response.specific();
+    if let Some(objection) = &response.objection {
+        let prompt = response.host_event.trigger == Some(Trigger::PreAgentTurn);
         let reason = if prompt {
             &objection.person
         } else {
@@ -106,7 +152,7 @@ fn encode(speech: &Speech<'_>) -> Reply {
         out.insert("decision".to_owned(), "deny".into());
         out.insert("reason".to_owned(), reason.as_str().into());
     }
-    if let Some(input) = &speech.input {
+    if let Some(input) = &response.input {
         specific.insert("tool_input".to_owned(), input.clone());
     }
     if specific.len() > 1 {

@@ -6,34 +6,28 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::event::Event;
-use crate::event::ToolCall;
-use crate::event::Trigger;
+use crate::event::{Event, ToolCall, Trigger};
+use crate::place::{Place, Scope};
 
-use super::CANARY;
-use super::Certainty;
-use super::DecodeError;
-use super::Decoded;
-use super::Host;
-use super::Input;
-use super::Moment;
-use super::Reply;
-use super::Speech;
-use super::as_read;
+use super::{
+    CANARY, Certainty, DecodeError, Decoded, Form, Host, HostEvent, HostResponse, Input, Reply,
+    Settings, Switches, as_read,
+};
 
 pub(super) static HOST: Host = Host {
     name: "git",
+    aliases: &[],
     title: "git",
-    moments: &[
-        Moment::new(&["pre-commit"], Trigger::PreToolUse)
+    events: &[
+        HostEvent::new(&["pre-commit"], Trigger::PreToolUse)
             .block()
             .context()
             .notice(),
-        Moment::new(&["commit-msg"], Trigger::PreToolUse)
+        HostEvent::new(&["commit-msg"], Trigger::PreToolUse)
             .block()
             .context()
             .notice(),
-        Moment::new(&["pre-push"], Trigger::PreToolUse)
+        HostEvent::new(&["pre-push"], Trigger::PreToolUse)
             .block()
             .context()
             .notice(),
@@ -41,7 +35,22 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_mins(10),
     text_limit: 9_000,
     programs: &["git"],
+    settings: Some(Settings {
+        form: Form::Git,
+        files: &[(Scope::Project, Place::project(".git/hooks"))],
+        machine: None,
+    }),
+    places: &[
+        Place::project(".git/config"),
+        Place::home(".gitconfig"),
+        Place::config("git/config"),
+    ],
+    switches: Switches {
+        variables: &["GIT_CONFIG_GLOBAL"],
+        ..Switches::NONE
+    },
     sample: "",
+    trial: None,
     blind_spots: &[
         "`git commit --no-verify` and `git push --no-verify` call no hook",
         "merges, rebases and commits made through a forge's own page call none of these hooks",
@@ -55,11 +64,11 @@ pub(super) static HOST: Host = Host {
 /// Reads one of git's hooks: its name comes with the command line, and its data as arguments and plain text.
 pub(super) fn decode(input: &Input<'_>) -> Result<Decoded, DecodeError> {
     let name = input.event.ok_or(DecodeError::NoEvent)?;
-    let Some(moment) = HOST.moment(name) else {
+    let Some(host_event) = HOST.event(name) else {
         return Ok(Decoded {
             host: &HOST,
             event: name.to_owned(),
-            moment: None,
+            host_event: None,
             session_id: None,
             events: Vec::new(),
             notes: vec![format!("git has an unknown hook `{name}`: passed")],
@@ -87,7 +96,7 @@ pub(super) fn decode(input: &Input<'_>) -> Result<Decoded, DecodeError> {
         }
         _ => "git commit".to_owned(),
     };
-    let mut event = Event::new(moment.trigger.unwrap_or(Trigger::PreToolUse));
+    let mut event = Event::new(host_event.trigger.unwrap_or(Trigger::PreToolUse));
     event.host = Some(HOST.name.to_owned());
     event.work_dir = Some(input.work_dir.to_owned());
     // Git names no session; the canary has no other place to say that it is one.
@@ -100,7 +109,7 @@ pub(super) fn decode(input: &Input<'_>) -> Result<Decoded, DecodeError> {
     Ok(Decoded {
         host: &HOST,
         event: name.to_owned(),
-        moment: Some(moment),
+        host_event: Some(host_event),
         session_id: event.session_id.clone(),
         events: vec![event],
         notes: Vec::new(),
@@ -122,12 +131,12 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-fn encode(speech: &Speech<'_>) -> Reply {
-    if let Some(objection) = &speech.objection {
+fn encode(response: &HostResponse<'_>) -> Reply {
+    if let Some(objection) = &response.objection {
         return Reply::block(&objection.agent);
     }
     Reply {
-        stderr: speech.context.clone().unwrap_or_default(),
+        stderr: response.context.clone().unwrap_or_default(),
         ..Reply::nothing()
     }
 }

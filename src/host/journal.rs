@@ -2,14 +2,11 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
-use std::path::PathBuf;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
 
-use chrono::DateTime;
-use chrono::SecondsFormat;
-use chrono::Utc;
-use serde::Deserialize;
-use serde::Serialize;
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde::{Deserialize, Serialize};
 
 use crate::secret;
 
@@ -65,6 +62,7 @@ impl Journal {
         let file = fs::OpenOptions::new()
             .create(true)
             .append(true)
+            .mode(0o600)
             .open(&self.file);
         if let Ok(mut file) = file {
             // One write, so that the lines of two processes do not mix.

@@ -3,35 +3,42 @@
 use std::time::Duration;
 
 use crate::event::Trigger;
+use crate::place::{Place, Scope};
 
-use super::Certainty;
-use super::Host;
-use super::Moment;
-use super::Payload;
-use super::Reply;
-use super::Speech;
+use super::{
+    Certainty, Form, Host, HostEvent, HostResponse, Payload, Reply, Settings, Switches, exit_code,
+};
 
 pub(super) static HOST: Host = Host {
     name: "kimi-cli",
+    aliases: &["kimi"],
     title: "Kimi CLI",
-    moments: &[
-        Moment::new(&["SessionStart"], Trigger::PreSession),
-        Moment::new(&["UserPromptSubmit"], Trigger::PreAgentTurn).block(),
-        Moment::new(&["PreToolUse"], Trigger::PreToolUse).block(),
-        Moment::new(&["PostToolUse"], Trigger::PostToolUse),
-        Moment::new(&["PostToolUseFailure"], Trigger::PostToolUseFailure),
-        Moment::new(&["Stop"], Trigger::PreAgentTurnStop).block(),
-        Moment::new(&["SubagentStart"], Trigger::PreSubagent),
-        Moment::new(&["SubagentStop"], Trigger::PostSubagent),
-        Moment::new(&["PreCompact"], Trigger::PreContextCompact),
-        Moment::new(&["PostCompact"], Trigger::PostContextCompact),
-        Moment::new(&["SessionEnd"], Trigger::PostSession),
-        Moment::ignored(&["Notification", "StopFailure"]),
+    events: &[
+        HostEvent::new(&["SessionStart"], Trigger::PreSession),
+        HostEvent::new(&["UserPromptSubmit"], Trigger::PreAgentTurn).block(),
+        HostEvent::new(&["PreToolUse"], Trigger::PreToolUse).block(),
+        HostEvent::new(&["PostToolUse"], Trigger::PostToolUse),
+        HostEvent::new(&["PostToolUseFailure"], Trigger::PostToolUseFailure),
+        HostEvent::new(&["Stop"], Trigger::PreAgentTurnStop).block(),
+        HostEvent::new(&["SubagentStart"], Trigger::PreSubagent),
+        HostEvent::new(&["SubagentStop"], Trigger::PostSubagent),
+        HostEvent::new(&["PreCompact"], Trigger::PreContextCompact),
+        HostEvent::new(&["PostCompact"], Trigger::PostContextCompact),
+        HostEvent::new(&["SessionEnd"], Trigger::PostSession),
+        HostEvent::ignored(&["Notification", "StopFailure"]),
     ],
     timeout: Duration::from_secs(30),
     text_limit: 4_000,
     programs: &["kimi"],
-    sample: r#"{"hook_event_name":"PreToolUse","session_id":"$SESSION","cwd":"$DIR","tool_name":"WriteFile","tool_input":{"path":"$DIR/.ahp/hooks.yaml","content":""},"tool_call_id":"canary"}"#,
+    settings: Some(Settings {
+        form: Form::Toml,
+        files: &[(Scope::User, Place::home(".kimi/config.toml"))],
+        machine: None,
+    }),
+    places: &[Place::project(".kimi/config.toml")],
+    switches: Switches::NONE,
+    sample: r#"{"hook_event_name":"PreToolUse","session_id":"$SESSION","cwd":"$DIR","tool_name":"Shell","tool_input":{"command":"$COMMAND"},"tool_call_id":"canary"}"#,
+    trial: None,
     blind_spots: &[
         "only the user's own configuration is read: a project cannot bring hooks",
         "no words reach the agent but those of a block: advice waits for one",
@@ -60,6 +67,7 @@ fn speaks(payload: &Payload) -> Certainty {
 
 /// It tells a failed tool as one that ran, with the failure in the words of its output.
 fn adjust(_: &str, payload: &mut Payload, trigger: &mut Trigger) -> bool {
+    exit_code::kimi_cli(payload);
     if *trigger == Trigger::PostToolUse
         && payload
             .str("tool_output")
@@ -70,8 +78,8 @@ fn adjust(_: &str, payload: &mut Payload, trigger: &mut Trigger) -> bool {
     true
 }
 
-pub(super) fn encode(speech: &Speech<'_>) -> Reply {
-    match &speech.objection {
+pub(super) fn encode(response: &HostResponse<'_>) -> Reply {
+    match &response.objection {
         Some(objection) => Reply::block(&objection.agent),
         None => Reply::nothing(),
     }

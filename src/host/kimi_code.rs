@@ -3,34 +3,32 @@
 use std::time::Duration;
 
 use crate::event::Trigger;
+use crate::place::{Place, Scope};
 
-use super::Certainty;
-use super::Host;
-use super::Moment;
-use super::Payload;
-use super::Reply;
-use super::Speech;
-use super::as_read;
-use super::kimi_cli;
+use super::{
+    Certainty, Form, Host, HostEvent, HostResponse, Payload, Reply, Settings, Switches, exit_code,
+    kimi_cli,
+};
 
 pub(super) static HOST: Host = Host {
     name: "kimi-code",
+    aliases: &[],
     title: "Kimi Code",
-    moments: &[
-        Moment::new(&["SessionStart"], Trigger::PreSession),
-        Moment::new(&["UserPromptSubmit"], Trigger::PreAgentTurn)
+    events: &[
+        HostEvent::new(&["SessionStart"], Trigger::PreSession),
+        HostEvent::new(&["UserPromptSubmit"], Trigger::PreAgentTurn)
             .block()
             .context(),
-        Moment::new(&["PreToolUse"], Trigger::PreToolUse).block(),
-        Moment::new(&["PostToolUse"], Trigger::PostToolUse),
-        Moment::new(&["PostToolUseFailure"], Trigger::PostToolUseFailure),
-        Moment::new(&["Stop"], Trigger::PreAgentTurnStop).block(),
-        Moment::new(&["SubagentStart"], Trigger::PreSubagent),
-        Moment::new(&["SubagentStop"], Trigger::PostSubagent),
-        Moment::new(&["PreCompact"], Trigger::PreContextCompact),
-        Moment::new(&["PostCompact"], Trigger::PostContextCompact),
-        Moment::new(&["SessionEnd"], Trigger::PostSession),
-        Moment::ignored(&[
+        HostEvent::new(&["PreToolUse"], Trigger::PreToolUse).block(),
+        HostEvent::new(&["PostToolUse"], Trigger::PostToolUse),
+        HostEvent::new(&["PostToolUseFailure"], Trigger::PostToolUseFailure),
+        HostEvent::new(&["Stop"], Trigger::PreAgentTurnStop).block(),
+        HostEvent::new(&["SubagentStart"], Trigger::PreSubagent),
+        HostEvent::new(&["SubagentStop"], Trigger::PostSubagent),
+        HostEvent::new(&["PreCompact"], Trigger::PreContextCompact),
+        HostEvent::new(&["PostCompact"], Trigger::PostContextCompact),
+        HostEvent::new(&["SessionEnd"], Trigger::PostSession),
+        HostEvent::ignored(&[
             "Interrupt",
             "Notification",
             "PermissionRequest",
@@ -45,7 +43,15 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_secs(30),
     text_limit: 4_000,
     programs: &["kimi-code"],
-    sample: r#"{"hook_event_name":"PreToolUse","session_id":"$SESSION","cwd":"$DIR","client_type":"kimi_code_cli","tool_name":"Write","tool_input":{"path":"$DIR/.ahp/hooks.yaml","content":""},"tool_call_id":"canary"}"#,
+    settings: Some(Settings {
+        form: Form::Toml,
+        files: &[(Scope::User, Place::home(".kimi-code/config.toml"))],
+        machine: None,
+    }),
+    places: &[Place::project(".kimi-code/config.toml")],
+    switches: Switches::NONE,
+    sample: r#"{"hook_event_name":"PreToolUse","session_id":"$SESSION","cwd":"$DIR","client_type":"kimi_code_cli","tool_name":"Bash","tool_input":{"command":"$COMMAND"},"tool_call_id":"canary"}"#,
+    trial: None,
     blind_spots: &[
         "only the user's own configuration is read: a project cannot bring hooks",
         "a key that it does not know makes its whole configuration fail to load",
@@ -54,10 +60,15 @@ pub(super) static HOST: Host = Host {
         "a hook that times out lets the tool run",
     ],
     speaks,
-    adjust: as_read,
+    adjust,
     encode,
     obeys: kimi_cli::obeys,
 };
+
+fn adjust(_: &str, payload: &mut Payload, trigger: &mut Trigger) -> bool {
+    exit_code::kimi_code(payload, *trigger);
+    true
+}
 
 fn speaks(payload: &Payload) -> Certainty {
     Certainty::certain_if(
@@ -67,14 +78,14 @@ fn speaks(payload: &Payload) -> Certainty {
     )
 }
 
-fn encode(speech: &Speech<'_>) -> Reply {
-    match &speech.context {
+fn encode(response: &HostResponse<'_>) -> Reply {
+    match &response.context {
         // Other JSON is handed to the model as it stands.
-        Some(context) if speech.objection.is_none() => {
+        Some(context) if response.objection.is_none() => {
             let mut out = serde_json::Map::new();
             out.insert("message".to_owned(), context.as_str().into());
             Reply::json(out)
         }
-        _ => kimi_cli::encode(speech),
+        _ => kimi_cli::encode(response),
     }
 }

@@ -5,29 +5,27 @@ use std::time::Duration;
 use serde_json::Map;
 
 use crate::event::Trigger;
+use crate::place::{Place, Scope};
 
-use super::Certainty;
-use super::Host;
-use super::Moment;
-use super::Payload;
-use super::Reply;
-use super::Speech;
-use super::as_read;
+use super::{
+    Certainty, Form, Host, HostEvent, HostResponse, Payload, Reply, Settings, Switches, as_read,
+};
 
-/// A moment before something happens to an issue.
-const fn pre(names: &'static [&'static str], trigger: Trigger) -> Moment {
-    Moment::new(names, trigger).block().context()
+/// An event before something happens to an issue.
+const fn pre(names: &'static [&'static str], trigger: Trigger) -> HostEvent {
+    HostEvent::new(names, trigger).block().context()
 }
 
-/// A moment after it.
-const fn post(names: &'static [&'static str], trigger: Trigger) -> Moment {
-    Moment::new(names, trigger).context()
+/// An event after it.
+const fn post(names: &'static [&'static str], trigger: Trigger) -> HostEvent {
+    HostEvent::new(names, trigger).context()
 }
 
 pub(super) static HOST: Host = Host {
     name: "monoco",
+    aliases: &[],
     title: "Monoco",
-    moments: &[
+    events: &[
         pre(&["pre-issue-create"], Trigger::PreIssueCreate),
         post(&["post-issue-create"], Trigger::PostIssueCreate),
         pre(&["pre-issue-start"], Trigger::PreIssueStart),
@@ -55,7 +53,18 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_secs(30),
     text_limit: 9_000,
     programs: &["monoco"],
-    sample: r#"{"event":"pre-tool-use","trigger_source":"agent","session_id":"$SESSION","project_root":"$DIR","tool_name":"Write","tool_input":{"file_path":"$DIR/.ahp/hooks.yaml","content":""}}"#,
+    settings: Some(Settings {
+        form: Form::Shim,
+        files: &[
+            (Scope::User, Place::moved("AHP_HOME", ".ahp", "bin/monoco")),
+            (Scope::Project, Place::project(".ahp/bin/monoco")),
+        ],
+        machine: None,
+    }),
+    places: &[Place::project(".monoco/hooks")],
+    switches: Switches::NONE,
+    sample: r#"{"event":"pre-tool-use","trigger_source":"agent","session_id":"$SESSION","project_root":"$DIR","tool_name":"Bash","tool_input":{"command":"$COMMAND"}}"#,
+    trial: None,
     blind_spots: &[
         "version 0.4 runs no hook scripts of a user: the `monoco` shim (`ahp install monoco`) is what calls the gate",
         "a program that calls it by its full path passes the shim by",
@@ -70,9 +79,9 @@ fn speaks(payload: &Payload) -> Certainty {
     Certainty::certain_if(payload.has("event") && payload.has("trigger_source"))
 }
 
-fn encode(speech: &Speech<'_>) -> Reply {
+fn encode(response: &HostResponse<'_>) -> Reply {
     let mut out = Map::new();
-    let (decision, words) = match (&speech.objection, &speech.context) {
+    let (decision, words) = match (&response.objection, &response.context) {
         (Some(objection), _) => ("deny", &objection.agent),
         (None, Some(context)) => ("warn", context),
         (None, None) => return Reply::nothing(),

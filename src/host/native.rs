@@ -4,23 +4,16 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::event::Event;
-use crate::event::Trigger;
+use crate::event::{Event, Trigger};
 
-use super::Certainty;
-use super::DecodeError;
-use super::Decoded;
-use super::Host;
-use super::Moment;
-use super::Payload;
-use super::Reply;
-use super::Rewrite;
-use super::Speech;
-use super::as_read;
+use super::{
+    Certainty, DecodeError, Decoded, Host, HostEvent, HostResponse, Payload, Reply, Rewrite,
+    Switches, as_read,
+};
 
 /// The caller gets the whole verdict and can do all of it.
-const fn open(names: &'static [&'static str], trigger: Trigger) -> Moment {
-    Moment::new(names, trigger)
+const fn open(names: &'static [&'static str], trigger: Trigger) -> HostEvent {
+    HostEvent::new(names, trigger)
         .block()
         .ask()
         .rewrite(Rewrite::Replace)
@@ -30,8 +23,9 @@ const fn open(names: &'static [&'static str], trigger: Trigger) -> Moment {
 
 pub(super) static HOST: Host = Host {
     name: "native",
+    aliases: &["ahp"],
     title: "AHP's own JSON",
-    moments: &[
+    events: &[
         open(&["pre-issue-create"], Trigger::PreIssueCreate),
         open(&["post-issue-create"], Trigger::PostIssueCreate),
         open(&["pre-issue-start"], Trigger::PreIssueStart),
@@ -63,7 +57,11 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_mins(10),
     text_limit: 64_000,
     programs: &[],
-    sample: r#"{"trigger":"pre-tool-use","session_id":"$SESSION","work_dir":"$DIR","tool":{"name":"Write","input":{"file_path":"$DIR/.ahp/hooks.yaml","content":""}}}"#,
+    settings: None,
+    places: &[],
+    switches: Switches::NONE,
+    sample: r#"{"trigger":"pre-tool-use","session_id":"$SESSION","work_dir":"$DIR","tool":{"name":"Bash","input":{"command":"$COMMAND"}}}"#,
+    trial: None,
     blind_spots: &[],
     speaks,
     adjust: as_read,
@@ -91,19 +89,19 @@ pub(super) fn decode(bytes: &[u8], notes: Vec<String>) -> Result<Decoded, Decode
     Ok(Decoded {
         host: &HOST,
         event: event.trigger.name().to_owned(),
-        moment: HOST.moment(event.trigger.name()),
+        host_event: HOST.event(event.trigger.name()),
         session_id: event.session_id.clone(),
         events: vec![event],
         notes,
     })
 }
 
-fn encode(speech: &Speech<'_>) -> Reply {
+fn encode(response: &HostResponse<'_>) -> Reply {
     let mut reply = Reply {
-        stdout: serde_json::to_string(speech.verdict).unwrap_or_default(),
+        stdout: serde_json::to_string(response.verdict).unwrap_or_default(),
         ..Reply::nothing()
     };
-    if let Some(objection) = &speech.objection {
+    if let Some(objection) = &response.objection {
         reply.blocks = true;
         reply.stderr.clone_from(&objection.person);
     }

@@ -2,46 +2,73 @@
 
 use std::time::Duration;
 
-use serde_json::Map;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::event::Trigger;
+use crate::place::{Place, Scope};
 
-use super::Certainty;
-use super::Host;
-use super::Moment;
-use super::Payload;
-use super::Reply;
-use super::Rewrite;
-use super::Speech;
+use super::{
+    Certainty, Form, Host, HostEvent, HostResponse, Payload, Reply, Rewrite, Settings, Switches,
+    exit_code,
+};
 
 pub(super) static HOST: Host = Host {
     name: "opencode",
+    aliases: &[],
     title: "OpenCode",
-    moments: &[
-        Moment::new(&["session.created"], Trigger::PreSession),
-        Moment::new(&["chat.message"], Trigger::PreAgentTurn)
+    events: &[
+        HostEvent::new(&["session.created"], Trigger::PreSession),
+        HostEvent::new(&["chat.message"], Trigger::PreAgentTurn)
             .block()
             .context(),
-        Moment::new(&["tool.execute.before"], Trigger::PreToolUse)
+        HostEvent::new(&["tool.execute.before"], Trigger::PreToolUse)
             .block()
             .rewrite(Rewrite::Replace),
-        Moment::new(&["tool.execute.after"], Trigger::PostToolUse)
+        HostEvent::new(&["tool.execute.after"], Trigger::PostToolUse)
             .block()
             .context(),
-        Moment::new(&["session.idle"], Trigger::PreAgentTurnStop),
-        Moment::new(
+        HostEvent::new(&["session.idle"], Trigger::PreAgentTurnStop),
+        HostEvent::new(
             &["experimental.session.compacting"],
             Trigger::PreContextCompact,
         )
         .context(),
-        Moment::new(&["session.deleted"], Trigger::PostSession),
-        Moment::ignored(&["permission.ask", "session.error"]),
+        HostEvent::new(&["session.deleted"], Trigger::PostSession),
+        HostEvent::ignored(&["permission.ask", "session.error"]),
     ],
     timeout: Duration::from_mins(1),
     text_limit: 9_000,
     programs: &["opencode"],
-    sample: r#"{"event":"tool.execute.before","tool":"write","sessionID":"$SESSION","callID":"canary","directory":"$DIR","args":{"filePath":"$DIR/.ahp/hooks.yaml","content":""}}"#,
+    settings: Some(Settings {
+        form: Form::Plugin,
+        files: &[
+            (Scope::User, Place::config("opencode/plugin/ahp.js")),
+            (Scope::Project, Place::project(".opencode/plugin/ahp.js")),
+        ],
+        machine: None,
+    }),
+    places: &[
+        Place::config("opencode/opencode.json"),
+        Place::config("opencode/opencode.jsonc"),
+        Place::config("opencode/plugin"),
+        Place::config("opencode/plugins"),
+        Place::moved("OPENCODE_CONFIG_DIR", ".config/opencode", ""),
+        Place::project(".opencode/plugin"),
+        Place::project(".opencode/plugins"),
+        Place::project("opencode.json"),
+        Place::project("opencode.jsonc"),
+    ],
+    switches: Switches {
+        flags: &["--pure"],
+        variables: &[
+            "OPENCODE_PURE",
+            "OPENCODE_CONFIG",
+            "OPENCODE_CONFIG_CONTENT",
+        ],
+        ..Switches::NONE
+    },
+    sample: r#"{"event":"tool.execute.before","tool":"bash","sessionID":"$SESSION","callID":"canary","directory":"$DIR","args":{"command":"$COMMAND"}}"#,
+    trial: None,
     blind_spots: &[
         "`--pure` and `OPENCODE_PURE=1` switch plugins off",
         "subagents call no plugin in some versions",
@@ -63,6 +90,7 @@ fn speaks(payload: &Payload) -> Certainty {
 }
 
 fn adjust(_: &str, payload: &mut Payload, _: &mut Trigger) -> bool {
+    exit_code::opencode(payload);
     if let Some(properties) = payload.take(&["properties"]) {
         let text = |pointer: &str| properties.pointer(pointer).and_then(Value::as_str);
         if let Some(session) = text("/sessionID").or(text("/info/id")) {
@@ -79,16 +107,16 @@ fn adjust(_: &str, payload: &mut Payload, _: &mut Trigger) -> bool {
     true
 }
 
-fn encode(speech: &Speech<'_>) -> Reply {
+fn encode(response: &HostResponse<'_>) -> Reply {
     let mut out = Map::new();
-    if let Some(objection) = &speech.objection {
+    if let Some(objection) = &response.objection {
         out.insert("decision".to_owned(), "block".into());
         out.insert("reason".to_owned(), objection.agent.as_str().into());
     }
-    if let Some(input) = &speech.input {
+    if let Some(input) = &response.input {
         out.insert("args".to_owned(), input.clone());
     }
-    if let Some(context) = &speech.context {
+    if let Some(context) = &response.context {
         out.insert("context".to_owned(), context.as_str().into());
     }
     Reply::json(out)

@@ -2,17 +2,10 @@
 
 use std::path::PathBuf;
 
-use chrono::DateTime;
-use chrono::Utc;
-use serde_json::Map;
-use serde_json::Value;
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value};
 
-use crate::event::Event;
-use crate::event::McpTool;
-use crate::event::Stop;
-use crate::event::Subagent;
-use crate::event::ToolCall;
-use crate::event::Trigger;
+use crate::event::{Event, McpTool, Stop, Subagent, ToolCall, Trigger};
 
 /// The object that a host wrote.
 ///
@@ -70,6 +63,10 @@ const TOOL_OUTPUT: &[&str] = &[
     "result_json",
 ];
 const ERROR: &[&str] = &["error", "error_message"];
+/// Where an adapter puts the exit code that it has found in a host's own words.
+pub(super) const EXIT_CODE: &str = "ahp_exit_code";
+/// Where an adapter puts the session of which a subagent's session is a part.
+pub(super) const ROOT_SESSION: &str = "ahp_root_session_id";
 const PROMPT: &[&str] = &["prompt", "user_prompt"];
 const TOOL_CALLS: &[&str] = &["toolCalls", "tool_calls"];
 
@@ -138,6 +135,7 @@ impl Payload {
             self.fields.shift_remove(*name);
         }
         event.session_id = self.take_text(SESSION);
+        event.root_session_id = self.take_text(&[ROOT_SESSION]);
         event.work_dir = self
             .take_text(WORK_DIR)
             .or_else(|| match self.take(WORK_DIRS) {
@@ -156,7 +154,7 @@ impl Payload {
             event.issue_id = self.take_text(&["issue_id"]);
         }
         if !trigger.is_tool() {
-            event.context = self.fields;
+            event.context = flat(self.fields);
             return vec![event];
         }
         if !TOOL_NAME.iter().any(|name| self.str(name).is_some())
@@ -178,7 +176,7 @@ impl Payload {
             return Vec::new();
         };
         event.tool = Some(call);
-        event.context = self.fields;
+        event.context = flat(self.fields);
         vec![event]
     }
 
@@ -198,20 +196,13 @@ impl Payload {
             use_id: self.take_text(TOOL_ID),
             output: self.take(TOOL_OUTPUT),
             error: self.take(ERROR),
+            exit_code: self.take(&[EXIT_CODE]).and_then(|code| code.as_i64()),
             mcp,
         })
     }
 
     fn stop(&mut self, trigger: Trigger) -> Option<Stop> {
-        let stops = matches!(
-            trigger,
-            Trigger::PreAgentTurnStop
-                | Trigger::PostAgentTurnStop
-                | Trigger::PostAgentTurn
-                | Trigger::PostSubagent
-                | Trigger::PostSession
-        );
-        if !stops {
+        if !trigger.tells_of_stop() {
             return None;
         }
         let final_message = self.take(&[
@@ -254,11 +245,26 @@ impl Payload {
             return None;
         }
         Some(Subagent {
-            name: name.or(id),
+            name: name.or_else(|| id.clone()),
+            id,
             kind,
             task,
         })
     }
+}
+
+/// Takes what a host gives as a `context` of its own up among the other fields.
+fn flat(mut fields: Map<String, Value>) -> Map<String, Value> {
+    match fields.shift_remove("context") {
+        Some(Value::Object(inner)) => {
+            for (key, value) in inner {
+                fields.entry(key).or_insert(value);
+            }
+        }
+        Some(other) => drop(fields.insert("context".to_owned(), other)),
+        None => {}
+    }
+    fields
 }
 
 /// Reads a value that was put into a string as JSON; other strings stay.

@@ -1,10 +1,10 @@
-//! Queue: words that a moment could not carry, kept for the next one of the same session that can.
+//! Queue: words that an event could not carry, kept for the next one of the same session that can.
 
 use std::fs;
 use std::io;
 use std::io::Write as _;
-use std::path::Path;
-use std::path::PathBuf;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
 
 use sha2::Digest as _;
 
@@ -62,6 +62,7 @@ impl Queue {
         let mut file = fs::OpenOptions::new()
             .create(true)
             .append(true)
+            .mode(0o600)
             .open(&self.file)?;
         // One write, so that the lines of two processes do not mix.
         file.write_all(format!("{line}\n").as_bytes())

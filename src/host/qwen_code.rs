@@ -3,40 +3,68 @@
 use std::time::Duration;
 
 use crate::event::Trigger;
+use crate::place::{Place, Scope};
 
-use super::Certainty;
-use super::Host;
-use super::Moment;
-use super::Payload;
-use super::Reply;
-use super::claude_code;
+use super::{
+    Certainty, Dialect, Form, Host, HostEvent, Payload, Reply, Settings, Shape, Switches, Trial,
+    claude_code, exit_code,
+};
 
 pub(super) static HOST: Host = Host {
     name: "qwen-code",
+    aliases: &["qwen"],
     title: "Qwen Code",
-    moments: &[
-        Moment::new(&["SessionStart"], Trigger::PreSession).context(),
-        Moment::new(&["UserPromptSubmit"], Trigger::PreAgentTurn)
+    events: &[
+        HostEvent::new(&["SessionStart"], Trigger::PreSession).context(),
+        HostEvent::new(&["UserPromptSubmit"], Trigger::PreAgentTurn)
             .block()
             .context(),
-        Moment::new(&["PreToolUse"], Trigger::PreToolUse)
+        HostEvent::new(&["PreToolUse"], Trigger::PreToolUse)
             .block()
             .ask(),
         // A block after the tool has no effect there; words do reach the agent.
-        Moment::new(&["PostToolUse"], Trigger::PostToolUse).context(),
-        Moment::new(&["PostToolUseFailure"], Trigger::PostToolUseFailure),
-        Moment::new(&["Stop"], Trigger::PreAgentTurnStop).block(),
-        Moment::new(&["SubagentStart"], Trigger::PreSubagent),
-        Moment::new(&["SubagentStop"], Trigger::PostSubagent),
-        Moment::new(&["PreCompact"], Trigger::PreContextCompact),
-        Moment::new(&["PostCompact"], Trigger::PostContextCompact),
-        Moment::new(&["SessionEnd"], Trigger::PostSession),
-        Moment::ignored(&["Notification", "PermissionRequest", "StopFailure"]),
+        HostEvent::new(&["PostToolUse"], Trigger::PostToolUse).context(),
+        HostEvent::new(&["PostToolUseFailure"], Trigger::PostToolUseFailure),
+        HostEvent::new(&["Stop"], Trigger::PreAgentTurnStop).block(),
+        HostEvent::new(&["SubagentStart"], Trigger::PreSubagent),
+        HostEvent::new(&["SubagentStop"], Trigger::PostSubagent),
+        HostEvent::new(&["PreCompact"], Trigger::PreContextCompact),
+        HostEvent::new(&["PostCompact"], Trigger::PostContextCompact),
+        HostEvent::new(&["SessionEnd"], Trigger::PostSession),
+        HostEvent::ignored(&["Notification", "PermissionRequest", "StopFailure"]),
     ],
     timeout: Duration::from_mins(1),
     text_limit: 9_000,
     programs: &["qwen"],
-    sample: r#"{"hook_event_name":"PreToolUse","session_id":"$SESSION","transcript_path":"$DIR/.qwen/t.jsonl","cwd":"$DIR","timestamp":"2026-01-01T00:00:00Z","tool_name":"write_file","tool_input":{"file_path":"$DIR/.ahp/hooks.yaml","content":""}}"#,
+    settings: Some(Settings {
+        form: Form::Json(Shape::GroupsMillis),
+        files: &[
+            (Scope::User, Place::home(".qwen/settings.json")),
+            (Scope::Project, Place::project(".qwen/settings.json")),
+        ],
+        machine: None,
+    }),
+    places: &[Place::machine("/etc/qwen-code")],
+    switches: Switches::NONE,
+    sample: r#"{"hook_event_name":"PreToolUse","session_id":"$SESSION","transcript_path":"$DIR/.qwen/t.jsonl","cwd":"$DIR","timestamp":"2026-01-01T00:00:00Z","tool_name":"run_shell_command","tool_input":{"command":"$COMMAND"}}"#,
+    trial: Some(&Trial {
+        arguments: &[
+            "-p",
+            "$PROMPT",
+            "--auth-type",
+            "openai",
+            "--approval-mode",
+            "yolo",
+        ],
+        variables: &[
+            ("OPENAI_BASE_URL", "$URL/v1"),
+            ("OPENAI_API_KEY", "none"),
+            ("OPENAI_MODEL", "ahp"),
+        ],
+        dialect: Dialect::Chat,
+        tool: "run_shell_command",
+        input: r#"{"command":"$COMMAND","description":"the canary of ahp doctor","is_background":false}"#,
+    }),
     blind_spots: &[
         "timeouts are milliseconds, and a hook that times out lets the tool run",
         "a tool's input cannot be changed: the call is refused with the input that would be right",
@@ -59,6 +87,9 @@ fn speaks(payload: &Payload) -> Certainty {
 
 /// After each tool result it calls the prompt's hook again with no words: no new turn, but a chance to speak.
 fn adjust(_: &str, payload: &mut Payload, trigger: &mut Trigger) -> bool {
+    if matches!(trigger, Trigger::PostToolUse | Trigger::PostToolUseFailure) {
+        exit_code::qwen_code(payload);
+    }
     *trigger != Trigger::PreAgentTurn || payload.str("prompt") != Some("")
 }
 

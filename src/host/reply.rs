@@ -1,7 +1,6 @@
 //! Reply: what a hook command writes and ends with.
 
-use serde_json::Map;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The answer of a hook command: one JSON object or nothing on stdout, words on stderr, and 0 or 2.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,52 +5,99 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::event::Trigger;
+use crate::place::{Place, Scope};
 
-use super::Certainty;
-use super::Host;
-use super::Moment;
-use super::Payload;
-use super::Reply;
-use super::Rewrite;
-use super::Speech;
-use super::as_read;
-use super::claude_code;
+use super::{
+    Certainty, Form, Host, HostEvent, HostResponse, MachineSettings, Payload, Reply, Rewrite,
+    Settings, Shape, Switches, as_read, claude_code, copilot,
+};
+
+/// It knows no hooks of the machine: what its administrator can do is keep those of every person switched on.
+static POLICY: MachineSettings = MachineSettings {
+    form: Form::Permitted("ChatHooks"),
+    file: Place::machine("/etc/vscode/policy.json"),
+    only: None,
+};
 
 pub(super) static HOST: Host = Host {
     name: "vscode",
+    aliases: &["code", "vs-code"],
     title: "VS Code",
-    moments: &[
-        Moment::new(&["SessionStart"], Trigger::PreSession)
+    events: &[
+        HostEvent::new(&["SessionStart"], Trigger::PreSession)
             .context()
-            .notice(),
-        Moment::new(&["UserPromptSubmit"], Trigger::PreAgentTurn)
+            .notice()
+            .ends_run(),
+        HostEvent::new(&["UserPromptSubmit"], Trigger::PreAgentTurn)
             .block()
-            .notice(),
-        Moment::new(&["PreToolUse"], Trigger::PreToolUse)
+            .notice()
+            .ends_run(),
+        HostEvent::new(&["PreToolUse"], Trigger::PreToolUse)
             .block()
             .ask()
             .rewrite(Rewrite::Replace)
             .context()
-            .notice(),
-        Moment::new(&["PostToolUse"], Trigger::PostToolUse)
+            .notice()
+            .ends_run(),
+        HostEvent::new(&["PostToolUse"], Trigger::PostToolUse)
             .block()
             .context()
-            .notice(),
-        Moment::new(&["Stop"], Trigger::PreAgentTurnStop)
+            .notice()
+            .ends_run(),
+        HostEvent::new(&["Stop"], Trigger::PreAgentTurnStop)
             .block()
-            .notice(),
-        Moment::new(&["SubagentStart"], Trigger::PreSubagent)
+            .notice()
+            .ends_run(),
+        HostEvent::new(&["SubagentStart"], Trigger::PreSubagent)
             .context()
             .notice(),
-        Moment::new(&["SubagentStop"], Trigger::PostSubagent)
+        HostEvent::new(&["SubagentStop"], Trigger::PostSubagent)
             .block()
-            .notice(),
-        Moment::new(&["PreCompact"], Trigger::PreContextCompact).notice(),
+            .notice()
+            .ends_run(),
+        HostEvent::new(&["PreCompact"], Trigger::PreContextCompact)
+            .notice()
+            .ends_run(),
     ],
     timeout: Duration::from_secs(30),
     text_limit: 9_000,
     programs: &["code"],
-    sample: r#"{"hookEventName":"PreToolUse","sessionId":"$SESSION","timestamp":"2026-01-01T00:00:00Z","cwd":"$DIR","tool_name":"create_file","tool_input":{"filePath":"$DIR/.ahp/hooks.yaml","content":""},"tool_use_id":"canary"}"#,
+    settings: Some(Settings {
+        form: Form::Json(Shape::Copilot),
+        files: &[
+            (Scope::User, copilot::OF_USER),
+            (Scope::Project, copilot::OF_PROJECT),
+        ],
+        // On macOS it takes policy from profiles of the system alone.
+        machine: if cfg!(target_os = "macos") {
+            None
+        } else {
+            Some(&POLICY)
+        },
+    }),
+    places: &[Place::machine("/etc/vscode")],
+    switches: Switches {
+        words: &[(
+            &[
+                ".vscode/settings.json",
+                "*.code-workspace",
+                "Code/User/settings.json",
+                "Code - Insiders/User/settings.json",
+            ],
+            &[
+                "chat.hook",
+                "chat.tools.autoapprove",
+                "chat.tools.edits.autoapprove",
+                "chat.tools.global.autoapprove",
+                "chat.tools.terminal.autoapprove",
+                "chat.usecustomagenthooks",
+                "chat.usehooks",
+            ],
+        )],
+        ..Switches::NONE
+    },
+    sample: r#"{"hookEventName":"PreToolUse","sessionId":"$SESSION","timestamp":"2026-01-01T00:00:00Z","cwd":"$DIR","tool_name":"run_in_terminal","tool_input":{"command":"$COMMAND"},"tool_use_id":"canary"}"#,
+    trial: None,
     blind_spots: &[
         "matchers in hook files are read and not applied: every tool calls the hook",
         "an organisation can switch hooks off by policy",
@@ -66,22 +113,22 @@ fn speaks(payload: &Payload) -> Certainty {
     Certainty::certain_if(payload.has("hookEventName") && payload.has("sessionId"))
 }
 
-fn encode(speech: &Speech<'_>) -> Reply {
-    let Some(objection) = &speech.objection else {
-        return claude_code::encode(speech);
+fn encode(response: &HostResponse<'_>) -> Reply {
+    let Some(objection) = &response.objection else {
+        return claude_code::encode(response);
     };
-    match speech.moment.trigger {
+    match response.host_event.trigger {
         Some(Trigger::PreAgentTurnStop) => {
-            let mut out = speech.with_notice();
-            let mut specific = speech.specific();
+            let mut out = response.with_notice();
+            let mut specific = response.specific();
             specific.insert("decision".to_owned(), "block".into());
             specific.insert("reason".to_owned(), objection.agent.as_str().into());
             out.insert("hookSpecificOutput".to_owned(), Value::Object(specific));
             Reply::json(out)
         }
         // There is no JSON for it at a prompt: only the exit code counts.
-        Some(Trigger::PreAgentTurn) => Reply::block(&objection.person),
-        _ => claude_code::encode(speech),
+        Some(Trigger::PreAgentTurn) if response.ends.is_none() => Reply::block(&objection.person),
+        _ => claude_code::encode(response),
     }
 }
 

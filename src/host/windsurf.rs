@@ -5,28 +5,28 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::event::Trigger;
+use crate::place::{Place, Scope};
 
-use super::Certainty;
-use super::Host;
-use super::Moment;
-use super::Payload;
-use super::kimi_cli;
+use super::{
+    Certainty, Form, Host, HostEvent, MachineSettings, Payload, Settings, Shape, Switches, kimi_cli,
+};
 
 pub(super) static HOST: Host = Host {
     name: "windsurf",
+    aliases: &[],
     title: "Windsurf",
-    moments: &[
-        Moment::new(&["pre_user_prompt"], Trigger::PreAgentTurn).block(),
-        Moment::new(&["pre_run_command"], Trigger::PreToolUse).block(),
-        Moment::new(&["pre_write_code"], Trigger::PreToolUse).block(),
-        Moment::new(&["pre_read_code"], Trigger::PreToolUse).block(),
-        Moment::new(&["pre_mcp_tool_use"], Trigger::PreToolUse).block(),
-        Moment::new(&["post_run_command"], Trigger::PostToolUse),
-        Moment::new(&["post_write_code"], Trigger::PostToolUse),
-        Moment::new(&["post_read_code"], Trigger::PostToolUse),
-        Moment::new(&["post_mcp_tool_use"], Trigger::PostToolUse),
-        Moment::new(&["post_cascade_response"], Trigger::PostAgentTurn),
-        Moment::ignored(&[
+    events: &[
+        HostEvent::new(&["pre_user_prompt"], Trigger::PreAgentTurn).block(),
+        HostEvent::new(&["pre_run_command"], Trigger::PreToolUse).block(),
+        HostEvent::new(&["pre_write_code"], Trigger::PreToolUse).block(),
+        HostEvent::new(&["pre_read_code"], Trigger::PreToolUse).block(),
+        HostEvent::new(&["pre_mcp_tool_use"], Trigger::PreToolUse).block(),
+        HostEvent::new(&["post_run_command"], Trigger::PostToolUse),
+        HostEvent::new(&["post_write_code"], Trigger::PostToolUse),
+        HostEvent::new(&["post_read_code"], Trigger::PostToolUse),
+        HostEvent::new(&["post_mcp_tool_use"], Trigger::PostToolUse),
+        HostEvent::new(&["post_cascade_response"], Trigger::PostAgentTurn),
+        HostEvent::ignored(&[
             "post_cascade_response_with_transcript",
             "post_setup_worktree",
         ]),
@@ -34,7 +34,29 @@ pub(super) static HOST: Host = Host {
     timeout: Duration::from_mins(1),
     text_limit: 4_000,
     programs: &["windsurf"],
-    sample: r#"{"agent_action_name":"pre_write_code","trajectory_id":"$SESSION","tool_info":{"file_path":"$DIR/.ahp/hooks.yaml","edits":[]}}"#,
+    settings: Some(Settings {
+        form: Form::Json(Shape::Windsurf),
+        files: &[
+            (Scope::User, Place::home(".codeium/windsurf/hooks.json")),
+            (Scope::Project, Place::project(".windsurf/hooks.json")),
+        ],
+        machine: Some(&MachineSettings {
+            form: Form::Json(Shape::Windsurf),
+            file: Place::machine_or_mac(
+                "/etc/windsurf/hooks.json",
+                "/Library/Application Support/Windsurf/hooks.json",
+            ),
+            only: None,
+        }),
+    }),
+    places: &[
+        Place::home(".codeium/hooks.json"),
+        Place::machine("/etc/windsurf"),
+        Place::machine("/Library/Application Support/Windsurf"),
+    ],
+    switches: Switches::NONE,
+    sample: r#"{"agent_action_name":"pre_run_command","trajectory_id":"$SESSION","tool_info":{"command_line":"$COMMAND","cwd":"$DIR"}}"#,
+    trial: None,
     blind_spots: &[
         "no words reach the agent but those of a block: advice waits for one",
         "a stop cannot be held up, and sessions and subagents call no hook",

@@ -1,17 +1,11 @@
 //! Change: what an installation does to the disk, computed first, so that it can be shown and tested.
 
 use std::fs;
-use std::fs::OpenOptions;
-use std::fs::Permissions;
+use std::fs::{OpenOptions, Permissions};
 use std::io;
-use std::io::ErrorKind;
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
-use std::path::PathBuf;
-
-use super::scripts;
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
 
 /// One thing that is done to one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,8 +18,8 @@ pub enum Change {
         text: String,
         /// Whether it can be run.
         executable: bool,
-        /// Whether wires of ours stand in it now: such a text never takes the place of one kept before.
-        wired: bool,
+        /// Whether what it says now is kept beside it: the text of a person, without wires of ours.
+        keep: bool,
     },
     /// It goes away.
     Remove {
@@ -53,17 +47,45 @@ impl Change {
             path: path.to_owned(),
             text,
             executable,
-            wired: false,
+            keep: false,
         })
     }
 
-    /// Returns the change that gives a settings file its text; none where it has it.
+    /// Returns the change that gives a settings file its text, and keeps what a person wrote; none where it has it.
     pub(super) fn editing(path: &Path, text: String, is_wired: bool) -> Option<Self> {
         let mut change = Self::writing(path, text, false)?;
-        if let Self::Write { wired, .. } = &mut change {
-            *wired = is_wired;
+        if let Self::Write { keep, .. } = &mut change {
+            *keep = !is_wired;
         }
         Some(change)
+    }
+
+    /// Returns what takes our wires out of a settings file again, and the text that was kept.
+    ///
+    /// Where nothing but blanks differs from that text, it comes back as it was. A file that was made for our wires, and
+    /// holds nothing without them, goes away; but what a link leads to is somebody's.
+    pub(super) fn undoing(path: &Path, before: &str, after: String, is_empty: bool) -> Vec<Self> {
+        if after == before || before.is_empty() {
+            return Vec::new();
+        }
+        let kept = backup_of(path);
+        let bare = |text: &str| -> String { text.split_whitespace().collect() };
+        let text = match fs::read_to_string(&kept) {
+            Ok(kept) if bare(&kept) == bare(&after) => kept,
+            _ => after,
+        };
+        let has_kept = kept.exists();
+        let change = if is_empty && !has_kept && !path.is_symlink() {
+            let path = path.to_owned();
+            Some(Self::Remove { path })
+        } else {
+            Self::writing(path, text, false)
+        };
+        let path = kept;
+        change
+            .into_iter()
+            .chain(has_kept.then_some(Self::Remove { path }))
+            .collect()
     }
 
     /// Returns the file that is changed.
@@ -81,10 +103,10 @@ impl Change {
                 path,
                 text,
                 executable,
-                wired,
+                keep,
             } => {
-                if !wired || !backup_of(path).exists() {
-                    keep(path)?;
+                if *keep {
+                    keep_aside(path)?;
                 }
                 let mode = match mode_of(path) {
                     Ok(mode) if *executable => mode | 0o111,
@@ -107,10 +129,8 @@ pub fn backup_of(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-fn keep(path: &Path) -> io::Result<()> {
+fn keep_aside(path: &Path) -> io::Result<()> {
     match fs::read(path) {
-        // A file of ours has nothing in it that anybody could miss, and its name may hold what was there before it.
-        Ok(before) if scripts::is_ours(&String::from_utf8_lossy(&before)) => Ok(()),
         // Who may not read the settings may not read what they were either.
         Ok(before) => write(&backup_of(path), &before, mode_of(path)?),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),

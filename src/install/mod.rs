@@ -1,32 +1,26 @@
 //! Install: wires hosts to `ahp` in their own settings files, and takes the wires out again.
 
 mod change;
+mod http;
 mod installer;
 mod json_hooks;
-mod json_text;
 mod places;
 mod scripts;
 mod toml_hooks;
 mod wire;
 
-pub use self::change::Change;
-pub use self::change::backup_of;
+pub use self::change::{Change, backup_of};
 pub use self::installer::Installer;
-pub use self::json_text::JsonText;
-pub use self::json_text::JsonTextError;
-pub use self::places::Patience;
-pub use self::places::Places;
-pub use self::places::Scope;
-pub use self::places::command;
-pub use self::places::is_ours;
+pub use self::places::{Patience, Places, command, is_ours};
 pub use self::wire::Wire;
 
 use std::collections::BTreeSet;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use crate::event::Trigger;
-use crate::host::Host;
-use crate::host::Moment;
+use crate::host::{Host, HostEvent};
+use crate::place::Scope;
 
 /// Why a host cannot be wired.
 #[derive(Debug, thiserror::Error)]
@@ -41,18 +35,24 @@ pub enum InstallError {
         source: std::io::Error,
     },
     /// A settings file is not JSON.
-    #[error("`{path}` is not JSON, {fault}: mend it first, nothing was changed")]
+    #[error(
+        "`{path}` is not JSON; line {line}, column {column}: {fault}. Fix it first; nothing was changed"
+    )]
     Json {
         /// The file.
         path: PathBuf,
-        /// Where and what.
-        fault: JsonTextError,
+        /// Counted from 1.
+        line: usize,
+        /// Counted from 1, in characters.
+        column: usize,
+        /// What is wrong there.
+        fault: String,
     },
     /// A settings file is not TOML.
     #[error("the settings file is not TOML: {0}")]
     Toml(String),
     /// The place where hooks stand is something else.
-    #[error("{place} is not {wanted}: mend it first, nothing was changed")]
+    #[error("{place} is not {wanted}: fix it first, nothing was changed")]
     Shape {
         /// The place in the settings file.
         place: String,
@@ -77,9 +77,26 @@ pub enum InstallError {
         /// What it has.
         other: Option<Scope>,
     },
+    /// The host cannot be told to run no other hooks.
+    #[error("{0} has no setting by which only the hooks of the machine run; leave `--only` out")]
+    NotOnly(&'static str),
+    /// Nobody knows where the person's settings lie.
+    #[error("`HOME` is not set: there is no telling where the hosts keep their settings")]
+    NoHome,
     /// A host whose command would be dropped.
     #[error("{0} drops a hooks file with `://` in a command; the path of `ahp` has it")]
     Address(&'static str),
+    /// A host that lets everything run where no server answers.
+    #[error("{0} lets every call run where no server answers: it is not wired over HTTP")]
+    OpenOverHttp(&'static str),
+    /// Settings that others read too, whose judge listens elsewhere.
+    #[error(
+        "{0} settings are read by others, who have judges of their own: HTTP is wired with --user or --local"
+    )]
+    SharedHttp(Scope),
+    /// An address that other machines reach.
+    #[error("`{0}` is reached by other machines: expected `127.0.0.1:PORT` or `[::1]:PORT`")]
+    NotLoopback(SocketAddr),
     /// There is no repository.
     #[error("`{0}` is in no git repository")]
     NoRepository(PathBuf),
@@ -95,12 +112,12 @@ pub enum Needs {
 }
 
 impl Needs {
-    /// Returns the moments of a host that have to be wired.
+    /// Returns the events of a host that have to be wired.
     ///
     /// Before a tool is always one of them: there the policy's own files are protected, and there
-    /// an issue command that an agent runs in its shell is seen. Where no words can be said then, the moments that
+    /// an issue command that an agent runs in its shell is seen. Where no words can be said then, the events that
     /// carry them later belong to it.
-    pub fn moments(&self, host: &'static Host) -> Vec<&'static Moment> {
+    pub fn host_events(&self, host: &'static Host) -> Vec<&'static HostEvent> {
         let mut wanted = match self {
             Self::All => return wired(host).collect(),
             Self::Triggers(triggers) => triggers.clone(),
@@ -108,20 +125,28 @@ impl Needs {
         if wanted.iter().any(|t| t.is_issue() && !t.is_pre()) {
             wanted.insert(Trigger::PostToolUse);
         }
+        let derived = host
+            .after_stop()
+            .filter_map(|host_event| host_event.trigger);
+        if derived.into_iter().any(|trigger| wanted.contains(&trigger)) {
+            wanted.insert(Trigger::PreAgentTurnStop);
+        }
         wanted.insert(Trigger::PreToolUse);
-        if !host.moments_of(Trigger::PreToolUse).any(|m| m.context) {
+        if !host.events_of(Trigger::PreToolUse).any(|m| m.context) {
             let carriers = [Trigger::PostToolUse, Trigger::PreAgentTurn];
-            let carries = |t: &Trigger| host.moments_of(*t).any(|m| m.context);
+            let carries = |t: &Trigger| host.events_of(*t).any(|m| m.context);
             wanted.extend(carriers.into_iter().filter(carries));
         }
         wired(host)
+            // The call itself is told of before.
+            .filter(|m| m.is_settings || !m.is_permission)
             .filter(|m| m.trigger.is_some_and(|t| wanted.contains(&t)))
             .collect()
     }
 }
 
-fn wired(host: &'static Host) -> impl Iterator<Item = &'static Moment> {
-    host.moments
+fn wired(host: &'static Host) -> impl Iterator<Item = &'static HostEvent> {
+    host.events
         .iter()
         .filter(|m| m.wired && m.trigger.is_some())
 }

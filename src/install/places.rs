@@ -1,76 +1,34 @@
 //! Places: where the hosts keep their settings, and what a command line there says.
 
-use std::fmt;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::host::Host;
-use crate::host::Moment;
+use crate::event::Trigger;
+use crate::host::{Host, HostEvent};
+use crate::place::{Roots, Scope};
 
-/// Whose settings are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Scope {
-    /// One person's, for all projects.
-    User,
-    /// A project's, for everybody who works on it.
-    Project,
-    /// A project's, for one person: not committed.
-    Local,
-}
-
-impl Scope {
-    /// Every scope.
-    pub const ALL: [Self; 3] = [Self::User, Self::Project, Self::Local];
-
-    /// Returns the name as it is written.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Project => "project",
-            Self::Local => "local",
-        }
-    }
-}
-
-impl fmt::Display for Scope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
+use super::http;
 
 /// Where things lie on this machine.
 #[derive(Clone, Debug)]
 pub struct Places {
-    /// The person's home.
-    pub home: PathBuf,
-    /// Where the person's programs keep their configuration: `$XDG_CONFIG_HOME`, else `~/.config`.
-    pub config_home: PathBuf,
-    /// The person's own `ahp` directory: `$AHP_HOME`, else `~/.ahp`.
-    pub ahp_home: PathBuf,
-    /// The root of the project.
-    pub project: PathBuf,
-    /// `$CODEX_HOME`, where it is set.
-    pub codex_home: Option<PathBuf>,
-    /// `$COPILOT_HOME`, where it is set.
-    pub copilot_home: Option<PathBuf>,
+    /// The directories below which the hosts keep their settings.
+    pub roots: Roots,
     /// The absolute path of the `ahp` program that hosts shall call.
     pub program: PathBuf,
+    /// Whether the search path leads to it by the name `ahp`.
+    pub is_in_path: bool,
 }
 
 impl Places {
-    /// Returns Codex's own directory.
-    pub fn codex(&self) -> PathBuf {
-        self.codex_home
-            .clone()
-            .unwrap_or_else(|| self.home.join(".codex"))
-    }
-
-    /// Returns Copilot's own directory.
-    pub fn copilot(&self) -> PathBuf {
-        self.copilot_home
-            .clone()
-            .unwrap_or_else(|| self.home.join(".copilot"))
+    /// Returns how the settings of a scope call `ahp`: by its path, but by its name in what a project shares with other
+    /// machines.
+    pub(super) fn program(&self, scope: Scope) -> String {
+        if scope == Scope::Project && self.is_in_path {
+            "ahp".to_owned()
+        } else {
+            quoted(&self.program)
+        }
     }
 }
 
@@ -94,37 +52,37 @@ impl Patience {
         }
     }
 
-    /// Returns the host's limit at a moment: some clamp their last one.
-    fn of(self, host: &Host, moment: &Moment) -> Duration {
-        let last = moment.trigger == Some(crate::event::Trigger::PostSession);
-        match host.name {
-            "codex" if last => Duration::from_secs(3),
-            "claude-code" if last => self.host.min(Duration::from_mins(1)),
-            _ => self.host,
-        }
-    }
-
-    /// Returns the host's limit in whole seconds.
-    pub fn seconds(self, host: &Host, moment: &Moment) -> u64 {
-        self.of(host, moment).as_secs()
+    /// Returns the host's limit at an event in whole seconds.
+    pub fn seconds(self, host_event: &HostEvent) -> u64 {
+        let most = host_event.most.unwrap_or(self.host);
+        self.host.min(most).as_secs()
     }
 
     /// Returns the deadline of `ahp` itself in seconds: nine tenths of the host's limit, and a second less at least.
-    fn own(self, host: &Host, moment: &Moment) -> u64 {
-        let limit = self.seconds(host, moment);
+    pub(super) fn own(self, host_event: &HostEvent) -> u64 {
+        let limit = self.seconds(host_event);
         (limit * 9 / 10).min(limit.saturating_sub(1)).max(1)
     }
 }
 
-/// Returns the command line that a host shall run at a moment.
-pub fn command(places: &Places, host: &Host, moment: &Moment, patience: Patience) -> String {
+/// Returns the command line that a host shall run at an event; `program` is how `ahp` is called.
+pub fn command(program: &str, host: &Host, host_event: &HostEvent, patience: Patience) -> String {
     format!(
-        "{} hook --host {} --event {} --timeout {}",
-        quoted(&places.program),
+        "{program} hook --host {} --event {} --timeout {}",
         host.name,
-        moment.name(),
-        patience.own(host, moment)
+        host_event.name(),
+        patience.own(host_event)
     )
+}
+
+/// Makes a command line of a shared file refuse tools where there is no `ahp`: most hosts let a tool run where a hook
+/// cannot be started, and the shell that says so ends with 127.
+pub(super) fn or_refuse(command: String, program: &str, host_event: &HostEvent) -> String {
+    if program == "ahp" && host_event.trigger == Some(Trigger::PreToolUse) {
+        format!("{command} || exit 2")
+    } else {
+        command
+    }
 }
 
 /// Quotes a path for a shell where it needs it.
@@ -138,9 +96,12 @@ pub(super) fn quoted(path: &Path) -> String {
     }
 }
 
-/// Whether a command line is one of ours for a host, wherever the program lay when it was written and whatever
+/// Whether a command line, or an address that is asked, is one of ours for a host, wherever the program lay when it was written and whatever
 /// its name was: by hand one writes `ahp hook --host NAME`, an installation all three options.
 pub fn is_ours(command: &str, host: &str) -> bool {
+    if http::is_address(command) {
+        return http::is_ours(command, host);
+    }
     let Some((program, options)) = command.split_once(&format!(" hook --host {host} ")) else {
         return command.ends_with(&format!("ahp hook --host {host}"));
     };
@@ -165,10 +126,27 @@ mod tests {
                 true,
             ),
             ("ahp hook --host codex", true),
+            (
+                "ahp hook --host codex --event Stop --timeout 54 || exit 2",
+                true,
+            ),
             ("ahp hook --host codex --event Stop", true),
             ("ahp hook --host codex-next --event Stop --timeout 5", false),
             ("other hook --host codex -v", false),
             ("./check.sh", false),
+            (
+                "http://127.0.0.1:8371/hook/codex?event=Stop&timeout=54",
+                true,
+            ),
+            ("http://localhost:8371/hook/codex", true),
+            ("http://[::1]:8371/hook/codex?event=Stop", true),
+            ("http://127.0.0.1:8371/hook/codex-next", false),
+            ("http://127.0.0.1:8371/other", false),
+            (
+                "http://example.com:8371/hook/codex?event=Stop&timeout=54",
+                false,
+            ),
+            ("https://127.0.0.1:8371/hook/codex", false),
         ] {
             assert_eq!(is_ours(command, "codex"), ours, "{command}");
         }

@@ -1,13 +1,9 @@
 //! Scripts: hosts that run executables or code of their own in place of a command in a settings file.
 
-use std::path::Path;
-
-use crate::host::Moment;
+use crate::host::HostEvent;
 
 use super::Wire;
 use super::places::Patience;
-use super::places::Places;
-use super::places::quoted;
 
 /// The line by which a file of ours is known.
 const MARK: &str = "written by `ahp install";
@@ -19,9 +15,15 @@ pub(super) fn is_ours(text: &str) -> bool {
         .any(|line| line.to_lowercase().contains(MARK))
 }
 
-/// Returns an executable that does nothing but call `ahp`.
-pub(super) fn executable(host: &str, command: &str) -> String {
-    format!("#!/bin/sh\n# {MARK} {host}`; `ahp uninstall {host}` takes it away\nexec {command}\n")
+/// Returns an executable that does nothing but call `ahp`; where there is none, it gives the refusal, if there is one.
+pub(super) fn executable(host: &str, command: &str, refusal: Option<&str>) -> String {
+    let missing = refusal.map_or_else(String::new, |refusal| {
+        let words = format!("'{}'", refusal.replace('\'', r"'\''"));
+        format!("command -v ahp >/dev/null 2>&1 || {{\n  printf '%s\\n' {words}\n  exit 0\n}}\n")
+    });
+    format!(
+        "#!/bin/sh\n# {MARK} {host}`; `ahp uninstall {host}` takes it away\n{missing}exec {command}\n"
+    )
 }
 
 /// Returns the wire of an executable of ours.
@@ -30,15 +32,16 @@ pub(super) fn wire(event: &str, text: &str) -> Option<Wire> {
     is_ours(text).then(|| Wire::new(event, command))
 }
 
-/// Returns OpenCode's plugin for some moments.
-pub(super) fn opencode_plugin(places: &Places, moments: &[&Moment], patience: Patience) -> String {
+/// Returns OpenCode's plugin for some events.
+pub(super) fn opencode_plugin(
+    program: &str,
+    host_events: &[&HostEvent],
+    patience: Patience,
+) -> String {
     let limit = patience.host.as_secs();
     let own = limit * 9 / 10;
-    let command = format!(
-        "{} hook --host opencode --timeout {own} --event",
-        quoted(&places.program)
-    );
-    let events: Vec<&str> = moments.iter().map(|m| m.name()).collect();
+    let command = format!("{program} hook --host opencode --timeout {own} --event");
+    let events: Vec<&str> = host_events.iter().map(|m| m.name()).collect();
     let json = |value: serde_json::Value| value.to_string();
     include_str!("opencode_plugin.js")
         .replace("__COMMAND__", &json(command.into()))
@@ -92,7 +95,7 @@ pub(super) fn git_wire(name: &str, text: &str) -> Option<Wire> {
 }
 
 /// Returns the `monoco` that stands before the real one in the search path.
-pub(super) fn monoco_shim(program: &Path) -> String {
+pub(super) fn monoco_shim(program: &str) -> String {
     format!(
         "#!/bin/sh\n# {MARK} monoco`; `ahp uninstall monoco` takes it away\n\
          # Runs the next `monoco` of the search path between the hooks of the issue that it acts upon.\n\
@@ -110,7 +113,6 @@ pub(super) fn monoco_shim(program: &Path) -> String {
          \x20 echo 'monoco: only the shim of ahp is in the search path; install monoco-toolkit' >&2\n\
          \x20 exit 127\n\
          fi\n\
-         exec {} exec -- \"$real\" \"$@\"\n",
-        quoted(program)
+         exec {program} exec -- \"$real\" \"$@\"\n"
     )
 }

@@ -2,22 +2,15 @@
 
 use std::time::Duration;
 
-use serde_json::Map;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use sha2::Digest as _;
-use toml_edit::ArrayOfTables;
-use toml_edit::DocumentMut;
-use toml_edit::Item;
-use toml_edit::Table;
 use toml_edit::value;
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table};
 
-use crate::host::Host;
-use crate::host::Moment;
+use crate::host::HostEvent;
 
-use super::InstallError;
-use super::Wire;
-use super::places::Patience;
-use super::places::is_ours;
+use super::places::{Patience, is_ours};
+use super::{InstallError, Wire};
 
 /// Reads a settings file.
 pub(super) fn read(text: &str) -> Result<DocumentMut, InstallError> {
@@ -39,41 +32,41 @@ pub(super) fn text(document: &DocumentMut, before: &str) -> String {
 /// Returns every hook with the event that it stands at.
 pub(super) fn wires(document: &DocumentMut) -> Vec<Wire> {
     let tables = document.get("hooks").and_then(Item::as_array_of_tables);
-    let wire = |table: &Table| {
-        let text = |key| table.get(key).and_then(Item::as_str);
-        let seconds = table.get("timeout").and_then(Item::as_integer);
-        let wire = Wire::new(
-            text("event").unwrap_or_default(),
-            text("command").unwrap_or_default(),
-        );
-        Wire {
-            timeout: seconds
-                .and_then(|s| u64::try_from(s).ok())
-                .map(Duration::from_secs),
-            ..wire.matching(text("matcher"))
-        }
-    };
+    let text = |table: &Table, key| table.get(key).and_then(Item::as_str).map(str::to_owned);
     tables
         .into_iter()
         .flat_map(ArrayOfTables::iter)
-        .map(wire)
+        .map(|table| {
+            let event = text(table, "event").unwrap_or_default();
+            wire(&event, table).matching(text(table, "matcher").as_deref())
+        })
         .collect()
 }
 
-/// Returns the wire of a moment as it is written.
-pub(super) fn written(host: &Host, moment: &Moment, command: &str, patience: Patience) -> Wire {
-    let limit = Duration::from_secs(patience.seconds(host, moment));
+/// Returns the hook that a table describes, for all tools.
+pub(super) fn wire(event: &str, table: &Table) -> Wire {
+    let command = table.get("command").and_then(Item::as_str);
+    let seconds = table.get("timeout").and_then(Item::as_integer);
+    let seconds = seconds.and_then(|seconds| u64::try_from(seconds).ok());
     Wire {
-        timeout: Some(limit),
-        ..Wire::new(moment.name(), command)
+        timeout: seconds.map(Duration::from_secs),
+        ..Wire::new(event, command.unwrap_or_default())
     }
 }
 
-/// Adds the wires of some moments: no key but those four, for an unknown one breaks the whole file.
+/// Returns the wire of an event as it is written.
+pub(super) fn written(host_event: &HostEvent, command: &str, patience: Patience) -> Wire {
+    let limit = Duration::from_secs(patience.seconds(host_event));
+    Wire {
+        timeout: Some(limit),
+        ..Wire::new(host_event.name(), command)
+    }
+}
+
+/// Adds the wires of some events: no key but those four, for an unknown one breaks the whole file.
 pub(super) fn add(
     document: &mut DocumentMut,
-    host: &Host,
-    wanted: &[(&Moment, String)],
+    wanted: &[(&HostEvent, String)],
     patience: Patience,
 ) -> Result<(), InstallError> {
     let is_empty = document.is_empty() && document.trailing().as_str().is_none_or(str::is_empty);
@@ -83,11 +76,11 @@ pub(super) fn add(
     let Some(tables) = item.as_array_of_tables_mut() else {
         return Err(InstallError::InlineHooks);
     };
-    for (n, (moment, command)) in wanted.iter().enumerate() {
+    for (n, (host_event, command)) in wanted.iter().enumerate() {
         let mut table = Table::new();
-        table.insert("event", value(moment.name()));
+        table.insert("event", value(host_event.name()));
         table.insert("command", value(command.as_str()));
-        let seconds = i64::try_from(patience.seconds(host, moment)).unwrap_or(600);
+        let seconds = i64::try_from(patience.seconds(host_event)).unwrap_or(600);
         table.insert("timeout", value(seconds));
         let first = is_empty && n == 0;
         table.decor_mut().set_prefix(if first { "" } else { "\n" });

@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
-use crate::host::Host;
+use crate::host::{Form, Host, HostEvent, Shape};
+
+use super::http;
 
 /// A hook that stands in a host's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wire {
     /// The host's event.
     pub event: String,
-    /// The command line that it runs.
+    /// The command line that it runs, or the address that it asks over HTTP.
     pub command: String,
     /// The tools that it is run for, where not for all.
     pub matcher: Option<String>,
@@ -17,6 +19,8 @@ pub struct Wire {
     pub timeout: Option<Duration>,
     /// Whether the host goes on without its answer.
     pub is_async: bool,
+    /// Whether the host stops what it was asked about where the hook fails, is late or is not there.
+    pub closes: bool,
 }
 
 impl Wire {
@@ -28,6 +32,7 @@ impl Wire {
             matcher: None,
             timeout: None,
             is_async: false,
+            closes: false,
         }
     }
 
@@ -39,17 +44,29 @@ impl Wire {
         self
     }
 
+    /// Whether it is asked over HTTP.
+    pub fn is_http(&self) -> bool {
+        http::is_address(&self.command)
+    }
+
     /// Returns why the host would let things pass that its command would stop; none where it would not.
     pub fn weakness(&self, host: &Host) -> Option<String> {
         if self.is_async {
             return Some("it is `async`, so that nothing waits for its answer".to_owned());
         }
         let is_named = |name: &&str| name.eq_ignore_ascii_case(&self.event);
-        let moment = host.moments.iter().find(|m| m.names.iter().any(is_named));
+        let host_event = host.events.iter().find(|m| m.names.iter().any(is_named));
         if let Some(matcher) = &self.matcher
-            && moment.and_then(|m| m.matcher) != Some(matcher)
+            && host_event.and_then(|m| m.matcher) != Some(matcher)
         {
             return Some(format!("its matcher `{matcher}` leaves tools out"));
+        }
+        let can_close = matches!(
+            host.settings.map(|settings| settings.form),
+            Some(Form::Json(Shape::GroupsClosing | Shape::Cursor))
+        );
+        if can_close && !self.closes && host_event.is_some_and(HostEvent::gates) {
+            return Some("it does not say that what it cannot judge is blocked".to_owned());
         }
         let limit = self.timeout?;
         let own = self.patience().unwrap_or(host.timeout * 4 / 5);
@@ -64,8 +81,12 @@ impl Wire {
 
     /// Returns how long the command says that it may take.
     fn patience(&self) -> Option<Duration> {
-        let (_, rest) = self.command.split_once(" --timeout ")?;
-        let seconds = rest.split_whitespace().next()?.parse().ok()?;
+        let seconds = if self.is_http() {
+            http::timeout_of(&self.command)?
+        } else {
+            let (_, rest) = self.command.split_once(" --timeout ")?;
+            rest.split_whitespace().next()?.parse().ok()?
+        };
         Duration::try_from_secs_f64(seconds).ok()
     }
 }

@@ -1,31 +1,33 @@
 //! The lines that a change adds, and the content that a tool is about to write.
 
-use rayon::iter::IntoParallelIterator as _;
-use rayon::iter::IntoParallelRefIterator as _;
-use rayon::iter::ParallelExtend as _;
-use rayon::iter::ParallelIterator as _;
+use rayon::iter::{
+    IntoParallelIterator as _, IntoParallelRefIterator as _, ParallelExtend as _,
+    ParallelIterator as _,
+};
 
 use crate::event::ToolKind;
-use crate::oracle::HookContext;
-use crate::oracle::OracleError;
 use crate::oracle::toolchain::in_time;
+use crate::oracle::{HookContext, OracleError};
 use crate::process::Exit;
-use crate::process::Program;
-use crate::workspace::Change;
-use crate::workspace::GitError;
+use crate::workspace::{Change, GitError, git};
 
 /// How much of a diff is read.
 const MAX_DIFF: usize = 512 << 20;
 
+/// How many of the commits are looked at that no remote has, where nothing says which of them belong to the change.
+const MOST_UNPUSHED: usize = 100;
+
 /// Added text of one file, or of a tool call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::oracle) struct Added {
-    /// The file, relative to the project; none for a command line.
+    /// The file, relative to the project; none for a command line and the message of a commit.
     pub(in crate::oracle) path: Option<String>,
     /// The added lines.
     pub(in crate::oracle) text: String,
     /// The number of each of them in the file; empty where the text is the whole file.
     pub(in crate::oracle) lines: Vec<u32>,
+    /// The commit that added them, where it is not the change as a whole.
+    pub(in crate::oracle) commit: Option<String>,
 }
 
 impl Added {
@@ -57,7 +59,7 @@ pub(in crate::oracle) fn by_tool(context: &HookContext) -> Vec<Added> {
     let whole = |path: Option<String>, text: String| Added {
         path,
         text,
-        lines: Vec::new(),
+        ..Added::default()
     };
     let mut added = Vec::new();
     if let Some(content) = &tool.content {
@@ -95,20 +97,24 @@ pub(in crate::oracle) fn by_change(context: &HookContext) -> Result<Vec<Added>, 
         return Ok(Vec::new());
     }
     let mut added = match &changes.base {
-        Some(base) if context.workspace().is_on_disk() => diff(context, base)?,
+        Some(base) if context.workspace().is_on_disk() => added_by(context, &["diff"], base)?,
         _ => Vec::new(),
     };
     added.retain(|file| {
         file.path
             .as_ref()
-            .is_some_and(|path| changes.paths.binary_search(path).is_ok())
+            .is_some_and(|path| is_changed(&changes.paths, path))
     });
     // What git does not track yet is in no diff, and new as a whole.
     let in_diff: Vec<String> = added.iter().filter_map(|file| file.path.clone()).collect();
     let untracked: Vec<&String> = changes
         .files
         .iter()
-        .filter(|file| matches!(file.change, Change::Added) || changes.base.is_none())
+        // Of a file of which git was told not to look at it, no lines are counted.
+        .filter(|file| {
+            let is_uncounted = file.added_lines.is_none();
+            file.change == Change::Added || is_uncounted || changes.base.is_none()
+        })
         .filter(|file| file.change != Change::Deleted)
         .map(|file| &file.path)
         .filter(|path| in_diff.binary_search(path).is_err())
@@ -121,13 +127,61 @@ pub(in crate::oracle) fn by_change(context: &HookContext) -> Result<Vec<Added>, 
     Ok(added)
 }
 
+/// Whether a path is one of those that have changed, or lies in a submodule that is.
+fn is_changed(changed: &[String], path: &str) -> bool {
+    let mut outer = std::iter::successors(Some(path), |path| Some(path.rsplit_once('/')?.0));
+    outer.any(|path| {
+        changed
+            .binary_search_by(|known| known.as_str().cmp(path))
+            .is_ok()
+    })
+}
+
+/// Returns the message of each commit since the base and the lines that it adds, those that a later one takes away among
+/// them: all of them are pushed. Of a default branch without a remote it is the newest hundred.
+///
+/// # Errors
+/// Git cannot tell.
+pub(in crate::oracle) fn by_commits(context: &HookContext) -> Result<Vec<Added>, OracleError> {
+    let base = match context.facts.changes() {
+        Ok(changes) => changes.base.clone(),
+        Err(GitError::NoRepository(_)) => None,
+        Err(error) => return Err(OracleError::of_git(error)),
+    };
+    match base {
+        Some(base) if context.workspace().is_on_disk() => {
+            // Of a merge, only what it does not have from one of its parents.
+            let log = [
+                "log",
+                "--no-show-signature",
+                "--no-notes",
+                // Each line of the message stands behind a space, which no line of a diff without context does.
+                "--format=commit %H%n%w(0,1,1)%B",
+                "--diff-merges=remerge",
+                "--patch",
+            ];
+            let of_branch = added_by(context, &log, &format!("{base}..HEAD"))?;
+            let git = context.facts.git().map_err(OracleError::of_git)?;
+            let is_apart = (git.default_branch()).is_some_and(|name| git.branch() != Some(name));
+            if is_apart || !of_branch.is_empty() {
+                return Ok(of_branch);
+            }
+            // With nothing to compare the default branch with, as without a remote, all that no remote has is pushed.
+            let most = format!("--max-count={MOST_UNPUSHED}");
+            let unpushed = [&log[..], &[most.as_str(), "--not", "--remotes", "--not"]].concat();
+            added_by(context, &unpushed, "HEAD")
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
 /// Reads a file as added text; none where it cannot be read.
 fn whole_file(context: &HookContext, path: &str) -> Option<Added> {
     let bytes = context.workspace().read(path).ok()?;
     Some(Added {
         path: Some(path.to_owned()),
         text: text_of(&bytes),
-        lines: Vec::new(),
+        ..Added::default()
     })
 }
 
@@ -146,16 +200,14 @@ pub(in crate::oracle) fn text_of(bytes: &[u8]) -> String {
     }
 }
 
-/// Asks git for the added lines of everything that it tracks, sorted by path.
-fn diff(context: &HookContext, base: &str) -> Result<Vec<Added>, OracleError> {
-    let arguments = [
-        "git",
-        "--no-optional-locks",
-        "-c",
-        "core.fsmonitor=false",
-        "-c",
-        "core.quotePath=false",
-        "diff",
+/// Asks git for the added lines that a command tells of, sorted by path.
+fn added_by(
+    context: &HookContext,
+    command: &[&str],
+    revision: &str,
+) -> Result<Vec<Added>, OracleError> {
+    let before = ["-c", "core.quotePath=false"];
+    let after = [
         "--unified=0",
         "--inter-hunk-context=0",
         "--no-color",
@@ -164,14 +216,23 @@ fn diff(context: &HookContext, base: &str) -> Result<Vec<Added>, OracleError> {
         "--no-ext-diff",
         "--no-textconv",
         "--no-renames",
+        // What the commits of a submodule add, not only that it is at another one.
+        "--submodule=diff",
+        "--ignore-submodules=dirty",
         "--relative",
         "--src-prefix=a/",
         "--dst-prefix=b/",
-        base,
+        revision,
         "--",
     ];
-    let finished = Program::new(arguments.map(str::to_owned).to_vec())
-        .dir(context.root())
+    let name = command.first().copied().unwrap_or_default();
+    let arguments: Vec<&str> = before
+        .iter()
+        .chain(command)
+        .chain(&after)
+        .copied()
+        .collect();
+    let finished = git(context.root(), &arguments)
         .deadline(in_time(context))
         .max_output(MAX_DIFF)
         .run()
@@ -182,11 +243,11 @@ fn diff(context: &HookContext, base: &str) -> Result<Vec<Added>, OracleError> {
             "the change adds more than {} MiB",
             MAX_DIFF >> 20
         ))),
-        Exit::TimedOut => Err(OracleError::TimedOut(
-            "`git diff` did not end in time".to_owned(),
-        )),
+        Exit::TimedOut => Err(OracleError::TimedOut(format!(
+            "`git {name}` did not end in time"
+        ))),
         _ => Err(OracleError::failed(format!(
-            "`git diff` failed: {}",
+            "`git {name}` failed: {}",
             finished
                 .stderr_text()
                 .lines()
@@ -196,12 +257,13 @@ fn diff(context: &HookContext, base: &str) -> Result<Vec<Added>, OracleError> {
     }
 }
 
-/// Reads a diff without context lines.
+/// Reads a diff without context lines, and the messages of the commits that it is of behind them.
 fn parse(diff: &[u8]) -> Vec<Added> {
     let text = text_of(diff);
-    let mut files = Vec::<Added>::new();
+    let (mut files, mut messages) = (Vec::<Added>::new(), Vec::<Added>::new());
     let (mut next, mut left) = (0_u32, 0_u32);
     let mut removed = 0_u32;
+    let mut commit = None;
     for line in text.split_terminator('\n') {
         // Inside a hunk a line is content, whatever it looks like.
         if removed > 0 && line.starts_with('-') {
@@ -219,11 +281,21 @@ fn parse(diff: &[u8]) -> Vec<Added> {
                 removed = old;
                 (next, left) = new;
             }
+        } else if let Some(id) = line.strip_prefix("commit ") {
+            commit = Some(id.to_owned());
+            messages.push(Added {
+                commit: commit.clone(),
+                ..Added::default()
+            });
+        } else if let (Some(said), Some(message)) = (line.strip_prefix(' '), messages.last_mut()) {
+            message.text.push_str(said);
+            message.text.push('\n');
         } else if let Some(path) = line.strip_prefix("+++ ") {
             let path = unquoted(path);
             if let Some(path) = path.strip_prefix("b/") {
                 files.push(Added {
                     path: Some(path.trim_end_matches('\t').to_owned()),
+                    commit: commit.clone(),
                     ..Added::default()
                 });
             } else {
@@ -234,6 +306,7 @@ fn parse(diff: &[u8]) -> Vec<Added> {
     }
     files.retain(|file| file.path.is_some() && !file.lines.is_empty());
     files.sort_by(|a, b| a.path.cmp(&b.path));
+    files.extend(messages);
     files
 }
 

@@ -5,12 +5,8 @@ use std::sync::Arc;
 
 use crate::config::kebab_case;
 
-use super::Definition;
-use super::Factory;
-use super::Oracle;
-use super::Registered;
 use super::builtin::BUILTINS;
-use super::folded_name;
+use super::{Definition, Factory, Oracle, Registered, folded_name};
 
 /// The oracles that a policy can name, beside scripts and external hooks, which are found by their files.
 #[derive(Clone, Debug)]

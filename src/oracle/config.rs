@@ -4,11 +4,8 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 
-use crate::config::Node;
-use crate::config::decode;
-use crate::diagnostic::Code;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::Span;
+use crate::config::{Node, decode};
+use crate::diagnostic::{Code, Diagnostic, Span};
 
 /// What an oracle is built of.
 #[derive(Clone, Copy, Debug)]

@@ -2,11 +2,13 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::event::Event;
 use crate::fact::Facts;
+use crate::guard::Guards;
+use crate::oracle::OracleError;
+use crate::process::Program;
 use crate::signal_log::History;
 use crate::trust::Trust;
 use crate::workspace::Workspace;
@@ -24,6 +26,10 @@ pub struct HookContext {
     pub state_dir: Arc<Path>,
     /// What of the project may run.
     pub trust: Trust,
+    /// What no agent may change.
+    pub guards: Arc<Guards>,
+    /// Whether what the binding starts runs outside of the shield that the event comes from.
+    pub outside: bool,
 }
 
 impl HookContext {
@@ -45,6 +51,23 @@ impl HookContext {
     /// Returns the root of the project.
     pub fn root(&self) -> &Path {
         self.facts.project_root()
+    }
+
+    /// Whether programs of the project may run that no command of the policy names.
+    ///
+    /// # Errors
+    /// Nobody trusts the project.
+    pub(in crate::oracle) fn permits_programs(&self) -> Result<(), OracleError> {
+        let permitted = self.trust.permits_programs();
+        permitted.map_err(|error| OracleError::Untrusted(error.to_string()))
+    }
+
+    /// Returns a program that finds no other by an entry of `PATH` which leads into a project that nobody trusts.
+    pub(in crate::oracle) fn held(&self, program: Program) -> Program {
+        match self.trust.permits_programs() {
+            Ok(()) => program,
+            Err(_) => program.found_outside(self.root()),
+        }
     }
 
     /// Returns how long the oracle may still take; at least a millisecond.

@@ -3,20 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::config::BindingSpec;
-use crate::config::LayerSource;
-use crate::config::Node;
-use crate::config::Value;
-use crate::config::former_names;
-use crate::diagnostic::Code;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::Span;
+use crate::config::{BindingSpec, LayerSource, Node, Value, former_names};
+use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::event::Trigger;
 use crate::fact::FactSource;
 use crate::hook_md::FrontMatter;
-use crate::oracle::ConfigError;
-use crate::oracle::Oracle;
-use crate::oracle::OracleConfig;
+use crate::oracle::{ConfigError, Oracle, OracleConfig};
 use crate::signal::Intensity;
 
 /// Where an oracle comes from.

@@ -1,36 +1,34 @@
 //! Oracle: the one trait that a check implements.
 
 mod added;
+#[doc(hidden)]
 pub mod builtin;
 mod catalog;
 mod config;
 mod context;
 mod definition;
+#[doc(hidden)]
 pub mod external;
+mod knowledge;
 mod not_judged;
 mod page;
+#[doc(hidden)]
 pub mod rhai;
 mod toolchain;
 mod wording;
 
 pub use self::catalog::Catalog;
-pub use self::config::ConfigError;
-pub use self::config::OracleConfig;
+pub use self::config::{ConfigError, OracleConfig};
 pub use self::context::HookContext;
-pub use self::definition::Build;
-pub use self::definition::Definition;
-pub use self::definition::Factory;
-pub use self::definition::Kind;
-pub use self::definition::Lookup;
-pub use self::definition::Programs;
-pub use self::definition::Registered;
-pub use self::definition::folded_name;
-pub use self::not_judged::InPlace;
-pub use self::not_judged::NotJudged;
-pub use self::not_judged::Standing;
+pub use self::definition::{
+    Build, Definition, Factory, Kind, Lookup, Programs, Registered, folded_name,
+};
+pub use self::knowledge::ProjectKnowledge;
+pub use self::not_judged::{InPlace, NotJudged, Standing};
 pub use self::page::page;
 
 use std::fmt;
+use std::time::Duration;
 
 use async_trait::async_trait;
 
@@ -55,6 +53,11 @@ pub trait Oracle: fmt::Debug + Send + Sync {
     /// # Errors
     /// An [`OracleError`] says that it could not judge; the binding's `on_error` decides what that means.
     async fn evaluate(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError>;
+
+    /// Returns how long it may take where its binding does not say and that is longer than what the settings give.
+    fn timeout(&self) -> Option<Duration> {
+        None
+    }
 
     /// Returns how it must be run.
     fn mode(&self) -> Mode {

@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::Definition;
-use super::Programs;
+use super::{Definition, Programs};
 use crate::fact::FactSource;
 
 /// Writes the page of an oracle as Markdown.
@@ -69,6 +68,7 @@ const fn asked(source: FactSource) -> &'static str {
         FactSource::Git => "git",
         FactSource::Tests => "reports of tests",
         FactSource::Log => "the signal log",
+        FactSource::Session => "what was counted in the session",
     }
 }
 

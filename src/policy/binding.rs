@@ -3,29 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::condition::By;
-use crate::condition::Condition;
-use crate::config::Escalation;
-use crate::config::LayerSource;
-use crate::config::Node;
-use crate::config::OnError;
+use crate::condition::{By, Condition};
+use crate::config::{Escalation, LayerSource, Node, OnError};
 use crate::diagnostic::Span;
-use crate::event::ToolCall;
-use crate::event::Trigger;
-use crate::fact::Fact;
-use crate::fact::FactSource;
-use crate::fact::Facts;
+use crate::event::{ToolCall, Trigger};
+use crate::fact::{Fact, FactSource, Facts};
 use crate::hook_md::Matcher;
-use crate::oracle::InPlace;
-use crate::oracle::Kind;
-use crate::oracle::Mode;
-use crate::oracle::NotJudged;
-use crate::oracle::Standing;
-use crate::policy::OracleSlot;
-use crate::signal::Intensity;
-use crate::signal::Severity;
-use crate::signal::Signal;
-use crate::signal::Strength;
+use crate::oracle::{InPlace, Kind, Mode, NotJudged, Standing};
+use crate::policy::LazyOracle;
+use crate::signal::{Intensity, Severity, Signal, Strength};
 
 /// One oracle with its configuration and conditions, ready to run.
 #[derive(Debug)]
@@ -37,7 +23,7 @@ pub struct Binding {
     /// The oracle's name as it is logged.
     pub oracle_name: Arc<str>,
     /// The oracle.
-    pub oracle: OracleSlot,
+    pub oracle: LazyOracle,
     /// All of these must hold.
     pub conditions: Vec<Condition>,
     /// For which tool calls it is, where it is a HOOK.md hook that says so.
@@ -50,6 +36,8 @@ pub struct Binding {
     pub is_async: bool,
     /// How long its oracle may take.
     pub timeout: Duration,
+    /// Whether that was written for it, and not for all.
+    pub says_timeout: bool,
     /// What it gives where it does not judge, whatever the reason; where it does not say, [`NotJudged::gives`] does.
     pub on_error: Option<OnError>,
     /// What the settings say that a failure gives.
@@ -60,12 +48,16 @@ pub struct Binding {
     pub escalate: Option<Escalation>,
     /// Whether `proceed_with_risk` may lift its block.
     pub overridable: bool,
+    /// Whether what it starts runs outside of a shield.
+    pub outside: bool,
     /// Whether later layers may not touch it.
     pub locked: bool,
     /// The layer that named it first.
     pub layer: LayerSource,
-    /// Whether it runs programs that the project itself brings, which needs trust.
-    pub needs_trust: bool,
+    /// Whether it runs programs; those that the project brings need trust.
+    pub runs_programs: bool,
+    /// Whether any value of it came with the project.
+    pub is_of_project: bool,
     /// Where it stands.
     pub span: Span,
     /// `file:line` of where it stands.
@@ -108,6 +100,12 @@ impl Binding {
         let kinds = |call: &ToolCall| facts.tool_kinds().unwrap_or_else(|| call.kinds());
         tool.is_none_or(|call| self.matcher.matches(call, || kinds(call)))
             && self.conditions.iter().all(|c| c.holds(facts))
+    }
+
+    /// Whether one of its conditions asks for a fact.
+    pub fn asks(&self, fact: Fact) -> bool {
+        let mut asked = self.conditions.iter().flat_map(Condition::facts);
+        asked.any(|other| other == fact)
     }
 
     /// Returns the strongest that can come of it; none where that is not known.

@@ -1,20 +1,11 @@
 //! BindingSpec to Binding: names resolved, conditions built; every fault is reported, not the first.
 
-use super::Binding;
-use super::IntensityCeiling;
-use super::OracleSlot;
-use super::Policy;
-use crate::condition::By;
-use crate::condition::Condition;
-use crate::config::BindingSpec;
-use crate::config::Ceiling;
-use crate::config::Target;
-use crate::config::kebab_case;
-use crate::diagnostic::Code;
-use crate::diagnostic::Diagnostic;
+use super::{Binding, IntensityCeiling, LazyOracle, Policy};
+use crate::condition::{By, Condition};
+use crate::config::{BindingSpec, Ceiling, Target, kebab_case};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::oracle::Lookup;
-use crate::signal::Severity;
-use crate::signal::Strength;
+use crate::signal::{Severity, Strength};
 
 /// Compiles the binding that stands at a place among those of its trigger.
 ///
@@ -84,16 +75,18 @@ pub(super) fn binding(
             Target::Hook(name) => kebab_case(name).into(),
             Target::Found { name, .. } => name.as_str().into(),
         },
-        needs_trust: factory.runs_programs_with(&spec.config) && spec_is_of_project(spec),
+        runs_programs: factory.runs_programs_with(&spec.config),
+        is_of_project: spec_is_of_project(spec),
         is_async: match own {
             Some(front) if !says_async => front.is_async,
             _ => spec.is_async,
         },
         matcher: own.map(|front| front.matcher.clone()).unwrap_or_default(),
-        oracle: OracleSlot::new(factory, spec.config.clone(), policy.root.clone()),
+        oracle: LazyOracle::new(factory, spec.config.clone(), policy.root.clone()),
         conditions,
         priority: spec.priority,
         enabled: spec.enabled,
+        says_timeout: spec.timeout.or(own_timeout).is_some(),
         timeout: (spec.timeout.or(own_timeout)).unwrap_or(policy.settings.timeout),
         on_error: spec.on_error,
         on_failure: spec
@@ -103,6 +96,7 @@ pub(super) fn binding(
         ceiling,
         escalate: spec.escalate.clone(),
         overridable: spec.overridable,
+        outside: spec.outside,
         locked: spec.locked,
         layer: spec.layer,
         span: spec.span,

@@ -1,27 +1,19 @@
 //! What is no error and yet not meant: bindings that never fire, repeat or contradict each other, or are too strong.
 
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use serde_json::Value as Json;
 
-use super::Binding;
-use super::IntensityCeiling;
-use super::Policy;
-use crate::config::BindingSpec;
-use crate::config::Node;
-use crate::config::Target;
-use crate::config::Value;
-use crate::config::default_id;
-use crate::diagnostic::Code;
-use crate::diagnostic::Diagnostic;
+use super::{Binding, IntensityCeiling, Policy, idle};
+use crate::config::{BindingSpec, Node, Target, Value, default_id, in_text, marks_asked};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::event::Trigger;
-use crate::fact::Fact;
-use crate::fact::FactSource;
+use crate::fact::{Fact, FactSource};
 use crate::oracle::Lookup;
-use crate::signal::Intensity;
-use crate::signal::Strength;
+use crate::regular_file;
+use crate::session::Scope;
+use crate::signal::{Intensity, Strength};
 
 /// Looks over a policy that has no errors; `scripts` are the names and files of the project's own script oracles.
 pub fn lint(
@@ -48,6 +40,8 @@ pub fn lint(
                     .factory()
                     .remarks(pair.spec.span_of("oracle")),
             );
+            let oracle = pair.binding.oracle.factory().kebab();
+            warnings.extend(idle::remarks(oracle, &pair.spec.config));
             let alike = by_subject.entry(pair.subject()).or_default();
             warnings.extend(alike.meet(pair, trigger));
             if pair.controls() {
@@ -58,7 +52,51 @@ pub fn lint(
             }
         }
     }
+    warnings.extend(marks(policy, scripts));
     warnings.extend(unused(policy, scripts));
+    warnings
+}
+
+/// The longest script that is looked into, in bytes.
+const MAX_SCRIPT: u64 = 16 << 20;
+
+/// Returns a warning for each mark that nothing asks for, and for each that is asked for where events tell no session.
+fn marks(policy: &Policy, scripts: &[(String, PathBuf)]) -> Vec<Diagnostic> {
+    let mut warnings = Vec::new();
+    let texts: Vec<String> = scripts
+        .iter()
+        .filter_map(|(_, path)| regular_file::text(path, MAX_SCRIPT).ok())
+        .collect();
+    let mut asked = BTreeSet::new();
+    for (trigger, specs) in policy.specs() {
+        for ask in specs.iter().flat_map(marks_asked) {
+            let mark = policy.mark_specs().get(&ask.name);
+            let is_of_session = mark.is_some_and(|mark| mark.scope() == Scope::Session);
+            if is_of_session && trigger.is_issue() {
+                let message = format!(
+                    "`marks.{}` is counted by session, and `{trigger}` outside of an agent tells none",
+                    ask.name
+                );
+                warnings.push(
+                    Diagnostic::warning(Code::MissingFact, message, ask.span)
+                        .help("it then cannot be told, and the binding is asked; or count it `per: issue`"),
+                );
+            }
+            asked.insert(ask.name);
+        }
+    }
+    for mark in policy.mark_specs().values() {
+        let is_named = |text: &String| in_text(text).any(|name| name == mark.name);
+        if !asked.contains(&mark.name) && !texts.iter().any(is_named) {
+            let message = format!("nothing asks for the mark `{}`", mark.name);
+            warnings.push(
+                Diagnostic::warning(Code::UnusedMark, message, mark.span).help(format!(
+                    "ask `marks.{}` in a `when`, or remove it",
+                    mark.name
+                )),
+            );
+        }
+    }
     warnings
 }
 
@@ -105,26 +143,19 @@ impl Pair<'_> {
 fn can_have(trigger: Trigger, fact: Fact) -> bool {
     let group = fact.name().split('.').next().unwrap_or_default();
     match (fact, group) {
-        (Fact::ToolOutput, _) => trigger.is_tool() && !trigger.is_pre(),
+        (Fact::ToolOutput | Fact::ToolOk | Fact::ToolExitCode, _) => {
+            trigger.is_tool() && !trigger.is_pre()
+        }
+        (Fact::ToolOutward | Fact::ToolArgumentsFrom, _) => trigger == Trigger::PreToolUse,
         (_, "tool") => trigger.is_tool(),
-        (_, "stop") => matches!(
-            trigger,
-            Trigger::PreAgentTurnStop
-                | Trigger::PostAgentTurnStop
-                | Trigger::PostAgentTurn
-                | Trigger::PostSubagent
-                | Trigger::PostSession
-        ),
+        (_, "stop") => trigger.tells_of_stop(),
         _ => true,
     }
 }
 
 /// Returns what a trigger is meant for, strongest first (spec §2); advice may come with everything.
 const fn carried_by(trigger: Trigger) -> &'static [Intensity] {
-    use Intensity::Aid;
-    use Intensity::Block;
-    use Intensity::Control;
-    use Intensity::Prompt;
+    use Intensity::{Aid, Block, Control, Prompt};
     match trigger {
         Trigger::PreSession | Trigger::PreAgentTurn => &[Block, Control, Prompt, Aid],
         Trigger::PreIssueCreate
@@ -179,8 +210,21 @@ fn never_fires(pair: &Pair<'_>, trigger: Trigger) -> Vec<Diagnostic> {
             let message = format!("`{id}` never fires: an event of `{trigger}` has no `{fact}`");
             warnings.push(
                 Diagnostic::warning(Code::NeverFires, message, key.span).help(
-                    "remove this condition, or bind it to a trigger whose events have the fact",
+                    "remove this condition, or bind it to a trigger with events that have the fact",
                 ),
+            );
+        }
+        let starred = texts(node)
+            .into_iter()
+            .flatten()
+            .find(|text| text.contains('*'));
+        if let Some(text) = starred {
+            let message = format!(
+                "a star stands for itself in `{text}`, so that `{id}` fires for hardly anything"
+            );
+            warnings.push(
+                Diagnostic::warning(Code::NeverFires, message, node.span)
+                    .help(format!("write `glob:{text}` for a pattern")),
             );
         }
         if fact == Fact::Trigger
@@ -252,6 +296,13 @@ fn out_of_place(pair: &Pair<'_>, trigger: Trigger) -> Option<Diagnostic> {
     let factory = pair.binding.oracle.factory();
     let triggers = factory.triggers();
     let name = &pair.binding.oracle_name;
+    if pair.spec.outside && !pair.spec.target.is_hook() && **name != *"CommandHooks" {
+        let message = format!("what `{name}` starts runs in the shield whatever it says");
+        return Some(
+            Diagnostic::warning(Code::MissingFact, message, pair.spec.span_of("outside"))
+                .help("`outside` is for HOOK.md hooks and `CommandHooks`"),
+        );
+    }
     // What later steps of an issue will ask for is told when the work on it starts, as an aid.
     let is_up_front = trigger == Trigger::PostIssueStart
         && triggers.iter().any(|trigger| trigger.is_issue())

@@ -2,35 +2,28 @@
 
 mod binding;
 mod compile;
+mod idle;
+mod lazy_oracle;
 mod lint;
+mod mark;
 mod schema;
 mod select;
-mod slot;
 
-pub use self::binding::Binding;
-pub use self::binding::IntensityCeiling;
+pub use self::binding::{Binding, IntensityCeiling};
+pub use self::lazy_oracle::LazyOracle;
 pub use self::lint::lint;
+pub use self::mark::Mark;
 pub use self::schema::schema;
-pub use self::select::Selection;
-pub use self::select::TriggerPolicy;
-pub use self::slot::OracleSlot;
+pub use self::select::{Selection, TriggerPolicy};
 
-use std::collections::BTreeMap;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::config::BindingSpec;
-use crate::config::Config;
-use crate::config::Provenance;
-use crate::config::Settings;
-use crate::config::Target;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::SourceMap;
+use crate::config::{BindingSpec, Config, MarkSpec, Provenance, Settings, Target};
+use crate::diagnostic::{Diagnostic, SourceMap};
 use crate::event::Trigger;
-use crate::oracle::Factory;
-use crate::oracle::Kind;
-use crate::oracle::Lookup;
+use crate::oracle::{Factory, Kind, Lookup};
 use crate::policy::select::Compiled;
 
 /// All layers merged, checked and made ready to run.
@@ -45,6 +38,10 @@ pub struct Policy {
     setting_origins: Vec<Provenance>,
     specs: BTreeMap<Trigger, Vec<BindingSpec>>,
     compiled: BTreeMap<Trigger, Compiled>,
+    mark_specs: BTreeMap<String, MarkSpec>,
+    marks: Arc<[Mark]>,
+    asks_age: bool,
+    asks_origins: bool,
 }
 
 impl Policy {
@@ -61,6 +58,10 @@ impl Policy {
             setting_origins: config.setting_provenance,
             specs: config.bindings,
             compiled,
+            marks: config.marks.values().filter_map(Mark::new).collect(),
+            mark_specs: config.marks,
+            asks_age: config.asks_age,
+            asks_origins: config.asks_origins,
         }
     }
 
@@ -87,6 +88,39 @@ impl Policy {
     /// Returns the bindings as written, by trigger.
     pub const fn specs(&self) -> &BTreeMap<Trigger, Vec<BindingSpec>> {
         &self.specs
+    }
+
+    /// Returns the marks as written, by name, those that nothing asks for too.
+    pub const fn mark_specs(&self) -> &BTreeMap<String, MarkSpec> {
+        &self.mark_specs
+    }
+
+    /// Returns the marks that something asks for.
+    pub const fn marks(&self) -> &Arc<[Mark]> {
+        &self.marks
+    }
+
+    /// Whether a condition asks for the age of the session.
+    pub const fn asks_age(&self) -> bool {
+        self.asks_age
+    }
+
+    /// Whether a condition asks where the arguments of a call come from, or whether it goes out.
+    pub const fn asks_origins(&self) -> bool {
+        self.asks_origins
+    }
+
+    /// Returns the triggers of events that must come here: those that have bindings, and those that marks count.
+    pub fn wanted(&self) -> BTreeSet<Trigger> {
+        let fed = |trigger: &Trigger| self.marks.iter().any(|mark| mark.is_fed_at(*trigger));
+        let fed = Trigger::ALL.iter().copied().filter(fed);
+        let taught = [
+            Trigger::PreAgentTurn,
+            Trigger::PreToolUse,
+            Trigger::PostToolUse,
+        ];
+        let taught = taught.into_iter().filter(|_| self.asks_origins);
+        self.triggers().chain(fed).chain(taught).collect()
     }
 
     /// Returns the triggers that have bindings.
@@ -153,7 +187,7 @@ impl Policy {
 
     /// Compiles every binding and oracle, and returns every fault.
     pub fn check(&self, lookup: &dyn Lookup) -> Vec<Diagnostic> {
-        let mut faults = Vec::new();
+        let mut faults: Vec<_> = self.marks.iter().flat_map(Mark::faults).collect();
         for trigger in self.triggers() {
             if let Some(policy) = self.trigger(trigger, lookup) {
                 faults.extend(policy.faults());

@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use serde_json::Map;
-use serde_json::Value;
+use schemars::generate::SchemaSettings;
 use serde_json::json;
+use serde_json::{Map, Value};
 
-use crate::config::Override;
-use crate::config::PACKS;
+use crate::config::{BindingKey, FleetSettings, Override, PACKS};
 use crate::event::Trigger;
-use crate::fact::Fact;
+use crate::fact::{Fact, FactType};
 use crate::oracle::Definition;
 use crate::oracle::rhai::Script;
 use crate::signal::Strength;
@@ -39,7 +38,13 @@ pub fn schema(oracles: &[&Definition], scripts: &[Arc<Script>]) -> Value {
     let mut definitions = Map::new();
     definitions.insert("duration".to_owned(), duration());
     definitions.insert("when".to_owned(), when());
+    definitions.insert("on".to_owned(), on());
+    definitions.insert("mark".to_owned(), mark());
     definitions.insert("by".to_owned(), by());
+    definitions.insert("intensity".to_owned(), intensity());
+    let names: Vec<&str> = oracles.iter().map(|oracle| &*oracle.name).collect();
+    let oracle = json!({"anyOf": [{"enum": names}, {"type": "string", "minLength": 1}]});
+    definitions.insert("oracle".to_owned(), oracle);
     definitions.insert("settings".to_owned(), settings());
     definitions.insert("binding".to_owned(), binding(&oracles));
     definitions.insert("trigger".to_owned(), trigger());
@@ -56,6 +61,9 @@ pub fn schema(oracles: &[&Definition], scripts: &[Arc<Script>]) -> Value {
             })
         })
         .collect();
+    let names: Vec<&str> = hooks.keys().map(String::as_str).collect();
+    let name = names.join("|");
+    let several = format!("^\\s*({name})(\\s*,\\s*({name}))+\\s*$");
     let packs: Vec<String> = PACKS
         .iter()
         .map(|pack| format!("ahp:{}", pack.name))
@@ -75,11 +83,19 @@ pub fn schema(oracles: &[&Definition], scripts: &[Arc<Script>]) -> Value {
                 "anyOf": [pack, {"type": "array", "items": pack}, {"type": "null"}],
             },
             "settings": {"anyOf": [{"$ref": "#/definitions/settings"}, {"type": "null"}]},
+            "marks": {
+                "description": "What is counted, for conditions that ask `marks.NAME`.",
+                "type": ["object", "null"],
+                "additionalProperties": false,
+                "patternProperties": {"^[a-z][a-z0-9_]{0,63}$": {"$ref": "#/definitions/mark"}},
+            },
             "hooks": {
                 "description": "The bindings of each trigger.",
                 "type": ["object", "null"],
                 "additionalProperties": false,
                 "properties": hooks,
+                // A key may name several triggers.
+                "patternProperties": {several: {"$ref": "#/definitions/trigger"}},
             },
         },
         "definitions": definitions,
@@ -143,12 +159,74 @@ fn when() -> Value {
     ] {
         properties.insert(name.to_owned(), described(description, &schema));
     }
+    let mark = properties.remove(Fact::Mark.name());
     json!({
         "description": "Facts and what they must be; all must hold.",
         "type": ["object", "null"],
         "additionalProperties": false,
         "properties": properties,
+        "patternProperties": {"^marks\\.[a-z][a-z0-9_]*$": mark},
     })
+}
+
+/// The triggers of the events that a mark counts.
+fn on() -> Value {
+    let names = Trigger::ALL.iter().flat_map(|trigger| {
+        std::iter::once(trigger.name()).chain(trigger.aliases().iter().copied())
+    });
+    let name = json!({"enum": names.collect::<Vec<_>>()});
+    json!({
+        "description": "A trigger, or a list of them; `post-tool-use` takes `post-tool-use-failure` too.",
+        "anyOf": [name, {"type": "array", "items": name}],
+    })
+}
+
+/// One mark.
+fn mark() -> Value {
+    let on = json!({"$ref": "#/definitions/on"});
+    let when = json!({"$ref": "#/definitions/when"});
+    let end = json!({
+        "type": "object",
+        "required": ["on"],
+        "additionalProperties": false,
+        "properties": {"on": on, "when": when},
+    });
+    let numbers = Fact::ALL.iter().filter(|fact| {
+        matches!(
+            fact.value_type(),
+            FactType::Integer | FactType::Number | FactType::Duration
+        )
+    });
+    let numbers: Vec<_> = numbers.map(|fact| fact.name()).collect();
+    json!({
+        "description": "What is counted: events of some triggers, until others set it back to 0.",
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {
+            "on": on,
+            "when": when,
+            "until": {
+                "description": "Any of these sets it back to 0.",
+                "anyOf": [end, {"type": "array", "items": end}],
+            },
+            "within": described("Only the events of so long are counted; not with `add`.", &json!({"$ref": "#/definitions/duration"})),
+            "by": {"description": "The fact by which it is counted for each value.", "enum": fact_names()},
+            "add": {"description": "The fact that is added in the place of 1.", "enum": numbers},
+            "per": {"description": "Whose events are counted together.", "enum": ["session", "issue", "project"]},
+            "locked": {"description": "Whether later layers may not touch it.", "type": "boolean"},
+        },
+    })
+}
+
+/// The schema of `settings.fleet`, which is that of its type.
+fn fleet() -> Value {
+    let mut made = SchemaSettings::draft07()
+        .with(|s| s.inline_subschemas = true)
+        .into_generator()
+        .into_root_schema_for::<FleetSettings>();
+    made.remove("$schema");
+    made.remove("title");
+    made.into()
 }
 
 fn settings() -> Value {
@@ -173,11 +251,43 @@ fn settings() -> Value {
                 "anyOf": [{"type": "boolean"}, {"type": "array", "items": {"type": "string"}}],
             },
             "oracles": {"description": "Where script oracles are looked for.", "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+            "trusted_hosts": {"description": "Destinations that what leaves the machine may go to: `host`, `host:port` or `host/path/prefix`.", "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
             "self_protection": {"description": "Whether agents are kept from changing what governs them; only system and user layers may say `false`.", "type": "boolean"},
             "ratchet": {"description": "Whether a project is held to what was approved of it; only system and user layers may say `false`.", "type": "boolean"},
             "forbid": {
                 "description": "The variables that count as not set; only the system layer may say so.",
                 "anyOf": [{"enum": forbidden}, {"type": "array", "items": {"enum": forbidden}}],
+            },
+            "labels": {
+                "description": "By what figures of many machines are told apart.",
+                "type": "object",
+                "additionalProperties": false,
+                "properties": {"team": {"description": "The team.", "type": "string", "minLength": 1}},
+            },
+            "fleet": described(
+                "What may leave this machine, and from where policy comes to it; only the system layer may say so.",
+                &fleet(),
+            ),
+            "shield": {
+                "description": "What an agent may reach that `ahp shield` starts; only system and user layers may say so.",
+                "type": ["object", "null"],
+                "additionalProperties": false,
+                "properties": {
+                    "write": {"description": "Further folders and files that may be written.", "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+                    "sockets": {"description": "Sockets that may be reached: paths, and `ssh-agent`.", "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+                    "devices": {"description": "Devices that may be used.", "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+                    "deny_read": {"description": "Folders and files that may not even be read.", "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+                    "network": {"description": "Whether servers may be reached.", "type": "boolean"},
+                },
+            },
+            "provenance": {
+                "description": "Which results are the project's own, for `tool.arguments_from`.",
+                "type": ["object", "null"],
+                "additionalProperties": false,
+                "properties": {
+                    "trusted_mcp": {"description": "MCP servers of which the results are believed; those that a project names count after `ahp trust`.", "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+                    "untrusted_paths": {"description": "Globs of files that hold what somebody else wrote.", "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+                },
             },
             "locked": {"description": "Whether later layers may not change what is set here.", "type": "boolean"},
             "log": {
@@ -193,7 +303,7 @@ fn settings() -> Value {
                     "events": {"description": "How much of an event is kept.", "enum": ["none", "redacted", "full"]},
                     "fsync": {"description": "When the log is forced to the disk.", "enum": ["always", "signals", "never"]},
                     "required": {"description": "Whether an event that cannot be logged must not pass.", "type": "boolean"},
-                    "redact": {"description": "Further regular expressions whose matches are cut.", "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+                    "redact": {"description": "Further regular expressions; what they match is cut.", "anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
                 },
             },
         },
@@ -209,7 +319,7 @@ fn trigger() -> Value {
             {
                 "type": "object",
                 "additionalProperties": false,
-                "required": ["oracles"],
+                "anyOf": [{"required": ["oracles"]}, {"required": ["when"]}],
                 "properties": {
                     "when": {"$ref": "#/definitions/when"},
                     "oracles": {"anyOf": [bindings, {"type": "null"}]},
@@ -219,12 +329,34 @@ fn trigger() -> Value {
     })
 }
 
-fn binding(oracles: &[Named]) -> Value {
+/// A ceiling: one for all contexts, or one chosen by a fact or by the severity of what was found.
+fn intensity() -> Value {
     let intensities: Vec<&str> = Strength::ALL.iter().map(|i| i.name()).collect();
-    // What was found may choose its strength too.
     let mut choosers = fact_names();
     choosers.push("severity");
-    let names: Vec<&str> = oracles.iter().map(|oracle| &*oracle.name).collect();
+    json!({
+        "anyOf": [
+            {"enum": intensities},
+            {
+                "type": "object",
+                "required": ["by"],
+                "properties": {"by": {"enum": choosers}},
+                "additionalProperties": {"enum": intensities},
+            },
+        ],
+    })
+}
+
+fn binding(oracles: &[Named]) -> Value {
+    let properties: Map<String, Value> = BindingKey::ALL
+        .iter()
+        .map(|key| {
+            (
+                key.name.to_owned(),
+                described(key.description, &(key.schema)()),
+            )
+        })
+        .collect();
     let configs: Vec<Value> = oracles
         .iter()
         .map(|oracle| {
@@ -249,52 +381,7 @@ fn binding(oracles: &[Named]) -> Value {
         "additionalProperties": false,
         "anyOf": [{"required": ["oracle"]}, {"required": ["hook"]}, {"required": ["id"]}],
         "not": {"required": ["oracle", "hook"]},
-        "properties": {
-            "oracle": {
-                "description": "The oracle: a built-in one, a script by its name or path, or one of the host program.",
-                "anyOf": [{"enum": names}, {"type": "string", "minLength": 1}],
-            },
-            "hook": {"description": "A HOOK.md hook by its name.", "type": "string", "minLength": 1},
-            "id": {
-                "description": "Unique in its trigger; by default the oracle's name in kebab-case.",
-                "type": "string",
-                "minLength": 1,
-                "maxLength": 100,
-                "not": {"pattern": "[\\s/\\\\,;!?\"'(){}\\[\\]<>|&$*]"},
-            },
-            "config": {"description": "The oracle's own keys.", "type": ["object", "null"]},
-            "when": {"$ref": "#/definitions/when"},
-            "priority": {"description": "The stage: lower numbers run first.", "type": "integer", "minimum": -1_000_000, "maximum": 1_000_000},
-            "enabled": {"description": "Whether it runs at all.", "type": "boolean"},
-            "async": {"description": "Whether its result is not waited for.", "type": "boolean"},
-            "timeout": {"$ref": "#/definitions/duration"},
-            "on_error": {"description": "What its failure gives.", "enum": ["allow", "prompt", "block"]},
-            "intensity": {
-                "description": "What it gives is weakened to this.",
-                "anyOf": [
-                    {"enum": intensities},
-                    {
-                        "type": "object",
-                        "required": ["by"],
-                        "properties": {"by": {"enum": choosers}},
-                        "additionalProperties": {"enum": intensities},
-                    },
-                ],
-            },
-            "escalate": {
-                "description": "How repeated violations grow stronger.",
-                "type": "object",
-                "additionalProperties": false,
-                "required": ["steps"],
-                "properties": {
-                    "steps": {"type": "array", "minItems": 1, "items": {"enum": intensities}},
-                    "per": {"enum": ["issue", "session"]},
-                    "reset_after": {"enum": ["accept"]},
-                },
-            },
-            "override": {"description": "Whether `proceed_with_risk` may lift its block.", "type": "boolean"},
-            "locked": {"description": "Whether later layers may not touch it.", "type": "boolean"},
-        },
+        "properties": properties,
         "allOf": configs,
     })
 }

@@ -1,24 +1,17 @@
 //! Which bindings fire for an event, found without compiling or asking those that cannot.
 
-use std::collections::BTreeMap;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::Arc;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use foldhash::fast::RandomState;
 
-use super::Binding;
-use super::Policy;
-use super::compile;
-use crate::condition::Condition;
-use crate::condition::IndexKey;
+use super::{Binding, Policy, compile};
+use crate::condition::{Condition, IndexKey};
 use crate::config::BindingSpec;
 use crate::diagnostic::Diagnostic;
 use crate::event::ToolKind;
-use crate::fact::Fact;
-use crate::fact::FactValue;
-use crate::fact::Facts;
+use crate::fact::{Fact, FactValue, Facts};
 use crate::oracle::Lookup;
 
 /// The numbers of bindings by a text.
@@ -95,13 +88,13 @@ impl Index {
 }
 
 /// A binding after compiling, or every fault of it; no fault where it is switched off and is left out.
-type Slot = OnceLock<Result<Arc<Binding>, Vec<Diagnostic>>>;
+type Compilation = OnceLock<Result<Arc<Binding>, Vec<Diagnostic>>>;
 
 /// What was made of a trigger's bindings so far.
 #[derive(Debug)]
 pub(super) struct Compiled {
     index: OnceLock<Index>,
-    slots: Vec<Slot>,
+    slots: Vec<Compilation>,
 }
 
 impl Compiled {

@@ -4,9 +4,7 @@ use std::path::PathBuf;
 
 use super::expectation::Expectation;
 use super::setup::Setup;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::SourceMap;
-use crate::diagnostic::Span;
+use crate::diagnostic::{Diagnostic, SourceMap, Span};
 
 /// A file with tests.
 #[derive(Clone, Debug)]

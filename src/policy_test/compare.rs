@@ -4,11 +4,9 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::expectation::Expectation;
-use super::expectation::ExpectedSignal;
+use super::expectation::{Expectation, ExpectedSignal};
 use crate::pattern::Pattern;
-use crate::signal::Payload;
-use crate::signal::Signal;
+use crate::signal::{Payload, Signal};
 use crate::verdict::Verdict;
 
 /// One thing that is not as expected.
@@ -88,6 +86,21 @@ pub(super) fn compare(expected: &Expectation, verdict: &Verdict) -> Vec<Differen
         let is = report.map_or("not in the verdict", |report| report.outcome.name());
         if outcome != is {
             found.push(Difference::new(format!("binding {id}"), outcome, is));
+        }
+    }
+    // An oracle that fails has judged nothing, whatever came of it: a case says so, or it is a fault of the case.
+    if expected.signals.is_none() {
+        let failed = verdict
+            .bindings
+            .iter()
+            .filter(|report| report.error.is_some());
+        for report in failed.filter(|report| !expected.bindings.contains_key(&report.id)) {
+            let outcome = report.outcome.name();
+            found.push(Difference::new(
+                format!("binding {}", report.id),
+                "judged",
+                outcome,
+            ));
         }
     }
     if !found.is_empty() {

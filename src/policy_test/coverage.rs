@@ -5,13 +5,14 @@ use std::fmt;
 
 use crate::engine::State;
 use crate::oracle::rhai;
-use crate::verdict::Outcome;
-use crate::verdict::Verdict;
+use crate::verdict::{Outcome, Verdict};
 
 /// What tests have reached.
 #[derive(Clone, Debug, Default)]
 pub struct Coverage {
     bindings: BTreeMap<(String, String, String), Seen>,
+    /// Of each mark of each policy: whether an event fed it, and whether one asked for it.
+    marks: BTreeMap<(String, String), (bool, bool)>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,6 +45,15 @@ pub enum Gap {
         /// What it never was.
         never: bool,
     },
+    /// A mark was never fed, or nothing asked for it.
+    Mark {
+        /// The policy.
+        policy: String,
+        /// The mark.
+        name: String,
+        /// What never happened to it: `fed` or `asked for`.
+        never: &'static str,
+    },
     /// Lines of a script were never reached.
     Lines {
         /// The script.
@@ -56,6 +66,15 @@ pub enum Gap {
 impl Coverage {
     /// Adds what one evaluation has reached.
     pub(super) fn add(&mut self, policy: &str, state: &State, verdict: &Verdict) {
+        for mark in state.policy().marks().iter() {
+            let name = &mark.spec().name;
+            let seen = self.marks.entry((policy.to_owned(), name.clone()));
+            let (fed, asked) = seen.or_default();
+            if let Some(record) = verdict.marks.get(name) {
+                *fed |= record.fed.is_some();
+                *asked |= record.asked.is_some();
+            }
+        }
         for trigger in state.policy().triggers() {
             let Some(bindings) = state.policy().trigger(trigger, state.lookup()) else {
                 continue;
@@ -110,6 +129,18 @@ impl Coverage {
                 });
             }
         }
+        for ((policy, name), (fed, asked)) in &self.marks {
+            let never = match (fed, asked) {
+                (false, _) => "fed",
+                (true, false) => "asked for",
+                (true, true) => continue,
+            };
+            gaps.push(Gap::Mark {
+                policy: policy.clone(),
+                name: name.clone(),
+                never,
+            });
+        }
         gaps.extend(rhai::coverage::recorded().into_iter().filter_map(|script| {
             let lines = script.missed();
             (!lines.is_empty()).then_some(Gap::Lines {
@@ -138,6 +169,11 @@ impl fmt::Display for Gap {
                 f,
                 "{policy}: the condition of `{id}` at {trigger} was never {never}"
             ),
+            Self::Mark {
+                policy,
+                name,
+                never,
+            } => write!(f, "{policy}: the mark `{name}` was never {never}"),
             Self::Lines { script, lines } => {
                 write!(f, "{script}: never reached: {}", ranges(lines))
             }

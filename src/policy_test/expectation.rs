@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::config::DecodeError;
-use crate::config::Node;
-use crate::config::decode;
+use crate::config::{DecodeError, Node, decode};
 
 /// What must come of an event; what is not said may be anything.
 #[derive(Clone, Debug, Default, Deserialize)]

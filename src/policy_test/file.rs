@@ -2,23 +2,13 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::case::Case;
-use super::case::Place;
-use super::case::TestFile;
+use super::case::{Case, Place, TestFile};
 use super::expectation::Expectation;
 use super::setup::Setup;
-use crate::config::Key;
-use crate::config::Node;
-use crate::config::Value;
-use crate::config::decode;
-use crate::config::parse_yaml;
-use crate::diagnostic::Code;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::FileId;
-use crate::diagnostic::SourceMap;
+use crate::config::{Key, Node, Value, decode, parse_yaml};
+use crate::diagnostic::{Code, Diagnostic, FileId, SourceMap};
 
 /// Finds the files with tests: the file itself, or every `*.yaml`, `*.yml` and `*.md` below a directory that holds
 /// tests, sorted.

@@ -1,18 +1,10 @@
 //! What happened before the event that is tested, as the signal log would tell it.
 
-use chrono::DateTime;
-use chrono::TimeDelta;
-use chrono::Utc;
+use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::event::Event;
-use crate::signal::Action;
-use crate::signal::Actor;
-use crate::signal::Response;
-use crate::signal_log::Body;
-use crate::signal_log::EvaluationRecord;
-use crate::signal_log::Record;
-use crate::signal_log::ResponseRecord;
-use crate::signal_log::SignalRecord;
+use crate::signal::{Action, Actor, Response};
+use crate::signal_log::{Body, EvaluationRecord, Record, ResponseRecord, SignalRecord};
 use crate::verdict::Verdict;
 
 /// The records of earlier events.
@@ -68,6 +60,7 @@ impl Past {
                     subject: event.subject().map(str::to_owned),
                     fingerprint: Some(signal.finding()),
                     refused: None,
+                    mac: None,
                 })),
                 time,
             );

@@ -2,13 +2,8 @@
 
 use std::path::Path;
 
-use super::setup::Git;
-use super::setup::Project;
-use crate::workspace::Change;
-use crate::workspace::ChangedFile;
-use crate::workspace::Changes;
-use crate::workspace::KnownGit;
-use crate::workspace::MemoryWorkspace;
+use super::setup::{Git, Project};
+use crate::workspace::{Change, ChangedFile, Changes, KnownGit, MemoryWorkspace};
 
 /// Makes the workspace of a made-up project.
 pub(super) fn workspace(project: &Project, root: &Path, issues: &Path) -> MemoryWorkspace {

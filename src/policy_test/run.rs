@@ -1,35 +1,27 @@
 //! Runs tests: the policy is compiled as any other, the project is made up, and the verdict compared.
 
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use chrono::DateTime;
-use chrono::Utc;
-use serde_json::Value;
-use serde_json::json;
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::case::Case;
-use super::case::TestFile;
-use super::compare::Difference;
-use super::compare::compare;
+use super::case::{Case, TestFile};
+use super::compare::{Difference, compare};
 use super::coverage::Coverage;
 use super::past::Past;
 use super::project;
 use super::setup::Setup;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::nearest;
-use crate::engine::Engine;
-use crate::engine::FixedClock;
-use crate::engine::block_on;
-use crate::event::Event;
+use crate::config::parse_duration;
+use crate::diagnostic::{Diagnostic, nearest};
+use crate::engine::{Engine, FixedClock, Keeper, block_on};
+use crate::event::{Event, ToolKind, Trigger};
 use crate::signal::Action;
 use crate::signal_log::MemoryHistory;
-use crate::verdict::Verdict;
+use crate::verdict::{Decision, Verdict};
 use crate::workspace::Workspace;
 
 /// What came of one test.
@@ -105,18 +97,41 @@ impl Runner {
         let setup = &case.setup;
         let policy = policy_text(setup, &file.path)
             .map_err(|reason| Some(Difference::new("policy", "a policy to test", reason)))?;
-        let mut past = Past::default();
-        for earlier in &setup.history {
+        let mut scene = Scene {
+            policy: &policy,
+            past: Past::default(),
+            keeper: Keeper::in_memory(),
+            later: TimeDelta::zero(),
+        };
+        let mut differences = Vec::new();
+        for (n, earlier) in setup.history.iter().enumerate() {
             let answer = earlier.answer.as_deref().map(action).transpose();
             let answer =
                 answer.map_err(|reason| Some(Difference::new("history", "an answer", reason)))?;
             let then = setup.earlier(earlier.clone());
             for _ in 0..earlier.times.unwrap_or(1) {
-                let (event, verdict) = self.one(&policy, &then, &past, case, file)?;
-                past.add(&event, &verdict, answer, time(&then));
+                let judged = self.one(&mut scene, &then, case, file)?;
+                scene.add(&judged, answer);
+                if let Some(expected) = &earlier.expect {
+                    let found = compare(&expected.whole(), &judged.verdict);
+                    differences.extend(found.into_iter().map(|difference| Difference {
+                        what: format!("history[{n}].{}", difference.what),
+                        ..difference
+                    }));
+                }
+                // Where nothing counts results, they need not be told.
+                if judged.has_marks && earlier.post.is_none() && judged.runs_a_tool() {
+                    let event = judged.result(earlier.exit_code.unwrap_or(0));
+                    let judged =
+                        self.judge(&scene, event, then.policy.is_some(), &then, case, file)?;
+                    scene.add(&judged, None);
+                }
             }
         }
-        let (_, verdict) = self.one(&policy, setup, &past, case, file)?;
+        let Judged { verdict, .. } = self.one(&mut scene, setup, case, file)?;
+        if let Some(difference) = differences.into_iter().next() {
+            return Ok((verdict, Some(difference)));
+        }
         let fault = case.expect.fault.as_deref().map(|fault| {
             Difference::new(
                 "policy",
@@ -127,26 +142,48 @@ impl Runner {
         Ok((verdict, fault))
     }
 
+    /// Evaluates one event of a test, which happens so long after the one before it as it says.
     fn one(
         &mut self,
-        policy: &str,
+        scene: &mut Scene<'_>,
         setup: &Setup,
-        past: &Past,
         case: &Case,
         file: &TestFile,
-    ) -> Result<(Event, Verdict), Option<Difference>> {
-        let event: Event = serde_json::from_value(setup.event_json(time(setup)))
+    ) -> Result<Judged, Option<Difference>> {
+        if let Some(after) = &setup.after {
+            let wrong = |reason| Some(Difference::new("after", "a duration", reason));
+            let after = parse_duration(after).map_err(wrong)?;
+            scene.later += TimeDelta::from_std(after).unwrap_or_default();
+        }
+        let event: Event = serde_json::from_value(setup.event_json(time(setup) + scene.later))
             .map_err(|error| Some(Difference::new("event", "an event", error.to_string())))?;
+        self.judge(scene, event, setup.policy.is_some(), setup, case, file)
+    }
+
+    fn judge(
+        &mut self,
+        scene: &Scene<'_>,
+        event: Event,
+        shows_policy: bool,
+        setup: &Setup,
+        case: &Case,
+        file: &TestFile,
+    ) -> Result<Judged, Option<Difference>> {
+        let past = &scene.past;
         let (project, root) = (setup.project.clone(), self.root.clone());
         let builder = Engine::builder()
-            .policy_text(policy)
+            .policy_text(scene.policy)
+            .keeper(scene.keeper.clone())
+            .by_event_time()
             .root(self.root.clone())
             .state_dir(self.scratch.clone())
             .scripts_in(self.script_dirs.iter().cloned())
             .without_log()
             .report_skipped(true)
             // Each event of a test has ids of its own.
-            .clock(Arc::new(FixedClock::new(time(setup) + past.age())))
+            .clock(Arc::new(FixedClock::new(
+                time(setup) + scene.later + past.age(),
+            )))
             .history(Arc::new(MemoryHistory::new(past.records())))
             .home("/home/somebody")
             .workspace(Arc::new(move |settings| {
@@ -166,14 +203,14 @@ impl Runner {
             let sources = state.policy().sources();
             let told: Vec<_> = faults
                 .iter()
-                .map(|fault| match setup.policy {
-                    Some(_) => fault.one_line(sources),
+                .map(|fault| {
                     // A place in a policy that the test does not show leads nowhere.
-                    None => Diagnostic {
-                        label: None,
+                    let label = fault.label.clone().filter(|_| shows_policy);
+                    let shown = Diagnostic {
+                        label,
                         ..fault.clone()
-                    }
-                    .one_line(sources),
+                    };
+                    shown.one_line(sources)
                 })
                 .collect();
             let told = told.join("\n");
@@ -190,7 +227,57 @@ impl Runner {
         let verdict = block_on(engine.evaluate(event.clone()));
         self.coverage
             .add(&subject(setup, &file.path), &state, &verdict);
-        Ok((event, verdict))
+        Ok(Judged {
+            event,
+            verdict,
+            has_marks: !state.policy().marks().is_empty(),
+        })
+    }
+}
+
+/// What a test has come to so far.
+struct Scene<'a> {
+    policy: &'a str,
+    past: Past,
+    /// Where marks count.
+    keeper: Keeper,
+    /// How long after its beginning the test is.
+    later: TimeDelta,
+}
+
+impl Scene<'_> {
+    fn add(&mut self, judged: &Judged, answer: Option<Action>) {
+        let time = judged.event.timestamp.unwrap_or(DEFAULT_TIME);
+        self.past.add(&judged.event, &judged.verdict, answer, time);
+    }
+}
+
+/// One event of a test, judged.
+struct Judged {
+    event: Event,
+    verdict: Verdict,
+    has_marks: bool,
+}
+
+impl Judged {
+    /// Whether it was a tool that now runs.
+    fn runs_a_tool(&self) -> bool {
+        let is_let_go = matches!(self.verdict.decision, Decision::None | Decision::Allow);
+        self.event.trigger == Trigger::PreToolUse && self.event.tool.is_some() && is_let_go
+    }
+
+    /// Returns the event that tells its result.
+    fn result(&self, exit_code: i64) -> Event {
+        let mut event = self.event.clone();
+        event.trigger = Trigger::PostToolUse;
+        if let Some(tool) = &mut event.tool {
+            let is_shell = tool.kinds().contains(&ToolKind::Shell);
+            tool.exit_code = is_shell.then_some(exit_code);
+            if let Some(input) = &self.verdict.modified_input {
+                tool.input.clone_from(input);
+            }
+        }
+        event
     }
 }
 
@@ -215,8 +302,8 @@ fn action(name: &str) -> Result<Action, String> {
     Action::find(name).ok_or_else(|| {
         let names = Action::ALL.iter().map(|action| action.name());
         match nearest(name, names) {
-            Some(near) => format!("`{name}` is no answer; did you mean `{near}`?"),
-            None => format!("`{name}` is no answer"),
+            Some(near) => format!("`{name}` is not an answer; did you mean `{near}`?"),
+            None => format!("`{name}` is not an answer"),
         }
     })
 }

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use chrono::DateTime;
-use chrono::Utc;
+use chrono::{DateTime, Utc};
 use serde::Deserialize;
-use serde_json::Map;
-use serde_json::Value;
 use serde_json::json;
+use serde_json::{Map, Value};
 
+use super::expectation::Expectation;
 use crate::workspace::TestFigures;
 
 /// What a test is made of, as written.
@@ -41,6 +40,8 @@ pub(super) struct Setup {
     pub(super) environment: Option<String>,
     /// When the event happens; else 2026-02-09T10:00:00Z.
     pub(super) time: Option<DateTime<Utc>>,
+    /// How long after what happened before.
+    pub(super) after: Option<String>,
     /// What happened before, oldest first.
     pub(super) history: Vec<Earlier>,
 }
@@ -124,6 +125,45 @@ pub(super) struct Earlier {
     pub(super) answer: Option<String>,
     /// How often it happened.
     pub(super) times: Option<u32>,
+    /// How long after what happened before it.
+    pub(super) after: Option<String>,
+    /// The exit code of what its tool runs; else 0.
+    pub(super) exit_code: Option<i64>,
+    /// Whether the result of its tool is told.
+    pub(super) post: Option<Post>,
+    /// What must come of it.
+    pub(super) expect: Option<Expected>,
+}
+
+/// Whether the result of a tool is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Post {
+    /// It never comes.
+    None,
+}
+
+/// What must come of an earlier event: a decision alone, or a map.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Expected {
+    /// `none`, `allow`, `ask` or `block`.
+    Decision(String),
+    /// All that can be expected of an event.
+    Whole(Box<Expectation>),
+}
+
+impl Expected {
+    /// Returns it as a whole.
+    pub(super) fn whole(&self) -> Expectation {
+        match self {
+            Self::Decision(decision) => Expectation {
+                decision: Some(decision.clone()),
+                ..Expectation::default()
+            },
+            Self::Whole(whole) => (**whole).clone(),
+        }
+    }
 }
 
 impl Setup {
@@ -156,6 +196,7 @@ impl Setup {
             project: self.project.over(file.project),
             environment: self.environment.or(file.environment),
             time: self.time.or(file.time),
+            after: self.after.or(file.after),
             history: if self.history.is_empty() {
                 file.history
             } else {
@@ -177,6 +218,7 @@ impl Setup {
         };
         Self {
             history: Vec::new(),
+            after: earlier.after,
             ..own.over(self)
         }
     }
@@ -214,7 +256,7 @@ impl Project {
     fn over(self, file: Self) -> Self {
         let mut files = file.files;
         files.extend(self.files);
-        // The change is told as a whole: half of one and half of another is no change.
+        // The change is told as a whole: half of one and half of another is not a change.
         let tells_change = !(self.changed.is_empty()
             && self.added.is_empty()
             && self.deleted.is_empty()

@@ -1,14 +1,11 @@
 //! Rewrites the `expect` of tests to what came of them.
 
-use serde_json::Map;
-use serde_json::Value;
 use serde_json::json;
+use serde_json::{Map, Value};
 
-use super::case::Case;
-use super::case::Place;
+use super::case::{Case, Place};
 use crate::diagnostic::Span;
-use crate::signal::Payload;
-use crate::signal::Signal;
+use crate::signal::{Payload, Signal};
 use crate::verdict::Verdict;
 
 /// Returns a file's text with the expectations of some tests replaced by what came of them; comments and all else

@@ -1,4 +1,4 @@
-//! ProcessError: why a program could not be started, said so that it can be mended.
+//! ProcessError: why a program could not be started, said so that it can be fixed.
 
 use std::io;
 use std::io::Read as _;
@@ -22,7 +22,7 @@ pub enum ProcessError {
     NotExecutable {
         /// The program as it was named.
         program: String,
-        /// What is wrong with it and how to mend it.
+        /// What is wrong with it and how to fix it.
         reason: String,
     },
     /// The operating system refused.

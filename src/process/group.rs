@@ -1,16 +1,10 @@
 //! The process group of a program: how it is told to end, and made to.
 
 use std::os::unix::process::CommandExt as _;
-use std::process::Child;
-use std::process::Command;
-use std::process::Stdio;
-use std::time::Duration;
-use std::time::Instant;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
-use rustix::process::Pid;
-use rustix::process::Signal;
-use rustix::process::WaitId;
-use rustix::process::WaitIdOptions;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 
 /// How long a group that was told to end may take before the caller goes on without it.
 const QUICK_END: Duration = Duration::from_millis(20);

@@ -1,22 +1,22 @@
 //! Process: the one place that runs other programs, each with a deadline and a bound on its output.
 
 mod depth;
+mod enclosure;
 mod error;
 mod group;
 mod program;
 mod pump;
 mod running;
 
-pub use self::depth::DEPTH;
-pub use self::depth::depth;
+pub use self::depth::{DEPTH, depth};
+pub use self::enclosure::{Enclosure, enclose};
 pub use self::error::ProcessError;
 pub use self::program::Program;
 pub use self::running::end_all;
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How a program ended.
@@ -81,9 +81,23 @@ pub fn find_program(name: &str, path_env: Option<&OsStr>) -> Option<PathBuf> {
         .find(|path| is_executable(path))
 }
 
-/// Finds a program in the `PATH` of this process, which is the one that a program run from here is found by.
+/// Finds a program in the `PATH` of this process; a relative entry leads into whatever project is judged, and is passed over.
 pub fn installed(name: &str) -> Option<PathBuf> {
-    find_program(name, std::env::var_os("PATH").as_deref())
+    find_program(name, path_where(Path::is_absolute).as_deref())
+}
+
+/// Whether a path lies in a folder, as it is written or by its real name.
+pub fn lies_in(path: &Path, folder: &Path) -> bool {
+    path.starts_with(folder)
+        || folder
+            .canonicalize()
+            .is_ok_and(|real| path.starts_with(real))
+}
+
+/// Returns the entries of the `PATH` of this process that hold; none where there is no such variable, or no text of them.
+fn path_where(holds: impl Fn(&Path) -> bool) -> Option<OsString> {
+    let path = std::env::var_os("PATH")?;
+    std::env::join_paths(std::env::split_paths(&path).filter(|entry| holds(entry))).ok()
 }
 
 /// Whether `path` is a file that somebody may execute.

@@ -2,23 +2,18 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::io::Seek as _;
-use std::io::Write as _;
+use std::io::{Seek as _, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::PathBuf;
-use std::process::Child;
-use std::process::Command;
-use std::process::Stdio;
-use std::time::Duration;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
-use super::Exit;
-use super::Finished;
-use super::ProcessError;
 use super::error::is_text;
-use super::group;
 use super::pump::Pump;
 use super::running::Running;
+use super::{
+    Exit, Finished, ProcessError, enclosure, find_program, group, installed, lies_in, path_where,
+};
 
 /// How long the outputs of a program that has ended are still read, where a child of it holds them open.
 const GRACE: Duration = Duration::from_millis(100);
@@ -38,6 +33,7 @@ pub struct Program {
     stdin: Vec<u8>,
     deadline: Option<Instant>,
     max_output: usize,
+    is_outside: bool,
 }
 
 impl Program {
@@ -51,6 +47,7 @@ impl Program {
             stdin: Vec::new(),
             deadline: None,
             max_output: 1 << 20,
+            is_outside: false,
         }
     }
 
@@ -80,6 +77,15 @@ impl Program {
         self
     }
 
+    /// Has it, and what it starts by a name, found only by entries of `PATH` that lead out of a folder.
+    #[must_use]
+    pub fn found_outside(self, folder: &Path) -> Self {
+        match path_where(|entry| entry.is_absolute() && !lies_in(entry, folder)) {
+            Some(path) => self.env("PATH", path),
+            None => self,
+        }
+    }
+
     /// Sets what the program can read; nothing by default.
     #[must_use]
     pub fn stdin(mut self, input: impl Into<Vec<u8>>) -> Self {
@@ -101,10 +107,17 @@ impl Program {
         self
     }
 
+    /// Sets whether it runs outside of what [`super::enclose`] starts programs in.
+    #[must_use]
+    pub const fn outside(mut self, is_outside: bool) -> Self {
+        self.is_outside = is_outside;
+        self
+    }
+
     /// Runs it to its end, or to its deadline and at most 100 ms beyond.
     ///
     /// # Errors
-    /// Where it could not be started. A program that ends badly is no error here.
+    /// Where it could not be started. A program that ends badly is not an error here.
     pub fn run(&self) -> Result<Finished, ProcessError> {
         let start = Instant::now();
         let (mut child, running) =
@@ -172,9 +185,19 @@ impl Program {
             let source = io::Error::new(io::ErrorKind::InvalidInput, "no program is named");
             return Err(self.failed(source));
         };
-        let mut command = group::command(program);
+        let is_enclosed = (!self.is_outside).then_some(&self.argv);
+        let enclosed = is_enclosed.and_then(|argv| enclosure::enclosed(argv, self.dir.as_deref()));
+        let (starter, words) = match enclosed.as_deref() {
+            Some([starter, words @ ..]) => {
+                // What encloses it would tell of a missing program in words of its own.
+                self.find(program)?;
+                (starter, words)
+            }
+            _ => (program, arguments),
+        };
+        let mut command = group::command(starter);
         command
-            .args(arguments)
+            .args(words)
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .stdin(
                 streams
@@ -201,6 +224,24 @@ impl Program {
             by_shell.argv.insert(0, "sh".to_owned());
             return by_shell.start(streams);
         }
+        Err(ProcessError::diagnose(program, self.dir.as_deref(), error))
+    }
+
+    /// Finds out whether a program is there at all.
+    fn find(&self, program: &str) -> Result<(), ProcessError> {
+        let path = self.env.iter().rev().find(|(name, _)| name == "PATH");
+        let found = match path {
+            _ if program.contains('/') => {
+                let dir = self.dir.clone().unwrap_or_default();
+                dir.join(program).exists()
+            }
+            Some((_, path)) => find_program(program, Some(path)).is_some(),
+            None => installed(program).is_some(),
+        };
+        if found {
+            return Ok(());
+        }
+        let error = io::Error::from_raw_os_error(rustix::io::Errno::NOENT.raw_os_error());
         Err(ProcessError::diagnose(program, self.dir.as_deref(), error))
     }
 

@@ -1,20 +1,12 @@
 //! Pump: moves a program's input and outputs at once, so that no side waits for the other.
 
 use std::io;
-use std::io::Read;
-use std::io::Write as _;
-use std::os::fd::AsFd;
-use std::os::fd::OwnedFd;
-use std::process::Child;
-use std::process::ChildStderr;
-use std::process::ChildStdin;
-use std::process::ChildStdout;
-use std::time::Duration;
-use std::time::Instant;
+use std::io::{Read, Write as _};
+use std::os::fd::{AsFd, OwnedFd};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use std::time::{Duration, Instant};
 
-use rustix::event::PollFd;
-use rustix::event::PollFlags;
-use rustix::event::Timespec;
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::OFlags;
 use rustix::process::Pid;
 

@@ -3,14 +3,11 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::process::Child;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::PoisonError;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::process::Pid;
 
-use super::ProcessError;
-use super::group;
+use super::{ProcessError, group};
 
 static RUNNING: Mutex<Programs> = Mutex::new(Programs {
     pids: BTreeSet::new(),

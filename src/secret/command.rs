@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use super::table::row_count;
-use super::table::rows;
+use super::table::{row_count, rows};
 use super::value::is_expansion;
 use crate::glob::glob;
 

@@ -1,8 +1,6 @@
 //! Files: which of them hold secrets, by their names and the directories that they lie in.
 
-use super::table::entries;
-use super::table::row_count;
-use super::table::rows;
+use super::table::{entries, row_count, rows};
 use crate::glob::glob;
 
 const TEXT: &str = include_str!("../../policies/secrets/files.tsv");
@@ -27,8 +25,14 @@ pub fn is_secret_file(path: &str) -> bool {
     if path.is_empty() || path.len() > 512 || path.contains("://") || path.contains('\n') {
         return false;
     }
+    if path.contains('\\') {
+        return is_secret_file(&path.replace('\\', "/"));
+    }
+    if let Some(plain) = without_classes(path) {
+        return is_secret_file(&plain);
+    }
     let (dir, name) = path.rsplit_once('/').unwrap_or(("", path));
-    let is_below = |parent: &str| dir.split('/').any(|part| part == parent);
+    let is_below = |parent: &str| lies_below(dir, parent);
     if path.starts_with("/proc/") && name == "environ" {
         return true;
     }
@@ -39,14 +43,45 @@ pub fn is_secret_file(path: &str) -> bool {
     if FREE.iter().any(|p| glob(p, name)) {
         return false;
     }
-    let bound = ROWS
-        .iter()
-        .find(|[_, names, below]| *below != "-" && *names == name);
-    if let Some([_, _, below]) = bound {
-        return below.split('|').any(is_below);
+    let bound = ROWS.iter().find(|[_, names, below]| {
+        *below != "-" && names.split('|').any(|p| glob(p, name)) && below.split('|').any(is_below)
+    });
+    if let Some([kind, _, _]) = bound {
+        return *kind == "secret";
     }
-    let is_glob = name.contains(['*', '?']) && name.len() > 2 && !name.starts_with('*');
-    SECRET
-        .iter()
-        .any(|p| glob(p, name) || (is_glob && glob(name, p)))
+    SECRET.iter().any(|p| glob(p, name) || is_aimed_at(name, p))
+}
+
+/// Returns a path with the classes of one character written out: `.en[v]` is `.env`; none where it has none.
+fn without_classes(path: &str) -> Option<String> {
+    let mut plain = path.to_owned();
+    while let Some(at) = plain.find('[') {
+        let mut inner = plain.get(at + 1..)?.chars();
+        let (one, end) = (inner.next()?, inner.next()?);
+        if end != ']' {
+            return None;
+        }
+        plain.replace_range(at..at + one.len_utf8() + 2, &one.to_string());
+    }
+    (plain != path).then_some(plain)
+}
+
+/// Whether one of the directories of a path is this one, or several are these: `.config/gcloud`.
+fn lies_below(dir: &str, parent: &str) -> bool {
+    dir.match_indices(parent).any(|(at, _)| {
+        let before = dir.get(..at).unwrap_or_default();
+        let after = dir.get(at + parent.len()..).unwrap_or_default();
+        (before.is_empty() || before.ends_with('/')) && (after.is_empty() || after.starts_with('/'))
+    })
+}
+
+/// Whether a glob is so narrow that it is aimed at a file of secrets: `.env*`, `id_*`, not `log*`, which may stand for
+/// `logins.json` and for much else.
+fn is_aimed_at(pattern: &str, name: &str) -> bool {
+    let Some(at) = pattern.find(['*', '?', '[']) else {
+        return false;
+    };
+    let is_telling =
+        at >= 2 && pattern.starts_with('.') || at >= 3 && pattern.starts_with("id_") || at >= 10;
+    is_telling && at * 2 >= name.len() && glob(pattern, name)
 }

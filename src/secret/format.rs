@@ -4,8 +4,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use super::placeholder;
-use super::table::row_count;
-use super::table::rows;
+use super::table::{row_count, rows};
 use crate::pattern::Pattern;
 use crate::signal::Severity;
 

@@ -15,19 +15,14 @@ mod value;
 mod words;
 
 pub use self::file::is_secret_file;
-pub(crate) use self::format::Format;
-pub(crate) use self::format::ends_key;
-pub(crate) use self::format::opens_key;
-pub(crate) use self::name::is_secret_field;
-pub(crate) use self::name::is_secret_variable;
-pub(crate) use self::words::Hit;
-pub(crate) use self::words::Words;
+pub(crate) use self::format::{Format, ends_key, opens_key};
+pub(crate) use self::name::{is_secret_field, is_secret_variable};
+pub(crate) use self::words::{Hit, Words};
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use self::table::entry_count;
-use self::table::split;
+use self::table::{entry_count, split};
 use crate::signal::Payload;
 
 /// How many words tell of secrets.
@@ -92,6 +87,13 @@ pub(crate) struct Certain {
     pub(crate) format: Option<&'static Format>,
     /// Whether it stands in quotes or between marks of its own, and is no bare word.
     pub(crate) is_bounded: bool,
+}
+
+/// Whether a text holds a secret for certain, and not only something like one.
+pub(crate) fn holds_secret(text: &str) -> bool {
+    let found = find(text);
+    let mut certain = found.iter().filter_map(|found| found.certain.as_ref());
+    certain.any(|certain| certain.format.is_some() || certain.is_bounded)
 }
 
 /// Finds all secrets of a text, in the order of the words that tell of them; they may overlap.
@@ -189,27 +191,7 @@ pub fn redact(text: &str) -> Cow<'_, str> {
 
 /// Cuts secrets out of what a signal says; what a control sets stays as it is, for that is what runs.
 pub(crate) fn redact_payload(payload: &mut Payload) {
-    let mut texts: Vec<&mut String> = Vec::new();
-    match payload {
-        Payload::Block(block) => {
-            texts.push(&mut block.reason);
-            texts.extend(&mut block.resolution_path);
-        }
-        Payload::Control(control) => {
-            texts.push(&mut control.reason);
-            texts.extend(control.modifications.iter_mut().map(|m| &mut m.reason));
-        }
-        Payload::Prompt(prompt) => {
-            texts.push(&mut prompt.message);
-            texts.extend(&mut prompt.suggestions);
-        }
-        Payload::Aid(aid) => {
-            texts.push(&mut aid.context_info);
-            texts.extend(&mut aid.best_practices);
-            texts.extend(&mut aid.follow_ups);
-        }
-    }
-    for text in texts {
+    for text in payload.texts_mut() {
         if let Some(clean) = cut(text, std::iter::empty()) {
             *text = clean;
         }

@@ -3,12 +3,8 @@
 use std::ops::Range;
 
 use super::placeholder::looks_random;
-use super::table::row_count;
-use super::table::rows;
-use super::value::Value;
-use super::value::is_path;
-use super::value::is_program;
-use super::value::is_word;
+use super::table::{row_count, rows};
+use super::value::{SecretValue, is_path, is_program, is_word};
 
 const TEXT: &str = include_str!("../../policies/secrets/names.tsv");
 /// The rows of the names: how a value behind them is known, and the names.
@@ -68,7 +64,7 @@ fn names(ways: &[&str]) -> impl Iterator<Item = &'static str> {
 pub(super) fn find(text: &str, row: u16, word: &Range<usize>) -> Option<Named> {
     let [way, _] = ROWS.get(usize::from(row))?;
     match *way {
-        "scheme" => Value::at(text, word.end)
+        "scheme" => SecretValue::at(text, word.end)
             .filter(|value| value.is_long(text))
             .map(|value| named(text, value, false)),
         "phrase" => argument(text, word.end, true).map(|value| named(text, value, false)),
@@ -77,7 +73,7 @@ pub(super) fn find(text: &str, row: u16, word: &Range<usize>) -> Option<Named> {
     }
 }
 
-fn named(text: &str, value: Value, is_random: bool) -> Named {
+fn named(text: &str, value: SecretValue, is_random: bool) -> Named {
     Named {
         is_bounded: value.quote.is_some(),
         range: value.whole(text),
@@ -91,7 +87,7 @@ fn behind_name(text: &str, way: &str, word: &Range<usize>) -> Option<Named> {
     let is_exact = name_end == word.end && way != "random";
     let rest = text.get(name_end..)?;
     let is_password = text.get(word.start..)?.starts_with(['p', 'P']);
-    let is_random = |value: &Value| looks_random(value.text(text), is_password);
+    let is_random = |value: &SecretValue| looks_random(value.text(text), is_password);
     if let Some(range) = element(text, word.start, name_end) {
         let value = text.get(range.clone())?;
         let is_secret = is_exact && value.len() >= SHORTEST && !is_word(value);
@@ -110,7 +106,7 @@ fn behind_name(text: &str, way: &str, word: &Range<usize>) -> Option<Named> {
     let from = |rest: &str| text.len() - rest.len();
     let Some(sign) = after.chars().next().filter(|c| matches!(c, '=' | ':')) else {
         if let Some(value) = is_quoted_name.then(|| attribute(after)).flatten() {
-            let value = Value::at(text, from(value)).filter(is_random)?;
+            let value = SecretValue::at(text, from(value)).filter(is_random)?;
             return Some(named(text, value, true));
         }
         if !is_apart || is_quoted_name {
@@ -141,7 +137,7 @@ fn behind_name(text: &str, way: &str, word: &Range<usize>) -> Option<Named> {
     };
     let after = after.trim_start_matches([' ', '\t']);
     if let Some(value) = (sign == ':').then(|| behind_type(after)).flatten() {
-        let value = Value::at(text, from(value)).filter(is_random)?;
+        let value = SecretValue::at(text, from(value)).filter(is_random)?;
         return Some(named(text, value, true));
     }
     if let Some(inner) = after.strip_prefix('`') {
@@ -153,7 +149,7 @@ fn behind_name(text: &str, way: &str, word: &Range<usize>) -> Option<Named> {
             is_bounded: true,
         });
     }
-    let value = Value::at(text, from(after))?;
+    let value = SecretValue::at(text, from(after))?;
     let found = value.text(text);
     let is_random = is_random(&value) && !(is_code && value.quote.is_none());
     let is_none = match value.quote {
@@ -223,7 +219,7 @@ fn behind_type(after: &str) -> Option<&str> {
 }
 
 /// Whether a bare value is one of `Server=db;Password=hunter22;`, where quotes or `;` bound it.
-fn is_of_connection(text: &str, start: usize, value: &Value) -> bool {
+fn is_of_connection(text: &str, start: usize, value: &SecretValue) -> bool {
     let before = text.get(..start).unwrap_or_default();
     let before = before.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ' ');
     let behind = text.get(value.range.end..).unwrap_or_default();
@@ -231,7 +227,7 @@ fn is_of_connection(text: &str, start: usize, value: &Value) -> bool {
 }
 
 /// Finds the argument of an option such as `--password`, or what follows a word in quotes.
-fn argument(text: &str, from: usize, is_quoted: bool) -> Option<Value> {
+fn argument(text: &str, from: usize, is_quoted: bool) -> Option<SecretValue> {
     let after = text.get(from..)?;
     // Another option or the end of the command.
     let is_elsewhere = ["id=", "env:", "file:", "fd:"]
@@ -240,7 +236,7 @@ fn argument(text: &str, from: usize, is_quoted: bool) -> Option<Value> {
     if is_elsewhere || after.starts_with(['-', '|', '>', '&', ';', '#', '`']) {
         return None;
     }
-    let value = Value::at(text, from)?;
+    let value = SecretValue::at(text, from)?;
     let found = value.text(text);
     let is_secret = found.len() >= SHORTEST && !is_word(found) && !is_path(found);
     let is_one_word = !is_quoted || value.quote.is_some() && !found.contains(char::is_whitespace);

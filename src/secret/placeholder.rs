@@ -1,7 +1,6 @@
 //! Tells secrets from what only stands in their place.
 
-use super::table::row_count;
-use super::table::rows;
+use super::table::{row_count, rows};
 
 const TEXT: &str = include_str!("../../policies/secrets/placeholders.tsv");
 static ROWS: [[&str; 2]; row_count(TEXT)] = rows(TEXT);

@@ -1,4 +1,4 @@
-//! Value: what stands behind a label, where it ends, and whether it is a secret or a part of a program.
+//! SecretValue: what stands behind a label, where it ends, and whether it is a secret or a part of a program.
 
 use std::ops::Range;
 
@@ -40,12 +40,12 @@ const ROOTS: [&str; 9] = [
 
 /// What stands where a value would.
 #[derive(Debug)]
-pub(super) struct Value {
+pub(super) struct SecretValue {
     pub(super) range: Range<usize>,
     pub(super) quote: Option<u8>,
 }
 
-impl Value {
+impl SecretValue {
     /// Reads the value that begins here, quoted or not.
     pub(super) fn at(text: &str, from: usize) -> Option<Self> {
         let bytes = text.as_bytes().get(from..)?;
@@ -202,7 +202,7 @@ pub(super) fn is_path(value: &str) -> bool {
 }
 
 /// Whether this is no text but a part of a program: a type, a member or a call.
-pub(super) fn is_program(text: &str, value: &Value, sign: char) -> bool {
+pub(super) fn is_program(text: &str, value: &SecretValue, sign: char) -> bool {
     let rest = text.get(value.range.start..).unwrap_or_default();
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ':' | '!');
     let length = rest

@@ -1,16 +1,14 @@
 //! Analysis: all that a command line would run, and what is not certain about it.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::Effect;
-use super::Invocation;
-use super::IssueCommand;
-use super::PathEffect;
-use super::Surroundings;
-use super::Word;
-use super::effect;
 use super::invocation::distinct;
-use super::issue_command;
+use super::issue_command::CommitMessage;
+use super::{
+    CodeWalk, Effect, Invocation, IssueCommand, PathEffect, Surroundings, Word, effect,
+    issue_command,
+};
 
 /// What a command line would run.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +19,8 @@ pub struct Analysis {
     pub doubts: Vec<Doubt>,
     /// Functions that start themselves again without end.
     pub recursions: Vec<String>,
+    /// The folders that inline code goes through to change what it finds, each with the directory where it runs.
+    pub(crate) walks: Vec<(CodeWalk, Option<PathBuf>)>,
     /// The variables that are set for more than one command, each time with the value.
     pub assignments: Vec<(String, Word)>,
     /// Where the command line would run.
@@ -87,7 +87,22 @@ impl Analysis {
 
     /// Returns the messages of the commits that would be made, as far as the command line gives them.
     pub fn git_commit_messages(&self) -> Vec<String> {
-        issue_command::commit_messages(self)
+        let messages = issue_command::commit_messages(self);
+        let texts = messages.filter_map(|message| match message {
+            CommitMessage::Text(text) => Some(text),
+            CommitMessage::File(_) => None,
+        });
+        texts.collect()
+    }
+
+    /// Returns the files that the messages of such commits would be read from: `git commit -F notes.txt`.
+    pub fn git_commit_files(&self) -> Vec<PathBuf> {
+        let messages = issue_command::commit_messages(self);
+        let files = messages.filter_map(|message| match message {
+            CommitMessage::File(file) => Some(file),
+            CommitMessage::Text(_) => None,
+        });
+        files.collect()
     }
 
     /// Returns what would be written, deleted, moved or changed in its rights, resolved against

@@ -4,7 +4,7 @@
 const MAX_WORDS: usize = 64;
 
 /// Expands the braces of a raw word that stand outside quotes.
-pub(super) fn expand(raw: &str) -> Vec<String> {
+pub(crate) fn expand(raw: &str) -> Vec<String> {
     if !raw.contains('{') {
         return vec![raw.to_owned()];
     }

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use super::Invocation;
-use super::Stdin;
-use super::Word;
+use super::gather::MAX_ITEMS;
 use super::interpreter::is_input;
-use super::walk::Input;
-use super::walk::Walker;
+use super::scope::{Variable, says_hidden};
+use super::walk::{Input, Walker};
+use super::{DoubtKind, Invocation, Stdin, Word};
 
 impl Walker<'_> {
     /// Runs what changes the shell itself; true where nothing more is to be done.
@@ -21,6 +20,13 @@ impl Walker<'_> {
         match program {
             "cd" | "pushd" | "chdir" => self.change_dir(arguments),
             "popd" => self.scope.work_dir = None,
+            "declare" | "typeset" | "local" | "nameref" if refers(program, arguments) => {
+                for word in arguments.iter().filter(|w| !w.is_option()) {
+                    let (name, other) = word.text.split_once('=').unwrap_or((&word.text, ""));
+                    let other = other.to_owned();
+                    self.scope.references.insert(name.to_owned(), other);
+                }
+            }
             "export" | "declare" | "typeset" | "local" | "readonly" => {
                 for word in arguments.iter().filter(|w| !w.is_option()) {
                     self.assign_expanded(word);
@@ -34,7 +40,9 @@ impl Walker<'_> {
                     }
                 }
             }
+            "shopt" | "setopt" => self.scope.matches_hidden |= says_hidden(arguments),
             "set" => {
+                self.scope.matches_hidden |= says_hidden(arguments);
                 let at = arguments.iter().position(|w| !w.is_option());
                 if let Some(at) = at {
                     let words = arguments.get(at..).unwrap_or_default();
@@ -52,6 +60,7 @@ impl Walker<'_> {
             "unset" => {
                 for word in arguments {
                     self.scope.variables.remove(&word.text);
+                    self.scope.references.remove(&word.text);
                     self.scope.functions.remove(&word.text);
                 }
             }
@@ -67,7 +76,7 @@ impl Walker<'_> {
                     self.scope.aliases.remove(&word.text);
                 }
             }
-            "read" | "mapfile" | "readarray" => self.read(arguments, input),
+            "read" | "mapfile" | "readarray" => self.read(invocation, input),
             "printf" if arguments.first().is_some_and(|w| w.text == "-v") => {
                 if let [_, name, rest @ ..] = arguments {
                     let print = Invocation {
@@ -116,7 +125,25 @@ impl Walker<'_> {
     }
 
     fn change_dir(&mut self, arguments: &[Word]) {
-        let target = arguments.iter().find(|w| !w.is_option());
+        let back = || {
+            Some(
+                self.scope
+                    .variables
+                    .get("OLDPWD")?
+                    .values
+                    .first()?
+                    .first()?
+                    .clone(),
+            )
+        };
+        let given = arguments.iter().find(|w| !w.is_option());
+        let before = given.filter(|w| w.text == "-").and_then(|_| back());
+        let listed = given.and_then(|word| self.in_cdpath(word));
+        let target = before.as_ref().or(listed.as_ref()).or(given);
+        if let Some(dir) = &self.scope.work_dir {
+            let before = Word::plain(dir.to_string_lossy());
+            self.scope.assign("OLDPWD", vec![before]);
+        }
         self.scope.work_dir = match (target, &self.scope.work_dir) {
             (None, _) => self.surroundings.home.clone(),
             (Some(word), _) if word.dynamic || word.glob || word.text == "-" => None,
@@ -132,6 +159,20 @@ impl Walker<'_> {
             )),
             (Some(_), None) => None,
         };
+    }
+
+    /// Returns where `cd` goes by the `CDPATH` that this line sets: to the first place that it lists.
+    fn in_cdpath(&self, target: &Word) -> Option<Word> {
+        let value = self
+            .scope
+            .variables
+            .get("CDPATH")?
+            .values
+            .first()?
+            .first()?;
+        let first = value.text.split(':').find(|dir| !dir.is_empty())?;
+        (!target.dynamic && !target.text.starts_with(['/', '~', '.', '-']))
+            .then(|| Word::plain(format!("{first}/{}", target.text)))
     }
 
     fn assign_expanded(&mut self, word: &Word) {
@@ -155,26 +196,57 @@ impl Walker<'_> {
         }
     }
 
-    fn read(&mut self, arguments: &[Word], input: &Input) {
+    /// Reads the lines of a text one after the other, as a loop does: a name then has a value for each.
+    fn read(&mut self, invocation: &Invocation, input: &Input) {
         let text = input.stdin.text().map(str::to_owned);
-        let names: Vec<&Word> = arguments.iter().filter(|w| !w.is_option()).collect();
+        let given = invocation
+            .environment
+            .iter()
+            .find(|(name, _)| name == "IFS");
+        let given = given.map(|(_, set)| set.text.clone());
+        let separators = given.or_else(|| self.separators());
+        let separators = separators.unwrap_or_else(|| " \t".to_owned());
+        let takes = |word: &Word| {
+            word.is_option() && !word.text.starts_with("--") && word.text.contains('a')
+        };
+        let is_array = invocation.program != "read" || invocation.arguments.iter().any(takes);
+        let names: Vec<&Word> = (invocation.arguments.iter())
+            .filter(|w| !w.is_option())
+            .collect();
         for (i, name) in names.iter().enumerate() {
             let value = match &text {
                 Some(text) => {
-                    let line = text.lines().next().unwrap_or_default();
-                    let last = i + 1 == names.len();
-                    let part = if last {
-                        line.split_whitespace()
-                            .skip(i)
-                            .collect::<Vec<_>>()
-                            .join(" ")
-                    } else {
-                        line.split_whitespace()
-                            .nth(i)
-                            .unwrap_or_default()
-                            .to_owned()
-                    };
-                    Word::plain(part)
+                    let mut lines = text.lines();
+                    let values = lines.by_ref().take(MAX_ITEMS).map(|line| {
+                        let mut parts = line
+                            .split(|c| separators.contains(c))
+                            .filter(|part| !part.is_empty())
+                            .skip(i);
+                        let is_last = i + 1 == names.len();
+                        if is_array {
+                            parts.map(Word::plain).collect()
+                        } else if is_last {
+                            vec![Word::plain(parts.collect::<Vec<_>>().join(" "))]
+                        } else {
+                            vec![Word::plain(parts.next().unwrap_or_default())]
+                        }
+                    });
+                    let mut values: Vec<Vec<Word>> = values.collect();
+                    if lines.next().is_some() {
+                        self.doubt(DoubtKind::TooComplex, text);
+                    }
+                    if values.is_empty() {
+                        values.push(vec![Word::plain("")]);
+                    }
+                    // The lines behind the first are one value of several words, for few values of a name are followed.
+                    let first = usize::from(invocation.program == "read");
+                    let rest = values.split_off(first.min(values.len())).concat();
+                    if !rest.is_empty() {
+                        values.push(rest);
+                    }
+                    let read = Variable { values };
+                    self.scope.variables.insert(name.text.clone(), read);
+                    continue;
                 }
                 None => Word {
                     // Whatever a list names stands for any file, as with `xargs`.
@@ -191,4 +263,13 @@ impl Walker<'_> {
             self.scope.assign(&name.text, vec![value]);
         }
     }
+}
+
+/// Whether a declaration makes names stand for other variables.
+fn refers(program: &str, arguments: &[Word]) -> bool {
+    let is_reference = |word: &Word| {
+        let letters = word.text.strip_prefix('-').unwrap_or_default();
+        !letters.starts_with('-') && letters.contains('n')
+    };
+    program == "nameref" || arguments.iter().any(is_reference)
 }

@@ -2,20 +2,12 @@
 
 use std::sync::Arc;
 
-use rable::Node;
-use rable::NodeKind;
+use rable::{Node, NodeKind};
 
-use super::DoubtKind;
-use super::Invocation;
-use super::Redirect;
-use super::Stdin;
-use super::Word;
 use super::invocation::program_name;
-use super::output;
-use super::path;
 use super::scope::Scope;
-use super::walk::Input;
-use super::walk::Walker;
+use super::walk::{Input, Walker};
+use super::{DoubtKind, Invocation, Redirect, Stdin, Word, output, path};
 
 /// With how many combinations of variables' values one command is followed.
 const MAX_ALTERNATIVES: usize = 6;
@@ -59,7 +51,7 @@ impl Walker<'_> {
             } else {
                 let writes = redirects
                     .iter()
-                    .find(|r| r.writes() && !r.target.text.starts_with('&'))
+                    .find(|r| r.takes_output() && !r.target.text.starts_with('&'))
                     .map(|r| (r.target.text.clone(), r.operator.starts_with(">>")));
                 output = self.dispatch(Call {
                     words: expanded,
@@ -207,6 +199,7 @@ impl Walker<'_> {
                         continue;
                     };
                     let word = self.expand_whole(value);
+                    let descriptor = (*fd >= 0).then_some(*fd);
                     let fd_is_stdin = *fd <= 0;
                     match op.as_str() {
                         "<<<" if fd_is_stdin => {
@@ -230,11 +223,13 @@ impl Walker<'_> {
                             });
                             found.push(Redirect {
                                 operator: op.clone(),
+                                descriptor,
                                 target: word,
                             });
                         }
                         _ => found.push(Redirect {
                             operator: op.clone(),
+                            descriptor,
                             target: word,
                         }),
                     }

@@ -1,12 +1,8 @@
 //! Expansion of raw words: quotes, escapes, `~`, parameters, substitutions, splitting.
 
-use super::DoubtKind;
-use super::Word;
-use super::brace;
-use super::fields::Fields;
-use super::fields::Quoting;
-use super::text;
+use super::fields::{Fields, Quoting};
 use super::walk::Walker;
+use super::{DoubtKind, Word, brace, text};
 
 impl Walker<'_> {
     /// Adds the words that a raw word becomes to others; most are themselves.
@@ -22,7 +18,15 @@ impl Walker<'_> {
             if fields.is_cut() {
                 self.doubt(DoubtKind::TooComplex, raw);
             }
-            words.extend(fields.finish());
+            let mut made = fields.finish();
+            if self.scope.matches_hidden
+                || self.scope.variables.contains_key("GLOBIGNORE")
+                || asks_for_hidden(&one)
+            {
+                let hidden: Vec<Word> = made.iter().filter_map(hidden).collect();
+                made.extend(hidden);
+            }
+            words.extend(made);
         }
         if words.len() > most {
             self.doubt(DoubtKind::TooComplex, raw);
@@ -31,7 +35,7 @@ impl Walker<'_> {
     }
 
     /// Returns what the shell splits expansions at, where this line has changed it.
-    fn separators(&self) -> Option<String> {
+    pub(super) fn separators(&self) -> Option<String> {
         let value = self.scope.variables.get("IFS")?.values.first()?.first()?;
         (!value.dynamic).then(|| value.text.clone())
     }
@@ -105,6 +109,14 @@ impl Walker<'_> {
                     fields.unknown(&written, made_by);
                     i = end;
                 }
+                // `@(a|b)` and its like match more than a `*` says, and never more than it does.
+                '@' | '+' | '!' | '*' | '?'
+                    if quoting == Quoting::Bare && chars.get(i + 1) == Some(&'(') =>
+                {
+                    fields.push('*');
+                    fields.matches_files();
+                    i = paren_end(&chars, i + 1);
+                }
                 '*' | '?' | '[' if quoting == Quoting::Bare => {
                     fields.push(c);
                     fields.matches_files();
@@ -131,6 +143,7 @@ impl Walker<'_> {
                 Some(dir) => fields.push_str(&dir.to_string_lossy()),
                 None => fields.unknown("~+", 0..0),
             },
+            "-" => self.variable("OLDPWD", Quoting::Whole, fields),
             "root" => fields.push_str("/root"),
             user if user
                 .chars()
@@ -163,7 +176,7 @@ impl Walker<'_> {
                 end
             }
             Some('"') if quoting != Quoting::Double => start,
-            Some('(') if chars.get(start + 2) == Some(&'(') => {
+            Some('(') if is_arithmetic(chars, start + 1) => {
                 let end = paren_end(chars, start + 1);
                 let inner = slice(chars, start + 3, end.saturating_sub(1));
                 // Only what runs inside an arithmetic expression matters, not its value.
@@ -225,6 +238,44 @@ impl Walker<'_> {
             None => fields.unknown(written, made_by),
         }
     }
+}
+
+/// Whether two parentheses open an expression, and both close together at its end; else the second is a group of commands.
+fn is_arithmetic(chars: &[char], open: usize) -> bool {
+    chars.get(open + 1) == Some(&'(') && paren_end(chars, open + 1) + 1 == paren_end(chars, open)
+}
+
+/// Whether a pattern ends with qualifiers of zsh that let it match names which begin with a dot: `*(D)`, `*(#qND)`.
+fn asks_for_hidden(raw: &str) -> bool {
+    let inner = raw.strip_suffix(')').and_then(|raw| raw.rsplit_once('('));
+    inner.is_some_and(|(pattern, qualifiers)| {
+        pattern.contains(['*', '?', '[', ']', '>']) && qualifiers.contains('D')
+    })
+}
+
+/// Returns which names that begin with a dot a pattern of a name matches, where they are no exception.
+pub(crate) fn hidden_name(pattern: &str) -> Option<String> {
+    if let Some(rest) = pattern.strip_prefix('*') {
+        let rest = rest.trim_start_matches(['*', '?']);
+        return Some(format!(".*{}", rest.trim_start_matches('.')));
+    }
+    if let Some(rest) = pattern.strip_prefix('?') {
+        return Some(format!(".{rest}"));
+    }
+    pattern.starts_with('[').then(|| format!(".{pattern}"))
+}
+
+/// Returns what a pattern matches besides where names that begin with a dot are no exception; none where it does not begin so.
+fn hidden(word: &Word) -> Option<Word> {
+    let parts = word.text.split('/');
+    let text: Vec<String> = parts
+        .map(|part| hidden_name(part).unwrap_or_else(|| part.to_owned()))
+        .collect();
+    let text = text.join("/");
+    (word.glob && text != word.text).then(|| Word {
+        text,
+        ..word.clone()
+    })
 }
 
 /// Whether nothing in a raw word is expanded, quoted or matched against file names.
@@ -300,9 +351,16 @@ fn double_quote_end(chars: &[char], from: usize) -> usize {
 pub(super) fn paren_end(chars: &[char], start: usize) -> usize {
     let mut depth = 0_usize;
     let mut bodies: Vec<(String, bool)> = Vec::new();
+    // The depths at which a `case` is open, where the pattern of a branch ends with a `)` of its own.
+    let mut cases: Vec<usize> = Vec::new();
     let mut i = start;
     while let Some(&c) = chars.get(i) {
         match c {
+            'c' if is_word(chars, i, "case") && begins_command(chars, i) => cases.push(depth),
+            'e' if is_word(chars, i, "esac") && begins_command(chars, i) => {
+                cases.pop();
+            }
+            ')' if cases.last() == Some(&depth) => {}
             '\\' => i += 1,
             '\'' => i = position(chars, i + 1, '\''),
             '"' => i = double_quote_end(chars, i + 1),
@@ -315,7 +373,7 @@ pub(super) fn paren_end(chars: &[char], start: usize) -> usize {
             }
             '#' if chars
                 .get(i.saturating_sub(1))
-                .is_some_and(|p| p.is_whitespace()) =>
+                .is_some_and(|p| p.is_whitespace() || ";|&()".contains(*p)) =>
             {
                 i = position(chars, i, '\n');
                 continue;
@@ -339,6 +397,34 @@ pub(super) fn paren_end(chars: &[char], start: usize) -> usize {
         i += 1;
     }
     chars.len()
+}
+
+/// Whether a word stands at a place, and ends there.
+fn is_word(chars: &[char], at: usize, word: &str) -> bool {
+    let end = at + word.len();
+    chars
+        .get(at..end)
+        .is_some_and(|found| found.iter().copied().eq(word.chars()))
+        && chars
+            .get(end)
+            .is_none_or(|c| c.is_whitespace() || ";|&()".contains(*c))
+}
+
+/// Whether a command may begin at a place: behind what separates commands, or a word that another one follows.
+fn begins_command(chars: &[char], at: usize) -> bool {
+    let before = chars.get(..at).unwrap_or_default();
+    let end = before.iter().rposition(|c| !matches!(c, ' ' | '\t'));
+    let Some((end, last)) = end.and_then(|end| Some((end, *before.get(end)?))) else {
+        return true;
+    };
+    if "(){;|&\n!".contains(last) {
+        return true;
+    }
+    let begin = before.get(..end).unwrap_or_default();
+    let begin = begin.iter().rposition(|c| !c.is_ascii_lowercase());
+    let word = slice(chars, begin.map_or(0, |begin| begin + 1), end + 1);
+    let follows = ["then", "do", "else", "elif", "if", "while", "until", "time"];
+    end + 1 < at && follows.contains(&word.as_str())
 }
 
 /// Returns the delimiter of a here-document behind its `<<`, and whether leading tabs do not count.

@@ -7,7 +7,7 @@ use super::Word;
 /// The longest word that is followed, in bytes: `x=$x$x` doubles it each time.
 const MAX_TEXT: usize = 32 * 1024;
 /// The most words that one word is followed into: `set -- "$@" "$@"` doubles them each time.
-pub(super) const MAX_FIELDS: usize = 256;
+pub(super) const MAX_FIELDS: usize = 1024;
 
 /// How a part of a word stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

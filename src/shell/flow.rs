@@ -2,15 +2,11 @@
 
 use std::rc::Rc;
 
-use rable::ListOperator;
-use rable::Node;
-use rable::NodeKind;
+use rable::{ListItem, ListOperator, Node, NodeKind};
 
-use super::Stdin;
-use super::Word;
 use super::scope::Variable;
-use super::walk::Input;
-use super::walk::Walker;
+use super::walk::{Input, Walker};
+use super::{Stdin, Word};
 
 /// The longest output that is followed, in bytes.
 const MAX_OUTPUT: usize = 256 * 1024;
@@ -71,6 +67,9 @@ impl Walker<'_> {
                 redirects,
             } => {
                 let input = &self.enclosing(redirects, input);
+                if spawns_endlessly(plain_list(condition), plain_list(body)) {
+                    self.analysis.recursions.push("while".to_owned());
+                }
                 self.run(condition, input);
                 self.branch(body, input);
                 None
@@ -193,9 +192,13 @@ impl Walker<'_> {
         input: &Input,
     ) -> Option<String> {
         let values = match words {
-            Some(words) => words
+            Some(words) => list_words(words)
                 .iter()
-                .flat_map(|w| self.expand_node_fields(w))
+                .flat_map(|raw| {
+                    let mut words = Vec::new();
+                    self.expand_onto(raw, &mut words);
+                    words
+                })
                 .map(|word| Word {
                     each: word.each || word.glob,
                     ..word
@@ -214,6 +217,9 @@ impl Walker<'_> {
         for value in followed {
             if !self.step() {
                 break;
+            }
+            if let Some(other) = self.scope.references.get_mut(variable) {
+                other.clone_from(&value.text);
             }
             self.scope.variables.insert(
                 variable.to_owned(),
@@ -259,10 +265,62 @@ impl Walker<'_> {
     }
 }
 
+/// Returns the raw words of a loop's list, in which the parser takes brackets for words of their own: `*(D)`.
+fn list_words(words: &[Node]) -> Vec<String> {
+    let mut raw: Vec<String> = Vec::with_capacity(words.len());
+    let mut open = 0_usize;
+    for word in words {
+        let NodeKind::Word { value, .. } = &word.kind else {
+            continue;
+        };
+        let joins = open > 0 || value == "(";
+        open += usize::from(value == "(");
+        open -= usize::from(value == ")" && open > 0);
+        match raw.last_mut().filter(|_| joins) {
+            Some(last) => last.push_str(value),
+            None => raw.push(value.clone()),
+        }
+    }
+    raw
+}
+
 /// Adds the output of the next command; unknown stays unknown.
 fn join(output: &mut Option<String>, next: Option<String>) {
     match (output.as_mut(), next) {
         (Some(text), Some(next)) if text.len() + next.len() <= MAX_OUTPUT => text.push_str(&next),
         _ => *output = None,
+    }
+}
+
+/// Whether a loop whose condition always holds starts programs and waits for none.
+fn spawns_endlessly(condition: &Node, body: &Node) -> bool {
+    let is_always = match &condition.kind {
+        NodeKind::Command { words, .. } => match words.as_slice() {
+            [only] => {
+                matches!(&only.kind, NodeKind::Word { value, .. } if value == "true" || value == ":")
+            }
+            _ => false,
+        },
+        NodeKind::ArithmeticCommand { raw_content, .. } => raw_content.trim() == "1",
+        _ => false,
+    };
+    let is_background = match &body.kind {
+        NodeKind::List { items } => {
+            let in_background = |item: &ListItem| item.operator == Some(ListOperator::Background);
+            !items.is_empty() && items.iter().all(in_background)
+        }
+        _ => false,
+    };
+    is_always && is_background
+}
+
+/// Takes a list of one command, which ends without `&`, for that command.
+fn plain_list(node: &Node) -> &Node {
+    match &node.kind {
+        NodeKind::List { items } => match items.as_slice() {
+            [only] if only.operator != Some(ListOperator::Background) => &only.command,
+            _ => node,
+        },
+        _ => node,
     }
 }

@@ -1,18 +1,17 @@
 //! Programs that gather words and run a command with them: `xargs`, `parallel`, `find`, `fd`.
 
-use super::Invocation;
-use super::Stdin;
-use super::Word;
 use super::command::Call;
 use super::unwrap::joined;
-use super::walk::Input;
-use super::walk::Walker;
+use super::walk::{Input, Walker};
 use super::wrapper::takes_next;
+use super::{DoubtKind, Invocation, Stdin, Word};
 use crate::program;
 use crate::program::Fact;
 
-/// How many items of a list are followed: far more than a line that a person writes has.
-const MAX_ITEMS: usize = 256;
+/// How many items of a list are followed; past it the rest cannot be told.
+pub(super) const MAX_ITEMS: usize = 4096;
+/// How many patterns of a search are followed; past it all may be found.
+const MAX_PATTERNS: usize = 64;
 
 impl Walker<'_> {
     pub(super) fn run_xargs(&mut self, invocation: &Invocation) -> Option<String> {
@@ -95,15 +94,19 @@ impl Walker<'_> {
     }
 
     /// Returns what `xargs` and its like take from their input.
-    fn items(&self, invocation: &Invocation, whole_lines: bool) -> Vec<Word> {
+    fn items(&mut self, invocation: &Invocation, whole_lines: bool) -> Vec<Word> {
         if let Stdin::Text(text) = &invocation.stdin {
-            return text
+            let items = text
                 .split(|c: char| matches!(c, '\n' | '\0') || c.is_whitespace() && !whole_lines)
-                .map(str::trim)
-                .filter(|t| !t.is_empty())
-                .take(MAX_ITEMS)
-                .map(|t| Word::plain(t.trim_matches(['"', '\''])))
-                .collect();
+                .map(str::trim);
+            let mut items = items.filter(|t| !t.is_empty());
+            let followed = items.by_ref().take(MAX_ITEMS);
+            let followed = followed.map(|t| Word::plain(t.trim_matches(['"', '\''])));
+            let followed = followed.collect();
+            if items.next().is_some() {
+                self.doubt(DoubtKind::TooComplex, text);
+            }
+            return followed;
         }
         let mut feeders = self
             .analysis
@@ -240,6 +243,17 @@ fn takes_value(invocation: &Invocation, option: &str) -> bool {
 }
 
 /// Returns what stands for the files that a `find` finds: its paths with its name patterns.
+/// What `find` does with what it has found; a test behind it narrows nothing.
+fn is_action(word: &str) -> bool {
+    matches!(word, "-delete" | "-exec" | "-execdir" | "-ok" | "-okdir")
+}
+
+/// Returns the arguments of `find` that stand before what it does.
+pub(crate) fn before_action(find: &Invocation) -> impl Iterator<Item = &Word> {
+    let arguments = find.arguments.iter();
+    arguments.take_while(|word| !is_action(&word.text))
+}
+
 pub(crate) fn found_by_find(find: &Invocation) -> Vec<Word> {
     let mut roots: Vec<&Word> = find
         .arguments
@@ -274,18 +288,18 @@ pub(crate) fn found_by_find(find: &Invocation) -> Vec<Word> {
                     patterns.push(name.to_owned());
                 }
             }
+            action if is_action(action) && patterns.is_empty() => patterns.push("*".to_owned()),
             _ => {}
         }
         negated = false;
     }
-    if patterns.is_empty() {
-        patterns.push("*".to_owned());
+    if patterns.is_empty() || patterns.len() > MAX_PATTERNS || roots.len() > MAX_ITEMS {
+        patterns = vec!["*".to_owned()];
     }
     roots
         .iter()
-        .take(MAX_ITEMS)
         .flat_map(|root| {
-            patterns.iter().take(MAX_ITEMS).map(|pattern| Word {
+            patterns.iter().map(|pattern| Word {
                 text: format!("{}/{pattern}", root.text.trim_end_matches('/')),
                 dynamic: root.dynamic,
                 glob: true,

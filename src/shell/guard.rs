@@ -8,12 +8,8 @@ use std::rc::Rc;
 
 use rable::Node;
 
-use super::Analysis;
-use super::DoubtKind;
-use super::Surroundings;
-use super::plain;
-use super::walk::Input;
-use super::walk::Walker;
+use super::walk::{Input, Walker};
+use super::{Analysis, DoubtKind, Surroundings, plain};
 
 /// The longest text that is parsed, in bytes.
 const MAX_LENGTH: usize = 32 * 1024;

@@ -1,11 +1,8 @@
 //! Hidden commands: what options, settings and variables of a program make it run.
 
-use super::Invocation;
-use super::Stdin;
-use super::sed;
-use super::walk::Input;
-use super::walk::Walker;
+use super::walk::{Input, Walker};
 use super::wrapper::values_of_cluster;
+use super::{Invocation, Stdin, sed};
 use crate::program;
 use crate::program::Fact;
 

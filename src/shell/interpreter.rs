@@ -2,17 +2,13 @@
 
 use std::sync::Arc;
 
-use super::DoubtKind;
-use super::Invocation;
-use super::Stdin;
-use super::Word;
 use super::command::Call;
-use super::inline_code;
 use super::inline_code::Action;
+use super::scope::says_hidden;
 use super::unwrap::joined;
-use super::walk::Input;
-use super::walk::Walker;
+use super::walk::{Input, Walker};
 use super::wrapper::values_of_cluster;
+use super::{DoubtKind, Invocation, Stdin, Word, inline_code};
 use crate::program;
 use crate::program::Fact;
 
@@ -52,6 +48,7 @@ impl Walker<'_> {
         if takes_text {
             let text = operands.first()?;
             let saved = self.scope.clone();
+            self.scope.matches_hidden |= says_hidden(arguments);
             for (name, value) in &invocation.environment {
                 self.scope.variables.insert(
                     name.clone(),
@@ -191,6 +188,19 @@ impl Walker<'_> {
         }
         let program = invocation.program.clone();
         for code in codes {
+            let mut walks = inline_code::walks(language, &code);
+            if walks.iter().all(|walk| walk.root.is_none()) {
+                // It may be told where to look.
+                let is_path = |word: &&Word| !word.text.contains(['(', ' ', '\n', ';']);
+                let told = invocation.operands().find(is_path);
+                let root = told.map_or_else(|| ".".to_owned(), |word| word.text.clone());
+                walks.truncate(1);
+                for walk in &mut walks {
+                    walk.root = Some(root.clone());
+                }
+            }
+            let here = |walk| (walk, invocation.work_dir.clone());
+            self.analysis.walks.extend(walks.into_iter().map(here));
             for action in inline_code::actions(language, &code) {
                 self.inside(&program, |walker| {
                     walker.perform(index, action);

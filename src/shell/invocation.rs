@@ -39,6 +39,8 @@ impl Word {
 pub struct Redirect {
     /// The operator: `>`, `>>`, `<`, `&>`, …
     pub operator: String,
+    /// The descriptor before the operator: 2 in `2>log`; none where none is written.
+    pub descriptor: Option<i32>,
     /// The file, or the descriptor after `>&`.
     pub target: Word,
 }
@@ -53,6 +55,20 @@ impl Redirect {
             }
             _ => false,
         }
+    }
+
+    /// Whether what the command prints goes to its target, where nobody sees it: not `2>log`, not `>/dev/stderr`.
+    pub fn takes_output(&self) -> bool {
+        const SHOWN: &[&str] = &[
+            "/dev/stdout",
+            "/dev/stderr",
+            "/dev/tty",
+            "/dev/fd/1",
+            "/dev/fd/2",
+        ];
+        self.writes()
+            && self.descriptor.is_none_or(|descriptor| descriptor == 1)
+            && !SHOWN.contains(&self.target.text.as_str())
     }
 
     /// Whether it opens its target for reading.
@@ -218,6 +234,9 @@ impl Invocation {
         }
         for redirect in &self.redirects {
             line.push(' ');
+            if let Some(descriptor) = redirect.descriptor {
+                line.push_str(&descriptor.to_string());
+            }
             line.push_str(&redirect.operator);
             line.push_str(&redirect.target.text);
         }

@@ -1,10 +1,9 @@
 //! IssueCommand: `monoco issue …` in a command line, and the messages of its commits.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::Analysis;
-use super::Invocation;
-use super::Stdin;
+use super::{Analysis, Invocation, Stdin, lexical};
 
 /// The verbs that an issue command may have.
 const VERBS: &[&str] = &[
@@ -114,22 +113,32 @@ fn issue_command(invocation: &Invocation) -> Option<IssueCommand> {
     Some(command)
 }
 
-pub(super) fn commit_messages(analysis: &Analysis) -> Vec<String> {
-    analysis
-        .invocations
-        .iter()
-        .filter(|i| i.program == "git")
-        .filter_map(|i| commit_message(i))
-        .collect()
+/// Where the message of a commit stands.
+pub(super) enum CommitMessage {
+    Text(String),
+    /// In a file, resolved against where git would run.
+    File(PathBuf),
 }
 
-fn commit_message(invocation: &Invocation) -> Option<String> {
+pub(super) fn commit_messages(analysis: &Analysis) -> impl Iterator<Item = CommitMessage> {
+    let invocations = analysis.invocations.iter();
+    invocations
+        .filter(|i| i.program == "git")
+        .filter_map(|invocation| commit_message(invocation))
+}
+
+fn commit_message(invocation: &Invocation) -> Option<CommitMessage> {
     let mut words = invocation.arguments.iter().map(|w| w.text.as_str());
+    let mut dir = invocation.work_dir.clone();
     // Options of git itself stand before the subcommand.
     loop {
         match words.next()? {
             "commit" => break,
-            "-C" | "-c" | "--git-dir" | "--work-tree" => {
+            "-C" => {
+                let there = words.next()?;
+                dir = dir.map(|dir| dir.join(there));
+            }
+            "-c" | "--git-dir" | "--work-tree" => {
                 words.next();
             }
             option if option.starts_with('-') => {}
@@ -137,7 +146,7 @@ fn commit_message(invocation: &Invocation) -> Option<String> {
         }
     }
     let mut paragraphs: Vec<String> = Vec::new();
-    let mut from_stdin = false;
+    let mut file = None;
     while let Some(word) = words.next() {
         if word == "--" {
             break;
@@ -147,9 +156,12 @@ fn commit_message(invocation: &Invocation) -> Option<String> {
         } else if word == "--message" {
             paragraphs.extend(words.next().map(str::to_owned));
         } else if matches!(word, "-F" | "--file") {
-            from_stdin |= words.next() == Some("-");
-        } else if matches!(word, "-F-" | "--file=-") {
-            from_stdin = true;
+            file = words.next();
+        } else if let Some(name) = word
+            .strip_prefix("--file=")
+            .or_else(|| word.strip_prefix("-F"))
+        {
+            file = Some(name);
         } else if let Some(cluster) = word.strip_prefix('-').filter(|c| !c.starts_with('-')) {
             // `-am message`, `-m message`, `-mmessage`; letters before `m` take no value.
             if let Some((before, after)) = cluster.split_once('m')
@@ -160,11 +172,22 @@ fn commit_message(invocation: &Invocation) -> Option<String> {
                 } else {
                     paragraphs.push(after.to_owned());
                 }
+            } else if let Some(before) = cluster.strip_suffix('F')
+                && before.chars().all(|c| "aspqvnez".contains(c))
+            {
+                file = words.next();
             }
         }
     }
-    if from_stdin && let Stdin::Text(text) = &invocation.stdin {
-        paragraphs.push(text.trim_end().to_owned());
+    match file {
+        Some("-") => {
+            if let Stdin::Text(text) = &invocation.stdin {
+                paragraphs.push(text.trim_end().to_owned());
+            }
+        }
+        // Git takes either `-m` or `-F`.
+        Some(name) => return dir.map(|dir| CommitMessage::File(lexical(name, &dir, None))),
+        None => {}
     }
-    (!paragraphs.is_empty()).then(|| paragraphs.join("\n\n"))
+    (!paragraphs.is_empty()).then(|| CommitMessage::Text(paragraphs.join("\n\n")))
 }

@@ -1,9 +1,6 @@
 //! The output of small programs, where it can be told without running them.
 
-use super::Invocation;
-use super::Surroundings;
-use super::Word;
-use super::text;
+use super::{Invocation, Surroundings, Word, text};
 
 /// Returns what a program would print; none where that is known only when it runs.
 pub(super) fn of(invocation: &Invocation, surroundings: &Surroundings) -> Option<String> {

@@ -1,8 +1,7 @@
 //! Parameter expansion: `$NAME`, `${NAME:-default}`, `${NAME%suffix}`, `${NAME:0:1}`, `$@`.
 
 use super::Word;
-use super::fields::Fields;
-use super::fields::Quoting;
+use super::fields::{Fields, Quoting};
 use super::scope::Scope;
 use super::walk::Walker;
 
@@ -18,6 +17,7 @@ enum Known {
 
 impl Walker<'_> {
     fn look_up(&mut self, name: &str) -> Known {
+        let name = &self.scope.target(name).to_owned();
         if let Some(variable) = self.scope.variables.get(name) {
             self.alternatives = self.alternatives.max(variable.values.len());
             let at = self.alternative % variable.values.len().max(1);
@@ -39,7 +39,7 @@ impl Walker<'_> {
                 (None, _) => Known::Unknown,
             };
         }
-        match name {
+        match name.as_str() {
             "@" | "*" => match &self.scope.positional {
                 Some(words) => Known::Value(words.clone()),
                 None => Known::Unknown,
@@ -47,6 +47,14 @@ impl Walker<'_> {
             "HOME" => match &self.surroundings.home {
                 Some(_) => path(self.surroundings.home.as_ref()),
                 None => plain("~"),
+            },
+            // The last word of the command before.
+            "_" => match self.analysis.invocations.iter().rev().find(|i| !i.emulated) {
+                Some(last) => last
+                    .arguments
+                    .last()
+                    .map_or(Known::Unknown, |word| Known::Value(vec![word.clone()])),
+                None => Known::Unknown,
             },
             "PWD" => path(self.scope.work_dir.as_ref()),
             "IFS" => plain(" \t\n"),
@@ -81,9 +89,15 @@ impl Walker<'_> {
             }
             return;
         }
-        let (indirect, inner) = inner
-            .strip_prefix('!')
-            .map_or((false, inner), |rest| (true, rest));
+        // `${!NAME}`, and zsh's `${(P)NAME}`; its other flags change how a value looks.
+        let flags = inner
+            .strip_prefix('(')
+            .and_then(|rest| rest.split_once(')'));
+        let (indirect, inner) = match (inner.strip_prefix('!'), flags) {
+            (Some(rest), _) => (true, rest),
+            (None, Some((flags, rest))) => (flags.contains('P'), rest),
+            (None, None) => (false, inner),
+        };
         let end = inner
             .char_indices()
             .find(|&(i, c)| {

@@ -1,9 +1,7 @@
 //! Paths of command lines: resolved against the work dir, and through symbolic links where they exist.
 
 use std::ffi::OsString;
-use std::path::Component;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
 /// How many links are followed that lead to what is not there: as many as Linux follows on one path.
 const MOST_LINKS: usize = 40;

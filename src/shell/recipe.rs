@@ -1,9 +1,7 @@
 //! Recipes: what `make` would run of a makefile that the command line itself gives.
 
-use super::Invocation;
-use super::Word;
-use super::walk::Input;
-use super::walk::Walker;
+use super::walk::{Input, Walker};
+use super::{Invocation, Word};
 
 /// The names under which `make` looks for its makefile.
 const MAKEFILES: &[&str] = &["GNUmakefile", "makefile", "Makefile"];

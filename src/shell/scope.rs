@@ -29,15 +29,37 @@ pub(super) struct Scope {
     pub(super) functions: HashMap<String, Rc<Node>>,
     pub(super) aliases: HashMap<String, String>,
     pub(super) positional: Option<Vec<Word>>,
+    /// Names that stand for other variables: `declare -n NAME=OTHER`; the other is empty until one is given.
+    pub(super) references: HashMap<String, String>,
+    /// Whether patterns match names that begin with a dot.
+    pub(super) matches_hidden: bool,
     /// None where a `cd` went somewhere unknown.
     pub(super) work_dir: Option<PathBuf>,
     /// How many branches enclose this point: an assignment in one adds a value and replaces none.
     pub(super) branches: usize,
 }
 
+/// How many references that lead to one another are followed.
+const MAX_REFERENCES: usize = 8;
+
 impl Scope {
+    /// Returns the variable that a name stands for.
+    pub(super) fn target<'a>(&'a self, name: &'a str) -> &'a str {
+        let next = |name: &&'a str| {
+            let other = self.references.get(*name).map(String::as_str);
+            other.filter(|other| !other.is_empty())
+        };
+        let names = std::iter::successors(Some(name), next);
+        names.take(MAX_REFERENCES).last().unwrap_or(name)
+    }
+
     /// Gives a variable a value.
     pub(super) fn assign(&mut self, name: &str, value: Vec<Word>) {
+        let name = &self.target(name).to_owned();
+        if let (Some(other), [word]) = (self.references.get_mut(name), value.as_slice()) {
+            other.clone_from(&word.text);
+            return;
+        }
         if self.branches > 0
             && let Some(variable) = self.variables.get_mut(name)
         {
@@ -57,7 +79,7 @@ impl Scope {
             return;
         }
         self.variables.insert(
-            name.to_owned(),
+            name.clone(),
             Variable {
                 values: vec![value],
             },
@@ -66,6 +88,7 @@ impl Scope {
 
     /// Adds a text to a variable's values, as `NAME+=text` does.
     pub(super) fn append(&mut self, name: &str, addition: &[Word], is_array: bool) {
+        let name = &self.target(name).to_owned();
         let Some(variable) = self.variables.get_mut(name) else {
             self.assign(name, addition.to_vec());
             return;
@@ -93,4 +116,13 @@ impl Scope {
             .is_some_and(|c| c.is_ascii_alphabetic() || c == '_')
             && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
     }
+}
+
+/// Whether options of a shell let patterns match names that begin with a dot.
+pub(super) fn says_hidden(arguments: &[Word]) -> bool {
+    let mut names = arguments
+        .iter()
+        .map(|word| word.text.replace('_', "").to_lowercase());
+    names.any(|name| matches!(name.as_str(), "dotglob" | "globdots"))
+        && !arguments.iter().any(|word| word.text == "-u")
 }

@@ -160,10 +160,7 @@ fn character_set(written: &str) -> Vec<char> {
 
 #[cfg(test)]
 mod tests {
-    use super::base64;
-    use super::hex;
-    use super::translate;
-    use super::unescape;
+    use super::{base64, hex, translate, unescape};
 
     #[test]
     fn escapes_are_decoded() {

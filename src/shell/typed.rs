@@ -2,11 +2,8 @@
 
 use std::sync::Arc;
 
-use super::Invocation;
-use super::Word;
-use super::text;
-use super::walk::Input;
-use super::walk::Walker;
+use super::walk::{Input, Walker};
+use super::{Invocation, Word, text};
 use crate::program;
 use crate::program::Fact;
 

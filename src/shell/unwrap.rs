@@ -1,15 +1,9 @@
 //! Unwrapping: what a program would run in turn, by its arguments or its input.
 
-use super::Invocation;
-use super::Stdin;
-use super::Word;
 use super::command::Call;
-use super::inline_code;
-use super::walk::Input;
-use super::walk::Walker;
-use super::wrapper;
-use super::wrapper::Rest;
-use super::wrapper::Wrapper;
+use super::walk::{Input, Walker};
+use super::wrapper::{Rest, Wrapper};
+use super::{Invocation, Stdin, Word, inline_code, wrapper};
 use crate::program;
 use crate::program::Fact;
 
@@ -44,7 +38,7 @@ impl Walker<'_> {
             }
             "xargs" | "gxargs" => return self.inside("xargs", |w| w.run_xargs(invocation)),
             "parallel" => return self.inside("parallel", |w| w.run_parallel(invocation)),
-            "find" | "gfind" => return self.inside("find", |w| w.run_find(invocation)),
+            "bfs" | "find" | "gfind" => return self.inside("find", |w| w.run_find(invocation)),
             "fd" | "fdfind" => return self.inside("fd", |w| w.run_fd(invocation)),
             "env" => {
                 if let Some(text) = invocation.value_of(&["-S", "--split-string"]) {

@@ -6,19 +6,10 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use rable::Node;
-use rable::NodeKind;
+use rable::{Node, NodeKind};
 
-use super::Analysis;
-use super::Doubt;
-use super::DoubtKind;
-use super::Invocation;
-use super::Redirect;
-use super::Stdin;
-use super::Surroundings;
-use super::Word;
-use super::guard;
 use super::scope::Scope;
+use super::{Analysis, Doubt, DoubtKind, Invocation, Redirect, Stdin, Surroundings, Word, guard};
 
 /// How deep text may run text (`bash -c "bash -c …"`, `$( )`, functions).
 const MAX_DEPTH: usize = 24;
@@ -64,7 +55,8 @@ pub(super) struct Walker<'a> {
     pub(super) side_texts: HashMap<String, String>,
     /// Bodies of quoted here-documents, taken out before parsing.
     pub(super) folded: Rc<[String]>,
-    calls: Vec<String>,
+    /// The functions that are running, each with the body by which it is known from another of its name.
+    calls: Vec<(String, *const Node)>,
     depth: usize,
     steps: usize,
 }
@@ -184,9 +176,10 @@ impl<'a> Walker<'a> {
     /// Runs a command substitution in a shell of its own.
     pub(super) fn run_substitution(&mut self, text: &str) -> Option<String> {
         let saved = self.scope.clone();
-        // `$(< file)` reads a file.
+        // `$(< file)` reads a file; with a word behind it is a command.
+        let is_alone = |file: &str| !file.trim().contains([' ', '\t', '\n', ';', '|', '&']);
         let output = match text.trim().strip_prefix('<') {
-            Some(file) if !file.starts_with(['<', '(', '&']) => {
+            Some(file) if !file.starts_with(['<', '(', '&']) && is_alone(file) => {
                 self.run_text(&format!("cat <{file}"), &Input::default())
             }
             _ => self.run_text(text, &Input::default()),
@@ -231,7 +224,8 @@ impl<'a> Walker<'a> {
         arguments: Vec<Word>,
         input: &Input,
     ) -> Option<String> {
-        if self.calls.iter().any(|call| call == name) {
+        let call = (name.to_owned(), std::ptr::from_ref(body));
+        if self.calls.contains(&call) {
             if !self.analysis.recursions.iter().any(|r| r == name) {
                 self.analysis.recursions.push(name.to_owned());
             }
@@ -241,7 +235,7 @@ impl<'a> Walker<'a> {
             self.doubt(DoubtKind::TooComplex, name);
             return None;
         }
-        self.calls.push(name.to_owned());
+        self.calls.push(call);
         self.depth += 1;
         let positional = self.scope.positional.replace(arguments);
         let output = self.run(body, input);

@@ -1,28 +1,19 @@
 //! Signal: the unit of intervention; header, context and payload (S4 §4.2).
 
 mod intensity;
+mod manner;
 mod payload;
 mod response;
 mod strength;
 
 pub use self::intensity::Intensity;
-pub use self::payload::Aid;
-pub use self::payload::Block;
-pub use self::payload::Control;
-pub use self::payload::Modification;
-pub use self::payload::Payload;
-pub use self::payload::Prompt;
-pub use self::payload::Severity;
-pub use self::response::Action;
-pub use self::response::Actor;
-pub use self::response::Response;
+pub use self::manner::Manner;
+pub use self::payload::{Aid, Block, Control, Modification, Payload, Prompt, Severity};
+pub use self::response::{Action, Actor, Response};
 pub use self::strength::Strength;
 
-use chrono::DateTime;
-use chrono::Utc;
-use serde::Deserialize;
-use serde::Deserializer;
-use serde::Serialize;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use sha2::Digest as _;
 use uuid::Uuid;
@@ -54,6 +45,15 @@ pub struct Signal {
     /// How grave what was found is, where the oracle says so.
     #[serde(skip)]
     pub severity: Option<Severity>,
+    /// What a host does with it beyond what its intensity says.
+    #[serde(skip)]
+    pub manner: Option<Manner>,
+    /// The rule that was broken, where it is finer than the kind.
+    #[serde(skip)]
+    pub rule: Option<String>,
+    /// What breaks it, where it is other than what the event acts on.
+    #[serde(skip)]
+    pub object: Option<String>,
 }
 
 /// Which binding gave a signal.
@@ -116,6 +116,9 @@ impl Signal {
             fingerprint: None,
             origin: Origin::default(),
             severity: None,
+            manner: None,
+            rule: None,
+            object: None,
         }
     }
 
@@ -200,6 +203,18 @@ impl Signal {
         self
     }
 
+    /// Says what a host does with it beyond what its intensity says.
+    #[must_use]
+    pub const fn manner(mut self, manner: Manner) -> Self {
+        self.manner = Some(manner);
+        self
+    }
+
+    /// Whether the agent is told of it.
+    pub fn is_for_agent(&self) -> bool {
+        !matches!(self.manner, Some(Manner::ForPerson | Manner::ForLog))
+    }
+
     /// Says that somebody must answer this prompt before the operation may go on.
     #[must_use]
     pub fn must_be_answered(mut self) -> Self {
@@ -237,27 +252,33 @@ impl Signal {
         self
     }
 
+    /// Says which rule what breaks: the identity of the finding, by which it is counted and by which it escalates.
+    #[must_use]
+    pub fn about(mut self, rule: impl Into<String>, object: impl Into<String>) -> Self {
+        self.rule = Some(rule.into());
+        self.object = Some(object.into());
+        self
+    }
+
+    /// Returns the identity of the finding: its rule, else its kind, and its object, else that of the event. The words
+    /// are not part of it.
+    pub fn identity(&self, of_event: Option<&str>) -> String {
+        let rule = self.rule.as_deref().unwrap_or(&self.header.kind);
+        let object = self.object.as_deref().or(of_event).unwrap_or_default();
+        digest([rule, object])
+    }
+
     /// Says what was found, apart from the words; order matters, so sort what has none.
     #[must_use]
     pub fn fingerprint<S: AsRef<str>>(mut self, parts: impl IntoIterator<Item = S>) -> Self {
-        let mut hash = sha2::Sha256::new();
-        for part in parts {
-            hash.update(part.as_ref().as_bytes());
-            hash.update([0]);
-        }
-        self.fingerprint = Some(short_hash(hash));
+        self.fingerprint = Some(digest(parts));
         self
     }
 
     /// Returns the fingerprint of the finding, made of its kind and words where the oracle gave none.
     pub fn finding(&self) -> String {
-        self.fingerprint.clone().unwrap_or_else(|| {
-            let mut hash = sha2::Sha256::new();
-            hash.update(self.header.kind.as_bytes());
-            hash.update([0]);
-            hash.update(self.payload.text().as_bytes());
-            short_hash(hash)
-        })
+        let words = || digest([self.header.kind.as_str(), self.payload.text()]);
+        self.fingerprint.clone().unwrap_or_else(words)
     }
 
     /// Returns how strongly it intervenes.
@@ -304,7 +325,12 @@ impl Signal {
 }
 
 /// Returns the first 16 digits of a hash: 64 bits, enough to tell one binding's findings apart.
-fn short_hash(hash: sha2::Sha256) -> String {
+pub(crate) fn digest<S: AsRef<str>>(parts: impl IntoIterator<Item = S>) -> String {
+    let mut hash = sha2::Sha256::new();
+    for part in parts {
+        hash.update(part.as_ref().as_bytes());
+        hash.update([0]);
+    }
     let mut digits = hex(&hash.finalize());
     digits.truncate(16);
     digits
@@ -345,6 +371,9 @@ impl<'de> Deserialize<'de> for Signal {
             fingerprint: None,
             origin: Origin::default(),
             severity: None,
+            manner: None,
+            rule: None,
+            object: None,
         })
     }
 }

@@ -1,12 +1,9 @@
 //! Payload: what a signal of each intensity carries.
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Intensity;
-use super::MOST_STEPS;
-use super::cut;
+use super::{Intensity, MOST_STEPS, cut};
 
 /// What a signal says: one variant for each intensity, each with its own fields alone.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -20,6 +17,19 @@ pub enum Payload {
     Prompt(Prompt),
     /// Advice.
     Aid(Aid),
+}
+
+impl Payload {
+    /// Adds behind what it says what this is about in particular.
+    pub fn add_detail(&mut self, detail: &str) {
+        let text = match self {
+            Self::Block(block) => &mut block.reason,
+            Self::Control(control) => &mut control.reason,
+            Self::Prompt(prompt) => &mut prompt.message,
+            Self::Aid(aid) => &mut aid.context_info,
+        };
+        *text = format!("{text}: {detail}");
+    }
 }
 
 /// The content of a block.
@@ -149,6 +159,30 @@ impl Severity {
 }
 
 impl Payload {
+    /// Returns every text that it says.
+    pub(crate) fn texts_mut(&mut self) -> Vec<&mut String> {
+        match self {
+            Self::Block(block) => {
+                let steps = block.resolution_path.iter_mut();
+                std::iter::once(&mut block.reason).chain(steps).collect()
+            }
+            Self::Control(control) => {
+                let reasons = control.modifications.iter_mut().map(|m| &mut m.reason);
+                std::iter::once(&mut control.reason)
+                    .chain(reasons)
+                    .collect()
+            }
+            Self::Prompt(prompt) => {
+                let steps = prompt.suggestions.iter_mut();
+                std::iter::once(&mut prompt.message).chain(steps).collect()
+            }
+            Self::Aid(aid) => {
+                let more = aid.best_practices.iter_mut().chain(&mut aid.follow_ups);
+                std::iter::once(&mut aid.context_info).chain(more).collect()
+            }
+        }
+    }
+
     /// Returns the intensity that this content belongs to.
     pub const fn intensity(&self) -> Intensity {
         match self {

@@ -2,12 +2,9 @@
 
 use std::fmt;
 
-use chrono::DateTime;
-use chrono::Utc;
-use serde::Deserialize;
-use serde::Serialize;
-use serde_json::Map;
-use serde_json::Value;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::Intensity;
@@ -44,7 +41,7 @@ macro_rules! actions {
 }
 
 actions! {
-    RetryAfterFix "retry_after_fix" Block "The cause is mended and the operation tried again.";
+    RetryAfterFix "retry_after_fix" Block "The cause is fixed and the operation tried again.";
     ProceedWithRisk "proceed_with_risk" Block "The operation goes on all the same, where the binding allows it.";
     Abort "abort" Block "The operation is given up.";
     AcceptModification "accept_modification" Control "The changed parameters are taken.";

@@ -1,7 +1,6 @@
 //! Strength: what a policy may write for the force of a signal, with `ask` between block and control.
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Intensity;
 

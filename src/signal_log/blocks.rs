@@ -3,14 +3,14 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
-use std::io::Read;
+use std::io::{BufRead as _, BufReader, Cursor, Read};
 use std::os::unix::fs::FileExt as _;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
 
 use super::LogError;
-use super::files::LogFiles;
-use super::files::Segment;
+use super::files::{LONGEST_HEAD, LogFiles, Segment};
 
 /// How much is read at once; a longer line makes it more.
 const BLOCK: usize = 4 << 20;
@@ -185,20 +185,65 @@ impl<'r> Blocks<'r> {
     }
 }
 
-/// Opens a rotated part, under its packed name where it was packed meanwhile; none where it was pruned.
+/// Opens a rotated part, under its packed name where it was packed meanwhile; none where it was pruned, or another machine
+/// began it.
 pub(crate) fn open_segment(
     files: &LogFiles,
     segment: &Segment,
 ) -> io::Result<Option<Box<dyn Read + Send>>> {
     for packed in [segment.packed, true] {
-        match File::open(files.segment(segment.first_seq, packed)) {
-            Ok(file) if packed => return Ok(Some(Box::new(zstd::Decoder::new(file)?))),
-            Ok(file) => return Ok(Some(Box::new(file))),
+        match files.open(&files.segment(segment.first_seq, packed), OFlags::RDONLY) {
+            Ok(file) if packed => {
+                let most = most_unpacked(file.metadata()?.len());
+                let source = zstd::Decoder::new(file)?;
+                return begun_here(files, Box::new(Bounded { source, most }));
+            }
+            Ok(file) => return begun_here(files, Box::new(file)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
     }
     Ok(None)
+}
+
+/// Returns to how many bytes an archive of ours may unpack: every record holds hashes that cannot be packed.
+const fn most_unpacked(packed: u64) -> u64 {
+    packed.saturating_mul(256).saturating_add(64 << 20)
+}
+
+/// Gives back a file that this machine began, read from its beginning.
+fn begun_here(
+    files: &LogFiles,
+    source: Box<dyn Read + Send>,
+) -> io::Result<Option<Box<dyn Read + Send>>> {
+    if files.key.is_none() {
+        return Ok(Some(source));
+    }
+    let mut source = BufReader::new(source);
+    let mut head = Vec::new();
+    source
+        .by_ref()
+        .take(LONGEST_HEAD)
+        .read_until(b'\n', &mut head)?;
+    let is_ours = files.began(&head);
+    Ok(is_ours.then(|| Box::new(Cursor::new(head).chain(source)) as Box<dyn Read + Send>))
+}
+
+/// A source that must end within so many bytes.
+struct Bounded<R> {
+    source: R,
+    most: u64,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(buffer)?;
+        self.most = self
+            .most
+            .checked_sub(read as u64)
+            .ok_or_else(|| io::Error::other("the archive unpacks to far more than a log does"))?;
+        Ok(read)
+    }
 }
 
 /// Reads a shared file from its own place.

@@ -1,42 +1,35 @@
 //! State: what the records of one binding and one subject add up to. The one place that knows.
 //!
-//! A *chain* is what one binding finds at one trigger for one subject, from the first violation until it accepts.
-//! The subject is the issue, else the session, else the empty text; an event of both counts for both. As issues are
+//! A *finding* is a rule and the object that breaks it, told apart by its identity ([`crate::signal::Signal::identity`]).
+//! A *chain* is what one binding finds at one trigger for one subject. A finding stands in it from its first signal until
+//! the binding judges the same object again and does not find it. The object is what a tool call acts on
+//! ([`crate::event::Event::object`]); all other events of a subject have the same. The subject is the issue, else the session, else the empty text; an event of both counts for both. As issues are
 //! found, it is the same in capitals and in small letters. The records move the state so, in the order of the log:
 //!
 //! | record | what it does |
 //! |---|---|
-//! | evaluation, binding `accepted` | The chain is closed: no violations, nothing open. `proceed_with_risk` and `reject_modification` hold no more; `acknowledge` and `dismiss` go on holding. |
-//! | evaluation, binding `signalled` | One more violation, however many signals come. |
-//! | evaluation, binding `failed` | What follows tells of the failure and is no violation. |
+//! | evaluation, binding `accepted` | The findings of this object stand no more, and nothing of it is open. What it had of `proceed_with_risk` and `reject_modification` holds no more; `acknowledge` and `dismiss` go on holding. |
+//! | evaluation, binding `signalled` | Of the findings of this object those stand that are found again. |
+//! | evaluation, binding `failed` | What follows tells of the failure: it stands, and is no violation. |
 //! | evaluation, binding with `waived` | The named `reject_modification` are used up, and the named `proceed_with_risk` unless something else blocks. |
-//! | signal, prompt or stronger | Opens the chain or goes on with it; is open until it is answered. |
-//! | signal, aid | Nothing. |
+//! | signal | The finding stands; one more violation of it, however many signals of it come. Stronger than an aid, it is open until it is answered. |
 //! | response | The signal is no longer open. `acknowledge`, `dismiss`, `proceed_with_risk` and `reject_modification` become waivers, unless `inferred`. |
 //! | response that was refused | Nothing. |
 //! | evaluation, decision `ask` or `block` | One more stop of its trigger for the subject; another decision sets the count back. |
 
 use std::ops::Deref;
 
-use chrono::DateTime;
-use chrono::Utc;
-use serde::Deserialize;
-use serde::Serialize;
-use sha2::Digest as _;
-use sha2::Sha256;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use super::Body;
-use super::Chain;
-use super::OpenSignal;
-use super::Record;
-use super::Waiver;
-use crate::signal::Action;
-use crate::signal::Intensity;
-use crate::verdict::Decision;
-use crate::verdict::Outcome;
+use super::{Body, Chain, OpenSignal, Record, Standing, Waiver};
+use crate::signal::{Action, Intensity};
+use crate::verdict::{Decision, Outcome};
 
-/// How many unanswered signals of one chain are remembered.
+/// How many findings of one chain are remembered, and how many unanswered signals.
+const MOST_STANDING: usize = 64;
 const MOST_OPEN: usize = 64;
 
 /// Whose state it is: a hash of trigger, binding and subject.
@@ -78,14 +71,16 @@ fn folded(subject: &str) -> String {
 pub(crate) enum Step {
     Evaluated {
         outcome: Outcome,
+        object: Option<String>,
         waived: Vec<Uuid>,
         /// Whether the operation was blocked, by whichever binding.
         is_blocked: bool,
     },
+    /// The object of the signal is that of the evaluation before it.
     Signalled {
         signal: OpenSignal,
         correlation_id: Uuid,
-        at: Option<DateTime<Utc>>,
+        at: DateTime<Utc>,
     },
     Answered {
         signal_id: Uuid,
@@ -100,14 +95,13 @@ pub(crate) enum Step {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct State {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    standing: Vec<Found>,
+    /// The object of the evaluation of which signals may follow, and whether they tell of a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
-    correlation_id: Option<Uuid>,
-    #[serde(skip_serializing_if = "is_zero")]
-    violations: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    since: Option<DateTime<Utc>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    last: Option<Intensity>,
+    object: Option<String>,
+    #[serde(skip_serializing_if = "is_false")]
+    is_failure: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waivers: Vec<Waiver>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -118,9 +112,27 @@ pub(crate) struct State {
     blocked: u32,
 }
 
+/// A finding that stands, and where it is between an evaluation and the signals of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Found {
+    #[serde(flatten)]
+    standing: Standing,
+    /// Its object was judged again, and no signal of it came since: unless one follows, it is gone.
+    #[serde(default, skip_serializing_if = "is_false")]
+    is_gone: bool,
+    /// The evaluation at hand is counted.
+    #[serde(default, skip_serializing_if = "is_false")]
+    is_counted: bool,
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 const fn is_zero(n: &u32) -> bool {
     *n == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_false(b: &bool) -> bool {
+    !*b
 }
 
 impl State {
@@ -129,6 +141,7 @@ impl State {
         match step {
             Step::Evaluated {
                 outcome,
+                object,
                 waived,
                 is_blocked,
             } => {
@@ -139,47 +152,24 @@ impl State {
                         // A risk that nobody could take is still to be taken.
                         *is_blocked && w.action == Action::ProceedWithRisk
                     } else {
-                        *outcome != Outcome::Accepted
+                        *outcome != Outcome::Accepted || w.object != *object
                     }
                 });
-                match outcome {
-                    Outcome::Accepted => {
-                        *self = Self {
-                            waivers: std::mem::take(&mut self.waivers),
-                            ..Self::default()
-                        };
-                    }
-                    Outcome::Signalled => {
-                        self.violations += 1;
-                        self.last = None;
-                    }
-                    Outcome::Failed
-                    | Outcome::Skipped
-                    | Outcome::NotRun
-                    | Outcome::Disabled
-                    | Outcome::Started => {}
-                }
+                self.evaluate(*outcome, object.as_ref());
             }
             Step::Signalled {
                 signal,
                 correlation_id,
                 at,
-            } => {
-                self.correlation_id.get_or_insert(*correlation_id);
-                self.since = self.since.or(*at);
-                self.last = self.last.max(Some(signal.intensity));
-                if self.open.len() == MOST_OPEN {
-                    self.open.remove(0);
-                }
-                self.open.push(signal.clone());
-            }
+            } => self.find(signal, *correlation_id, *at),
             Step::Answered {
                 signal_id,
                 action,
                 fingerprint,
                 inferred,
             } => {
-                self.open.retain(|s| s.id != *signal_id);
+                let open = self.open.iter().position(|s| s.id == *signal_id);
+                let object = open.and_then(|place| self.open.remove(place).object);
                 if !inferred && is_waiver(*action) {
                     self.waivers
                         .retain(|w| w.fingerprint != *fingerprint || w.action != *action);
@@ -187,6 +177,7 @@ impl State {
                         fingerprint: fingerprint.clone(),
                         action: *action,
                         signal_id: *signal_id,
+                        object,
                     });
                 }
             }
@@ -203,6 +194,76 @@ impl State {
                 };
             }
         }
+    }
+
+    fn evaluate(&mut self, outcome: Outcome, object: Option<&String>) {
+        let is_of = |of: &Option<String>| of.as_ref() == object;
+        match outcome {
+            Outcome::Accepted => {
+                self.standing
+                    .retain(|found| !found.is_gone && !is_of(&found.standing.object));
+                self.open.retain(|signal| !is_of(&signal.object));
+            }
+            Outcome::Signalled => {
+                self.standing.retain(|found| !found.is_gone);
+                for found in &mut self.standing {
+                    found.is_gone = is_of(&found.standing.object);
+                    found.is_counted = false;
+                }
+            }
+            Outcome::Failed => {}
+            Outcome::Skipped | Outcome::NotRun | Outcome::Disabled | Outcome::Started => return,
+        }
+        self.is_failure = outcome == Outcome::Failed;
+        self.object = object.filter(|_| outcome != Outcome::Accepted).cloned();
+    }
+
+    fn find(&mut self, signal: &OpenSignal, correlation_id: Uuid, at: DateTime<Utc>) {
+        let object = self.object.clone();
+        let known = self
+            .standing
+            .iter()
+            .position(|found| found.standing.identity == signal.identity);
+        let place = known.unwrap_or_else(|| {
+            if self.standing.len() == MOST_STANDING {
+                self.standing.remove(0);
+            }
+            self.standing.push(Found {
+                standing: Standing {
+                    identity: signal.identity.clone(),
+                    object: None,
+                    correlation_id,
+                    violations: 0,
+                    since: at,
+                    last: signal.intensity,
+                },
+                is_gone: false,
+                is_counted: false,
+            });
+            self.standing.len() - 1
+        });
+        if let Some(found) = self.standing.get_mut(place) {
+            let standing = &mut found.standing;
+            standing.object.clone_from(&object);
+            if found.is_counted {
+                standing.last = standing.last.max(signal.intensity);
+            } else {
+                standing.violations += u32::from(!self.is_failure);
+                standing.last = signal.intensity;
+            }
+            found.is_counted = true;
+            found.is_gone = false;
+        }
+        if signal.intensity == Intensity::Aid {
+            return;
+        }
+        if self.open.len() == MOST_OPEN {
+            self.open.remove(0);
+        }
+        self.open.push(OpenSignal {
+            object,
+            ..signal.clone()
+        });
     }
 
     /// Whether it says nothing, so that it need not be kept.
@@ -223,10 +284,12 @@ impl State {
     /// Returns the chain as the engine sees it.
     pub(crate) fn into_chain(self) -> Chain {
         Chain {
-            correlation_id: self.correlation_id,
-            violations: self.violations,
-            since: self.since,
-            last: self.last,
+            standing: self
+                .standing
+                .into_iter()
+                .filter(|found| !found.is_gone)
+                .map(|found| found.standing)
+                .collect(),
             waivers: self.waivers,
             open: self.open,
         }
@@ -263,6 +326,7 @@ pub(crate) fn steps<S: Deref<Target = str>, E>(
                             Key::chain(hook, &report.id, subject),
                             Step::Evaluated {
                                 outcome: report.outcome,
+                                object: evaluation.object.clone(),
                                 waived: report.waived.clone(),
                                 is_blocked: evaluation.decision == Decision::Block,
                             },
@@ -277,9 +341,6 @@ pub(crate) fn steps<S: Deref<Target = str>, E>(
         }
         Body::Signal(given) => {
             let header = &given.signal.header;
-            if header.intensity == Intensity::Aid {
-                return;
-            }
             for subject in subjects(record.issue(), session) {
                 give(
                     Key::chain(hook, &given.origin.binding, subject),
@@ -288,9 +349,11 @@ pub(crate) fn steps<S: Deref<Target = str>, E>(
                             id: header.id,
                             intensity: header.intensity,
                             fingerprint: given.fingerprint.clone(),
+                            identity: given.identity().to_owned(),
+                            object: None,
                         },
                         correlation_id: header.correlation_id.unwrap_or(header.id),
-                        at: Some(record.timestamp),
+                        at: record.timestamp,
                     },
                 );
             }

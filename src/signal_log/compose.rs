@@ -1,15 +1,11 @@
 //! Compose: records become lines, each numbered and chained to the one before.
 
-use chrono::DateTime;
-use chrono::Utc;
+use chrono::{DateTime, Utc};
 
-use super::Appended;
-use super::LogError;
-use super::Notice;
-use super::frame;
 use super::lock::Anchor;
 use super::tail::Tail;
 use super::writer::Request;
+use super::{Appended, LogError, Notice, frame};
 
 /// The lines of some appends.
 pub(super) struct Composed {

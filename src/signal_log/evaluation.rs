@@ -2,20 +2,15 @@
 //!
 //! Every event becomes a record, so this one borrows its texts, and the event is not built as a value first.
 
-use serde_json::value::RawValue;
-use serde_json::value::to_raw_value;
-use sha2::Digest as _;
-use sha2::Sha256;
+use serde_json::value::{RawValue, to_raw_value};
+use sha2::{Digest as _, Sha256};
 
-use super::Body;
-use super::EvaluationRecord;
-use super::Text;
 use super::redact::Redactor;
+use super::{Body, EvaluationRecord, Text};
 use crate::config::LogEvents;
 use crate::event::Event;
 use crate::signal::hex;
-use crate::verdict::Outcome;
-use crate::verdict::Verdict;
+use crate::verdict::{Outcome, Verdict};
 
 /// An evaluated event, on its way into the log.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +21,10 @@ pub struct Evaluation<'a> {
     pub verdict: &'a Verdict,
     /// How many bindings of the trigger had a `when` that did not hold.
     pub skipped: usize,
+    /// The digest of the policy that judged; empty where it came from no file.
+    pub policy: &'a str,
+    /// What else is to be known of it.
+    pub note: Option<&'a str>,
 }
 
 impl Evaluation<'_> {
@@ -47,6 +46,9 @@ impl Evaluation<'_> {
         let reports = redactor.reports(reports.filter(|r| r.outcome != Outcome::Skipped));
         serde_json::to_vec(&Body::Evaluation(Box::new(EvaluationRecord {
             digest: digest.as_str().into(),
+            ahp: Some(env!("CARGO_PKG_VERSION").into()),
+            policy: (!self.policy.is_empty()).then(|| self.policy.into()),
+            note: self.note.map(Into::into),
             event: kept,
             bindings: reports.iter().map(|report| report.to()).collect(),
             skipped: self.skipped as u64,

@@ -2,15 +2,73 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::fs::File;
 use std::io;
-use std::path::Path;
-use std::path::PathBuf;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
 
-/// The names of the files of one log: `signals.jsonl` and what lies beside it.
+use rustix::fs::OFlags;
+
+use super::frame::Frame;
+use super::{Body, Record};
+use crate::machine_key::ProjectKey;
+use crate::regular_file;
+
+/// What the mark at the head of a file says.
+const BEGUN: &str = "ahp log file";
+/// How much of a file is read first for its first line; most fit.
+const FIRST: usize = 4 << 10;
+/// A longer first line is none of ours.
+pub(crate) const LONGEST_HEAD: u64 = 1 << 20;
+/// A file beside the log is no longer than this.
+const MOST_SMALL: u64 = 256 << 20;
+
+/// Where a log lies, and by what its own records are known.
+#[derive(Clone, Debug)]
+pub struct LogPlace {
+    path: PathBuf,
+    base: Option<PathBuf>,
+    key: Option<ProjectKey>,
+}
+
+impl LogPlace {
+    /// A log of this machine, below a directory in which no link is followed.
+    ///
+    /// With a key only files that this machine began count, and answers that it wrote. Without one everything counts.
+    pub const fn new(path: PathBuf, base: Option<PathBuf>, key: Option<ProjectKey>) -> Self {
+        Self { path, base, key }
+    }
+
+    /// The same place, with its records known as those of another log are.
+    #[must_use]
+    pub fn known_as(self, other: &Self) -> Self {
+        Self {
+            key: other.key.clone(),
+            ..self
+        }
+    }
+
+    /// Returns where it lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl<P: AsRef<Path>> From<P> for LogPlace {
+    fn from(path: P) -> Self {
+        Self::new(path.as_ref().to_owned(), None, None)
+    }
+}
+
+/// The files of one log: `signals.jsonl` and what lies beside it.
 #[derive(Clone, Debug)]
 pub(crate) struct LogFiles {
     /// The file that is appended to.
     pub(crate) current: PathBuf,
+    /// Below this no link is followed.
+    base: Option<PathBuf>,
+    /// What tells the records of this machine from others.
+    pub(crate) key: Option<ProjectKey>,
 }
 
 /// One rotated part of a log.
@@ -26,9 +84,71 @@ pub(crate) struct Segment {
 
 impl LogFiles {
     /// Names the files of the log at a path.
-    pub(crate) fn new(path: impl Into<PathBuf>) -> Self {
+    pub(crate) fn new(place: impl Into<LogPlace>) -> Self {
+        let LogPlace { path, base, key } = place.into();
         Self {
-            current: path.into(),
+            current: path,
+            base,
+            key,
+        }
+    }
+
+    /// Returns where the log lies.
+    pub(crate) fn place(&self) -> LogPlace {
+        LogPlace::new(self.current.clone(), self.base.clone(), self.key.clone())
+    }
+
+    /// The same files, of which every record counts.
+    pub(crate) fn whole(&self) -> Self {
+        Self {
+            key: None,
+            ..self.clone()
+        }
+    }
+
+    /// Opens one of the files: a regular file that no link leads to.
+    pub(crate) fn open(&self, path: &Path, flags: OFlags) -> io::Result<File> {
+        regular_file::open(self.base.as_deref(), path, flags)
+    }
+
+    /// Reads one of the small files beside the log.
+    pub(crate) fn read_small(&self, path: &Path) -> io::Result<Vec<u8>> {
+        regular_file::read(self.base.as_deref(), path, MOST_SMALL)
+    }
+
+    /// Puts one of the files beside the log anew.
+    pub(crate) fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        regular_file::replace(self.base.as_deref(), path, bytes)
+    }
+
+    /// Whether this machine began a file that starts with these bytes.
+    pub(crate) fn began(&self, head: &[u8]) -> bool {
+        let Some(key) = &self.key else { return true };
+        let end = memchr::memchr(b'\n', head).unwrap_or(head.len());
+        let frame = head.get(..end).and_then(Frame::read);
+        frame.is_some_and(|frame| {
+            frame
+                .mac
+                .is_some_and(|mac| key.verifies(BEGUN, &[frame.hash], mac))
+        })
+    }
+
+    /// Whether this machine began the file that is written to.
+    pub(crate) fn has_begun(&self, file: &File, length: u64) -> io::Result<bool> {
+        Ok(self.key.is_none() || length == 0 || self.began(&head(file, length)?))
+    }
+
+    /// Returns what the first record of a file carries, given its hash.
+    pub(crate) fn mark(&self, hash: &str) -> Option<String> {
+        let key = self.key.as_ref()?;
+        Some(key.mac(BEGUN, &[hash]))
+    }
+
+    /// Whether a record may be believed: an answer only if this machine wrote it.
+    pub(crate) fn believes<S, E>(&self, record: &Record<S, E>) -> bool {
+        match (&record.body, &self.key) {
+            (Body::Response(answer), Some(key)) => answer.is_by(key),
+            _ => true,
         }
     }
 
@@ -119,6 +239,23 @@ impl LogFiles {
         name.push(suffix);
         self.directory().join(name)
     }
+}
+
+/// Reads the first line of a file that is written to.
+fn head(file: &File, length: u64) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    let mut step = FIRST;
+    while (head.len() as u64) < length.min(LONGEST_HEAD) {
+        let start = head.len();
+        head.resize(start + step, 0);
+        let read = file.read_at(head.get_mut(start..).unwrap_or_default(), start as u64)?;
+        head.truncate(start + read);
+        if read == 0 || memchr::memchr(b'\n', &head).is_some() {
+            break;
+        }
+        step = step.saturating_mul(4);
+    }
+    Ok(head)
 }
 
 #[cfg(test)]

@@ -3,22 +3,19 @@
 use std::fs;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt as _;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::PathBuf;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 
-use super::Links;
-use super::LogError;
-use super::Reader;
-use super::Record;
+use rustix::fs::OFlags;
+
 use super::backward::Backward;
-use super::frame;
+use super::files::LogFiles;
 use super::frame::Frame;
+use super::{Links, LogError, LogPlace, Reader, Record, frame};
 
 /// The lines that come to a log from now on. It is asked, and does not wait.
 #[derive(Debug)]
 pub struct Follow {
-    path: PathBuf,
+    files: LogFiles,
     open: Option<Open>,
     last_seq: u64,
     /// The chain up to the last record that was given.
@@ -37,16 +34,16 @@ impl Follow {
     ///
     /// # Errors
     /// A file that cannot be read.
-    pub fn new(path: impl Into<PathBuf>) -> Result<Self, LogError> {
+    pub fn new(place: impl Into<LogPlace>) -> Result<Self, LogError> {
         let mut follow = Self {
-            path: path.into(),
+            files: LogFiles::new(place),
             open: None,
             last_seq: 0,
             links: Links::default(),
         };
         follow.reopen()?;
         if let Some(open) = &mut follow.open {
-            let error = |error| LogError::io("read", &follow.path, error);
+            let error = |error| LogError::io("read", &follow.files.current, error);
             let length = open.file.metadata().map_err(error)?.len();
             let mut lines = Backward::new(&open.file, length);
             while let Some(line) = lines.next_line().map_err(error)? {
@@ -85,7 +82,7 @@ impl Follow {
     /// A file that cannot be read.
     pub fn news(&mut self) -> Result<Vec<Vec<u8>>, LogError> {
         let mut lines = self.read_on()?;
-        let now = fs::metadata(&self.path).ok();
+        let now = fs::symlink_metadata(&self.files.current).ok();
         let is_same = match (&now, &self.open) {
             (Some(now), Some(open)) => now.ino() == open.inode && now.len() >= open.offset,
             (None, _) => true,
@@ -94,12 +91,12 @@ impl Follow {
         if !is_same {
             // Rotated, more than once perhaps: what lies between is read from the rotated parts.
             let before = self.last_seq;
-            let reader = Reader::open(&self.path)?;
+            let reader = Reader::of(self.files.clone())?;
             let between = reader.segments().iter().map(|s| s.first_seq);
             if let Some(first) = between.filter(|first| *first > before).min() {
                 let mut blocks = reader.blocks(Some(first));
                 while let Some(block) = blocks.next_block()? {
-                    if block.part != self.path {
+                    if block.part != self.files.current {
                         let new = block.bytes.split(|b| *b == b'\n');
                         lines.extend(new.filter(|l| !l.is_empty()).map(<[u8]>::to_vec));
                     }
@@ -115,11 +112,11 @@ impl Follow {
     }
 
     fn reopen(&mut self) -> Result<(), LogError> {
-        self.open = match File::open(&self.path) {
+        self.open = match self.files.open(&self.files.current, OFlags::RDONLY) {
             Ok(file) => {
                 let metadata = file
                     .metadata()
-                    .map_err(|error| LogError::io("read", &self.path, error))?;
+                    .map_err(|error| LogError::io("read", &self.files.current, error))?;
                 Some(Open {
                     file,
                     inode: metadata.ino(),
@@ -127,7 +124,7 @@ impl Follow {
                 })
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(LogError::io("open", &self.path, error)),
+            Err(error) => return Err(LogError::io("open", &self.files.current, error)),
         };
         Ok(())
     }
@@ -137,7 +134,7 @@ impl Follow {
         let Some(open) = &mut self.open else {
             return Ok(Vec::new());
         };
-        let error = |error| LogError::io("read", &self.path, error);
+        let error = |error| LogError::io("read", &self.files.current, error);
         let length = open.file.metadata().map_err(error)?.len();
         let size = usize::try_from(length.saturating_sub(open.offset)).unwrap_or(usize::MAX);
         let mut bytes = vec![0; size];

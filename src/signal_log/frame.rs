@@ -1,7 +1,6 @@
 //! Frame: the fixed outside of a line, which the writer and `verify` read without parsing JSON.
 
-use sha2::Digest as _;
-use sha2::Sha256;
+use sha2::{Digest as _, Sha256};
 
 use crate::signal::hex;
 
@@ -11,12 +10,14 @@ pub(crate) const NO_HASH: &str = "0000000000000000000000000000000000000000000000
 const HEAD: &[u8] = b"{\"seq\":";
 const PREV: &[u8] = b",\"prev\":\"";
 const HASH: &[u8] = b"\",\"hash\":\"";
+const MAC: &[u8] = b"\",\"mac\":\"";
 const END: &[u8] = b"\"}";
 const DIGITS: usize = 64;
 /// The length of `"hash":"…"}` with what stands before it up to the end of `prev`'s value.
 const TAIL: usize = HASH.len() + DIGITS + END.len();
 
-/// What stands at fixed places of a line: `{"seq":N,"timestamp":"…","kind":"…",…,"prev":"…","hash":"…"}`.
+/// What stands at fixed places of a line: `{"seq":N,"timestamp":"…","kind":"…",…,"prev":"…","hash":"…"}`; in the first one of a
+/// file `,"mac":"…"` follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Frame<'a> {
     /// The record's number.
@@ -29,6 +30,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) prev: &'a str,
     /// The hash of this one.
     pub(crate) hash: &'a str,
+    /// By what the machine that began the file knows it.
+    pub(crate) mac: Option<&'a str>,
 }
 
 impl<'a> Frame<'a> {
@@ -38,7 +41,14 @@ impl<'a> Frame<'a> {
         let (timestamp, rest) = split_member(rest, b"\"timestamp\":\"")?;
         let (kind, _) = split_member(rest.strip_prefix(b",")?, b"\"kind\":\"")?;
         let rest = line.strip_suffix(END)?;
-        let (rest, hash) = rest.split_at_checked(rest.len().checked_sub(DIGITS)?)?;
+        let (rest, last) = rest.split_at_checked(rest.len().checked_sub(DIGITS)?)?;
+        let (rest, hash, mac) = match rest.strip_suffix(MAC) {
+            Some(rest) => {
+                let (rest, hash) = rest.split_at_checked(rest.len().checked_sub(DIGITS)?)?;
+                (rest, hash, Some(digits(last)?))
+            }
+            None => (rest, last, None),
+        };
         let rest = rest.strip_suffix(HASH)?;
         let (rest, prev) = rest.split_at_checked(rest.len().checked_sub(DIGITS)?)?;
         rest.strip_suffix(PREV)?;
@@ -48,13 +58,15 @@ impl<'a> Frame<'a> {
             kind,
             prev: digits(prev)?,
             hash: digits(hash)?,
+            mac,
         })
     }
 
     /// Whether the line's hash is the hash of the line.
     pub(crate) fn is_intact(&self, line: &[u8]) -> bool {
+        let mac = self.mac.map_or(0, |mac| MAC.len() + mac.len());
         line.len()
-            .checked_sub(TAIL)
+            .checked_sub(TAIL + mac)
             .and_then(|end| line.get(..end))
             .is_some_and(|head| hash_of(head) == self.hash)
     }
@@ -111,8 +123,9 @@ pub(crate) fn read_seq(line: &[u8]) -> Option<u64> {
 fn split_seq(line: &[u8]) -> Option<(u64, &[u8])> {
     let rest = line.strip_prefix(HEAD)?;
     let (digits, rest) = rest.split_at_checked(rest.iter().position(|b| !b.is_ascii_digit())?)?;
-    let seq = std::str::from_utf8(digits).ok()?.parse().ok()?;
-    Some((seq, rest.strip_prefix(b",")?))
+    let seq: u64 = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    // No log grows so long; one that says so was made to have the next number overflow.
+    (seq < 1 << 53).then_some((seq, rest.strip_prefix(b",")?))
 }
 
 /// Splits a text behind a member whose value has nothing escaped in it.
@@ -134,6 +147,18 @@ pub(crate) fn close_line(line: &mut Vec<u8>, start: usize, prev: &str) -> String
     line.extend_from_slice(END);
     line.push(b'\n');
     hash
+}
+
+/// Adds the mark of a file's first record to the first of some finished lines.
+pub(crate) fn mark_first(lines: &mut Vec<u8>, mark: impl FnOnce(&str) -> Option<String>) {
+    let Some(end) = memchr::memchr(b'\n', lines) else {
+        return;
+    };
+    let frame = lines.get(..end).and_then(Frame::read);
+    if let Some(mac) = frame.and_then(|frame| mark(frame.hash)) {
+        let at = end - END.len();
+        lines.splice(at..at, [MAC, mac.as_bytes()].concat());
+    }
 }
 
 /// Hashes a line, given up to the last digit of `prev`.

@@ -7,17 +7,11 @@
 use std::collections::VecDeque;
 use std::io;
 use std::mem;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::PoisonError;
-use std::task::Context;
-use std::task::Poll;
-use std::task::Waker;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
 
 use super::Appended;
-use super::writer::Request;
-use super::writer::Written;
+use super::writer::{Request, Written};
 
 /// How many appends are written together at most, so that the first does not wait for long.
 const MOST: usize = 1024;
@@ -28,13 +22,13 @@ pub(super) struct Group(Mutex<Waiting>);
 
 #[derive(Debug, Default)]
 struct Waiting {
-    requests: VecDeque<(Request, Arc<Slot>)>,
+    requests: VecDeque<(Request, Arc<Mailbox>)>,
     is_led: bool,
 }
 
 /// Where a member hears what is next.
 #[derive(Debug)]
-struct Slot(Mutex<Turn>);
+struct Mailbox(Mutex<Turn>);
 
 /// What is next for a member.
 #[derive(Debug)]
@@ -60,13 +54,13 @@ pub(super) enum Outcome {
 #[derive(Debug)]
 pub(super) struct Member<'a> {
     group: &'a Group,
-    slot: Arc<Slot>,
+    mailbox: Arc<Mailbox>,
     leads: bool,
 }
 
 /// The appends that are written together; those that are not told of by the end have failed.
 #[derive(Debug)]
-pub(super) struct Batch(Vec<(Request, Arc<Slot>)>);
+pub(super) struct Batch(Vec<(Request, Arc<Mailbox>)>);
 
 impl Group {
     /// Adds an append.
@@ -77,11 +71,11 @@ impl Group {
         } else {
             Turn::Lead
         };
-        let slot = Arc::new(Slot(Mutex::new(turn)));
-        waiting.requests.push_back((request, slot.clone()));
+        let mailbox = Arc::new(Mailbox(Mutex::new(turn)));
+        waiting.requests.push_back((request, mailbox.clone()));
         Member {
             group: self,
-            slot,
+            mailbox,
             leads: false,
         }
     }
@@ -91,7 +85,7 @@ impl Group {
     }
 }
 
-impl Slot {
+impl Mailbox {
     fn turn(&self) -> MutexGuard<'_, Turn> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -107,7 +101,7 @@ impl Slot {
 impl Member<'_> {
     /// Waits for what became of the append; none where this one is to write, for itself and all others.
     pub(super) fn poll(&mut self, context: &Context<'_>) -> Poll<Option<Outcome>> {
-        let mut turn = self.slot.turn();
+        let mut turn = self.mailbox.turn();
         match mem::replace(&mut *turn, Turn::Heard) {
             Turn::Lead => {
                 self.leads = true;
@@ -132,15 +126,15 @@ impl Member<'_> {
 
 impl Drop for Member<'_> {
     fn drop(&mut self) {
-        if matches!(*self.slot.turn(), Turn::Heard) && !self.leads {
+        if matches!(*self.mailbox.turn(), Turn::Heard) && !self.leads {
             return;
         }
         let mut waiting = self.group.waiting();
         waiting
             .requests
-            .retain(|(_, slot)| !Arc::ptr_eq(slot, &self.slot));
+            .retain(|(_, mailbox)| !Arc::ptr_eq(mailbox, &self.mailbox));
         // The lead may have come after this one had given up.
-        if self.leads || matches!(*self.slot.turn(), Turn::Lead) {
+        if self.leads || matches!(*self.mailbox.turn(), Turn::Lead) {
             match waiting.requests.front() {
                 Some((_, next)) => next.set(Turn::Lead),
                 None => waiting.is_led = false,
@@ -157,8 +151,8 @@ impl Batch {
 
     /// Tells each what was written of it.
     pub(super) fn tell(mut self, written: Written) {
-        for ((_, slot), appended) in mem::take(&mut self.0).into_iter().zip(written.appended) {
-            slot.set(Turn::Told(match &written.saved {
+        for ((_, mailbox), appended) in mem::take(&mut self.0).into_iter().zip(written.appended) {
+            mailbox.set(Turn::Told(match &written.saved {
                 Ok(()) => Outcome::Written(appended),
                 Err(error) => Outcome::Unsaved(io::Error::new(error.kind(), error.to_string())),
             }));
@@ -168,8 +162,8 @@ impl Batch {
 
 impl Drop for Batch {
     fn drop(&mut self) {
-        for (request, slot) in mem::take(&mut self.0) {
-            slot.set(Turn::Told(Outcome::Failed(request)));
+        for (request, mailbox) in mem::take(&mut self.0) {
+            mailbox.set(Turn::Told(Outcome::Failed(request)));
         }
     }
 }

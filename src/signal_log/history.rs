@@ -3,46 +3,58 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::OnceLock;
-use std::sync::PoisonError;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use chrono::DateTime;
-use chrono::Utc;
-use serde::Deserialize;
-use serde::Serialize;
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::Line;
-use super::LogError;
-use super::Reader;
-use super::Record;
-use super::chain;
-use super::chain::Key;
-use super::chain::State;
+use super::chain::{Key, State};
 use super::files::LogFiles;
 use super::index::Snapshot;
+use super::{Line, LogError, LogPlace, Reader, Record, chain};
 use crate::event::Trigger;
-use crate::signal::Action;
-use crate::signal::Intensity;
+use crate::signal::{Action, Intensity};
 
-/// What one binding has found for one issue (or session) since it last accepted.
+/// What one binding has found for one issue (or session) and what stands of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chain {
-    /// The id of the first signal of the open chain.
-    pub correlation_id: Option<Uuid>,
-    /// How many evaluations in a row gave signals.
-    pub violations: u32,
-    /// When the first of them was.
-    pub since: Option<DateTime<Utc>>,
-    /// The strongest intensity that the last of them gave.
-    pub last: Option<Intensity>,
+    /// The findings that were not repaired, oldest first.
+    pub standing: Vec<Standing>,
     /// The answers that still hold.
     pub waivers: Vec<Waiver>,
-    /// The signals of the open chain that nobody has answered, oldest first.
+    /// The signals of it that nobody has answered, oldest first.
     pub open: Vec<OpenSignal>,
+}
+
+impl Chain {
+    /// Returns a finding, by its identity, where it stands.
+    pub fn find(&self, identity: &str) -> Option<&Standing> {
+        self.standing.iter().find(|s| s.identity == identity)
+    }
+
+    /// Returns in how many evaluations a finding was found since it began to stand.
+    pub fn violations(&self, identity: &str) -> u32 {
+        self.find(identity).map_or(0, |found| found.violations)
+    }
+}
+
+/// A finding that was not repaired.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Standing {
+    /// The digest of its rule and object.
+    pub identity: String,
+    /// The digest of what the event acted on in which it was found last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<String>,
+    /// The id of its first signal.
+    pub correlation_id: Uuid,
+    /// In how many evaluations it was found.
+    pub violations: u32,
+    /// When it was found first.
+    pub since: DateTime<Utc>,
+    /// The strongest intensity that the last of them gave.
+    pub last: Intensity,
 }
 
 /// A signal that nobody has answered yet.
@@ -54,6 +66,11 @@ pub struct OpenSignal {
     pub intensity: Intensity,
     /// What was found.
     pub fingerprint: String,
+    /// The digest of its rule and object.
+    pub identity: String,
+    /// The digest of what the event acted on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<String>,
 }
 
 /// An answer that changes what the same finding leads to next time.
@@ -65,13 +82,16 @@ pub struct Waiver {
     pub action: Action,
     /// The signal that was answered.
     pub signal_id: Uuid,
+    /// The digest of what the event acted on in which it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<String>,
 }
 
 /// What may be asked of past signals. An error to read them is answered with nothing known, and said once.
 ///
 /// The subject is the issue, else the session, else the empty text: an event of neither counts for the project.
 pub trait History: fmt::Debug + Send + Sync {
-    /// Returns what a binding has found for an issue (or session) at a trigger since it last accepted.
+    /// Returns what a binding has found for an issue (or session) at a trigger, and what stands of it.
     fn chain(&self, trigger: Trigger, binding: &str, subject: &str) -> Chain;
 
     /// Returns how often in a row a session's stop was blocked.
@@ -135,9 +155,9 @@ pub struct LogHistory {
 
 impl LogHistory {
     /// Makes the history of the log at a path.
-    pub fn new(path: impl Into<PathBuf>) -> Self {
+    pub fn new(place: impl Into<LogPlace>) -> Self {
         Self {
-            files: LogFiles::new(path),
+            files: LogFiles::new(place),
             snapshot: Mutex::new(None),
             error: OnceLock::new(),
         }
@@ -166,7 +186,7 @@ impl Lookup for LogHistory {
     }
 
     fn records_of(&self, subject: &str) -> Vec<Record> {
-        let found = Reader::open(&self.files.current).and_then(|reader| {
+        let found = Reader::of(self.files.clone()).and_then(|reader| {
             let mut records = Vec::new();
             // As JSON writes it, so that lines without it need not be parsed.
             let quoted = serde_json::to_string(subject)?;
@@ -174,6 +194,7 @@ impl Lookup for LogHistory {
                 if memchr::memmem::find(line, quoted.as_bytes()).is_some()
                     && Line::of(frame, line).is_ok_and(|line| line.is_of(subject))
                     && let Ok(record) = Record::of(frame, line)
+                    && reader.believes(&record)
                 {
                     records.push(record);
                 }

@@ -4,34 +4,26 @@
 //! state that says anything, sorted by key:
 //!
 //! ```text
-//! ahp-index 2 <first record of the part> <offset in the part> <hash of the record before that place>
+//! ahp-index 4 <first record of the part> <offset in the part> <hash of the record before that place>
 //! <key> <state as JSON>
 //! ```
 //!
 //! It holds for a log only where the part has that record at that place. What lies behind is read each time, and the
 //! index is written anew when that has become more than a few hundred records.
 
-use std::collections::BTreeMap;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
-use std::fs::File;
 use std::io;
-use std::io::Write as _;
-use std::os::unix::fs::FileExt as _;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 
-use super::Line;
-use super::LogError;
+use sha2::{Digest as _, Sha256};
+
 use super::blocks::lines;
-use super::chain;
-use super::chain::Key;
-use super::chain::State;
-use super::chain::Step;
+use super::chain::{Key, State, Step};
 use super::files::LogFiles;
-use super::frame;
-use super::frame::Frame;
-use super::frame::Links;
+use super::frame::{Frame, Links};
 use super::reader::Reader;
+use super::{Line, LogError, chain, frame};
 use crate::signal::hex;
 
 /// How many bytes behind the index are read again and again before it is written anew.
@@ -45,7 +37,7 @@ pub(super) struct Snapshot {
     /// What the records behind the index have changed.
     changed: HashMap<Key, State>,
     /// Which file was read, and how long it was.
-    stamp: Option<Stamp>,
+    stamp: Option<LogFileState>,
     /// Where the index ends and where the records behind it do.
     indexed: Option<Place>,
     end: Option<Place>,
@@ -55,13 +47,13 @@ pub(super) struct Snapshot {
 
 /// A file and its length: as long as they are the same, so are all answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stamp {
+struct LogFileState {
     device: u64,
     inode: u64,
     length: u64,
 }
 
-impl Stamp {
+impl LogFileState {
     fn of(metadata: &fs::Metadata) -> Self {
         Self {
             device: metadata.dev(),
@@ -85,7 +77,9 @@ struct Place {
 impl Snapshot {
     /// Brings the states up to what the log is now.
     pub(super) fn renewed(old: Option<Self>, files: &LogFiles) -> Result<Self, LogError> {
-        let stamp = fs::metadata(&files.current).ok().map(|m| Stamp::of(&m));
+        let stamp = fs::symlink_metadata(&files.current)
+            .ok()
+            .map(|m| LogFileState::of(&m));
         if let Some(mut old) = old {
             if old.stamp == stamp {
                 return Ok(old);
@@ -94,7 +88,7 @@ impl Snapshot {
             if let Some(end) = old.end.clone()
                 && !is_worth_it(old.indexed.as_ref(), &end)
             {
-                let reader = Reader::open(&files.current)?;
+                let reader = Reader::of(files.clone())?;
                 if reader.current_first_seq() == Some(end.first_seq) && holds(&end, &reader) {
                     old.end = old.read_behind(&reader, Some(&end))?;
                     old.stamp = stamp;
@@ -109,7 +103,7 @@ impl Snapshot {
 
     /// Reads the states of a log; renews the index where it is worth it.
     fn load(files: &LogFiles) -> Result<Self, LogError> {
-        let reader = Reader::open(&files.current)?;
+        let reader = Reader::of(files.clone())?;
         if reader.is_empty() {
             return Ok(Self::default());
         }
@@ -156,7 +150,7 @@ impl Snapshot {
                 .map_err(|source| LogError::io("read", "signals.jsonl", source))?;
             let mut end = place.clone();
             self.links = Links::behind(end.seq, &end.hash);
-            self.take_lines(&bytes, &mut end);
+            self.take_lines(reader, &bytes, &mut end);
             return Ok(Some(end));
         }
         let mut end: Option<Place> = None;
@@ -178,13 +172,13 @@ impl Snapshot {
             let known = usize::try_from(start.saturating_sub(block.offset)).unwrap_or(usize::MAX);
             let news = block.bytes.get(known..).unwrap_or_default();
             end.offset = block.offset + (block.bytes.len() - news.len()) as u64;
-            self.take_lines(news, end);
+            self.take_lines(reader, news, end);
         }
         Ok(end)
     }
 
     /// Takes what lines do; the end moves behind the last whole one.
-    fn take_lines(&mut self, bytes: &[u8], end: &mut Place) {
+    fn take_lines(&mut self, reader: &Reader, bytes: &[u8], end: &mut Place) {
         for line in lines(bytes) {
             let Some(content) = line.strip_suffix(b"\n") else {
                 return;
@@ -197,7 +191,10 @@ impl Snapshot {
             let is_chained = self.links.admit(&frame);
             end.seq = frame.seq;
             frame.hash.clone_into(&mut end.hash);
-            if is_chained && let Ok(record) = Line::of(&frame, content) {
+            if is_chained
+                && let Ok(record) = Line::of(&frame, content)
+                && reader.believes(&record)
+            {
                 chain::steps(&record, |key, step| self.apply(key, &step));
             }
         }
@@ -246,11 +243,7 @@ impl Snapshot {
             .iter()
             .map(|(key, state)| (hex(&key.0), state))
             .collect();
-        let mut bytes = format!(
-            "{HEAD}{} {} {} {}\n",
-            end.first_seq, end.offset, end.seq, end.hash
-        )
-        .into_bytes();
+        let mut bytes = Vec::new();
         let mut changed = changed.into_iter().peekable();
         let put = |bytes: &mut Vec<u8>, key: &str, state: &State| {
             if !state.is_empty() {
@@ -274,40 +267,46 @@ impl Snapshot {
         for (new, state) in changed {
             put(&mut bytes, &new, state);
         }
-        let index = files.index();
-        let mut unfinished = index.clone().into_os_string();
-        unfinished.push(format!(".{}.tmp", std::process::id()));
-        let mut file = File::create(&unfinished)?;
-        let done = file
-            .write_all(&bytes)
-            .and_then(|()| file.sync_data())
-            .and_then(|()| fs::rename(&unfinished, index));
-        if done.is_err() {
-            fs::remove_file(&unfinished).ok();
-        }
-        done
+        let head = head(files, end, &bytes);
+        files.replace(&files.index(), &[head.as_bytes(), &bytes].concat())
     }
 }
 
-const HEAD: &str = "ahp-index 3 ";
+/// Returns the first line of an index, which says what it holds, and by what this machine knows it as its own.
+fn head(files: &LogFiles, end: &Place, states: &[u8]) -> String {
+    let Place {
+        first_seq,
+        offset,
+        seq,
+        hash,
+    } = end;
+    let said = format!("{first_seq} {offset} {seq} {hash}");
+    let mac = files.key.as_ref().map_or_else(String::new, |key| {
+        let states = hex(&Sha256::digest(states));
+        key.mac("ahp log index", &[&said, &states])
+    });
+    format!("{HEAD}{said} {mac}\n")
+}
+
+const HEAD: &str = "ahp-index 4 ";
 
 fn read_index(files: &LogFiles) -> Option<(Place, Vec<u8>)> {
-    let mut bytes = fs::read(files.index()).ok()?;
+    let mut bytes = files.read_small(&files.index()).ok()?;
     let newline = memchr::memchr(b'\n', &bytes)?;
     let states = bytes.split_off(newline + 1);
     // Cut short by a crash of the machine.
     if states.last().is_some_and(|b| *b != b'\n') {
         return None;
     }
-    let head = std::str::from_utf8(&bytes).ok()?;
-    let mut fields = head.trim_end().strip_prefix(HEAD)?.split(' ');
+    let text = std::str::from_utf8(&bytes).ok()?;
+    let mut fields = text.trim_end().strip_prefix(HEAD)?.split(' ');
     let place = Place {
         first_seq: fields.next()?.parse().ok()?,
         offset: fields.next()?.parse().ok()?,
         seq: fields.next()?.parse().ok()?,
         hash: fields.next()?.to_owned(),
     };
-    Some((place, states))
+    (head(files, &place, &states) == text).then_some((place, states))
 }
 
 /// Whether the log has the record that the index ends with, where it says.

@@ -1,21 +1,14 @@
 //! Inferred responses: what an agent answered by what it did next, without saying it.
 
-use chrono::DateTime;
-use chrono::Utc;
+use chrono::{DateTime, Utc};
 use serde_json::Map;
 
-use super::Body;
-use super::History;
-use super::ResponseRecord;
+use super::{Body, History, ResponseRecord};
 use crate::event::Event;
-use crate::signal::Action;
-use crate::signal::Actor;
-use crate::signal::Intensity;
-use crate::signal::Response;
-use crate::verdict::Outcome;
-use crate::verdict::Verdict;
+use crate::signal::{Action, Actor, Intensity, Response, digest};
+use crate::verdict::{Outcome, Verdict};
 
-/// Concludes from a verdict how the open signals of its bindings were answered; to be logged with the verdict.
+/// Concludes from a verdict how the open signals of its bindings for the same object were answered; to be logged with the verdict.
 ///
 /// | open signal | its finding is gone | its finding is still there |
 /// |---|---|---|
@@ -31,29 +24,33 @@ pub fn inferred_responses(
     now: DateTime<Utc>,
 ) -> Vec<Body> {
     let subject = event.subject().unwrap_or_default();
+    let object = event.object();
+    let judged = object.as_ref().map(|object| digest([object]));
     let mut bodies = Vec::new();
     for report in &verdict.bindings {
         if !matches!(report.outcome, Outcome::Accepted | Outcome::Signalled) {
             continue;
         }
-        let chain = history.chain(event.trigger, &report.id, subject);
+        let mut chain = history.chain(event.trigger, &report.id, subject);
+        chain.open.retain(|open| open.object == judged);
         if chain.open.is_empty() {
             continue;
         }
-        let signalled = verdict
+        let found: Vec<String> = verdict
             .signals
             .iter()
             .filter(|s| s.origin.binding == report.id)
-            .map(crate::signal::Signal::finding);
+            .map(|s| s.identity(object.as_deref()))
+            .collect();
         let waived = chain
             .waivers
             .iter()
-            .filter(|w| report.waived.contains(&w.signal_id))
-            .map(|w| w.fingerprint.clone());
-        let found: Vec<String> = signalled.chain(waived).collect();
+            .filter(|w| report.waived.contains(&w.signal_id));
+        let waived: Vec<&str> = waived.map(|w| w.fingerprint.as_str()).collect();
         let was_stopped = history.stopped(event.trigger, subject) > 0;
         for open in chain.open {
-            let is_gone = !found.contains(&open.fingerprint);
+            let is_gone =
+                !found.contains(&open.identity) && !waived.contains(&open.fingerprint.as_str());
             let action = match open.intensity {
                 Intensity::Block if is_gone => Action::RetryAfterFix,
                 Intensity::Control => Action::AcceptModification,
@@ -76,6 +73,7 @@ pub fn inferred_responses(
                 subject: event.subject().map(str::to_owned),
                 fingerprint: Some(open.fingerprint),
                 refused: None,
+                mac: None,
             })));
         }
     }

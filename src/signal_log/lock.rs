@@ -1,15 +1,13 @@
 //! Lock: one writer at a time, and the anchor: what the last writer wrote last.
 
 use std::fs;
-use std::fs::File;
-use std::fs::OpenOptions;
-use std::fs::TryLockError;
+use std::fs::{File, TryLockError};
 use std::io;
-use std::os::unix::fs::FileExt as _;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::PathBuf;
-use std::time::Duration;
-use std::time::Instant;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::fs::OFlags;
 
 use super::LogError;
 use super::files::LogFiles;
@@ -85,7 +83,7 @@ pub(super) fn refused(error: TryLockError, path: PathBuf) -> LogError {
 
 /// Reads the anchor of a log without taking its lock.
 pub(crate) fn read_anchor(files: &LogFiles) -> Option<Anchor> {
-    parse(&fs::read(files.lock()).ok()?)
+    parse(&files.read_small(&files.lock()).ok()?)
 }
 
 fn parse(bytes: &[u8]) -> Option<Anchor> {
@@ -97,15 +95,8 @@ fn parse(bytes: &[u8]) -> Option<Anchor> {
     })
 }
 
-fn open(files: &LogFiles, path: &PathBuf) -> Result<File, LogError> {
-    let open = || {
-        OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
-    };
+fn open(files: &LogFiles, path: &Path) -> Result<File, LogError> {
+    let open = || files.open(path, OFlags::RDWR | OFlags::CREATE);
     match open() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             fs::create_dir_all(files.directory())
@@ -117,8 +108,8 @@ fn open(files: &LogFiles, path: &PathBuf) -> Result<File, LogError> {
     .map_err(|source| LogError::io("open", path, source))
 }
 
-fn is_still_there(file: &File, path: &PathBuf) -> bool {
-    match (file.metadata(), fs::metadata(path)) {
+fn is_still_there(file: &File, path: &Path) -> bool {
+    match (file.metadata(), fs::symlink_metadata(path)) {
         (Ok(held), Ok(named)) => held.ino() == named.ino() && held.dev() == named.dev(),
         _ => false,
     }

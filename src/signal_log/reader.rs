@@ -6,23 +6,15 @@ use std::io;
 use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt as _;
-use std::path::Path;
 use std::path::PathBuf;
 
-use super::Line;
-use super::Links;
-use super::LogError;
-use super::Record;
+use rustix::fs::OFlags;
+
 use super::backward::Backward;
-use super::blocks::Blocks;
-use super::blocks::Part;
-use super::blocks::bare_lines;
-use super::blocks::lines;
-use super::blocks::open_segment;
-use super::files::LogFiles;
-use super::files::Segment;
-use super::frame;
-use super::frame::Frame;
+use super::blocks::{Blocks, Part, bare_lines, lines, open_segment};
+use super::files::{LogFiles, Segment};
+use super::frame::{Frame, NO_HASH};
+use super::{Line, Links, LogError, LogPlace, Record, frame};
 
 /// Reads a log as it is at one moment; others may write and rotate it meanwhile.
 #[derive(Debug)]
@@ -30,6 +22,8 @@ pub struct Reader {
     files: LogFiles,
     segments: Vec<Segment>,
     current: Option<(File, u64)>,
+    /// Whether another machine began the current file, which therefore says nothing.
+    is_foreign: bool,
 }
 
 /// A line that could not be read.
@@ -45,22 +39,19 @@ pub struct BadLine {
 }
 
 impl Reader {
-    /// Opens the log at a path; one that is not there has no records.
+    /// Opens the log at a place; one that is not there has no records. What another machine wrote is left out.
     ///
     /// # Errors
-    /// A file that cannot be opened.
-    pub fn open(path: impl Into<PathBuf>) -> Result<Self, LogError> {
-        let files = LogFiles::new(path);
+    /// A file that cannot be opened, or is not a regular one.
+    pub fn open(place: impl Into<LogPlace>) -> Result<Self, LogError> {
+        Self::of(LogFiles::new(place))
+    }
+
+    pub(super) fn of(files: LogFiles) -> Result<Self, LogError> {
         // The current file first: if it is rotated now, it is still held here and left out below.
-        let current = match File::open(&files.current) {
+        let current = match files.open(&files.current, OFlags::RDONLY) {
             Ok(file) => {
-                let length = file.metadata().and_then(|m| {
-                    if m.is_dir() {
-                        Err(io::ErrorKind::IsADirectory.into())
-                    } else {
-                        Ok(m.len())
-                    }
-                });
+                let length = file.metadata().map(|m| m.len());
                 let length = length.map_err(|e| LogError::io("read", &files.current, e))?;
                 Some((file, length))
             }
@@ -73,11 +64,38 @@ impl Reader {
         if let Some(first) = current.as_ref().and_then(|(file, _)| first_seq(file)) {
             segments.retain(|s| s.first_seq < first);
         }
+        let begun = current
+            .as_ref()
+            .map_or(Ok(true), |(file, length)| files.has_begun(file, *length));
+        let is_foreign = !begun.map_err(|e| LogError::io("read", &files.current, e))?;
         Ok(Self {
             files,
             segments,
-            current,
+            current: current.filter(|_| !is_foreign),
+            is_foreign,
         })
+    }
+
+    /// Returns the files that another machine began, or whose beginning is gone: they say nothing.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn foreign(&self) -> Result<Vec<PathBuf>, LogError> {
+        let mut foreign = Vec::new();
+        for segment in &self.segments {
+            let opened = open_segment(&self.files, segment);
+            let opened = opened.map_err(|e| LogError::io("read", &segment.path, e))?;
+            if opened.is_none() && segment.path.exists() {
+                foreign.push(segment.path.clone());
+            }
+        }
+        foreign.extend(self.is_foreign.then(|| self.files.current.clone()));
+        Ok(foreign)
+    }
+
+    /// Whether a record may be believed: an answer only if this machine wrote it.
+    pub(crate) fn believes<S, E>(&self, record: &Record<S, E>) -> bool {
+        self.files.believes(record)
     }
 
     /// Whether there is anything to read.
@@ -145,11 +163,69 @@ impl Reader {
     /// Reads the records, oldest first. A torn last line is left out; another bad one is given as an error.
     pub fn records(&self) -> Records<'_> {
         Records {
-            path: &self.files.current,
+            files: &self.files,
             blocks: self.blocks(None),
             links: Links::default(),
+            skip: 0,
             ready: VecDeque::new(),
         }
+    }
+
+    /// Reads the records behind one that is known by its number and hash, oldest first; all of them where none is known.
+    /// Where the first of them is not chained to the known one, it is given as an error.
+    pub fn records_behind(&self, known: Option<(u64, &str)>) -> Records<'_> {
+        let Some((seq, hash)) = known else {
+            return self.records();
+        };
+        let parts = self.segments.iter().map(|s| s.first_seq);
+        let holding = parts.filter(|first| *first <= seq + 1).max();
+        let in_current = self
+            .current_first_seq()
+            .is_some_and(|first| first <= seq + 1);
+        let from = if in_current { Some(u64::MAX) } else { holding };
+        Records {
+            files: &self.files,
+            blocks: self.blocks(from),
+            links: Links::behind(seq, hash),
+            skip: seq,
+            ready: VecDeque::new(),
+        }
+    }
+
+    /// Returns the number of the oldest record that is still there.
+    pub fn first_seq(&self) -> Option<u64> {
+        let oldest = self.segments.first().map(|segment| segment.first_seq);
+        oldest.or_else(|| self.current_first_seq())
+    }
+
+    /// Returns the number of the newest record that counts.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn last_seq(&self) -> Result<Option<u64>, LogError> {
+        let mut newest = None;
+        self.newest_first(|_, line| {
+            newest = Some(line.seq);
+            ControlFlow::Break(())
+        })?;
+        Ok(newest)
+    }
+
+    /// Returns the hash of a record; none where it is not there any more.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn hash_of(&self, seq: u64) -> Result<Option<String>, LogError> {
+        let mut blocks = self
+            .records_behind(Some((seq.saturating_sub(1), NO_HASH)))
+            .blocks;
+        while let Some(block) = blocks.next_block()? {
+            let mut frames = bare_lines(block.bytes).filter_map(Frame::read);
+            if let Some(found) = frames.find(|frame| frame.seq == seq) {
+                return Ok(Some(found.hash.to_owned()));
+            }
+        }
+        Ok(None)
     }
 
     /// Calls with each record that counts, newest first, until told to stop.
@@ -161,6 +237,13 @@ impl Reader {
         mut give: impl FnMut(&[u8], Line<'_>) -> ControlFlow<()>,
     ) -> Result<(), LogError> {
         let mut batch = Batch::default();
+        let mut give = |bytes: &[u8], line: Line<'_>| {
+            if self.believes(&line) {
+                give(bytes, line)
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
         if let Some((file, length)) = &self.current {
             let mut lines = Backward::new(file, *length);
             while let Some(line) = lines
@@ -249,9 +332,11 @@ fn first_seq(file: &File) -> Option<u64> {
 
 /// The records of a log, oldest first.
 pub struct Records<'r> {
-    path: &'r Path,
+    files: &'r LogFiles,
     blocks: Blocks<'r>,
     links: Links,
+    /// Records up to this one are passed over.
+    skip: u64,
     ready: VecDeque<Result<Record, BadLine>>,
 }
 
@@ -274,7 +359,7 @@ impl Iterator for Records<'_> {
                 Err(error) => {
                     self.blocks.stop();
                     return Some(Err(BadLine {
-                        path: self.path.to_owned(),
+                        path: self.files.current.clone(),
                         line: 0,
                         reason: error.to_string(),
                     }));
@@ -282,8 +367,19 @@ impl Iterator for Records<'_> {
             };
             for (number, line) in (block.line..).zip(lines(block.bytes)) {
                 let bytes = line.strip_suffix(b"\n");
+                let seq = frame::read_seq(line);
+                if seq.is_some_and(|seq| seq <= self.skip) {
+                    continue;
+                }
                 match self.links.read(bytes.unwrap_or(line)) {
-                    Ok(record) => self.ready.push_back(Ok(record)),
+                    Ok(record) if self.files.believes(&record) => {
+                        self.ready.push_back(Ok(record));
+                    }
+                    Ok(record) => self.ready.push_back(Err(BadLine {
+                        path: block.part.to_owned(),
+                        line: number,
+                        reason: format!("record {} is an answer from elsewhere", record.seq),
+                    })),
                     Err(_) if bytes.is_none() => {}
                     Err(error) => self.ready.push_back(Err(BadLine {
                         path: block.part.to_owned(),

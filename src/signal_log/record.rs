@@ -5,26 +5,26 @@
 //! verdict.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::Deref;
 
-use chrono::DateTime;
-use chrono::Utc;
-use serde::Deserialize;
-use serde::Serialize;
+use chrono::{DateTime, Utc};
 use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::frame::Frame;
-use super::frame::Links;
+use super::frame::{Frame, Links};
 use crate::event::Event;
+use crate::machine_key::ProjectKey;
 use crate::secret::marks;
-use crate::signal::Origin;
-use crate::signal::Response;
-use crate::signal::Signal;
-use crate::verdict::BindingReport;
-use crate::verdict::Decision;
-use crate::verdict::Outcome;
-use crate::verdict::Verdict;
+use crate::session::MarkRecord;
+use crate::signal::{Actor, Origin, Response, Signal, digest};
+use crate::verdict::{BindingReport, Decision, Outcome, Verdict};
+
+/// What the mark of an answer says.
+const ANSWER: &str = "ahp answer";
+/// How many characters of what broke a rule a record holds: to show it, not to tell it apart.
+const LONGEST_OBJECT: usize = 200;
 
 /// A record as it lies in the log: its texts borrowed, its event passed over.
 pub type Line<'a> = Record<Text<'a>, IgnoredAny>;
@@ -81,6 +81,16 @@ pub struct EvaluationRecord<S = String, E = Value> {
     pub tool: Option<S>,
     /// The first 16 hexadecimal digits of the SHA-256 of the event's JSON.
     pub digest: S,
+    /// The version of `ahp` that judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ahp: Option<S>,
+    /// The digest of the policy in force: the first 16 digits of a SHA-256 over all layers, packs and scripts; with a
+    /// signed bundle `id@version+` before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<S>,
+    /// The digest of what a tool call acts on, where a binding judged it: by this a repair is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<String>,
     /// The event itself, by `settings.log.events`: whole, with secrets cut, or not at all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<E>,
@@ -91,6 +101,9 @@ pub struct EvaluationRecord<S = String, E = Value> {
     pub skipped: u64,
     /// How long the evaluation took, in microseconds.
     pub duration_us: u64,
+    /// What the event did to each mark that it feeds, ends or asks for.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub marks: BTreeMap<String, MarkRecord>,
     /// What else is to be known: an unknown event that passed, a repaired log.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<S>,
@@ -98,6 +111,7 @@ pub struct EvaluationRecord<S = String, E = Value> {
 
 /// One signal, with what is known beside it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(from = "FlatSignal")]
 pub struct SignalRecord {
     /// The signal whole.
     pub signal: Signal,
@@ -106,12 +120,59 @@ pub struct SignalRecord {
     pub origin: Origin,
     /// What was found, apart from the words.
     pub fingerprint: String,
+    /// The identity of the finding, by which it is counted: a digest of the rule and the object. Records of earlier
+    /// versions have none; [`Self::identity`] has one for each.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub identity: String,
+    /// The rule that was broken, else the kind of the signal.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub rule: String,
+    /// What broke it: a command, a path, an item; none where that is the issue or the session itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub object: Option<String>,
     /// The session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// The host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
+}
+
+/// A signal as it is read: a flattened member would have everything beside it read twice.
+#[derive(Deserialize)]
+struct FlatSignal {
+    signal: Signal,
+    binding: String,
+    source: String,
+    #[serde(default, rename = "override")]
+    overridable: bool,
+    fingerprint: String,
+    #[serde(default)]
+    identity: String,
+    #[serde(default)]
+    rule: String,
+    object: Option<String>,
+    session_id: Option<String>,
+    host: Option<String>,
+}
+
+impl From<FlatSignal> for SignalRecord {
+    fn from(flat: FlatSignal) -> Self {
+        Self {
+            signal: flat.signal,
+            origin: Origin {
+                binding: flat.binding,
+                source: flat.source,
+                overridable: flat.overridable,
+            },
+            fingerprint: flat.fingerprint,
+            identity: flat.identity,
+            rule: flat.rule,
+            object: flat.object,
+            session_id: flat.session_id,
+            host: flat.host,
+        }
+    }
 }
 
 /// One answer.
@@ -137,6 +198,55 @@ pub struct ResponseRecord {
     /// Why the answer was refused, where it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
+    /// By what the machine on which it was given knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mac: Option<String>,
+}
+
+impl ResponseRecord {
+    /// Lets it be known as an answer that was given on this machine.
+    pub(super) fn sign(&mut self, key: &ProjectKey) {
+        self.mac = Some(self.with_said(|said| key.mac(ANSWER, said)));
+    }
+
+    /// Whether it was given on this machine.
+    pub(super) fn is_by(&self, key: &ProjectKey) -> bool {
+        let mac = self.mac.as_deref();
+        mac.is_some_and(|mac| self.with_said(|said| key.verifies(ANSWER, said, mac)))
+    }
+
+    /// Calls with all that an answer does.
+    fn with_said<T>(&self, call: impl FnOnce(&[&str]) -> T) -> T {
+        let Response {
+            signal_id,
+            consumed_at,
+            action,
+            details: _,
+            by,
+            inferred,
+        } = &self.response;
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        call(&[
+            &signal_id.to_string(),
+            &consumed_at.to_rfc3339(),
+            action.name(),
+            match by {
+                Actor::Agent => "agent",
+                Actor::Human => "human",
+            },
+            if *inferred { "inferred" } else { "said" },
+            &text(&self.hook),
+            &text(&self.session_id),
+            &text(&self.binding),
+            &text(&self.subject),
+            &text(&self.fingerprint),
+            if self.refused.is_some() {
+                "refused"
+            } else {
+                "taken"
+            },
+        ])
+    }
 }
 
 /// What a writer found amiss before its record: the log says what it could not keep.
@@ -321,19 +431,36 @@ impl<'a, S: From<&'a str>, E> EvaluationRecord<S, E> {
     /// Returns the record of an evaluated event, without the event itself, its digest and what was skipped.
     pub fn of(event: &'a Event, verdict: &'a Verdict) -> Self {
         let selected = |report: &&BindingReport| report.outcome != Outcome::Skipped;
-        let selected = verdict.bindings.iter().filter(selected);
         Self {
             hook: event.trigger.name().into(),
             decision: verdict.decision,
             host: event.host.as_deref().map(S::from),
             session_id: event.session_id.as_deref().map(S::from),
             issue_id: event.issue_id.as_deref().map(S::from),
-            tool: event.tool.as_ref().map(|tool| tool.name.as_str().into()),
+            tool: event.tool.as_ref().map(|tool| {
+                // A server names its tools as it likes.
+                let end = tool.name.floor_char_boundary(LONGEST_OBJECT);
+                tool.name.get(..end).unwrap_or_default().into()
+            }),
             digest: "".into(),
+            ahp: None,
+            policy: None,
+            object: verdict
+                .bindings
+                .iter()
+                .find(selected)
+                .and_then(|_| event.object())
+                .map(|object| digest([object])),
             event: None,
-            bindings: selected.map(BindingReport::to).collect(),
+            bindings: verdict
+                .bindings
+                .iter()
+                .filter(selected)
+                .map(BindingReport::to)
+                .collect(),
             skipped: 0,
             duration_us: verdict.duration_us,
+            marks: verdict.marks.clone(),
             note: None,
         }
     }
@@ -342,12 +469,35 @@ impl<'a, S: From<&'a str>, E> EvaluationRecord<S, E> {
 impl SignalRecord {
     /// Returns the record of a signal that an event was given.
     pub fn of(event: &Event, signal: &Signal) -> Self {
+        let object = event.object();
+        let identity = signal.identity(object.as_deref());
+        let rule = signal.rule.as_ref().unwrap_or(&signal.header.kind);
+        let object = signal.object.clone().or(object);
         Self {
             fingerprint: signal.finding(),
+            identity,
+            rule: rule.clone(),
+            object: object.map(|object| object.chars().take(LONGEST_OBJECT).collect()),
             origin: signal.origin.clone(),
             signal: signal.clone(),
             session_id: event.session_id.clone(),
             host: event.host.clone(),
+        }
+    }
+
+    /// Returns the identity of the finding; of a record without one, its fingerprint.
+    pub fn identity(&self) -> &str {
+        match self.identity.as_str() {
+            "" => &self.fingerprint,
+            identity => identity,
+        }
+    }
+
+    /// Returns the rule that was broken, else the kind of the signal.
+    pub fn rule(&self) -> &str {
+        match self.rule.as_str() {
+            "" => &self.signal.header.kind,
+            rule => rule,
         }
     }
 }

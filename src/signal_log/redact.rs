@@ -3,17 +3,14 @@
 use std::borrow::Cow;
 
 use regex::Regex;
-use serde_json::Map;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::Body;
-use super::LogError;
+use super::{Body, LogError};
 use crate::config::LogEvents;
 use crate::event::Event;
 use crate::secret;
 use crate::secret::marks;
-use crate::signal::Payload;
-use crate::signal::Signal;
+use crate::signal::{Payload, Signal};
 use crate::verdict::BindingReport;
 
 /// How long one text may be, in bytes.
@@ -123,7 +120,12 @@ impl Redactor {
                     self.clean_text(note, &mut left);
                 }
             }
-            Body::Signal(record) => self.clean_signal(&mut record.signal, &mut left),
+            Body::Signal(record) => {
+                self.clean_signal(&mut record.signal, &mut left);
+                if let Some(object) = &mut record.object {
+                    self.clean_text(object, &mut left);
+                }
+            }
             Body::Response(record) => {
                 self.clean_map(&mut record.response.details, &mut left);
                 if let Some(refused) = &mut record.refused {

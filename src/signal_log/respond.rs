@@ -2,27 +2,19 @@
 
 use std::ops::ControlFlow;
 
-use chrono::DateTime;
-use chrono::Utc;
-use serde_json::Map;
-use serde_json::Value;
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::Body;
-use super::LogError;
-use super::Reader;
-use super::ResponseRecord;
-use super::SignalLog;
-use super::SignalRecord;
-use crate::signal::Action;
-use crate::signal::Actor;
-use crate::signal::Intensity;
-use crate::signal::Response;
+use super::{Body, LogError, Reader, ResponseRecord, SignalLog, SignalRecord};
+use crate::signal::{Action, Actor, Intensity, Response};
 
 /// How many signals a message about an ambiguous id lists.
 const MOST_CANDIDATES: usize = 8;
 /// A shorter piece of an id says too little.
 const SHORTEST_ID: usize = 4;
+/// Sessions that were told something within this time may all mean their own by `last`.
+const AT_ONCE: TimeDelta = TimeDelta::minutes(10);
 
 /// An answer that is to be given.
 #[derive(Clone, Debug)]
@@ -53,7 +45,7 @@ pub enum RespondError {
     },
     /// What was given is no id.
     #[error(
-        "`{selector}` is no id: expected `last`, a signal's id, or at least {SHORTEST_ID} digits from its beginning or end"
+        "`{selector}` is not an id: expected `last`, a signal's id, or at least {SHORTEST_ID} digits from its beginning or end"
     )]
     NoId {
         /// What was given.
@@ -90,10 +82,11 @@ fn list(intensity: Intensity) -> String {
     names.join(", ")
 }
 
-/// Answers a signal and logs the answer.
+/// Answers a signal and logs the answer; returns what was logged, at least one record.
 ///
 /// `selector` is a signal's id, at least four digits from its beginning or end, or `last`: of the newest evaluation that
-/// gave signals, the strongest one that `action` can answer.
+/// gave signals, all that `action` can answer and nobody has answered, the strongest first; a risk is taken with that one
+/// alone. Where another session was told something at about the same time, `last` may mean either and is refused.
 ///
 /// # Errors
 /// No such signal, more than one, an action that does not answer it, a block that may not be lifted; a log that cannot be
@@ -103,70 +96,113 @@ pub fn respond(
     selector: &str,
     answer: Answer,
     now: DateTime<Utc>,
-) -> Result<ResponseRecord, RespondError> {
-    let reader = Reader::open(log.path())?;
-    let record = if selector == "last" {
-        newest(&reader, answer.action)?
-    } else {
-        by_id(&reader, selector)?
+) -> Result<Vec<ResponseRecord>, RespondError> {
+    let reader = Reader::open(log.place())?;
+    let given = Response {
+        signal_id: Uuid::nil(),
+        consumed_at: now,
+        action: answer.action,
+        details: answer.details,
+        by: answer.by,
+        inferred: false,
     };
+    let records = if selector == "last" {
+        newest(&reader, given.action)?
+    } else {
+        vec![by_id(&reader, selector)?]
+    };
+    let answered: Vec<ResponseRecord> = records
+        .into_iter()
+        .map(|record| answered(record, &given))
+        .collect::<Result<_, _>>()?;
+    let bodies = answered.iter().cloned().map(Box::new).map(Body::Response);
+    log.append(bodies.collect(), now)?;
+    match answered.iter().find_map(|record| record.refused.clone()) {
+        Some(reason) => Err(RespondError::Refused { reason }),
+        None => Ok(answered),
+    }
+}
+
+/// Returns the answer to one signal as it is logged.
+fn answered(record: SignalRecord, given: &Response) -> Result<ResponseRecord, RespondError> {
     let header = &record.signal.header;
-    if answer.action.answers() != header.intensity {
+    if given.action.answers() != header.intensity {
         return Err(RespondError::NotAllowed {
-            action: answer.action,
+            action: given.action,
             intensity: header.intensity,
         });
     }
-    let refused = (answer.action == Action::ProceedWithRisk && !record.origin.overridable).then(|| {
+    let refused = (given.action == Action::ProceedWithRisk && !record.origin.overridable).then(|| {
         format!(
             "binding `{}` ({}) does not allow its blocks to be overridden; resolve it, or have `override: true` set there",
             record.origin.binding, record.origin.source
         )
     });
     let context = &record.signal.context;
-    let response = ResponseRecord {
+    Ok(ResponseRecord {
         response: Response {
             signal_id: header.id,
-            consumed_at: now,
-            action: answer.action,
-            details: answer.details,
-            by: answer.by,
-            inferred: false,
+            ..given.clone()
         },
         hook: Some(context.hook.clone()),
         session_id: record.session_id.clone(),
         binding: Some(record.origin.binding.clone()),
         subject: context.issue_id.clone().or(record.session_id),
         fingerprint: Some(record.fingerprint),
-        refused: refused.clone(),
-    };
-    log.append(vec![Body::Response(Box::new(response.clone()))], now)?;
-    match refused {
-        Some(reason) => Err(RespondError::Refused { reason }),
-        None => Ok(response),
-    }
+        refused,
+        mac: None,
+    })
 }
 
-/// Finds the signal that `last` means.
-fn newest(reader: &Reader, action: Action) -> Result<SignalRecord, RespondError> {
+/// Finds the signals that `last` means: those that nobody has answered, if there are any.
+fn newest(reader: &Reader, action: Action) -> Result<Vec<SignalRecord>, RespondError> {
     let mut found: Vec<SignalRecord> = Vec::new();
+    let mut elsewhere: Vec<SignalRecord> = Vec::new();
+    let mut answered: Vec<Uuid> = Vec::new();
+    let mut is_whole = false;
     reader.newest_first(|_, record| {
+        let time = record.timestamp;
         match record.body {
-            Body::Signal(signal) => found.push(*signal),
-            Body::Evaluation(_) if !found.is_empty() => return ControlFlow::Break(()),
-            Body::Evaluation(_) | Body::Response(_) => {}
+            Body::Signal(signal) if !is_whole => found.push(*signal),
+            Body::Signal(signal) => elsewhere.push(*signal),
+            Body::Evaluation(_) => is_whole |= !found.is_empty(),
+            Body::Response(answer) => {
+                if answer.refused.is_none() && !answer.response.inferred {
+                    answered.push(answer.response.signal_id);
+                }
+            }
         }
-        ControlFlow::Continue(())
+        let newest = found.first().map(|newest| newest.signal.header.timestamp);
+        match newest {
+            Some(newest) if is_whole && newest - time > AT_ONCE => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
     })?;
-    // The newest is first; what cannot be answered so is taken only for the message.
     let wanted = action.answers();
-    found.sort_by_key(|r| {
-        (
-            r.signal.intensity() != wanted,
-            std::cmp::Reverse(r.signal.intensity()),
-        )
+    let is_open = |record: &SignalRecord| !answered.contains(&record.signal.header.id);
+    // Whoever answers may mean what another session was told at the same time.
+    let session = found.first().and_then(|newest| newest.session_id.clone());
+    let of_others = elsewhere.iter().find(|record| {
+        record.session_id != session && record.signal.intensity() == wanted && is_open(record)
     });
-    found.into_iter().next().ok_or(RespondError::Nothing)
+    if let (Some(other), Some(newest)) = (of_others, found.first()) {
+        return Err(RespondError::Ambiguous {
+            selector: "last".to_owned(),
+            candidates: vec![describe(newest), describe(other)],
+        });
+    }
+    // What cannot be answered so is taken only for the message.
+    let rank = |r: &SignalRecord| (r.signal.intensity() != wanted, !is_open(r));
+    found.sort_by_key(|r| (rank(r), std::cmp::Reverse(r.signal.intensity())));
+    let best = found.first().map(rank).ok_or(RespondError::Nothing)?;
+    // A risk is taken one at a time.
+    let is_all = best == (false, false) && action != Action::ProceedWithRisk;
+    let mut found = found.into_iter();
+    Ok(if is_all {
+        found.take_while(|r| rank(r) == best).collect()
+    } else {
+        found.next().into_iter().collect()
+    })
 }
 
 /// Finds the one signal with an id, or with digits from its beginning or end.

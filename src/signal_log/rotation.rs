@@ -1,13 +1,15 @@
 //! Rotation: full parts are packed with zstd and the oldest of them deleted, while others write and read.
 
 use std::fs;
-use std::fs::File;
-use std::fs::OpenOptions;
 use std::io;
+use std::io::Read as _;
+use std::path::Path;
+
+use rustix::fs::OFlags;
 
 use super::backward::Backward;
-use super::files::LogFiles;
-use super::files::Segment;
+use super::blocks::open_segment;
+use super::files::{LogFiles, Segment};
 
 /// The fastest one: the next ones take longer, and what they make of a log is no smaller.
 const LEVEL: i32 = 1;
@@ -55,7 +57,7 @@ fn delete(files: &LogFiles, segment: &Segment) -> io::Result<()> {
 }
 
 fn pack(files: &LogFiles, segment: &Segment) -> io::Result<()> {
-    let mut source = File::open(&segment.path)?;
+    let mut source = files.open(&segment.path, OFlags::RDONLY)?;
     if source.try_lock().is_err() {
         // Another process packs it at this moment.
         return Ok(());
@@ -63,11 +65,8 @@ fn pack(files: &LogFiles, segment: &Segment) -> io::Result<()> {
     let packed = files.segment(segment.first_seq, true);
     let mut unfinished = packed.clone().into_os_string();
     unfinished.push(".tmp");
-    let target = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .open(&unfinished)?;
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
+    let target = files.open(Path::new(&unfinished), flags)?;
     let mut encoder = zstd::Encoder::new(target, LEVEL)?;
     encoder.include_checksum(true)?;
     let done = io::copy(&mut source, &mut encoder)
@@ -86,12 +85,16 @@ pub(super) fn last_line(files: &LogFiles) -> io::Result<Option<Vec<u8>>> {
     let Some(newest) = files.segments()?.pop() else {
         return Ok(None);
     };
-    let file = File::open(&newest.path)?;
     if !newest.packed {
+        let file = files.open(&newest.path, OFlags::RDONLY)?;
         let length = file.metadata()?.len();
         return Ok(Backward::new(&file, length).next_line()?.map(|l| l.bytes));
     }
-    let bytes = zstd::decode_all(file)?;
+    // The numbers go on from another machine's file too.
+    let mut bytes = Vec::new();
+    if let Some(mut source) = open_segment(&files.whole(), &newest)? {
+        source.read_to_end(&mut bytes)?;
+    }
     let lines = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
     let begin = memchr::memrchr(b'\n', lines).map_or(0, |newline| newline + 1);
     Ok(lines.get(begin..).map(<[u8]>::to_vec))

@@ -3,18 +3,13 @@
 use std::fs::File;
 use std::io;
 
-use chrono::DateTime;
-use chrono::TimeDelta;
-use chrono::Utc;
+use chrono::{DateTime, TimeDelta, Utc};
 
-use super::LogError;
-use super::Notice;
 use super::backward::Backward;
 use super::files::LogFiles;
-use super::frame;
 use super::frame::Frame;
 use super::lock::Anchor;
-use super::rotation;
+use super::{LogError, Notice, frame, rotation};
 
 /// How far back a last whole record is looked for before the file is taken for something else.
 const FARTHEST: u64 = 16 << 20;

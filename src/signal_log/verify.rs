@@ -1,24 +1,19 @@
 //! Verify: checks the whole chain of a log and names the first bad record and what was done to it.
 
 use std::fmt;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use rayon::iter::IndexedParallelIterator as _;
-use rayon::iter::IntoParallelRefIterator as _;
-use rayon::iter::ParallelIterator as _;
+use rayon::iter::{
+    IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _,
+};
 use serde::Serialize;
 use serde::de::IgnoredAny;
 
-use super::LogError;
-use super::Notice;
-use super::Reader;
 use super::blocks::lines;
 use super::files::LogFiles;
-use super::frame;
 use super::frame::Frame;
-use super::lock;
 use super::record::notice;
+use super::{LogError, LogPlace, Notice, Reader, frame, lock};
 
 /// How many lines one thread checks at a time.
 const SHARE: usize = 64;
@@ -87,6 +82,8 @@ pub enum DamageKind {
     Torn,
     /// A file does not go on where the one before it ended.
     Broken,
+    /// A file was begun elsewhere, or its beginning is gone.
+    Foreign,
 }
 
 impl DamageKind {
@@ -102,6 +99,7 @@ impl DamageKind {
             Self::Garbled => "garbled",
             Self::Torn => "torn",
             Self::Broken => "broken",
+            Self::Foreign => "foreign",
         }
     }
 }
@@ -131,11 +129,11 @@ enum Checked<'a> {
 ///
 /// # Errors
 /// A file that cannot be read. Damage is no error but a finding.
-pub fn verify(path: impl Into<PathBuf>) -> Result<Verification, LogError> {
-    let files = LogFiles::new(path);
+pub fn verify(place: impl Into<LogPlace>) -> Result<Verification, LogError> {
+    let files = LogFiles::new(place);
     // Before the log: what is written meanwhile can only make the log longer than this.
     let anchor = lock::read_anchor(&files);
-    let reader = Reader::open(&files.current)?;
+    let reader = Reader::of(files.whole())?;
     let mut walk = Walk {
         anchor,
         ..Walk::default()
@@ -150,6 +148,11 @@ pub fn verify(path: impl Into<PathBuf>) -> Result<Verification, LogError> {
             .collect();
         if block.offset == 0 {
             walk.begin_file(block.part);
+            if !files.began(block.bytes) {
+                let detail = "its first record does not carry the mark of this machine: the file was begun elsewhere, or \
+                              records are gone from its beginning";
+                walk.bad(DamageKind::Foreign, None, 1, detail.to_owned());
+            }
         }
         let is_current = block.part == files.current;
         for ((number, line), checked) in (block.line..).zip(&lines).zip(checked) {
@@ -159,7 +162,7 @@ pub fn verify(path: impl Into<PathBuf>) -> Result<Verification, LogError> {
                 if is_current {
                     walk.found.torn_tail = line.len() as u64;
                 } else {
-                    let detail = format!("the last {} bytes are no whole record", line.len());
+                    let detail = format!("the last {} bytes are not a whole record", line.len());
                     walk.bad(DamageKind::Torn, None, number, detail);
                 }
                 continue;
@@ -230,11 +233,11 @@ impl Walk {
             }
             Checked::Edited(frame) => (frame, false),
             Checked::NoRecord => {
-                let detail = "this line is no record of the log".to_owned();
+                let detail = "this line is not a record of the log".to_owned();
                 return self.bad(DamageKind::Inserted, None, line, detail);
             }
             Checked::NoJson(reason) => {
-                let detail = format!("this line is no JSON: {reason}");
+                let detail = format!("this line is not JSON: {reason}");
                 return self.bad(DamageKind::Garbled, None, line, detail);
             }
         };

@@ -1,39 +1,30 @@
 //! SignalLog: appends records under a lock, each chained to the one before.
 
 use std::fs::File;
-use std::fs::OpenOptions;
 use std::future::poll_fn;
 use std::io;
 use std::io::Write as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
-use std::path::PathBuf;
 use std::task::Poll;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use chrono::DateTime;
-use chrono::Utc;
+use chrono::{DateTime, Utc};
+use rustix::fs::OFlags;
 
-use super::Body;
-use super::LogError;
-use super::Notice;
-use super::compose::Composed;
-use super::compose::compose;
+use super::compose::{Composed, compose};
 use super::evaluation::Evaluation;
 use super::files::LogFiles;
-use super::frame;
-use super::group::Group;
-use super::group::Outcome;
+use super::group::{Group, Outcome};
 use super::lock::Lock;
 use super::redact::Redactor;
-use super::rotation;
 use super::tail::Tail;
-use crate::config::Fsync;
-use crate::config::LogSettings;
+use super::{Body, LogError, LogPlace, Notice, frame, rotation};
+use crate::config::{Fsync, LogSettings};
 
 /// How long a writer waits for the others.
 const PATIENCE: Duration = Duration::from_secs(10);
+
 /// A log that can be appended to, by many tasks and processes at once.
 #[derive(Debug)]
 pub struct SignalLog {
@@ -69,6 +60,8 @@ pub struct Appended {
     pub last_seq: u64,
     /// What was amiss and is now noted in the first record.
     pub notice: Option<Notice>,
+    /// Whether a file of the log begins with it.
+    pub begins_file: bool,
     /// What went wrong beside the append itself: a rotated part that could not be packed or deleted.
     pub warnings: Vec<String>,
 }
@@ -78,18 +71,23 @@ impl SignalLog {
     ///
     /// # Errors
     /// A pattern of `settings.redact` that is no regular expression.
-    pub fn open(path: impl Into<PathBuf>, settings: &LogSettings) -> Result<Self, LogError> {
+    pub fn open(place: impl Into<LogPlace>, settings: &LogSettings) -> Result<Self, LogError> {
         Ok(Self {
-            files: LogFiles::new(path),
+            files: LogFiles::new(place),
             settings: settings.clone(),
             redactor: Redactor::new(&settings.redact)?,
             group: Group::default(),
         })
     }
 
-    /// Returns where the log lies.
+    /// Returns the file that is written to.
     pub fn path(&self) -> &Path {
         &self.files.current
+    }
+
+    /// Returns where the log lies, for whoever reads it.
+    pub fn place(&self) -> LogPlace {
+        self.files.place()
     }
 
     /// Appends records in one write; when it returns they are in the log, as durable as `fsync` says.
@@ -188,6 +186,9 @@ impl SignalLog {
             .into_iter()
             .map(|mut body| {
                 self.redactor.clean(&mut body, self.settings.events);
+                if let (Body::Response(answer), Some(key)) = (&mut body, &self.files.key) {
+                    answer.sign(key);
+                }
                 serde_json::to_vec(&body)
             })
             .collect::<Result<_, _>>()?;
@@ -203,22 +204,36 @@ impl SignalLog {
         let now = requests.first().map_or_else(DateTime::default, |r| r.now);
         let lock = Lock::take(&self.files, patience)?;
         let (mut file, length) = self.open_current()?;
-        let tail = Tail::find(&self.files, &file, length)?;
+        let mut tail = Tail::find(&self.files, &file, length)?;
+        // What another machine began is closed as it is: it says nothing here, and what comes now shall.
+        let is_foreign = tail.end > 0
+            && !self
+                .files
+                .has_begun(&file, length)
+                .map_err(|source| LogError::io("read", &self.files.current, source))?;
+        tail.unterminated &= !is_foreign;
         let notice = tail.notice(length, lock.anchor().as_ref(), now);
+        let notice = notice.filter(|_| !is_foreign);
         let Composed {
-            lines,
+            mut lines,
             last,
             mut appended,
         } = compose(requests, &tail, notice)?;
 
-        let mut rotated = false;
-        let outcome = if tail.end < length {
+        let grown = length + lines.len() as u64;
+        let is_full = length > 0
+            && tail.end == length
+            && grown > self.settings.max_size
+            && !tail.unterminated;
+        let rotated = is_foreign || is_full;
+        if rotated || tail.end == 0 {
+            frame::mark_first(&mut lines, |hash| self.files.mark(hash));
+        }
+        let outcome = if tail.end < length && !rotated {
             self.repair(&file, &tail, length, &lines, now)
         } else {
-            let grown = length + lines.len() as u64;
-            if length > 0 && grown > self.settings.max_size && !tail.unterminated {
+            if rotated {
                 file = self.rotate(&file)?;
-                rotated = true;
             }
             let before = if rotated { 0 } else { length };
             file.write_all(&lines).map_err(|source| {
@@ -236,19 +251,20 @@ impl SignalLog {
         } else {
             Ok(())
         };
-        if rotated && let Some(first) = appended.first_mut() {
-            first.warnings = rotation::tidy(&self.files, self.settings.keep);
+        if let Some(first) = appended.first_mut() {
+            first.begins_file = length == 0 || rotated;
+            if rotated {
+                first.warnings = rotation::tidy(&self.files, self.settings.keep);
+            }
         }
         Ok(Written { appended, saved })
     }
 
     fn open_current(&self) -> Result<(File, u64), LogError> {
         let path = &self.files.current;
-        let file = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .create(true)
-            .open(path)
+        let file = self
+            .files
+            .open(path, OFlags::RDWR | OFlags::APPEND | OFlags::CREATE)
             .map_err(|source| LogError::io("open", path, source))?;
         let length = file
             .metadata()
@@ -283,10 +299,8 @@ impl SignalLog {
         .into_bytes();
         kept.append(&mut torn);
         kept.push(b'\n');
-        OpenOptions::new()
-            .append(true)
-            .create(true)
-            .open(&aside)
+        self.files
+            .open(&aside, OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE)
             .and_then(|mut file| {
                 file.write_all(&kept)?;
                 file.sync_data()
@@ -294,9 +308,9 @@ impl SignalLog {
             .map_err(|source| LogError::io("write", aside, source))?;
 
         // A file opened for appending cannot be written in its middle.
-        let over = OpenOptions::new()
-            .write(true)
-            .open(path)
+        let over = self
+            .files
+            .open(path, OFlags::WRONLY)
             .map_err(|source| LogError::io("open", path, source))?;
         over.write_all_at(lines, tail.end)
             .and_then(|()| over.set_len(tail.end + lines.len() as u64))

@@ -7,8 +7,7 @@ use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sha2::Digest as _;
 
 /// How many files may be trusted together, and how many bytes: hooks are small, a tool chain is none of them.

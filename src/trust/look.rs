@@ -3,14 +3,9 @@
 use std::fs;
 use std::io;
 
-use super::Change;
-use super::ChangeKind;
-use super::Inner;
-use super::Trust;
-use super::change;
 use super::content::Content;
-use super::scan;
 use super::store::Store;
+use super::{Change, ChangeKind, Inner, Trust, change, scan};
 
 /// What a look at a project has seen: what is granted then is this, not what somebody puts in its place meanwhile.
 #[derive(Debug, Default)]

@@ -6,6 +6,7 @@
 
 mod change;
 mod content;
+mod hook_files;
 mod look;
 mod named;
 mod permit;
@@ -13,21 +14,19 @@ mod project;
 mod scan;
 mod store;
 
-pub use self::change::Change;
-pub use self::change::ChangeKind;
+pub use self::change::{Change, ChangeKind};
 pub use self::content::FileState;
+pub use self::hook_files::{hook_files_of, usual_hook_files};
 pub use self::look::Look;
 pub use self::permit::Permit;
 pub use self::scan::scan;
 pub use self::store::Manifest;
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use self::content::Content;
-use self::project::Project;
-use self::project::issue_command;
+use self::project::{Project, issue_command};
 use crate::config::Node;
 
 /// What of one project is trusted.
@@ -66,7 +65,11 @@ impl Trust {
     /// Looks after further files and folders of the project too, those that its user's own settings name, and after the
     /// commands that its issues name.
     #[must_use]
-    pub fn covering(mut self, further: &[PathBuf], issues: &Path) -> Self {
+    pub fn covering<'p>(
+        mut self,
+        further: impl IntoIterator<Item = &'p PathBuf>,
+        issues: &Path,
+    ) -> Self {
         if let Inner::Project(project) = &mut self.0
             && let Some(project) = Arc::get_mut(project)
         {
@@ -83,9 +86,15 @@ impl Trust {
         }
     }
 
-    /// Whether everything is trusted without a look.
-    pub const fn is_everything(&self) -> bool {
-        matches!(self.0, Inner::Everything)
+    /// Returns the files of the project that may run, or decide over what runs, relative to it.
+    pub fn files(&self, root: &Path) -> Vec<String> {
+        match &self.0 {
+            Inner::Everything => scan(root),
+            Inner::Project(project) => match project.loaded() {
+                Some(manifest) => manifest.files.keys().cloned().collect(),
+                None => project.paths(),
+            },
+        }
     }
 
     /// Whether a file or folder of the project is as it was when it was trusted; what lies outside the project is not
@@ -170,19 +179,43 @@ impl Trust {
         })
     }
 
+    /// Whether programs of the project may run that neither a layer nor a command names: its tests, its linters and their
+    /// plugins, what lies in its `node_modules` and `.venv`. They are trusted with the project, not by their content.
+    ///
+    /// # Errors
+    /// The project was never trusted.
+    pub fn permits_programs(&self) -> Result<(), NotTrusted> {
+        match &self.0 {
+            Inner::Everything => Ok(()),
+            Inner::Project(project) => project.manifest("the project").map(|_| ()),
+        }
+    }
+
     /// Whether the project's own layers are as they were when they were trusted, and so is every script that the
-    /// commands of one binding's configuration name.
+    /// commands of one binding's configuration name; of a binding that the project has no part in, those
+    /// scripts alone, and its recipes may change as its tests do.
     ///
     /// # Errors
     /// The project was never trusted, or something differs.
-    pub fn permits_binding(&self, config: &Node) -> Result<Permit, NotTrusted> {
+    pub fn permits_binding(
+        &self,
+        config: &Node,
+        is_of_project: bool,
+    ) -> Result<Permit, NotTrusted> {
         let Inner::Project(project) = &self.0 else {
             return Ok(Permit::default());
         };
+        let mut paths = named::by_config(&project.root, config, true);
+        if paths.is_empty() && !is_of_project {
+            return Ok(Permit::default());
+        }
         let manifest = project.manifest("the project")?;
-        let mut paths = scan::layers(&project.root);
-        paths.extend(manifest.layers.iter().cloned());
-        paths.extend(named::by_config(&project.root, config));
+        if is_of_project {
+            paths.extend(scan::layers(&project.root));
+            paths.extend(manifest.layers.iter().cloned());
+        } else {
+            paths = named::by_config(&project.root, config, false);
+        }
         paths.sort_unstable();
         paths.dedup();
         let permit = Permit::of(&project.root, &paths);
@@ -232,14 +265,19 @@ impl Trust {
         let Inner::Project(project) = &self.0 else {
             return Ok(command.to_owned());
         };
+        let named = named::by_command(&project.root, dir, command);
+        for script in &named {
+            self.verified(&project.root.join(script))?;
+        }
         let mut verified = String::with_capacity(command.len());
         let mut copied = 0;
-        for word in named::scripts(command) {
+        for word in named::words(command) {
             let Some(name) = command.get(word.clone()) else {
                 continue;
             };
             let path = dir.join(name);
-            if project.relative(&path).is_none() || !path.is_file() {
+            let is_named = |relative: String| named.contains(&relative);
+            if !project.relative(&path).is_some_and(is_named) || !path.is_file() {
                 continue;
             }
             let copy = self.verified(&path)?;

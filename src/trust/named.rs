@@ -4,13 +4,12 @@ use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
-use crate::config::Node;
-use crate::config::Value;
+use serde_json::Value;
 
-/// The keys of an oracle's configuration under which programs and files with commands stand.
-const KEYS: &[&str] = &[
-    "command", "commands", "custom", "file", "fix", "linters", "scanners", "verify",
-];
+use super::hook_files_of;
+use crate::config::{Node, commands};
+use crate::shell;
+use crate::shell::{Scripts, Surroundings};
 
 /// The keys of a file with command hooks under which commands stand.
 const JSON_KEYS: &[&str] = &[
@@ -23,38 +22,21 @@ const JSON_KEYS: &[&str] = &[
     "exec",
 ];
 
-/// Programs whose first argument that is no option is a script.
-const INTERPRETERS: &[&str] = &[
-    ".", "bash", "bun", "dash", "deno", "ksh", "node", "perl", "php", "pwsh", "python", "python3",
-    "ruby", "sh", "source", "tsx", "zsh",
-];
-
-/// Programs whose arguments are a command again.
-const WRAPPERS: &[&str] = &[
-    "command", "env", "exec", "nice", "nohup", "run", "stdbuf", "sudo", "time", "timeout", "uv",
-];
-
 /// The size up to which a script is looked through for the files that it names.
 const MAX_SCRIPT: u64 = 256 << 10;
 
-/// Returns the files of the project that the commands in a configuration name, relative to the root, sorted.
-pub(super) fn by_config(root: &Path, config: &Node) -> Vec<String> {
-    let mut commands = Vec::new();
-    texts_under(config, false, &mut commands);
+/// Returns the files of the project that the commands in a configuration name, relative to the root, sorted; files with
+/// recipes (`Makefile`, `package.json`) are among them where those are asked for.
+pub(super) fn by_config(root: &Path, config: &Node, with_recipes: bool) -> Vec<String> {
     let mut found = Vec::new();
-    for command in commands {
-        for word in scripts(&command) {
-            if let Some(name) = command.get(word) {
-                add(root, root, name, &mut found);
+    for command in commands(config) {
+        let command = command.trim();
+        add_command(root, root, command, with_recipes, &mut found);
+        // `file:` names files with command hooks, whatever their place in a command.
+        for file in hook_files_of(&root.join(command)) {
+            if let (true, Ok(name)) = (is_json(&file), file.strip_prefix(root)) {
+                add(root, root, &name.to_string_lossy(), &mut found);
             }
-        }
-        // `file:` names a file with command hooks, whatever its place in a command.
-        let name = Path::new(command.trim());
-        if name
-            .extension()
-            .is_some_and(|extension| extension == "json")
-        {
-            add(root, root, command.trim(), &mut found);
         }
     }
     found.sort_unstable();
@@ -62,33 +44,41 @@ pub(super) fn by_config(root: &Path, config: &Node) -> Vec<String> {
     found
 }
 
-/// Returns a file with command hooks and the scripts that its commands name.
-pub(super) fn by_hook_file(root: &Path, file: &str) -> Vec<String> {
+/// Returns a file and the scripts that it names: a script, or a file with command hooks.
+pub(super) fn by_file(root: &Path, file: &str) -> Vec<String> {
     let mut found = Vec::new();
     add(root, root, file, &mut found);
     found
 }
 
-fn texts_under(node: &Node, wanted: bool, found: &mut Vec<String>) {
-    match &node.value {
-        Value::Str(text) if wanted => found.push(text.clone()),
-        Value::Seq(items) => {
-            // A list of words is one command.
-            let words: Option<Vec<&str>> = items.iter().map(Node::as_str).collect();
-            if let Some(words) = words.filter(|_| wanted) {
-                found.push(words.join(" "));
-            }
-            for item in items {
-                texts_under(item, wanted, found);
-            }
-        }
-        Value::Map(entries) => {
-            for (key, value) in entries {
-                texts_under(value, wanted || KEYS.contains(&key.name.as_str()), found);
-            }
-        }
-        _ => {}
+/// Returns the files of the project that a command line names when it is run in a directory.
+pub(super) fn by_command(root: &Path, dir: &Path, command: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    add_command(root, dir, command, true, &mut found);
+    found
+}
+
+fn add_command(
+    root: &Path,
+    dir: &Path,
+    command: &str,
+    with_recipes: bool,
+    found: &mut Vec<String>,
+) {
+    let surroundings = Surroundings {
+        work_dir: dir.to_owned(),
+        home: None,
+        project_root: root.to_owned(),
+    };
+    let Scripts { run, recipes } = shell::scripts(command, &surroundings);
+    for path in run.iter().chain(recipes.iter().filter(|_| with_recipes)) {
+        add(root, root, &path.to_string_lossy(), found);
     }
+}
+
+fn is_json(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == "json")
 }
 
 /// Adds a file that `name`, seen from `dir`, means, and what it names itself.
@@ -105,17 +95,11 @@ fn add(root: &Path, dir: &Path, name: &str, found: &mut Vec<String>) {
     let Some(text) = small.then(|| fs::read_to_string(&path).ok()).flatten() else {
         return;
     };
-    if path
-        .extension()
-        .is_some_and(|extension| extension == "json")
-    {
+    if is_json(&path) {
         if let Ok(value) = serde_json::from_str(&text) {
-            for command in json_commands(&value) {
-                for word in scripts(command) {
-                    if let Some(name) = command.get(word) {
-                        add(root, root, name, found);
-                    }
-                }
+            for (command, dir) in json_commands(&value, None) {
+                let dir = dir.map_or_else(|| root.to_owned(), |dir| root.join(dir));
+                add_command(root, &dir, &command, true, found);
             }
         }
         return;
@@ -151,16 +135,29 @@ fn imports(text: &str, neighbour: &str) -> bool {
         })
 }
 
-fn json_commands(value: &serde_json::Value) -> Vec<&str> {
+/// Returns the command lines of a file with command hooks, each with the directory that it is said to run in.
+fn json_commands<'v>(value: &'v Value, dir: Option<&'v str>) -> Vec<(String, Option<&'v str>)> {
     match value {
-        serde_json::Value::Array(items) => items.iter().flat_map(json_commands).collect(),
-        serde_json::Value::Object(map) => map
-            .iter()
-            .flat_map(|(key, value)| match value.as_str() {
-                Some(text) if JSON_KEYS.contains(&key.as_str()) => vec![text],
-                _ => json_commands(value),
-            })
-            .collect(),
+        Value::Array(items) => items.iter().flat_map(|v| json_commands(v, dir)).collect(),
+        Value::Object(map) => {
+            let dir = map.get("cwd").and_then(Value::as_str).or(dir);
+            let words =
+                |value: &'v Value| value.as_array().map(|a| a.iter().filter_map(Value::as_str));
+            let arguments = map.get("args").and_then(words).into_iter().flatten();
+            let arguments: Vec<&str> = arguments.collect();
+            let command = |(key, value): (&String, &'v Value)| match value {
+                _ if !JSON_KEYS.contains(&key.as_str()) => json_commands(value, dir),
+                Value::String(text) => {
+                    let line = std::iter::once(text.as_str()).chain(arguments.iter().copied());
+                    vec![(line.collect::<Vec<_>>().join(" "), dir)]
+                }
+                _ => {
+                    let line: Vec<&str> = words(value).into_iter().flatten().collect();
+                    vec![(line.join(" "), dir)]
+                }
+            };
+            map.iter().flat_map(command).collect()
+        }
         _ => Vec::new(),
     }
 }
@@ -182,105 +179,20 @@ pub(super) fn inside(root: &Path, dir: &Path, name: &str) -> Option<String> {
     Some(relative.to_string_lossy().into_owned())
 }
 
-/// Returns the words of a command line that name a script: what stands where a program stands and holds a slash, and the
-/// first argument of an interpreter.
-pub(super) fn scripts(command: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    for segment in ranges(command, 0, |c| ";|&\n()`{}".contains(c)) {
-        let text = command.get(segment.clone()).unwrap_or_default();
-        let mut words = ranges(text, segment.start, |c| {
-            c.is_whitespace() || "\"'<>".contains(c)
-        })
-        .into_iter();
-        let mut after_interpreter = false;
-        for range in words.by_ref() {
-            let word = command.get(range.clone()).unwrap_or_default();
-            if word.starts_with('-') {
-                // The code of `-c` and `-e` is no file.
-                if after_interpreter && matches!(word, "-c" | "-e" | "-m") {
-                    break;
-                }
-                continue;
-            }
-            if after_interpreter {
-                found.push(range);
-                break;
-            }
-            let program = word.rsplit('/').next().unwrap_or(word);
-            let is_assignment = word.contains('=') && !word.starts_with(['.', '/']);
-            if is_assignment
-                || WRAPPERS.contains(&program)
-                || word
-                    .chars()
-                    .all(|c| c.is_ascii_digit() || "smh.".contains(c))
-                    && word != "."
-            {
-                continue;
-            }
-            if INTERPRETERS.contains(&program) {
-                after_interpreter = true;
-                continue;
-            }
-            if word.contains('/') {
-                found.push(range);
-            }
-            break;
-        }
-    }
-    found
-}
-
-/// Returns the stretches between separators.
-fn ranges(text: &str, offset: usize, is_separator: impl Fn(char) -> bool) -> Vec<Range<usize>> {
+/// Returns the words of a command line that may be a path as they stand there.
+pub(super) fn words(command: &str) -> Vec<Range<usize>> {
+    let is_border = |c: char| c.is_whitespace() || "\"'<>;|&()`{}=".contains(c);
     let mut found = Vec::new();
     let mut start = None;
-    for (n, c) in text.char_indices() {
-        match (is_separator(c), start) {
+    for (n, c) in command.char_indices().chain([(command.len(), ' ')]) {
+        match (is_border(c), start) {
             (true, Some(from)) => {
-                found.push(offset + from..offset + n);
+                found.push(from..n);
                 start = None;
             }
             (false, None) => start = Some(n),
             _ => {}
         }
     }
-    if let Some(from) = start {
-        found.push(offset + from..offset + text.len());
-    }
     found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::scripts;
-
-    fn named(command: &str) -> Vec<&str> {
-        scripts(command)
-            .into_iter()
-            .map(|r| command.get(r).unwrap())
-            .collect()
-    }
-
-    #[test]
-    fn scripts_are_found_where_programs_stand() {
-        assert_eq!(named("./scripts/a.sh --fix src/b.ts"), ["./scripts/a.sh"]);
-        assert_eq!(named("bash -x tools/a.sh arg"), ["tools/a.sh"]);
-        assert_eq!(named("cd x && FOO=1 python3 'b.py' | ./c"), ["b.py", "./c"]);
-        assert_eq!(named("env -i timeout 30 sh ./d.sh"), ["./d.sh"]);
-        assert_eq!(named(". ./env.sh; cargo test"), ["./env.sh"]);
-        assert_eq!(named("uv run python e.py"), ["e.py"]);
-        assert_eq!(named("\"./with/f\" x"), ["./with/f"]);
-    }
-
-    #[test]
-    fn programs_of_the_system_and_arguments_are_not() {
-        for command in [
-            "cargo test",
-            "prettier --write src/a.ts",
-            "bash -c 'ls a/b'",
-            "",
-        ] {
-            assert!(named(command).is_empty(), "{command}");
-        }
-    }
 }

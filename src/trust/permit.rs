@@ -1,7 +1,6 @@
 //! Permit: leave for one binding to run its commands, and whether what it was given for stayed as it was.
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::NotTrusted;
 use crate::stamp::Stamp;

@@ -1,17 +1,13 @@
 //! Project: the files of one project beside what was trusted of them, which is read when it is first asked for.
 
 use std::io;
-use std::path::Component;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 
-use super::Manifest;
-use super::NotTrusted;
-use super::content;
 use super::content::Content;
 use super::scan::scan;
 use super::store::Store;
+use super::{Manifest, NotTrusted, content, named};
 use crate::stamp::Stamp;
 use crate::workspace::custom_commands;
 
@@ -37,8 +33,12 @@ impl Project {
         }
     }
 
-    pub(super) fn cover(&mut self, further: &[PathBuf], issues: &Path) {
-        let inside = further.iter().filter_map(|path| self.relative(path));
+    pub(super) fn cover<'p>(
+        &mut self,
+        further: impl IntoIterator<Item = &'p PathBuf>,
+        issues: &Path,
+    ) {
+        let inside = further.into_iter().filter_map(|path| self.relative(path));
         let inside: Vec<String> = inside.filter(|path| !path.is_empty()).collect();
         self.further.extend(inside);
         issues.clone_into(&mut self.issues);
@@ -99,9 +99,19 @@ impl Project {
         Some(parts.join("/"))
     }
 
-    pub(super) fn content(&self) -> io::Result<Content> {
+    /// Returns the files and folders that can run or decide.
+    pub(super) fn paths(&self) -> Vec<String> {
         let mut paths = scan(&self.root);
-        paths.extend(self.further.iter().cloned());
+        for path in &self.further {
+            // A folder is looked at whole, a file with the scripts that it names.
+            paths.push(path.clone());
+            paths.extend(named::by_file(&self.root, path));
+        }
+        paths
+    }
+
+    pub(super) fn content(&self) -> io::Result<Content> {
+        let paths = self.paths();
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
         let mut content = Content::read(&self.root, &paths)?;
         for command in custom_commands(&self.root, &self.issues) {

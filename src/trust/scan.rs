@@ -1,13 +1,11 @@
 //! Which files of a project can run or decide.
 
-use std::fs;
 use std::path::Path;
 
-use super::named;
-use crate::config::Node;
-use crate::config::Value;
-use crate::config::parse_yaml;
+use super::{named, usual_hook_files};
+use crate::config::{Node, Value, may_name_commands, parse_yaml};
 use crate::diagnostic::FileId;
+use crate::regular_file;
 
 /// The layers that a project may have.
 const LAYERS: &[&str] = &[".ahp/hooks.yaml", ".ahp/hooks.local.yaml"];
@@ -15,48 +13,30 @@ const LAYERS: &[&str] = &[".ahp/hooks.yaml", ".ahp/hooks.local.yaml"];
 /// Returns every file and folder of the project that can run or decide: its layers, their packs, script oracles, HOOK.md
 /// folders, and the scripts that they name. Sorted, relative to the root.
 pub fn scan(root: &Path) -> Vec<String> {
-    let mut paths = layers_with_packs(root);
+    let (mut paths, mut nodes): (Vec<_>, Vec<_>) = read_layers(root).into_iter().unzip();
+    let layers = paths.len();
     paths.extend([".ahp/oracles".to_owned(), ".agents/hooks".to_owned()]);
     // A user's own policy may bind the hook files that the project has for its hosts.
-    for file in hook_files(root) {
-        paths.extend(named::by_hook_file(root, &file));
+    for file in usual_hook_files(root) {
+        if let Ok(file) = file.strip_prefix(root) {
+            paths.extend(named::by_file(root, &file.to_string_lossy()));
+        }
     }
-    for layer in paths.clone() {
-        let Some(node) = read(root, &layer) else {
-            continue;
-        };
+    nodes.extend(paths.iter().skip(layers).map(|path| read(root, path)));
+    for node in nodes.iter().flatten() {
         if let Some(settings) = node.get("settings") {
             for key in ["oracles", "agent_hooks"] {
                 let dirs = settings.get(key).map(strings).unwrap_or_default();
                 paths.extend(dirs.iter().filter_map(|dir| named::inside(root, root, dir)));
             }
         }
-        for config in configs(&node) {
-            paths.extend(named::by_config(root, config));
+        for config in configs(node) {
+            paths.extend(named::by_config(root, config, true));
         }
     }
     paths.sort_unstable();
     paths.dedup();
     paths
-}
-
-/// Returns the files with command hooks of the project's hosts.
-fn hook_files(root: &Path) -> Vec<String> {
-    let mut files = vec![
-        ".claude/settings.json".to_owned(),
-        ".claude/settings.local.json".to_owned(),
-    ];
-    let dir = ".github/hooks";
-    for entry in fs::read_dir(root.join(dir)).into_iter().flatten().flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if Path::new(&name)
-            .extension()
-            .is_some_and(|extension| extension == "json")
-        {
-            files.push(format!("{dir}/{name}"));
-        }
-    }
-    files
 }
 
 /// Returns the layers that are there.
@@ -70,28 +50,42 @@ pub(super) fn layers(root: &Path) -> Vec<String> {
 
 /// Returns the layers that are there and the files of the project that they extend, and those that these extend.
 pub(super) fn layers_with_packs(root: &Path) -> Vec<String> {
-    let mut found = layers(root);
-    let mut next = 0;
-    while let Some(layer) = found.get(next).cloned() {
-        next += 1;
-        let extends = read(root, &layer)
-            .and_then(|node| node.get("extends").map(strings))
-            .unwrap_or_default();
+    let layers = read_layers(root).into_iter();
+    layers.map(|(path, _)| path).collect()
+}
+
+/// Returns these files, each with what it says where it can name something.
+fn read_layers(root: &Path) -> Vec<(String, Option<Node>)> {
+    let mut next = layers(root);
+    let mut found = Vec::new();
+    while !next.is_empty() {
+        let layer = next.remove(0);
+        let node = read(root, &layer);
+        let extends = node.as_ref().and_then(|node| node.get("extends"));
+        let packs = extends.map(strings).unwrap_or_default();
         let dir = root.join(&layer);
         let dir = dir.parent().unwrap_or(root);
-        for pack in extends.iter().filter(|pack| !pack.starts_with("ahp:")) {
+        found.push((layer, node));
+        for pack in packs.iter().filter(|pack| !pack.starts_with("ahp:")) {
             let file = named::inside(root, dir, pack).or_else(|| named::inside(root, root, pack));
-            if let Some(file) = file.filter(|file| !found.contains(file)) {
-                found.push(file);
-            }
+            let is_new = |file: &String| {
+                !next.contains(file) && found.iter().all(|(known, _)| known != file)
+            };
+            next.extend(file.filter(is_new));
         }
     }
     found
 }
 
+/// The longest layer that is looked into, in bytes; of a longer one the loading tells.
+const MAX_LAYER: u64 = 16 << 20;
+
+/// Reads a layer. One that names nothing is not parsed: this is asked at every event.
 fn read(root: &Path, path: &str) -> Option<Node> {
-    let text = fs::read_to_string(root.join(path)).ok()?;
-    parse_yaml(&text, FileId::default(), &mut Vec::new())
+    let text = regular_file::text(&root.join(path), MAX_LAYER).ok()?;
+    may_name_commands(&text, &["extends", "oracles", "agent_hooks"])
+        .then(|| parse_yaml(&text, FileId::default(), &mut Vec::new()))
+        .flatten()
 }
 
 /// Returns the texts of a list, or a single text.

@@ -1,7 +1,6 @@
 //! Commits, as git tells them.
 
-use chrono::DateTime;
-use chrono::Utc;
+use chrono::{DateTime, Utc};
 
 /// One commit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

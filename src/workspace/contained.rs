@@ -1,9 +1,7 @@
 //! Containment: turns a path that somebody names into one that surely lies inside the project.
 
 use std::io;
-use std::path::Component;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
 /// Resolves `path`, relative to `root` or absolute, to the real path of something inside the project.
 ///

@@ -3,37 +3,22 @@
 use std::collections::HashMap;
 use std::io;
 use std::io::Read as _;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::OnceLock;
-use std::sync::PoisonError;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use rayon::iter::IntoParallelIterator as _;
-use rayon::iter::ParallelIterator as _;
+use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 
-use super::Change;
-use super::ChangeScope;
-use super::ChangedFile;
-use super::Changes;
-use super::Commit;
-use super::CommitsOf;
-use super::Evidence;
-use super::EvidenceStore;
-use super::GitError;
-use super::GitState;
-use super::Issue;
-use super::IssueError;
-use super::TestFigures;
-use super::Tree;
-use super::Workspace;
-use super::contained;
-use super::git::RawChanges;
-use super::git::Repository;
-use super::issue_files;
+use super::git::{RawChanges, Repository};
+use super::{
+    Change, ChangeScope, ChangedFile, Changes, Commit, CommitsOf, Evidence, EvidenceStore,
+    GitError, GitState, Issue, IssueError, TestFigures, ToldBase, Tree, Uncommitted, Workspace,
+    contained, issue_files,
+};
+use crate::machine_key::ProjectKey;
+
+/// The largest file that is read whole.
+const MAX_FILE: u64 = 256 << 20;
 
 /// How much of files that git does not track is kept when their lines are counted, so that it is not read again.
 const MAX_KEPT: u64 = 128 << 20;
@@ -48,6 +33,8 @@ const WORTH_THREADS: usize = 64;
 #[derive(Debug)]
 pub struct DiskWorkspace {
     root: Arc<Path>,
+    /// What tells the evidence of this machine from what came with a clone.
+    key: Option<ProjectKey>,
     /// Where the root really lies; asked once, for every file that is read asks for it.
     real_root: OnceLock<Result<PathBuf, ReadError>>,
     issues_dir: Arc<Path>,
@@ -59,6 +46,7 @@ pub struct DiskWorkspace {
     files: OnceLock<Vec<String>>,
     issue_paths: OnceLock<Vec<String>>,
     issues: Cache<String, Result<Option<Arc<Issue>>, IssueError>>,
+    told_base: Arc<ToldBase>,
     repository: OnceLock<Result<Arc<Repository>, GitError>>,
     branch_changes: OnceLock<Result<Arc<Changes>, GitError>>,
     tree_changes: OnceLock<Result<Arc<Changes>, GitError>>,
@@ -91,6 +79,13 @@ impl ReadError {
 }
 
 impl DiskWorkspace {
+    /// Believes evidence of tests only where this machine wrote it with a key.
+    #[must_use]
+    pub fn keyed(mut self, key: Option<ProjectKey>) -> Self {
+        self.key = key;
+        self
+    }
+
     /// Makes the workspace of the project at `root`, whose issues lie below `issues_dir`.
     ///
     /// Both are absolute; an `issues_dir` that is not stands against `root`. Nothing is read yet.
@@ -103,6 +98,7 @@ impl DiskWorkspace {
                 root.join(issues_dir).into()
             },
             root,
+            key: None,
             real_root: OnceLock::new(),
             issues_folder: OnceLock::new(),
             contents: Cache::default(),
@@ -110,11 +106,19 @@ impl DiskWorkspace {
             files: OnceLock::new(),
             issue_paths: OnceLock::new(),
             issues: Cache::default(),
+            told_base: Arc::default(),
             repository: OnceLock::new(),
             branch_changes: OnceLock::new(),
             tree_changes: OnceLock::new(),
             evidence: OnceLock::new(),
         }
+    }
+
+    /// Returns it with what is told of the commit that changes are measured against.
+    #[must_use]
+    pub fn with_base(mut self, told: Arc<ToldBase>) -> Self {
+        self.told_base = told;
+        self
     }
 
     /// Returns the real path of something inside the project.
@@ -138,7 +142,7 @@ impl DiskWorkspace {
 
     fn repository(&self) -> Result<&Arc<Repository>, GitError> {
         self.repository
-            .get_or_init(|| Repository::find(&self.root).map(Arc::new))
+            .get_or_init(|| Repository::find(&self.root, self.told_base.clone()).map(Arc::new))
             .as_ref()
             .map_err(Clone::clone)
     }
@@ -230,9 +234,14 @@ impl DiskWorkspace {
             }
         })?;
         // A pipe would be waited for without end.
-        if !real.metadata()?.is_file() {
+        let metadata = real.metadata()?;
+        if !metadata.is_file() {
             let message = format!("`{path}` is not a file");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        if metadata.len() > MAX_FILE {
+            let message = format!("`{path}` is larger than {} MiB", MAX_FILE >> 20);
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
         }
         std::fs::read(real).map(Arc::from)
     }
@@ -289,8 +298,32 @@ impl Workspace for DiskWorkspace {
         Ok(Arc::new(GitState::of(repository.clone())))
     }
 
+    fn uncommitted(&self) -> Result<Arc<Uncommitted>, GitError> {
+        Ok(Arc::new(self.repository()?.uncommitted(&self.root)?))
+    }
+
+    fn holder(&self, branch: &str) -> Result<Option<String>, GitError> {
+        self.repository()?.holder(branch)
+    }
+
+    fn own_remotes(&self) -> Vec<String> {
+        self.repository()
+            .map(|found| found.own_remotes())
+            .unwrap_or_default()
+    }
+
+    fn addresses_of(&self, remote: Option<&str>) -> Option<Vec<String>> {
+        self.repository().ok()?.addresses_of(remote)
+    }
+
     fn commits(&self, of: &CommitsOf, most: usize) -> Result<Vec<Commit>, GitError> {
         self.repository()?.commits(of, most)
+    }
+
+    fn changed_by(&self, commits: &[Commit]) -> Result<Arc<Changes>, GitError> {
+        let mut files = self.repository()?.changed_by(commits)?;
+        files.retain(|file| self.counts(&file.path, ChangeScope::Branch));
+        Ok(Arc::new(Changes::of(files, None)))
     }
 
     fn before(&self, scope: ChangeScope, path: &str) -> Result<Option<Arc<[u8]>>, GitError> {
@@ -304,7 +337,7 @@ impl Workspace for DiskWorkspace {
 
     fn test_figures(&self) -> TestFigures {
         let evidence = self.evidence.get_or_init(|| {
-            let store = EvidenceStore::open(&self.root.join(".ahp"));
+            let store = self.evidence(&self.root.join(".ahp"));
             // Without evidence there is no need to look at the tree.
             if store.load().is_empty() {
                 return None;
@@ -313,6 +346,10 @@ impl Workspace for DiskWorkspace {
             store.latest(&tree.digest(&[]), None)
         });
         evidence.as_ref().map(TestFigures::from).unwrap_or_default()
+    }
+
+    fn evidence(&self, state_dir: &Path) -> EvidenceStore {
+        EvidenceStore::open(state_dir).keyed(self.key.clone())
     }
 
     fn issues_dir(&self) -> &Path {

@@ -4,20 +4,17 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 use std::io;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use chrono::DateTime;
-use chrono::Utc;
-use rayon::iter::IntoParallelRefIterator as _;
-use rayon::iter::ParallelIterator as _;
-use serde::Deserialize;
-use serde::Serialize;
-use sha2::Digest as _;
-use sha2::Sha256;
+use chrono::{DateTime, Utc};
+use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use super::git::Git;
 use super::issue_files::is_markdown;
+use crate::machine_key::ProjectKey;
+use crate::regular_file;
 use crate::signal::hex;
 
 /// How many runs are remembered.
@@ -262,22 +259,60 @@ impl From<&Evidence> for TestFigures {
 #[derive(Clone, Debug)]
 pub struct EvidenceStore {
     path: PathBuf,
+    /// Below this no link is followed.
+    base: Option<PathBuf>,
+    key: Option<ProjectKey>,
 }
+
+/// A run as it is kept.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    #[serde(flatten)]
+    evidence: Evidence,
+    /// By what the machine on which the tests ran knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mac: Option<String>,
+}
+
+/// What the mark of a run says.
+const RAN: &str = "ahp test evidence";
+/// A longer file is none of ours.
+const LONGEST: u64 = 64 << 20;
 
 impl EvidenceStore {
     /// Opens the store of a state directory (`.ahp/`).
     pub fn open(state_dir: &Path) -> Self {
         Self {
             path: state_dir.join("evidence.json"),
+            base: state_dir.parent().map(Path::to_owned),
+            key: None,
         }
     }
 
-    /// Returns the runs, oldest first; a file that is not there or not understood tells of none.
+    /// Believes runs of this machine alone: those that it has written with a key.
+    #[must_use]
+    pub fn keyed(mut self, key: Option<ProjectKey>) -> Self {
+        self.key = key;
+        self
+    }
+
+    /// Returns the runs that are believed, oldest first; a file that is not there or not understood tells of none.
     pub fn load(&self) -> Vec<Evidence> {
-        fs::read(&self.path)
+        let kept: Vec<Kept> = regular_file::read(self.base.as_deref(), &self.path, LONGEST)
             .ok()
             .and_then(|text| serde_json::from_slice(&text).ok())
-            .unwrap_or_default()
+            .unwrap_or_default();
+        let is_ours = |kept: &Kept| {
+            self.key.as_ref().is_none_or(|key| {
+                let said = serde_json::to_string(&kept.evidence).unwrap_or_default();
+                let mac = kept.mac.as_deref();
+                mac.is_some_and(|mac| key.verifies(RAN, &[&said], mac))
+            })
+        };
+        kept.into_iter()
+            .filter(is_ours)
+            .map(|kept| kept.evidence)
+            .collect()
     }
 
     /// Returns the last run on a tree, of one command or of any.
@@ -302,14 +337,14 @@ impl EvidenceStore {
         all.push(evidence);
         let surplus = all.len().saturating_sub(KEPT);
         all.drain(..surplus);
-        if let Some(dir) = self.path.parent() {
-            fs::create_dir_all(dir)?;
-        }
-        // Readers see the old file or the new one, never a half.
-        let new = self
-            .path
-            .with_extension(format!("{}.new", std::process::id()));
-        fs::write(&new, serde_json::to_vec_pretty(&all)?)?;
-        fs::rename(&new, &self.path)
+        let keep = |evidence| {
+            let said = serde_json::to_string(&evidence)?;
+            let key = self.key.as_ref();
+            let mac = key.map(|key| key.mac(RAN, &[&said]));
+            Ok(Kept { evidence, mac })
+        };
+        let all: Vec<Kept> = all.into_iter().map(keep).collect::<io::Result<_>>()?;
+        let text = serde_json::to_vec_pretty(&all)?;
+        regular_file::replace(self.base.as_deref(), &self.path, &text)
     }
 }

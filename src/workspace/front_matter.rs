@@ -2,17 +2,12 @@
 
 use std::fmt;
 
-use serde::Deserialize;
-use serde::Deserializer;
 use serde::de;
-use serde_yaml::Error;
-use serde_yaml::Spanned;
+use serde::{Deserialize, Deserializer};
+use serde_yaml::{Error, Spanned};
 
-use super::ChecklistItem;
-use super::Issue;
-use super::ItemState;
 use super::checklist::id_of_place;
-use super::task_items;
+use super::{ChecklistItem, Issue, ItemState, task_items};
 
 /// What is wrong in a text, and on which line.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,6 @@
 //! Issue: a Markdown file with YAML front matter (spec §4.4).
 
-use super::ChecklistItem;
-use super::ItemState;
-use super::task_items;
+use super::{ChecklistItem, ItemState, task_items};
 
 /// One issue.
 #[derive(Clone, Debug, Default)]
@@ -60,6 +58,19 @@ pub struct IssueError {
 }
 
 impl Issue {
+    /// Makes the issue that a task of an agent is: its subject is the title, its description the text.
+    pub fn of_task(id: &str, subject: &str, description: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            kind: Some("task".to_owned()),
+            title: Some(subject.to_owned()),
+            checklist: task_items::find(description, 1),
+            body: description.to_owned(),
+            body_line: 1,
+            ..Self::default()
+        }
+    }
+
     /// Returns the items that count.
     pub fn items(&self) -> impl Iterator<Item = &ChecklistItem> {
         self.checklist

@@ -2,16 +2,13 @@
 
 use std::collections::HashSet;
 use std::io;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rayon::iter::IntoParallelRefIterator as _;
-use rayon::iter::ParallelIterator as _;
+use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
-use super::Issue;
-use super::IssueError;
-use super::front_matter;
+use super::{Issue, IssueError, front_matter};
+use crate::regular_file;
 
 /// Deeper trees are surely a mistake.
 const MAX_DEPTH: usize = 32;
@@ -70,11 +67,14 @@ pub(super) fn find(
     Ok(without_id)
 }
 
+/// The longest file of an issue that is read for its commands, in bytes.
+const MAX_ISSUE: u64 = 16 << 20;
+
 /// Returns the commands by which the issues below a directory want to be verified, sorted, each once.
 ///
 /// What cannot be read has none: it cannot be verified by them either.
 pub(crate) fn custom_commands(root: &Path, issues: &Path) -> Vec<String> {
-    let read = |path: &str| std::fs::read(root.join(path)).map(Arc::from);
+    let read = |path: &str| regular_file::read_linked(&root.join(path), MAX_ISSUE).map(Arc::from);
     let mut commands: Vec<String> = walk(&root.join(issues), root)
         .iter()
         .filter_map(|path| load(path, &read).ok())

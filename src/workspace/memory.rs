@@ -2,21 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::ChangeScope;
-use super::Changes;
-use super::Commit;
-use super::CommitsOf;
-use super::GitError;
-use super::GitState;
-use super::Issue;
-use super::IssueError;
-use super::TestFigures;
-use super::Workspace;
-use super::issue_files;
+use super::{
+    ChangeScope, Changes, Commit, CommitsOf, GitError, GitState, Issue, IssueError, TestFigures,
+    Workspace, issue_files,
+};
 
 /// A project in memory.
 ///
@@ -83,13 +75,6 @@ impl MemoryWorkspace {
     pub fn with_issue(mut self, issue: Issue) -> Self {
         self.issues
             .insert(issue.id.to_ascii_uppercase(), Ok(Arc::new(issue)));
-        self
-    }
-
-    /// Lets an issue be one whose file cannot be understood.
-    #[must_use]
-    pub fn with_broken_issue(mut self, id: &str, error: IssueError) -> Self {
-        self.issues.insert(id.to_ascii_uppercase(), Err(error));
         self
     }
 

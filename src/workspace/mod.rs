@@ -12,27 +12,20 @@ mod issue;
 mod issue_files;
 mod memory;
 mod task_items;
+mod told_base;
 
-pub use self::changes::Change;
-pub use self::changes::ChangedFile;
-pub use self::changes::Changes;
-pub use self::checklist::ChecklistItem;
-pub use self::checklist::ItemState;
-pub use self::commit::Commit;
-pub use self::commit::CommitsOf;
+pub use self::changes::{Change, ChangedFile, Changes};
+pub use self::checklist::{ChecklistItem, ItemState};
 pub(crate) use self::commit::names_id;
+pub use self::commit::{Commit, CommitsOf};
 pub use self::disk::DiskWorkspace;
-pub use self::evidence::Evidence;
-pub use self::evidence::EvidenceStore;
-pub use self::evidence::TestFigures;
-pub use self::evidence::Tree;
-pub use self::evidence::TreeDigest;
-pub use self::git::GitState;
-pub use self::git::KnownGit;
-pub use self::issue::Issue;
-pub use self::issue::IssueError;
+pub use self::evidence::{Evidence, EvidenceStore, TestFigures, Tree, TreeDigest};
+pub(crate) use self::git::git;
+pub use self::git::{GitState, KnownGit, Uncommitted};
+pub use self::issue::{Issue, IssueError};
 pub(crate) use self::issue_files::custom_commands;
 pub use self::memory::MemoryWorkspace;
+pub use self::told_base::ToldBase;
 
 use std::fmt;
 use std::io;
@@ -59,8 +52,13 @@ pub enum GitError {
     #[error("the `git` program cannot be started: {0}")]
     NoProgram(String),
     /// The history that is here does not reach back to where the branch began, so that nobody can tell what it changes.
-    #[error("{0}; fetch the whole history (`git fetch --unshallow`; in CI: `fetch-depth: 0`)")]
+    #[error(
+        "{0}; fetch the whole history (`git fetch --unshallow`; in CI: `fetch-depth: 0` of actions/checkout, `GIT_DEPTH: 0` of GitLab)"
+    )]
     NoBase(String),
+    /// No branch has the name.
+    #[error("there is no branch `{0}`")]
+    NoBranch(String),
     /// Git failed.
     #[error("`git {command}` failed: {message}")]
     Failed {
@@ -103,6 +101,11 @@ pub trait Workspace: fmt::Debug + Send + Sync {
         Ok(Vec::new())
     }
 
+    /// Returns what some commits changed.
+    fn changed_by(&self, _commits: &[Commit]) -> Result<Arc<Changes>, GitError> {
+        Ok(Arc::new(Changes::default()))
+    }
+
     /// Returns what a file held before the change of a scope; none where it was not there.
     fn before(&self, _scope: ChangeScope, _path: &str) -> Result<Option<Arc<[u8]>>, GitError> {
         Ok(None)
@@ -113,8 +116,33 @@ pub trait Workspace: fmt::Debug + Send + Sync {
         Ok(Vec::new())
     }
 
+    /// Returns what the working tree of the project holds that no commit does: one short question to git.
+    fn uncommitted(&self) -> Result<Arc<Uncommitted>, GitError> {
+        Err(GitError::NoRepository(self.root().display().to_string()))
+    }
+
+    /// Returns a branch or tag that holds every commit of a branch, other than itself: one short question to git.
+    fn holder(&self, _branch: &str) -> Result<Option<String>, GitError> {
+        Err(GitError::NoRepository(self.root().display().to_string()))
+    }
+
+    /// Returns the addresses of the remotes `origin` and `upstream`.
+    fn own_remotes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns the addresses that git goes to for a remote, or where none is named; none where that cannot be told.
+    fn addresses_of(&self, _remote: Option<&str>) -> Option<Vec<String>> {
+        None
+    }
+
     /// Returns what is known of tests and coverage, of the last known run of the very tree that is here.
     fn test_figures(&self) -> TestFigures;
+
+    /// Returns the runs of tests that are remembered in a state directory, as far as they are believed.
+    fn evidence(&self, state_dir: &Path) -> EvidenceStore {
+        EvidenceStore::open(state_dir)
+    }
 
     /// Returns where the issue files live, relative to the root; absolute where that is elsewhere.
     fn issues_dir(&self) -> &Path {

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use super::ChecklistItem;
-use super::ItemState;
 use super::checklist::id_of_place;
+use super::{ChecklistItem, ItemState};
 
 /// Finds all task items of `body`, whose first line is the line `first_line` of its file.
 ///

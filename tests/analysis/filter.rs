@@ -1,9 +1,7 @@
 //! The moments that a filter of the log begins and ends with.
 
-use ahp::analysis::parse_since;
-use ahp::analysis::parse_until;
-use chrono::DateTime;
-use chrono::Utc;
+use ahp::analysis::{parse_since, parse_until};
+use chrono::{DateTime, Utc};
 
 #[test]
 fn moments_are_read_in_every_form() {

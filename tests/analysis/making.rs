@@ -1,25 +1,13 @@
 //! A life of a policy, told in a few words: who judged what when, and what came of it.
 
-use std::path::Path;
+use std::collections::BTreeMap;
 
-use ahp::config::Fsync;
-use ahp::config::LogSettings;
-use ahp::signal::Action;
-use ahp::signal::Actor;
-use ahp::signal::Intensity;
-use ahp::signal::Origin;
-use ahp::signal::Response;
-use ahp::signal::Signal;
-use ahp::signal_log::Body;
-use ahp::signal_log::EvaluationRecord;
-use ahp::signal_log::ResponseRecord;
-use ahp::signal_log::SignalLog;
-use ahp::signal_log::SignalRecord;
-use ahp::verdict::BindingReport;
-use ahp::verdict::Decision;
-use ahp::verdict::Outcome;
-use chrono::DateTime;
-use chrono::Utc;
+use ahp::config::{Fsync, LogSettings};
+use ahp::session::MarkRecord;
+use ahp::signal::{Action, Actor, Intensity, Origin, Response, Signal};
+use ahp::signal_log::{Body, EvaluationRecord, LogPlace, ResponseRecord, SignalLog, SignalRecord};
+use ahp::verdict::{BindingReport, Decision, Outcome};
+use chrono::{DateTime, Utc};
 use serde_json::Map;
 use uuid::Uuid;
 
@@ -32,6 +20,13 @@ pub(crate) struct Life {
     pub(crate) host: &'static str,
     pub(crate) hook: &'static str,
     pub(crate) source: &'static str,
+    pub(crate) session: String,
+    /// The oracle of the bindings; by their ids where it is none.
+    pub(crate) oracle: Option<&'static str>,
+    /// What the next call acts on, and which rule it breaks there.
+    pub(crate) object: Option<String>,
+    pub(crate) rule: &'static str,
+    pub(crate) marks: BTreeMap<String, MarkRecord>,
 }
 
 pub(crate) fn at(seconds: i64) -> DateTime<Utc> {
@@ -40,25 +35,35 @@ pub(crate) fn at(seconds: i64) -> DateTime<Utc> {
 }
 
 impl Life {
-    pub(crate) fn new(path: &Path) -> Self {
+    pub(crate) fn new(place: impl Into<LogPlace>) -> Self {
         let settings = LogSettings {
             fsync: Fsync::Never,
             ..LogSettings::default()
         };
         Self {
-            log: SignalLog::open(path, &settings).unwrap(),
+            log: SignalLog::open(place, &settings).unwrap(),
             next_id: 1,
             issue: Some("FEAT-0123"),
             host: "claude-code",
             hook: "pre-issue-submit",
             source: ".ahp/hooks.yaml:4",
+            session: "s1".to_owned(),
+            oracle: None,
+            object: None,
+            rule: "finding",
+            marks: BTreeMap::new(),
         }
+    }
+
+    fn oracle_of(&self, binding: &str) -> String {
+        self.oracle
+            .map_or_else(|| format!("{binding}-oracle"), str::to_owned)
     }
 
     fn report(&self, binding: &str, outcome: Outcome, duration_us: u64) -> BindingReport {
         BindingReport {
             id: binding.to_owned(),
-            oracle: format!("{binding}-oracle"),
+            oracle: self.oracle_of(binding),
             outcome,
             source: self.source.to_owned(),
             duration_us,
@@ -69,19 +74,34 @@ impl Life {
 
     fn evaluation(&self, decision: Decision, report: BindingReport) -> Body {
         Body::Evaluation(Box::new(EvaluationRecord {
+            ahp: None,
+            policy: None,
             hook: self.hook.to_owned(),
             decision,
             host: Some(self.host.to_owned()),
-            session_id: Some("s1".to_owned()),
+            session_id: Some(self.session.clone()),
             issue_id: self.issue.map(str::to_owned),
             tool: None,
             digest: String::new(),
+            object: self.object.clone(),
             event: None,
             bindings: vec![report],
             skipped: 0,
             duration_us: 500,
+            marks: self.marks.clone(),
             note: None,
         }))
+    }
+
+    /// Something happens that no binding judges.
+    pub(crate) fn pass(&mut self, seconds: i64, hook: &'static str) {
+        let hook = std::mem::replace(&mut self.hook, hook);
+        let mut body = self.evaluation(Decision::None, self.report("none", Outcome::Accepted, 1));
+        if let Body::Evaluation(evaluation) = &mut body {
+            evaluation.bindings.clear();
+        }
+        self.log.append(vec![body], at(seconds)).unwrap();
+        self.hook = hook;
     }
 
     /// A binding accepts.
@@ -136,7 +156,7 @@ impl Life {
         let id = Uuid::from_u128(self.next_id);
         self.next_id += 1;
         signal.header.id = id;
-        signal.header.source = format!("{binding}-oracle");
+        signal.header.source = self.oracle_of(binding);
         signal.header.timestamp = at(seconds);
         self.hook.clone_into(&mut signal.context.hook);
         signal.context.issue_id = self.issue.map(str::to_owned);
@@ -148,7 +168,14 @@ impl Life {
                 overridable: true,
             },
             fingerprint: "f".to_owned(),
-            session_id: Some("s1".to_owned()),
+            identity: format!(
+                "{} {}",
+                self.rule,
+                self.object.as_deref().unwrap_or_default()
+            ),
+            rule: self.rule.to_owned(),
+            object: self.object.clone(),
+            session_id: Some(self.session.clone()),
             host: Some(self.host.to_owned()),
         };
         (id, Body::Signal(Box::new(record)))
@@ -177,11 +204,12 @@ impl Life {
                 inferred,
             },
             hook: Some(self.hook.to_owned()),
-            session_id: Some("s1".to_owned()),
+            session_id: Some(self.session.clone()),
             binding: Some(binding.to_owned()),
-            subject: Some(self.issue.unwrap_or("s1").to_owned()),
+            subject: Some(self.issue.unwrap_or(&self.session).to_owned()),
             fingerprint: Some("f".to_owned()),
             refused: None,
+            mac: None,
         };
         let body = Body::Response(Box::new(record));
         self.log.append(vec![body], at(seconds)).unwrap();

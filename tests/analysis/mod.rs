@@ -7,7 +7,9 @@
 
 mod advise;
 mod filter;
+mod gathered;
 mod making;
 mod replay;
 mod report;
+mod simulation;
 mod stats;

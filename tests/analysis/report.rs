@@ -1,10 +1,8 @@
 //! `ahp log report`: one page with the data of the log, shown by a browser without a complaint.
 
 use ahp::event::Trigger;
-use ahp::process::Program;
-use ahp::process::find_program;
-use ahp::signal::Action;
-use ahp::signal::Intensity;
+use ahp::process::{Program, find_program};
+use ahp::signal::{Action, Intensity};
 
 use super::making::Life;
 use crate::world::World;
@@ -18,13 +16,14 @@ hooks:
 
 fn project() -> World {
     let world = World::new(POLICY);
-    let mut life = Life::new(&world.path(".ahp/signals.jsonl"));
+    let mut life = Life::new(world.log_place());
     let issues = ["FEAT-0001", "FEAT-0002", "FIX-<3>"];
     for i in 0..45_i64 {
         life.issue = Some(issues[usize::try_from(i % 3).unwrap()]);
         let day = (i / 5) * 86_400 + i * 60;
         life.give(day, "checklist", Intensity::Block, 4000);
         life.accept(day + 40 * (i % 7 + 1) * (i % 7 + 1), "checklist", 3000);
+        (life.issue, life.session) = (None, format!("s{i}"));
         let prompt = life.give(day + 3000, "size", Intensity::Prompt, 20_000);
         life.answer(day + 3001, "size", prompt, Action::Dismiss);
     }
@@ -47,6 +46,7 @@ fn the_page_holds_the_data_and_loads_nothing() {
     for part in ["http://", "https://", "<script", "src=", "@import", "url("] {
         assert!(!page.contains(part), "{part}");
     }
+    assert!(page.contains("What was found") && page.contains("Hosts") && page.contains("Sessions"));
     // Nine days; 45 blocks of the checklist; what a log holds is text, never markup.
     assert_eq!(page.matches("data-day=").count(), 9);
     assert!(page.contains("aria-label=\"checklist · pre-issue-submit: 45 block\""));
@@ -62,7 +62,7 @@ fn the_page_holds_the_data_and_loads_nothing() {
 fn the_names_of_days_stand_inside_the_chart() {
     for days in [1, 8, 9, 15, 40] {
         let world = World::new("");
-        let mut life = Life::new(&world.path(".ahp/signals.jsonl"));
+        let mut life = Life::new(world.log_place());
         for day in 0..days {
             life.give(day * 86_400, "size", Intensity::Aid, 10);
         }

@@ -1,11 +1,7 @@
 //! `ahp log stats`: every figure of a log made by hand.
 
-use ahp::analysis::BindingStats;
-use ahp::analysis::Filter;
-use ahp::analysis::Intensities;
-use ahp::analysis::Stats;
-use ahp::signal::Action;
-use ahp::signal::Intensity;
+use ahp::analysis::{BindingStats, Filter, Intensities, Stats};
+use ahp::signal::{Action, Intensity};
 use ahp::signal_log::Reader;
 use serde_json::json;
 
@@ -76,10 +72,12 @@ fn every_figure_of_a_binding_is_right() {
         json!({"retry_after_fix": 2, "proceed_with_risk": 1})
     );
     assert_eq!(checklist.consumption_rate, Some(1.0));
-    assert_eq!(checklist.dismissal_rate, None);
-    assert_eq!(checklist.override_rate, Some(0.3333));
+    assert_eq!(
+        (checklist.dismissal_rate, checklist.override_rate),
+        (Some(0.0), Some(0.0))
+    );
     // (900 + 100) / 2 seconds, (3 + 2) / 2 tries.
-    assert_eq!(checklist.repaired, 2);
+    assert_eq!((checklist.fates.findings, checklist.fates.repaired), (2, 2));
     assert_eq!(checklist.mean_time_to_repair_s, Some(500.0));
     assert_eq!(checklist.mean_tries, Some(2.5));
     // 100 s is below 5 minutes, 900 s is not below 15.
@@ -98,9 +96,10 @@ fn every_figure_of_a_binding_is_right() {
     );
     assert_eq!(size.answered, 3);
     assert_eq!(size.consumption_rate, Some(0.75));
-    assert_eq!(size.dismissal_rate, Some(0.5));
-    assert_eq!(size.waved_through_rate, Some(0.75));
-    assert_eq!((size.repaired, size.mean_time_to_repair_s), (0, None));
+    // One finding of each issue: the last word on the second one is the rejection.
+    assert_eq!((size.fates.findings, size.fates.dismissed), (2, 2));
+    assert_eq!(size.dismissal_rate, Some(1.0));
+    assert_eq!((size.fates.repaired, size.mean_time_to_repair_s), (0, None));
 
     let tests = &binding(&stats, "tests").figures;
     assert_eq!((tests.triggered, tests.errors, tests.timeouts), (4, 2, 1));
@@ -112,7 +111,7 @@ fn every_figure_of_a_binding_is_right() {
             ..Intensities::default()
         }
     );
-    assert_eq!(tests.repaired, 0);
+    assert_eq!((tests.fates.findings, tests.fates.repaired), (0, 0));
     assert_eq!(tests.p50_us, Some(70));
 }
 
@@ -141,7 +140,10 @@ fn a_long_log_is_counted_as_one() {
     // The place is the latest.
     assert_eq!(checklist.source, ".ahp/hooks.yaml:9");
     let figures = &checklist.figures;
-    assert_eq!((figures.repaired, figures.mean_tries), (lives, Some(3.0)));
+    assert_eq!(
+        (figures.fates.repaired, figures.mean_tries),
+        (lives, Some(3.0))
+    );
     assert_eq!(figures.mean_time_to_repair_s, Some(100.0));
     assert_eq!(figures.responses, [("proceed_with_risk", lives)].into());
     assert_eq!((figures.answered, figures.inferred), (lives, 0));
@@ -217,7 +219,7 @@ fn every_figure_of_a_group_is_right() {
                 g.stopped,
                 signals,
                 g.answered,
-                g.repaired,
+                g.fates.repaired,
             )
         });
         seen.collect()
@@ -342,6 +344,99 @@ fn filters_leave_out_what_is_not_asked_for() {
         ..Filter::default()
     });
     assert_eq!(since.evaluations, 9);
+}
+
+/// Each fate that a finding can have, told by what happened, not by how often it was said.
+#[test]
+fn every_finding_has_the_fate_that_the_records_tell() {
+    let stats = stats(|life| {
+        life.hook = "pre-tool-use";
+        life.issue = None;
+        let acts_on = |life: &mut Life, object: &str| life.object = Some(object.to_owned());
+        // Another command between is no repair, and asking thrice is one finding.
+        for second in 0..3 {
+            acts_on(life, "npm publish");
+            life.give(second * 10, "shell", Intensity::Block, 5);
+            acts_on(life, "ls");
+            life.accept(second * 10 + 1, "shell", 5);
+        }
+        // A warning that nobody heeded.
+        acts_on(life, "git push");
+        life.give(40, "shell", Intensity::Prompt, 5);
+        // The same file is written again, without what was found; the agent wanted to stop in between.
+        acts_on(life, "src/a.rs");
+        life.give(50, "shell", Intensity::Block, 5);
+        life.pass(60, "pre-agent-turn-stop");
+        life.accept(110, "shell", 5);
+        // An answer that held it back.
+        acts_on(life, "cargo publish");
+        let risk = life.give(120, "shell", Intensity::Block, 5);
+        life.answer(121, "shell", risk, Action::ProceedWithRisk);
+        life.accept_waived(122, "shell", risk);
+        life.pass(130, "post-session");
+        // Of a session that is still at work it is not known yet.
+        life.session = "s2".to_owned();
+        acts_on(life, "npm publish");
+        life.give(140, "shell", Intensity::Block, 5);
+    });
+    let shell = &binding(&stats, "shell").figures;
+    let fates = shell.fates;
+    assert_eq!((fates.findings, fates.open()), (5, 1));
+    assert_eq!(
+        (fates.repaired, fates.overridden, fates.dismissed),
+        (1, 1, 0)
+    );
+    assert_eq!((fates.heeded, fates.ignored), (1, 1));
+    assert_eq!(shell.mean_time_to_repair_s, Some(60.0));
+    assert_eq!((shell.mean_tries, shell.mean_turns), (Some(2.0), Some(1.0)));
+    let first = &stats.findings[0];
+    assert_eq!(first.object.as_deref(), Some("npm publish"));
+    assert_eq!((first.fates.findings, first.signals.block), (2, 4));
+    assert_eq!(stats.rules.len(), 1);
+    assert_eq!(stats.rules[0].fates, fates);
+    let sessions: Vec<_> = stats.sessions.iter().map(|s| s.name.as_str()).collect();
+    assert_eq!(sessions, ["s1", "s2"]);
+}
+
+/// A session that says no more for a day is over, whether or not its host tells of an end.
+#[test]
+fn silence_ends_a_session() {
+    let lived = |seconds: i64| {
+        stats(|life| {
+            (life.hook, life.issue) = ("pre-tool-use", None);
+            life.object = Some("git push".to_owned());
+            life.give(0, "shell", Intensity::Prompt, 5);
+            life.session = "s2".to_owned();
+            life.accept(seconds, "shell", 5);
+        })
+        .total
+        .fates
+    };
+    assert_eq!((lived(3600).open(), lived(3600).ignored), (1, 0));
+    assert_eq!((lived(90_000).open(), lived(90_000).ignored), (0, 1));
+}
+
+/// A day without events has its place among the others.
+#[test]
+fn every_day_is_on_the_axis() {
+    let stats = stats(|life| {
+        life.accept(0, "shell", 5);
+        life.accept(3 * 86_400, "shell", 5);
+    });
+    let days: Vec<_> = stats
+        .days
+        .iter()
+        .map(|day| (day.name.as_str(), day.evaluations))
+        .collect();
+    assert_eq!(
+        days,
+        [
+            ("2026-02-09", 1),
+            ("2026-02-10", 0),
+            ("2026-02-11", 0),
+            ("2026-02-12", 1)
+        ]
+    );
 }
 
 #[test]

@@ -8,8 +8,7 @@ use ahp::host::HOSTS;
 use ahp::oracle::builtin::BUILTINS;
 use ahp::oracle::rhai::BUNDLED;
 
-use super::library;
-use super::root;
+use super::{library, root};
 
 /// The stems of the files with an ending in a directory.
 fn stems(directory: &str, ending: &str) -> BTreeSet<String> {

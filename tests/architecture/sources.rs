@@ -1,13 +1,10 @@
 //! Which file of a crate uses which other one, read from its tokens: neither comments, texts nor unit tests count.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use proc_macro2::Delimiter;
-use proc_macro2::TokenStream;
-use proc_macro2::TokenTree;
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 /// A path of modules from the root of the crate: `src/danger/rules.rs` is `["danger", "rules"]`.
 pub(super) type Module = Vec<String>;
@@ -27,7 +24,7 @@ pub(super) struct File {
     handed_on: BTreeMap<String, Module>,
     /// Every path into its own crate that it names, as written.
     paths: BTreeSet<Vec<String>>,
-    /// `use` declarations that name several things of the crate at once.
+    /// `use` declarations that name things of several modules of the crate at once.
     pub(super) grouped: Vec<String>,
 }
 
@@ -211,18 +208,27 @@ impl Reading {
 
     fn read_use(&mut self, tree: &[TokenTree], public: bool) {
         let (path, next) = path_at(tree, 0);
-        if matches!(tree.get(next), Some(TokenTree::Group(_))) {
+        let mut named = Vec::new();
+        if let Some(TokenTree::Group(items)) = tree.get(next) {
+            let items: Vec<TokenTree> = items.stream().into_iter().collect();
             let own = matches!(
                 path.first().map(String::as_str),
                 Some("crate" | "super" | "self" | "ahp")
             );
-            if own {
+            let nested = items.iter().any(|token| is_sign(Some(token), ':'));
+            if own && (nested || path == ["crate"] || path == ["self"]) {
                 self.grouped.push(path.join("::"));
             }
-        } else if public {
-            self.handed_on.push(path);
+            for item in items.split(|token| is_sign(Some(token), ',')) {
+                named.push([path.clone(), path_at(item, 0).0].concat());
+            }
         } else {
-            self.paths.insert(path);
+            named.push(path);
+        }
+        if public {
+            self.handed_on.extend(named);
+        } else {
+            self.paths.extend(named);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `ahp hook-md` and `ahp trust`: what a person sees of the programs that judge.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 use crate::world::World;
 
@@ -99,6 +100,118 @@ fn a_command_of_the_projects_policy_needs_trust_and_of_the_users_none() {
     fs::write(world.home().join(".ahp/hooks.yaml"), policy).unwrap();
     world.ahp(&["run", "pre-issue-submit", "--issue", "FEAT-1"]);
     assert!(world.path("ran").exists());
+}
+
+/// A person's own policy, and a clone that nobody trusts.
+fn clone_judged_by(policy: &str) -> World {
+    let world = World::new("");
+    crate::world::write(&world.home().join(".ahp/hooks.yaml"), policy);
+    fs::remove_dir(world.path(".ahp")).unwrap();
+    world
+}
+
+fn put_program(world: &World, path: &str) {
+    let ran = world.path("ran");
+    world.write(
+        path,
+        format!("#!/bin/sh\necho {path} >> {}\n", ran.display()),
+    );
+    let program = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(world.path(path), program).unwrap();
+}
+
+#[test]
+fn programs_of_a_clone_are_not_started_for_its_users_policy_before_ahp_trust() {
+    let python = ("test_a.py", "def test_a(): pass\n");
+    let make = ("Makefile", "test:\n\t./own.sh\n");
+    let (javascript, eslint) = (("a.js", "1\n"), (".eslintrc.json", "{}\n"));
+    let (venv, own) = (".venv/bin/python", "own.sh");
+    for (oracle, config, files, program) in [
+        ("TestGate", "", &[python][..], venv),
+        ("TestGate", "", &[make], own),
+        ("TestGate", "", &[("pom.xml", "<project/>")], "mvnw"),
+        ("TestGate", "", &[("build.gradle", "\n")], "gradlew"),
+        ("TestGate", "command: ./own.sh", &[], own),
+        ("TestGate", "command: make test", &[make], own),
+        ("TestGate", "command: .venv/bin/python -m pytest", &[], venv),
+        (
+            "LintChecker",
+            "",
+            &[eslint, javascript],
+            "node_modules/.bin/eslint",
+        ),
+        (
+            "LintChecker",
+            "linters: [ruff]",
+            &[python],
+            ".venv/bin/ruff",
+        ),
+        (
+            "LintChecker",
+            "linters: [prettier], auto_fix: true",
+            &[javascript],
+            "node_modules/.bin/prettier",
+        ),
+        (
+            "DependencyChecker",
+            "",
+            &[("requirements.txt", "x==1\n")],
+            venv,
+        ),
+        ("SecurityScanner", "scanners: [./own.sh]", &[python], own),
+        ("CompletionVerifier", "", &[python], venv),
+    ] {
+        let binding =
+            format!("oracle: {oracle}, timeout: 10s, intensity: block, config: {{{config}}}");
+        let world = clone_judged_by(&format!("hooks: {{pre-issue-submit: [{{{binding}}}]}}\n"));
+        let item =
+            "  - {id: c1, item: It runs, checked: true, verification: \"test_pass: test_a\"}\n";
+        let issue = format!("---\nid: FEAT-1\ntitle: T\nchecklist:\n{item}---\n");
+        world.write("Issues/FEAT-1.md", issue);
+        world.write(".gitignore", "node_modules\n.venv\nran\n");
+        world.git_init();
+        world.git(&["checkout", "-q", "-b", "FEAT-1"]);
+        for (file, text) in files {
+            world.write(file, text);
+        }
+        put_program(&world, program);
+        let submit = || {
+            let ran = world.ahp(&["run", "pre-issue-submit", "--issue", "FEAT-1"]);
+            (ran.code, format!("{}{}", ran.stdout, ran.stderr))
+        };
+        let at = format!("{oracle} {config} {program}");
+        let (code, said) = submit();
+        assert!(!world.path("ran").exists(), "{at}: {said}");
+        let is_told = said.contains("not-trusted") && said.contains("ahp trust");
+        assert!(code == 2 && is_told, "{at}: {code} {said}");
+        assert_eq!(world.ahp(&["trust", "-y"]).code, 0);
+        let (_, said) = submit();
+        assert!(world.path("ran").exists(), "{at}: {said}");
+        assert!(!said.contains("not-trusted"), "{at}: {said}");
+    }
+}
+
+#[test]
+fn no_program_is_found_in_a_clone_by_its_name_before_ahp_trust() {
+    let policy = "hooks: {pre-issue-submit: [{oracle: LintChecker, config: {linters: [ruff]}}]}\n";
+    let world = clone_judged_by(policy);
+    world.write("a.py", "1\n");
+    world.git_init();
+    world.write("a.py", "2\n");
+    for program in ["bin/git", "bin/ruff", "bin/sh"] {
+        put_program(&world, program);
+    }
+    let path = std::env::var_os("PATH").unwrap();
+    let path = path.to_str().unwrap();
+    for entry in ["bin", "./bin", world.path("bin").to_str().unwrap()] {
+        let ran = world
+            .ahp_command()
+            .args(["run", "pre-issue-submit", "--issue", "FEAT-1"])
+            .env("PATH", format!("{entry}:{path}"))
+            .output()
+            .unwrap();
+        assert!(!world.path("ran").exists(), "{entry}: {ran:?}");
+    }
 }
 
 #[test]
@@ -243,5 +356,8 @@ fn a_binding_takes_one_hook_out_of_the_line() {
         checked.stdout
     );
     world.write(".ahp/hooks.yaml", "settings: {agent_hooks: false}");
+    // They ran when the project was approved.
+    assert_eq!(decision(&world), "block");
+    world.ahp(&["trust"]);
     assert_eq!(decision(&world), "none");
 }

@@ -1,7 +1,12 @@
 //! The command line as people and scripts use it: real processes, real repositories.
 
+mod allowing;
 mod checking;
+mod ci;
 mod concurrency;
 mod exec;
 mod external;
+mod foreign;
+mod help;
+mod mcp;
 mod running;

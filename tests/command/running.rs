@@ -206,8 +206,53 @@ fn a_directory_that_is_not_there_is_neither_sound_nor_trusted() {
         for command in ["check", "trust"] {
             let done = world.ahp(&[command, dir]);
             assert_eq!(done.code, 1, "{command}: {}", done.stdout);
-            let told = format!("`{dir}` is no directory");
+            let told = format!("`{dir}` is not a directory");
             assert!(done.stderr.contains(&told), "{}", done.stderr);
         }
     }
+}
+
+#[test]
+fn an_event_without_an_issue_is_about_the_last_one_of_its_session() {
+    let world = World::new(
+        "hooks: {pre-issue-start: [{oracle: ContextLoader}], pre-agent-turn-stop: [{oracle: ChecklistValidator}]}",
+    );
+    for id in ["FEAT-0001", "FEAT-0002"] {
+        let text = format!("---\nid: {id}\ntitle: T\nstatus: open\n---\n\n- [ ] open of {id}\n");
+        world.write(&format!("Issues/Features/open/{id}-t.md"), text);
+    }
+    world.git_init();
+    let run = |trigger: &str, more: &[&str]| world.ahp(&[&["run", trigger], more].concat());
+    assert_eq!(
+        run(
+            "pre-issue-start",
+            &["--issue", "FEAT-0001", "--session", "one"]
+        )
+        .code,
+        0
+    );
+    assert_eq!(
+        run(
+            "pre-issue-start",
+            &["--issue", "FEAT-0002", "--session", "one"]
+        )
+        .code,
+        0
+    );
+    let stop = run("pre-agent-turn-stop", &["--session", "one"]);
+    let told = format!("{}{}", stop.stdout, stop.stderr);
+    assert!(
+        told.contains("open of FEAT-0002") && !told.contains("FEAT-0001"),
+        "{told}"
+    );
+    // What another session worked on says nothing, and a branch goes before the session.
+    let other = run("pre-agent-turn-stop", &["--session", "two"]);
+    assert!(
+        !other.stdout.contains("open of") && other.code == 0,
+        "{other:?}"
+    );
+    world.git(&["checkout", "-q", "-b", "feat/FEAT-0001-t"]);
+    let stop = run("pre-agent-turn-stop", &["--session", "one"]);
+    let told = format!("{}{}", stop.stdout, stop.stderr);
+    assert!(told.contains("open of FEAT-0001"), "{told}");
 }

@@ -3,13 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use ahp::signal::Signal;
+use ahp::event::Event;
+use ahp::signal::{Intensity, Signal};
 
 use super::formats::evaluate;
-use crate::world::World;
-use crate::world::copy;
-use crate::world::event;
-use crate::world::is_here;
+use crate::hook_md::everywhere::with_command;
+use crate::world::{World, copy, event, is_here};
 
 fn world(example: &str) -> World {
     let world = World::new("");
@@ -21,6 +20,12 @@ fn world(example: &str) -> World {
 fn run(world: &World, example: &str, yaml: &str) -> Vec<Signal> {
     let config = format!("{{file: .github/hooks/{example}.json}}");
     evaluate(world, &config, &event(yaml)).unwrap()
+}
+
+/// Whether VS Code itself calls the tool by another name than its manual.
+fn is_own_name(event: &Event) -> bool {
+    let name = event.tool.as_ref().map(|tool| tool.name.as_str());
+    event.host.as_deref() == Some("vscode") && name != Some("runTerminalCommand")
 }
 
 fn shell(host: &str, tool: &str, command: &str) -> String {
@@ -48,6 +53,15 @@ fn dangerous_terminal_commands_are_blocked_under_every_host() {
         );
         assert_eq!(signals[0].intensity().name(), "block");
         assert!(run(&world, "security", &shell(host, tool, "ls")).is_empty());
+    }
+    let config = "{file: .github/hooks/security.json}";
+    for (name, event) in with_command("rm -rf /tmp/x") {
+        let signals = evaluate(&world, config, &event).unwrap();
+        let blocks = signals
+            .first()
+            .is_some_and(|s| s.intensity() == Intensity::Block);
+        // Its own host tells a file the names that the host's tools really have, as it would without us.
+        assert!(blocks || is_own_name(&event), "{name}: {signals:?}");
     }
     assert!(
         run(
@@ -99,6 +113,11 @@ fn some_tools_must_be_confirmed() {
         signals[0].payload.text(),
         "This operation requires manual approval"
     );
+    for (name, event) in with_command("make deploy") {
+        let signals = evaluate(&world, "{file: .github/hooks}", &event).unwrap();
+        let asks = signals.first().is_some_and(Signal::asks);
+        assert!(asks || is_own_name(&event), "{name}: {signals:?}");
+    }
     let read = "{trigger: pre-tool-use, tool: {name: Read, input: {file_path: a}}}";
     assert!(run(&world, "approval", read).is_empty());
 }

@@ -1,16 +1,12 @@
 //! The cache of checked policies: it answers as the layers do, is never stale, and is not believed when it is odd.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::PathBuf;
 
-use ahp::config::Config;
-use ahp::config::Locations;
-use ahp::engine::Engine;
-use ahp::engine::block_on;
-use ahp::event::Event;
-use ahp::event::Trigger;
+use ahp::config::{Config, Locations};
+use ahp::engine::{Engine, block_on};
+use ahp::event::{Event, Trigger};
 use ahp::verdict::Decision;
 
 use crate::world::World;
@@ -99,7 +95,7 @@ fn a_cached_policy_is_the_one_that_was_loaded() {
         "other triggers are not decoded"
     );
     let line = |loaded: &ahp::config::Loaded| {
-        let binding = &loaded.config.bindings[&Trigger::PreToolUse][2];
+        let binding = &loaded.config.bindings[&Trigger::PreToolUse][3];
         loaded.sources.line(binding.span)
     };
     assert_eq!(line(&cached), ".ahp/hooks.yaml:5");
@@ -255,7 +251,13 @@ fn a_cached_policy_makes_the_same_bindings() {
         let policy = state.policy().trigger(Trigger::PreToolUse, state.lookup());
         let bindings = policy.unwrap().bindings().map(|(b, _)| {
             let strength = (&b.escalate, b.strongest(), b.overridable, b.on_error);
-            let running = (b.is_async, b.timeout, b.priority, b.enabled, b.needs_trust);
+            let running = (
+                b.is_async,
+                b.timeout,
+                b.priority,
+                b.enabled,
+                b.runs_programs,
+            );
             let origin = (b.layer, b.locked, &b.source, b.oracle.config().to_json());
             let meets = (&b.conditions, &b.matcher);
             format!(

@@ -1,17 +1,9 @@
 //! Each file of `invalid/` is refused, with every fault shown in place; each of `valid/` is accepted.
 
-use ahp::config::Config;
-use ahp::config::DEFAULT_POLICY;
-use ahp::config::LayerSource;
-use ahp::config::Locations;
-use ahp::config::PACKS;
-use ahp::config::Settings;
+use ahp::config::{Config, DEFAULT_POLICY, LayerSource, Locations, PACKS, Settings};
 use ahp::diagnostic::render;
 
-use super::assert_snapshot;
-use super::cases;
-use super::data;
-use super::shown;
+use super::{assert_snapshot, cases, data, shown};
 
 fn load(folder: &str, name: &str, text: &str) -> ahp::config::Loaded {
     let file = format!("{name}.yaml");

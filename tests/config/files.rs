@@ -1,15 +1,11 @@
-//! Files that are no configuration: too large, not text, not a file, not readable.
+//! Files that are not a configuration: too large, not text, not a file, not readable.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
-use ahp::config::Config;
-use ahp::config::Loaded;
-use ahp::config::Locations;
-use ahp::diagnostic::Code;
-use ahp::diagnostic::render;
+use ahp::config::{Config, Loaded, Locations};
+use ahp::diagnostic::{Code, render};
 
 /// Makes a project with a layer file by `make` and loads it.
 fn load(make: impl FnOnce(&Path)) -> Loaded {

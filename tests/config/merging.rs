@@ -3,14 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use ahp::config::BindingSpec;
-use ahp::config::Config;
-use ahp::config::LayerSource;
-use ahp::config::Loaded;
+use ahp::config::{BindingSpec, Config, LayerSource, Loaded};
 
-use super::assert_snapshot;
-use super::data;
-use super::shown;
+use super::{assert_snapshot, data, shown};
 
 const LAYERS: [(LayerSource, &str); 4] = [
     (LayerSource::System, "system.yaml"),

@@ -1,5 +1,6 @@
 //! Layers as users write them: what is accepted, how faults are shown, how layers merge.
 
+mod bundle;
 mod caching;
 mod faults;
 mod files;
@@ -7,10 +8,11 @@ mod inserting;
 mod merging;
 mod properties;
 mod schema;
+mod words;
+mod yaml;
 
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ahp::config::Loaded;
 use ahp::diagnostic::render;

@@ -3,14 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use ahp::config::DEFAULT_POLICY;
-use ahp::config::PACKS;
-use ahp::config::parse_yaml;
+use ahp::config::{BindingKey, DEFAULT_POLICY, PACKS, parse_yaml};
 use ahp::diagnostic::FileId;
 use ahp::oracle::builtin::BUILTINS;
-use ahp::oracle::rhai::BUNDLED;
-use ahp::oracle::rhai::Library;
-use ahp::oracle::rhai::Script;
+use ahp::oracle::rhai::{BUNDLED, Library, Script};
 use ahp::policy::schema;
 use serde_json::Value;
 
@@ -141,7 +137,7 @@ fn it_knows_the_configuration_of_every_script() {
     assert!(!with("branch-guard", serde_json::json!({"branches": 3})));
 }
 
-/// Returns a text as JSON; none where it is no YAML.
+/// Returns a text as JSON; none where it is not YAML.
 fn json(text: &str) -> Option<Value> {
     let mut faults = Vec::new();
     let node = parse_yaml(text, FileId(0), &mut faults)?;
@@ -201,4 +197,19 @@ fn it_knows_the_configuration_of_every_oracle() {
         "{max_files: {by: environment, production: 10, default: 30}}"
     ));
     assert!(!limiter("{max_files: many}"));
+}
+
+#[test]
+fn every_key_of_a_binding_is_in_the_schema_and_in_the_documents() {
+    let page = include_str!("../../docs/configuration.md");
+    let schema = whole_schema();
+    let known: Vec<_> = BindingKey::ALL.iter().map(|key| key.name).collect();
+    let keys = schema["definitions"]["binding"]["properties"].as_object();
+    assert_eq!(keys.unwrap().keys().collect::<Vec<_>>(), known);
+    let block = page.split("## Bindings").nth(1).unwrap();
+    let block = block.split("```").nth(1).unwrap();
+    for key in known {
+        let is_shown = block.contains(&format!(" {key}: ")) || block.contains(&format!("`{key}: "));
+        assert!(is_shown, "docs/configuration.md does not show `{key}`");
+    }
 }

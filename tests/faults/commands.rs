@@ -3,12 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use super::watched::Expected;
-use super::watched::LONG;
-use super::watched::QUICK;
-use super::watched::assert_nothing_is_left;
-use super::watched::in_time;
-use super::watched::watch;
+use super::watched::{Expected, LONG, QUICK, assert_nothing_is_left, in_time, watch};
 use crate::world::World;
 
 /// What `ahp` may use of memory, in MiB: what tests print is kept, up to a bound, to be read for failures.
@@ -25,7 +20,7 @@ const FAULTS: &[(&str, &str, Duration, Expected)] = &[
     ("failing", "exit 1", LONG, ("block", "signalled", "gate.sh")),
     (
         "not-there",
-        "rm gate.sh; exec ./no-such-program",
+        "exec ./no-such-program",
         LONG,
         ("block", "signalled", "gate.sh"),
     ),
@@ -97,6 +92,7 @@ fn commands_that_misbehave() {
         fs::write(world.home().join(".ahp/hooks.yaml"), policy).unwrap();
         let run = || {
             world.write("gate.sh", script);
+            world.ahp(&["trust", "-y"]);
             watch(&world, &["run", "pre-issue-submit", "--issue", "FEAT-1"])
         };
         in_time(*timeout, expected.2, run).check(name, *timeout, MEMORY, *expected);

@@ -3,5 +3,6 @@
 mod commands;
 mod oracles;
 mod page;
+mod pipes;
 mod programs;
 mod watched;

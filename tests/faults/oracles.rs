@@ -2,23 +2,14 @@
 
 use std::fmt::Write as _;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use ahp::engine::Engine;
-use ahp::engine::block_on;
-use ahp::event::Event;
-use ahp::event::Trigger;
-use ahp::oracle::HookContext;
-use ahp::oracle::Mode;
-use ahp::oracle::Oracle;
-use ahp::oracle::OracleError;
+use ahp::engine::{Engine, block_on};
+use ahp::event::{Event, Trigger};
+use ahp::oracle::{HookContext, Mode, Oracle, OracleError};
 use ahp::signal::Signal;
-use ahp::verdict::BindingReport;
-use ahp::verdict::Decision;
-use ahp::verdict::Outcome;
-use ahp::verdict::Verdict;
+use ahp::verdict::{BindingReport, Decision, Outcome, Verdict};
 use async_trait::async_trait;
 
 /// How an oracle misbehaves.

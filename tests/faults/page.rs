@@ -1,8 +1,7 @@
 //! `docs/security.md`: the tests that it names, the figures that it shows, and what it says is out of reach.
 
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::world::accepts_new_output;
 
@@ -11,6 +10,9 @@ const FIGURES: &str = "| fault | whole process | peak of memory |\n|---|---|---|
 
 /// Where the ways stand that are out of reach.
 const BEYOND: &str = "| an agent could | why that is out of reach |\n|---|---|\n";
+
+/// Where promises stand with the tests that hold them.
+const PROMISES: &str = "| promise | the test that holds it | out of reach |\n|---|---|---|\n";
 
 fn page() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/security.md")
@@ -77,4 +79,19 @@ fn the_threat_model_names_tests_that_exist() {
         count += 1;
     }
     assert!(count > 25, "{count}");
+}
+
+#[test]
+fn each_promise_of_the_threat_model_names_a_test() {
+    let page = fs::read_to_string(page()).unwrap();
+    let mut count = 0;
+    for table in page.split(PROMISES).skip(1) {
+        for row in table.lines().take_while(|line| line.starts_with('|')) {
+            let cells: Vec<&str> = row.split(" | ").collect();
+            assert_eq!(cells.len(), 3, "{row}");
+            assert!(cells[1].contains("::"), "{row}");
+            count += 1;
+        }
+    }
+    assert!(count > 20, "{count}");
 }

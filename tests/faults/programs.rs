@@ -2,19 +2,10 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
-use std::path::PathBuf;
-use std::time::Duration;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use super::watched::Expected;
-use super::watched::LONG;
-use super::watched::MEMORY;
-use super::watched::QUICK;
-use super::watched::Seen;
-use super::watched::assert_nothing_is_left;
-use super::watched::in_time;
-use super::watched::watch;
+use super::watched::{Expected, LONG, MEMORY, QUICK, Seen, assert_nothing_is_left, in_time, watch};
 use crate::world::World;
 
 /// A hook that misbehaves.
@@ -60,10 +51,10 @@ const FAULTS: &[Fault] = &[
     fault("wrong-interpreter", b"#!/no/such/program\n", LONG, "allow", "failed", "`/no/such/program`, which is not there"),
     fault("dos-line-ends", b"#!/bin/sh\r\nexit 2\r\n", LONG, "allow", "failed", "/bin/sh\\\\r"),
     fault("no-program", b"\x7fELF\0\0\0\0 this is none", LONG, "allow", "failed", "could not be run"),
-    fault("text", b"#!/bin/sh\necho all is well", LONG, "allow", "failed", "nor a JSON object on stdout: all is well"),
-    fault("half-json", b"#!/bin/sh\necho '{\"decision\": \"den'", LONG, "allow", "failed", "nor a JSON object"),
-    fault("no-utf8", b"#!/bin/sh\nprintf '\\377\\376\\000'", LONG, "allow", "failed", "nor a JSON object"),
-    fault("deep-json", b"#!/bin/sh\nhead -c 900000 /dev/zero | tr '\\0' '['", LONG, "allow", "failed", "nor a JSON object"),
+    fault("text", b"#!/bin/sh\necho all is well", LONG, "allow", "signalled", "all is well"),
+    fault("half-json", b"#!/bin/sh\necho '{\"decision\": \"den'", LONG, "allow", "failed", "cannot be read"),
+    fault("no-utf8", b"#!/bin/sh\nprintf '\\377\\376\\000'", LONG, "allow", "failed", "cannot be read"),
+    fault("deep-json", b"#!/bin/sh\nhead -c 900000 /dev/zero | tr '\\0' '['", LONG, "allow", "signalled", "more bytes"),
     fault("no-reading", b"#!/bin/sh\nexit 0", LONG, "none", "accepted", ""),
     fault("stdin-closed", b"#!/bin/sh\nexec 0<&-\nsleep 0.1\necho no >&2\nexit 2", LONG, "block", "signalled", "\"reason\":\"no\""),
     fault("sleeping", b"#!/bin/sh\necho $$ >> $PIDS\nexec sleep 60", QUICK, "allow", "failed", "did not end within 400 ms").shown("never ends, 400 ms allowed"),
@@ -72,7 +63,7 @@ const FAULTS: &[Fault] = &[
     fault("holds-pipes", b"#!/bin/sh\nsleep 60 &\necho $! >> $PIDS\nexit 0", LONG, "none", "accepted", ""),
     fault("leaves-children", b"#!/bin/sh\n(trap '' TERM; while :; do sleep 0.05; done) >/dev/null 2>&1 &\necho $! >> $PIDS\necho no >&2\nexit 2", LONG, "block", "signalled", "\"reason\":\"no\""),
     fault("endless-output", b"#!/bin/sh\necho $$ >> $PIDS\nexec yes", QUICK, "allow", "failed", "did not end within 400 ms").shown("endless output, 400 ms allowed"),
-    fault("gigabyte", b"#!/bin/sh\nexec head -c 1000000000 /dev/zero", LONG, "allow", "failed", "nor a JSON object").shown("1 GB on stdout"),
+    fault("gigabyte", b"#!/bin/sh\nexec head -c 1000000000 /dev/zero", LONG, "allow", "failed", "cannot be read").shown("1 GB on stdout"),
     fault("gigabyte-of-reasons", b"#!/bin/sh\nhead -c 1000000000 /dev/zero >&2\nexit 2", LONG, "block", "signalled", "more bytes)"),
     fault("killed", b"#!/bin/sh\nkill -KILL $$", LONG, "allow", "failed", "ended by signal 9"),
     fault("crashed", b"#!/bin/sh\nkill -SEGV $$", LONG, "allow", "failed", "ended by signal 11"),

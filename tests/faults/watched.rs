@@ -2,8 +2,7 @@
 
 use std::fs;
 use std::process::Stdio;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 

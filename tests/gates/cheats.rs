@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::project::Project;
-use super::project::only;
-use super::project::script;
+use super::project::{Project, only, script};
 use crate::world::is_here;
 
 #[derive(Deserialize)]

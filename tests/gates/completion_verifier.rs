@@ -1,11 +1,8 @@
 //! CompletionVerifier on a real project.
 
-use ahp::event::Event;
-use ahp::event::Trigger;
+use ahp::event::{Event, Trigger};
 
-use super::project::Project;
-use super::project::only;
-use super::project::refused;
+use super::project::{Project, only, refused};
 
 fn issue(project: &Project, front: &str) {
     let text = format!(
@@ -34,6 +31,15 @@ fn code_wants_tests_and_docs() {
         kinds(project.judge("CompletionVerifier", config)),
         ["no-tests-changed", "no-docs-changed"]
     );
+    // A file without a line of code tests nothing, and one without a line documents nothing.
+    for nothing in ["", "\n", "# tests\n\n", "\"\"\"Tests.\"\"\"\n"] {
+        project.write("tests/test_a.py", nothing);
+        project.write("docs/a.md", "\n");
+        assert_eq!(
+            kinds(project.judge("CompletionVerifier", config)),
+            ["no-tests-changed", "no-docs-changed"]
+        );
+    }
     project.write("tests/test_a.py", "def test_a(): pass\n");
     assert_eq!(
         kinds(project.judge("CompletionVerifier", config)),
@@ -60,6 +66,42 @@ fn code_wants_tests_and_docs() {
         rust.judge("CompletionVerifier", "{require_tests: true}")
             .is_empty()
     );
+}
+
+/// A test that was moved or shortened is no new one.
+#[test]
+fn a_test_must_gain_something() {
+    let test = "def test_a():\n    assert f(1)\n    assert f(2)\n";
+    let project = Project::new(&[("tests/test_a.py", test), ("tests/test_b.py", test)]).in_git();
+    issue(&project, "");
+    project.write("src/a.py", "x = 1\n");
+    project.write("tests/test_a.py", "def test_a():\n    assert f(1)\n");
+    project.git(&["mv", "tests/test_b.py", "tests/test_c.py"]);
+    let judge = || project.judge("CompletionVerifier", "{require_tests: true}");
+    assert_eq!(only(&judge()).0, "no-tests-changed");
+    project.write("tests/test_a.py", format!("{test}    assert f(3)\n"));
+    assert!(judge().is_empty());
+}
+
+/// On the default branch the work of an issue is in the commits that name it.
+#[test]
+fn after_the_merge_the_commits_of_the_issue_are_looked_at() {
+    let project = Project::new(&[("a.txt", "a\n")]).in_git();
+    issue(&project, "");
+    project.write("src/a.py", "x = 1\n");
+    project.git(&["add", "-A"]);
+    project.git(&["commit", "-qm", "Add a (FEAT-0001)"]);
+    project.git(&["checkout", "-q", "main"]);
+    project.git(&["merge", "-q", "--no-ff", "-m", "Merge work", "work"]);
+    project.git(&["branch", "-q", "-D", "work"]);
+    let config = "{require_tests: true}";
+    let signals = project.judge("CompletionVerifier", config);
+    assert_eq!(only(&signals).0, "no-tests-changed");
+    assert_eq!(signals[0].context.files, ["src/a.py"]);
+    project.write("tests/test_a.py", "def test_a(): pass\n");
+    project.git(&["add", "-A"]);
+    project.git(&["commit", "-qm", "Test a (FEAT-0001)"]);
+    assert!(project.judge("CompletionVerifier", config).is_empty());
 }
 
 #[test]

@@ -1,8 +1,6 @@
 //! DependencyChecker on manifests, lock files and issues.
 
-use super::project::Project;
-use super::project::only;
-use super::project::refused;
+use super::project::{Project, only, refused};
 use crate::world::is_here;
 
 fn reason(project: &Project, config: &str) -> String {
@@ -77,6 +75,12 @@ fn python_and_go_and_rust_are_asked_in_their_own_way() {
     );
     python.write("requirements.txt", "pip\n");
     assert!(python.judge("DependencyChecker", "").is_empty());
+    // Constraints say which versions will do, and ask for nothing.
+    python.write("constraints.txt", "no-such-package-of-any-kind==1.0\n");
+    python.write("requirements.txt", "-c constraints.txt\npip\n");
+    assert!(python.judge("DependencyChecker", "").is_empty());
+    python.write("constraints.txt", "pip<1\n");
+    assert!(reason(&python, "").contains("and not <1"));
     python.write("pyproject.toml", "[project\n");
     assert!(reason(&python, "").contains("`pyproject.toml` does not parse"));
 
@@ -120,8 +124,8 @@ fn python_and_go_and_rust_are_asked_in_their_own_way() {
             .contains("`sub/package.json` cannot be read")
     );
     assert!(
-        refused(rust.oracle("DependencyChecker", "{manifest_files: [pom.xml]}"))
-            .contains("pom.xml")
+        refused(rust.oracle("DependencyChecker", "{manifest_files: [setup.py]}"))
+            .contains("setup.py")
     );
 }
 
@@ -204,4 +208,215 @@ fn a_member_of_an_npm_workspace_has_its_lock_above() {
         r#"{"dependencies": {"b": "1.0.0", "left": "^2.0.0"}}"#,
     );
     assert!(reason(&project, config).contains("out of step"));
+}
+
+#[test]
+fn lock_files_of_every_manager_of_node_are_compared() {
+    let manifest = r#"{"name": "p", "dependencies": {"left": "^1.0.0", "b": "1.0.0"}, "devDependencies": {"right": "~2"}}"#;
+    let pnpm = "lockfileVersion: '9.0'\n\noverrides:\n  right: 2.0.1\n\nimporters:\n\n  packages/a:\n    dependencies:\n      left:\n        specifier: ^1.0.0\n        version: 1.2.0(peer@3.0.0)\n      b:\n        specifier: 1.0.0\n        version: link:../b\n    devDependencies:\n      right:\n        specifier: 2.0.1\n        version: 2.0.1\n";
+    let classic = "# yarn lockfile v1\n\n\nleft@^1.0.0, left@^1.1.0:\n  version \"1.2.0\"\n  resolved \"x\"\n\n\"right@~2\":\n  version \"2.0.1\"\n";
+    let berry = "__metadata:\n  version: 8\n\n\"left@npm:^1.0.0, left@npm:^1.1.0\":\n  version: 1.2.0\n  resolution: \"left@npm:1.2.0\"\n\n\"right@npm:~2\":\n  version: 2.0.1\n";
+    let bun = r#"{
+      "lockfileVersion": 1,
+      "workspaces": {
+        "packages/a": {"name": "p", "dependencies": {"left": "^1.0.0", "b": "1.0.0"}, "devDependencies": {"right": "~2",},},
+      },
+      "packages": {"left": ["left@1.2.0", "", {}, "sha512-x"], "right": ["right@2.0.1", "", {}, "sha512-x"],},
+    }"#;
+    for (name, lock, renew) in [
+        ("pnpm-lock.yaml", pnpm, "pnpm install"),
+        ("yarn.lock", classic, "yarn install"),
+        ("yarn.lock", berry, "yarn install"),
+        ("bun.lock", bun, "bun install"),
+    ] {
+        let project = with_issue(&[
+            (name, lock),
+            ("packages/a/package.json", manifest),
+            (
+                "packages/b/package.json",
+                r#"{"name": "b", "version": "1.0.0"}"#,
+            ),
+            ("node_modules/left/package.json", r#"{"version": "1.2.0"}"#),
+            ("node_modules/right/package.json", r#"{"version": "2.0.1"}"#),
+            ("node_modules/b/package.json", r#"{"version": "1.0.0"}"#),
+        ])
+        .in_git();
+        let config = "{manifest_files: [packages/a/package.json]}";
+        let judged = project.judge("DependencyChecker", config);
+        assert!(judged.is_empty(), "{name}: {judged:?}");
+        let faulty = |path: &str, text: &str, before: &str| {
+            project.write(path, text);
+            let signals = project.judge("DependencyChecker", config);
+            let told = format!("{signals:?}");
+            project.write(path, before);
+            told
+        };
+        let newer = manifest.replace("^1.0.0", "^3.0.0");
+        let told = faulty("packages/a/package.json", &newer, manifest);
+        assert!(
+            told.contains(&format!("`{name}` is out of step")) && told.contains("left"),
+            "{told}"
+        );
+        assert!(!told.contains("right") && told.contains(renew), "{told}");
+        let more = manifest.replace("\"b\"", "\"c\": \"1\", \"b\"");
+        let told = faulty("packages/a/package.json", &more, manifest);
+        assert!(
+            told.contains("out of step") && told.contains("not installed"),
+            "{told}"
+        );
+        let here = r#"{"version": "1.1.0"}"#;
+        let told = faulty(
+            "node_modules/left/package.json",
+            here,
+            r#"{"version": "1.2.0"}"#,
+        );
+        assert!(
+            told.contains("left is 1.1.0 and not 1.2.0"),
+            "{name}: {told}"
+        );
+        let told = faulty(name, "left\n  : {", lock);
+        assert!(told.contains("does not parse"), "{name}: {told}");
+    }
+}
+
+#[test]
+fn locked_versions_are_those_that_the_manifest_allows() {
+    let of_poetry =
+        |left: &str| format!("[tool.poetry.dependencies]\npython = \"^3.11\"\nleft = {left}\n");
+    let project = with_issue(&[
+        (
+            "poetry.lock",
+            "[[package]]\nname = \"left\"\nversion = \"1.4.2\"\n",
+        ),
+        ("pyproject.toml", &of_poetry("\"^1.2\"")),
+    ])
+    .in_git();
+    for allowed in [
+        "\"^1.2\"",
+        "\"~1.4\"",
+        "\"*\"",
+        "\"1.4.2\"",
+        "\"1.*\"",
+        "\">= 1.0, < 2\"",
+        "\">=1.0 <2\"",
+        "\"^2 || ^1\"",
+        "{version = \"^1\", optional = true}",
+        "{git = \"https://example.com/left.git\"}",
+    ] {
+        project.write("pyproject.toml", of_poetry(allowed));
+        let judged = project.judge("DependencyChecker", "");
+        assert!(judged.is_empty(), "{allowed}: {judged:?}");
+    }
+    for other in [
+        "\"^2\"",
+        "\"~1.3\"",
+        "\"^0.1\"",
+        "\"1.4.1\"",
+        "\">=1.5 <2\"",
+    ] {
+        project.write("pyproject.toml", of_poetry(other));
+        let told = reason(&project, "");
+        assert!(told.contains("left is locked as 1.4.2"), "{other}: {told}");
+    }
+    let uv = with_issue(&[
+        (
+            "uv.lock",
+            "version = 1\n[[package]]\nname = \"pip\"\nversion = \"0.1\"\n",
+        ),
+        (
+            "pyproject.toml",
+            "[project]\nname = \"p\"\ndependencies = [\"pip>=1\"]\n",
+        ),
+    ])
+    .in_git();
+    let told = reason(&uv, "");
+    assert!(told.contains("pip is locked as 0.1 and not >=1"), "{told}");
+}
+
+#[test]
+fn what_the_project_itself_makes_need_not_be_installed() {
+    let project = with_issue(&[
+        (
+            "pyproject.toml",
+            "[project]\nname = \"p\"\ndependencies = [\"No_Such.Own==0.1\"]\n",
+        ),
+        (
+            "packaging/pyproject.toml",
+            "[project]\nname = \"no-such-own\"\n",
+        ),
+    ])
+    .in_git();
+    assert!(project.judge("DependencyChecker", "").is_empty());
+    project.write(
+        "packaging/pyproject.toml",
+        "[project]\nname = \"another\"\n",
+    );
+    assert!(reason(&project, "").contains("not installed of `pyproject.toml`: No_Such.Own"));
+}
+
+#[test]
+fn maven_has_its_modules_and_its_dependencies() {
+    let parent = r"<project><artifactId>top</artifactId><version>3</version>
+        <modules><module>core</module><module>gone</module></modules>
+        <properties><left.version>1.2</left.version></properties>
+        <dependencyManagement><dependencies>
+            <dependency><groupId>org.example</groupId><artifactId>right</artifactId><version>2.0</version></dependency>
+        </dependencies></dependencyManagement></project>";
+    let core = r"<project><parent><artifactId>top</artifactId><version>3</version></parent><artifactId>core</artifactId>
+        <dependencies>
+            <dependency><groupId>org.example</groupId><artifactId>left</artifactId><version>${left.version}</version></dependency>
+            <dependency><groupId>org.example</groupId><artifactId>right</artifactId></dependency>
+            <dependency><groupId>org.example</groupId><artifactId>of-a-bom</artifactId></dependency>
+            <dependency><groupId>org.example</groupId><artifactId>top</artifactId><version>${project.version}</version></dependency>
+        </dependencies></project>";
+    let project = with_issue(&[
+        ("pom.xml", parent),
+        ("core/pom.xml", core),
+        (".mvn/maven.config", "-B -Dmaven.repo.local=kept\n"),
+        ("kept/org/example/left/1.2/left-1.2.jar.lastUpdated", ""),
+        ("kept/org/example/left/1.1/left-1.1.pom", ""),
+    ])
+    .in_git();
+    let config = "{manifest_files: [pom.xml, core/pom.xml]}";
+    let told = reason(&project, config);
+    assert!(
+        told.contains("modules of `pom.xml` are not there: gone"),
+        "{told}"
+    );
+    assert!(
+        told.contains("org.example:left:1.2, org.example:right:2.0 and org.example:of-a-bom")
+            || told.contains("org.example:left:1.2, org.example:right:2.0, org.example:of-a-bom"),
+        "{told}"
+    );
+    project.write("pom.xml", parent.replace("<module>gone</module>", ""));
+    project.write("kept/org/example/left/1.2/left-1.2.pom", "");
+    project.write("kept/org/example/right/2.0/right-2.0.jar", "");
+    project.write("kept/org/example/of-a-bom/9/of-a-bom-9.pom", "");
+    let judged = project.judge("DependencyChecker", config);
+    assert!(judged.is_empty(), "{judged:?}");
+    project.write("pom.xml", "<project><artifactId>");
+    assert!(reason(&project, config).contains("`pom.xml` does not parse"));
+}
+
+#[test]
+fn gradle_locks_what_its_script_writes_out() {
+    let script = "plugins { id(\"java\") }\ndependencyLocking { lockAllConfigurations() }\ndependencies {\n    // implementation(\"org.example:old:1.0\")\n    implementation(\"org.example:left:1.2\")\n    testImplementation 'org.example:right:2.0@jar'\n    implementation(platform(\"org.example:bom:1.0\"))\n    api(\"org.example:other:$version\")\n    constraints {\n        implementation(\"org.example:unused:1.0\")\n    }\n}\n";
+    let project = with_issue(&[("build.gradle.kts", script)]).in_git();
+    assert!(reason(&project, "").contains("`gradle.lockfile` of `build.gradle.kts` is missing"));
+    let lock = "# This is a Gradle generated file\norg.example:left:1.10=compileClasspath,runtimeClasspath\norg.example:right:2.0=testCompileClasspath\nempty=annotationProcessor\n";
+    project.write("gradle.lockfile", lock);
+    let judged = project.judge("DependencyChecker", "");
+    assert!(judged.is_empty(), "{judged:?}");
+    project.write("build.gradle.kts", script.replace(":1.2", ":1.11"));
+    assert!(reason(&project, "").contains("org.example:left is locked as 1.10 and not 1.11"));
+    project.write("build.gradle.kts", script.replace(":left:", ":new:"));
+    let told = reason(&project, "");
+    assert!(told.contains("it does not name org.example:new"), "{told}");
+    assert!(
+        !told.contains("unused") && !told.contains("bom") && !told.contains("old"),
+        "{told}"
+    );
+    project.write("build.gradle.kts", script);
+    project.write("gradle/libs.versions.toml", "[versions\n");
+    assert!(reason(&project, "").contains("`gradle/libs.versions.toml` does not parse"));
 }

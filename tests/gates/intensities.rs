@@ -1,16 +1,11 @@
 //! Each intensity that an oracle says it can give, given.
 
-use ahp::event::Event;
-use ahp::event::Trigger;
+use ahp::event::{Event, Trigger};
 use ahp::oracle::builtin::BUILTINS;
-use ahp::signal::Intensity;
-use ahp::signal::Signal;
+use ahp::signal::{Intensity, Signal};
 use serde_json::json;
 
-use super::project::Project;
-use super::project::script;
-use super::project::submission;
-use super::project::tool;
+use super::project::{Project, script, submission, tool};
 
 /// One way to make an oracle speak.
 struct Row {
@@ -45,7 +40,7 @@ const OPEN: &[(&str, &str)] = &[(
     "---\nid: FEAT-0001\nsolution: x\ndependencies: [FEAT-0002]\n---\n- [x] one\n- [ ] two\n",
 )];
 const TWO: &[(&str, &str)] = &[("a.txt", "x\n"), ("b.txt", "x\n")];
-/// A file that a ruff of the project's own finds fault with, and mends.
+/// A file that a ruff of the project's own finds fault with, and fixes.
 const RUFF: &[(&str, &str)] = &[("ruff.toml", ""), (".gitignore", ".venv\n.ahp\n")];
 const BAD: &[(&str, &str)] = &[("a.py", "\tx\n")];
 const FAILED: &[(&str, &str)] = &[(

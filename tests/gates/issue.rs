@@ -1,10 +1,8 @@
 //! The issue of an event is found in one way by every oracle that asks for it.
 
-use ahp::event::Event;
-use ahp::event::Trigger;
+use ahp::event::{Event, Trigger};
 
-use super::project::Project;
-use super::project::only;
+use super::project::{Project, only};
 
 const ISSUE: &str = "---\nid: FEAT-0001\nstatus: open\ntitle: T\n---\n\n- [ ] an open item\n";
 

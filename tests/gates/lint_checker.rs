@@ -1,13 +1,8 @@
 //! LintChecker with linters of this test's own, and with those that are installed.
 
-use ahp::signal::Intensity;
-use ahp::signal::Payload;
+use ahp::signal::{Intensity, Payload};
 
-use super::project::Project;
-use super::project::only;
-use super::project::refused;
-use super::project::script;
-use super::project::submission;
+use super::project::{Project, only, refused, script, submission};
 use crate::world::is_here;
 
 /// A project with a ruff of its own, which finds tabs and turns them into blanks.
@@ -46,6 +41,21 @@ fn findings_in_changed_files_count_and_no_others() {
             .contains("did you mean `ruff`")
     );
     assert!(refused(project.oracle("LintChecker", "{linter: [ruff]}")).contains("linter"));
+}
+
+/// A script says by its first line what it is, where its name does not.
+#[test]
+fn scripts_without_an_extension_are_looked_at() {
+    let project = project();
+    project.write("tool", "#!/usr/bin/env -S python3.12 -u\n\tb\n");
+    project.write("run", "#!/bin/sh\n\tb\n");
+    project.write("data", "\tb\n");
+    let signals = project.judge("LintChecker", "");
+    let reason = only(&signals).2;
+    assert!(
+        reason.starts_with("1 lint finding in 1 changed file: tool:2: W191 tabs (ruff)"),
+        "{reason}"
+    );
 }
 
 #[test]

@@ -1,26 +1,17 @@
 //! What holds for every oracle alike, told by its definition: a new one is judged here without a line of its own.
 
 use std::fs;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use ahp::event::Event;
-use ahp::event::Trigger;
+use ahp::event::{Event, Trigger};
 use ahp::fact::FactSource;
-use ahp::oracle::ConfigError;
-use ahp::oracle::Definition;
 use ahp::oracle::builtin::BUILTINS;
-use ahp::signal::Payload;
-use ahp::signal::Signal;
+use ahp::oracle::{ConfigError, Definition};
+use ahp::signal::{Payload, Signal};
 use ahp::verdict::Verdict;
 use serde_json::Value;
 
-use super::project::Project;
-use super::project::path_before;
-use super::project::refused;
-use super::project::script;
-use super::project::submission;
-use super::project::tool;
+use super::project::{Project, path_before, refused, script, submission, tool};
 use crate::world::World;
 
 /// What a key takes that is a text, a list of texts or a map; what takes numbers and choices is told by its type.
@@ -302,10 +293,13 @@ fn no_oracle_waits_for_git_past_its_time_nor_leaves_it_behind() {
 
 /// What reads files past the workspace, and why it may.
 const OWN_READS: &[(&str, &str)] = &[
-    ("change_logger.rs", "the copy of a file that it kept itself"),
     (
         "command_hooks.rs",
         "the hook file, which may lie in the user's home",
+    ),
+    (
+        "dependency_checker/maven.rs",
+        "the user's settings of Maven",
     ),
     (
         "dependency_checker/npm.rs",
@@ -315,7 +309,10 @@ const OWN_READS: &[(&str, &str)] = &[
         "lint_checker/fix.rs",
         "files before and after a fixer has changed them",
     ),
-    ("permission_checker.rs", "further rules, when it is made"),
+    (
+        "permission_checker/mod.rs",
+        "further rules, when it is made",
+    ),
     (
         "security_scanner/rule_file.rs",
         "the rules, when they are loaded",
@@ -345,9 +342,15 @@ fn oracles_read_the_projects_files_through_the_workspace_which_reads_each_once()
             }
             let text = fs::read_to_string(&path).unwrap();
             let code = text.split("#[cfg(test)]").next().unwrap();
-            if ["fs::read(", "fs::read_to_string(", "File::open("]
-                .iter()
-                .any(|call| code.contains(call))
+            if [
+                "fs::read(",
+                "fs::read_to_string(",
+                "File::open(",
+                "regular_file::text(",
+                "regular_file::read_linked(",
+            ]
+            .iter()
+            .any(|call| code.contains(call))
             {
                 found.push(path.strip_prefix(root).unwrap().display().to_string());
             }

@@ -5,26 +5,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ahp::config::Node;
-use ahp::config::parse_yaml;
+use ahp::config::{Node, parse_yaml};
 use ahp::diagnostic::Span;
-use ahp::event::Event;
-use ahp::event::Trigger;
-use ahp::fact::Facts;
-use ahp::fact::FactsSeed;
-use ahp::oracle::Catalog;
-use ahp::oracle::ConfigError;
-use ahp::oracle::Oracle;
-use ahp::oracle::OracleConfig;
-use ahp::oracle::OracleError;
-use ahp::signal::Intensity;
-use ahp::signal::Signal;
+use ahp::event::{Event, Trigger};
+use ahp::fact::{Facts, FactsSeed};
+use ahp::oracle::{Catalog, ConfigError, Oracle, OracleConfig, OracleError};
+use ahp::signal::{Intensity, Signal};
 use ahp::workspace::DiskWorkspace;
 
-use crate::world::World;
-use crate::world::context;
-use crate::world::executable;
-use crate::world::seed;
+use crate::world::{World, context, executable, seed};
 
 /// A project.
 pub(super) struct Project(World);

@@ -1,21 +1,13 @@
 //! ReviewTrigger: who is asked, by what, and what is said of it.
 
-use std::io::Read as _;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ahp::signal::Intensity;
 
-use super::project::Project;
-use super::project::only;
-use super::project::path_before;
-use super::project::refused;
-use super::project::script;
-use crate::world::World;
-use crate::world::is_here;
-use crate::world::steps;
+use super::project::{Project, only, path_before, refused, script};
+use crate::world::{World, is_here, steps};
 
 fn project() -> Project {
     let project = Project::new(&[(

@@ -3,11 +3,7 @@
 use ahp::signal::Intensity;
 use serde_json::json;
 
-use super::project::Project;
-use super::project::only;
-use super::project::refused;
-use super::project::script;
-use super::project::tool;
+use super::project::{Project, only, refused, script, tool};
 
 /// A token of GitHub's form, made here so that no scanner finds it in this file.
 fn token() -> String {
@@ -162,6 +158,144 @@ fn nothing_hides_what_a_change_adds() {
         signals[0].context.files,
         ["a.dat", "b.raw", "c.txt", "d.txt", "new.txt"]
     );
+}
+
+fn commit(project: &Project, message: &str) {
+    project.git(&["add", "-A"]);
+    project.git(&["commit", "-q", "-m", message]);
+}
+
+/// A secret that a commit adds is pushed with it, whether or not a later commit takes it away.
+#[test]
+fn what_was_committed_and_removed_is_found() {
+    let project = Project::new(&[("a.txt", "a\n")]).in_git();
+    project.write("a.txt", format!("a\nkey = '{}'\n", token()));
+    commit(&project, "Add a key");
+    project.write("a.txt", "a\n");
+    project.write("b.txt", "b\n");
+    commit(&project, "Take it away");
+    let signals = project.judge("SecurityScanner", "");
+    assert_eq!(signals[0].context.files, ["a.txt"]);
+    let text = signals[0].payload.text();
+    assert!(text.contains("a.txt:2 of commit "), "{text}");
+    // What stands there still is told once.
+    project.write("c.txt", format!("key = '{}'\n", token()));
+    commit(&project, "Add it elsewhere");
+    let signals = project.judge("SecurityScanner", "");
+    assert_eq!(signals[0].context.files, ["a.txt", "c.txt"]);
+    assert!(signals[0].payload.text().starts_with("2 security findings"));
+}
+
+/// The message of a commit is pushed as its files are.
+#[test]
+fn the_message_of_a_commit_is_looked_into() {
+    let project = Project::new(&[("a.txt", "a\n")]).in_git();
+    let message = format!("Add b\n\n+++ b/x\n@@ -1 +1 @@\nwith {}", token());
+    project.write("b.txt", "b\n");
+    commit(&project, &message);
+    project.write("c.txt", "c\n");
+    commit(&project, "Add c, with the password from the store");
+    let signals = project.judge("SecurityScanner", "");
+    let text = signals[0].payload.text();
+    assert!(text.starts_with("1 security finding"), "{text}");
+    assert!(text.contains("in the message of commit "), "{text}");
+}
+
+/// A clone can show other commits than those that it pushes.
+#[test]
+fn replacements_and_grafts_hide_no_commit() {
+    let project = Project::new(&[("a.txt", "a\n")]).in_git();
+    project.write("b.txt", format!("key = '{}'\n", token()));
+    commit(&project, "Add a key");
+    project.git(&["tag", "with-key"]);
+    project.write("b.txt", "b\n");
+    commit(&project, "Take it away");
+    let is_found = || {
+        let signals = project.judge("SecurityScanner", "");
+        signals[0].payload.text().contains("b.txt:1 of commit ")
+    };
+    project.git(&["replace", "with-key", "with-key~1"]);
+    assert!(is_found());
+    project.git(&["replace", "-d", "with-key"]);
+    for (name, revision) in [("last", "HEAD"), ("first", "with-key~1")] {
+        project.git(&["tag", name, revision]);
+    }
+    let id = |tag: &str| project.read(&format!(".git/refs/tags/{tag}"));
+    let graft = format!("{} {}", id("last").trim(), id("first"));
+    project.write(".git/info/grafts", graft);
+    assert!(is_found());
+}
+
+/// Without a remote nothing says what was pushed: all of it will be.
+#[test]
+fn what_was_committed_on_the_only_branch_is_found() {
+    let project = Project::new(&[("a.txt", "a\n")]).in_git();
+    project.git(&["checkout", "-q", "main"]);
+    project.git(&["branch", "-q", "-D", "work"]);
+    assert!(project.judge("SecurityScanner", "").is_empty());
+    project.write("a.txt", format!("a\nkey = '{}'\n", token()));
+    commit(&project, "Add a key");
+    let signals = project.judge("SecurityScanner", "");
+    assert_eq!(signals[0].context.files, ["a.txt"]);
+    project.write("a.txt", "a\n");
+    commit(&project, "Take it away");
+    let signals = project.judge("SecurityScanner", "");
+    assert!(signals[0].payload.text().contains("a.txt:2 of commit "));
+    // What the remote has is no change any more.
+    project.git(&["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    assert!(project.judge("SecurityScanner", "").is_empty());
+}
+
+/// Git can be told not to look whether a file has changed.
+#[test]
+fn flags_of_the_index_hide_nothing() {
+    let project = Project::new(&[("a.txt", "a\n"), ("b.txt", "b\n"), ("c.txt", "c\n")]).in_git();
+    project.git(&["update-index", "--assume-unchanged", "a.txt", "c.txt"]);
+    project.git(&["update-index", "--skip-worktree", "b.txt"]);
+    assert!(project.judge("SecurityScanner", "").is_empty());
+    for path in ["a.txt", "b.txt"] {
+        project.write(path, format!("key = '{}'\n", token()));
+    }
+    let signals = project.judge("SecurityScanner", "");
+    assert_eq!(signals[0].context.files, ["a.txt", "b.txt"]);
+    let signals = project.judge("FileChangeLimiter", "{max_files: 1, action: block}");
+    assert_eq!(signals[0].context.files, ["a.txt", "b.txt"]);
+}
+
+/// What the commits of a submodule add is part of the change.
+#[test]
+fn a_submodule_hides_nothing() {
+    let inner = Project::new(&[("x.txt", "x\n")]).in_git();
+    let project = Project::new(&[("a.txt", "a\n")]).in_git();
+    let from = inner.root().display().to_string();
+    project.git(&[
+        "-c",
+        "protocol.file.allow=always",
+        "submodule",
+        "add",
+        "-q",
+        &from,
+        "lib",
+    ]);
+    commit(&project, "Add a library");
+    project.write("lib/x.txt", format!("key = '{}'\n", token()));
+    let commit = [
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@b.c",
+        "commit",
+        "-qam",
+        "Add a key",
+    ];
+    project.git(&[&["-C", "lib"], &commit[..]].concat());
+    let signals = project.judge("SecurityScanner", "");
+    assert_eq!(signals[0].context.files, ["lib/x.txt"]);
+    // Nor does a setting that says not to look at it.
+    project.git(&["config", "-f", ".gitmodules", "submodule.lib.ignore", "all"]);
+    project.git(&["config", "diff.ignoreSubmodules", "all"]);
+    let signals = project.judge("SecurityScanner", "");
+    assert_eq!(signals[0].context.files, ["lib/x.txt"]);
 }
 
 #[test]

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use ahp::event::Trigger;
@@ -12,8 +11,7 @@ use ahp::fact::FactSource;
 use ahp::oracle::Definition;
 use ahp::oracle::builtin::BUILTINS;
 
-use crate::world::World;
-use crate::world::is_here;
+use crate::world::{World, is_here};
 
 const ISSUE: &str = "---\nid: FEAT-0001\nsolution: done\nchecklist:\n  - {id: c1, item: It holds, checked: true, verification: \"lint_clean: a.py\"}\n---\n";
 const WRITE: &str = r#"{"file_path": "a.txt", "content": "x\n"}"#;

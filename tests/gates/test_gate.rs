@@ -5,13 +5,8 @@ use std::time::Instant;
 use ahp::oracle::OracleError;
 use ahp::signal::Intensity;
 
-use super::project::Project;
-use super::project::only;
-use super::project::refused;
-use super::project::script;
-use super::project::submission;
-use crate::world::is_here;
-use crate::world::steps;
+use super::project::{Project, only, refused, script, submission};
+use crate::world::{is_here, steps};
 
 const REPORT: &str = r#"<testsuites><testsuite name="s" tests="2"><testcase classname="tests.test_a" name="test_ok"/>
 <testcase classname="tests.test_a" name="test_bad" file="tests/test_a.py" line="3"><failure message="assert 1 == 2"/></testcase></testsuite></testsuites>"#;
@@ -39,7 +34,7 @@ fn a_failed_test_is_named_with_its_file_and_a_passing_tree_is_not_tested_again()
     project.write("sum.py", "def add(a, b):\n    return a + b\n");
     assert!(project.judge("TestGate", config).is_empty());
     assert_eq!(project.read("runs"), "xx");
-    // The same tree: not run again. An issue's file is no part of it.
+    // The same tree: not run again. An issue's file is not part of it.
     project.write(
         "Issues/Features/open/FEAT-0001-t.md",
         "---\nid: FEAT-0001\n---\n",

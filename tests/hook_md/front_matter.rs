@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use ahp::diagnostic::FileId;
-use ahp::diagnostic::SourceMap;
+use ahp::diagnostic::{FileId, SourceMap};
 use ahp::event::Trigger;
-use ahp::hook_md::FrontMatter;
-use ahp::hook_md::parse;
+use ahp::hook_md::{FrontMatter, parse};
 
 /// Parses the fields of a hook in the folder `a-hook`.
 fn read(fields: &str) -> Result<FrontMatter, String> {
@@ -78,7 +76,7 @@ fn every_fault_is_told_at_once_with_its_place() {
         "the field `description` is missing",
         "unknown trigger `nope`",
         "unknown field `tools`; did you mean `tool`?",
-        "`matcher.pattern` is no regular expression",
+        "`matcher.pattern` is not a regular expression",
         "`timeout` is `5s`, not a whole number; the unit is the millisecond",
         "`priority` is 1001; it must lie between 0 and 1000",
         "`async` is neither `true` nor `false`",

@@ -1,6 +1,7 @@
 //! HOOK.md hooks: read, matched, put in order and run.
 
 mod bound;
+pub(crate) mod everywhere;
 mod front_matter;
 mod order;
 mod protocol;
@@ -10,8 +11,7 @@ mod speed;
 use std::sync::Arc;
 
 use ahp::event::Event;
-use ahp::hook_md::Hook;
-use ahp::hook_md::Hooks;
+use ahp::hook_md::{Hook, Hooks};
 
 /// Returns the hooks that an event is to meet, in their order.
 fn due(hooks: &Hooks, event: &Event) -> Vec<Arc<Hook>> {

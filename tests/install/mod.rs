@@ -5,24 +5,22 @@
     reason = "a test that cannot go on says where by panicking"
 )]
 
+mod deep;
+mod guarded;
 mod keeping;
+mod machine;
+mod shared;
 mod weak;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ahp::event::Trigger;
-use ahp::host::HOSTS;
-use ahp::install::Change;
-use ahp::install::InstallError;
-use ahp::install::Installer;
-use ahp::install::Needs;
-use ahp::install::Patience;
-use ahp::install::Places;
-use ahp::install::Scope;
+use ahp::host::{Form, HOSTS};
+use ahp::install::{Change, InstallError, Installer, Needs, Patience, Places};
+use ahp::place::{Roots, Scope};
 
 use crate::world::World;
 
@@ -33,15 +31,13 @@ fn world() -> World {
 }
 
 fn places(world: &World) -> Places {
-    let home = world.home();
     Places {
-        config_home: home.join(".config"),
-        ahp_home: home.join(".ahp"),
-        home,
-        project: world.root(),
-        codex_home: None,
-        copilot_home: None,
+        roots: Roots {
+            machine: world.dir.path().join("machine"),
+            ..Roots::new(world.root(), Some(world.home()))
+        },
         program: PathBuf::from("/opt/my tools/ahp"),
+        is_in_path: false,
     }
 }
 
@@ -59,7 +55,7 @@ fn install(world: &World, installer: &Installer, scope: Scope, needs: &Needs) ->
             patience,
             Some(&git_hooks(world)),
         )
-        .unwrap_or_else(|e| panic!("{} {scope}: {e}", installer.host));
+        .unwrap_or_else(|e| panic!("{} {scope}: {e}", installer.host.name));
     for change in &changes {
         change.apply().unwrap();
     }
@@ -76,7 +72,7 @@ fn uninstall(world: &World, installer: &Installer, scope: Scope) -> Vec<Change> 
     changes
 }
 
-fn every_pair() -> Vec<(&'static Installer, Scope)> {
+fn every_pair() -> Vec<(Installer, Scope)> {
     let world = world();
     let mut pairs = Vec::new();
     for installer in Installer::all() {
@@ -89,9 +85,15 @@ fn every_pair() -> Vec<(&'static Installer, Scope)> {
     pairs
 }
 
+/// Whether a scope has no hook commands to write: a program of the host's name stands before it, or its hooks are only allowed.
+fn has_no_wires(installer: &Installer, scope: Scope) -> bool {
+    let form = installer.host.settings.unwrap().form(scope);
+    matches!(form, Form::Shim | Form::Permitted(_))
+}
+
 #[test]
 fn every_host_with_settings_has_an_installer() {
-    let without = ["agent-hooks", "native"];
+    let without = ["agent-hooks", "claude-agent-sdk", "kiro-cli", "native"];
     for host in HOSTS {
         assert_eq!(
             Installer::find(host.name).is_none(),
@@ -100,13 +102,14 @@ fn every_host_with_settings_has_an_installer() {
             host.name
         );
     }
-    assert!(Installer::all().is_sorted_by(|a, b| a.host < b.host));
+    assert!(Installer::all().is_sorted_by(|a, b| a.host.name < b.host.name));
 }
 
 #[test]
 fn what_is_installed_is_there_once_and_goes_away_without_a_trace() {
     for (installer, scope) in every_pair() {
-        let context = format!("{} {scope}", installer.host);
+        let installer = &installer;
+        let context = format!("{} {scope}", installer.host.name);
         let world = world();
         assert!(
             !install(&world, installer, scope, &Needs::All).is_empty(),
@@ -116,7 +119,11 @@ fn what_is_installed_is_there_once_and_goes_away_without_a_trace() {
         let wires = installer
             .wires(&places(&world), scope, Some(&hooks))
             .unwrap();
-        assert_eq!(wires.is_empty(), installer.is_shim(), "{context}");
+        assert_eq!(
+            wires.is_empty(),
+            has_no_wires(installer, scope),
+            "{context}"
+        );
         assert!(
             wires
                 .iter()
@@ -147,7 +154,7 @@ fn what_is_installed_is_there_once_and_goes_away_without_a_trace() {
     }
 }
 
-/// Returns every file that is no backup and not empty.
+/// Returns every file that is not a backup and not empty.
 fn walk(dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).unwrap() {
@@ -183,12 +190,18 @@ const FLAT: &str = "{\r\n\t\"version\": 1,\r\n\t\"hooks\": {\r\n\t\t\"preToolUse
 
 const TOML: &str = "# mine\ndefault_model = \"x\" # quick\n\n[[hooks]]\nevent = \"Stop\"   # here\ncommand = \"./mine\"\n\n[models.x]\nmodel = \"y\"\n";
 
+const REQUIREMENTS: &str = "# ours\nallowed_sandbox_modes = [\"read-only\"] # no other\n\n[features]\nweb_search = false\n\n\
+    [hooks]\nmanaged_dir = \"/opt/hooks\"\n\n[[hooks.PreToolUse]]\nmatcher = \"^Bash$\" # shells\n\n[[hooks.PreToolUse.hooks]]\n\
+    type = \"command\"\ncommand = \"/opt/hooks/mine\"\n";
+
 #[test]
 fn what_a_person_wrote_stays_byte_for_byte() {
     for (installer, scope) in every_pair() {
+        let installer = &installer;
         let world = world();
         let file = installer.file(&places(&world), scope).unwrap();
-        let before = match installer.host {
+        let before = match installer.host.name {
+            "codex" if scope == Scope::System => REQUIREMENTS,
             "claude-code" | "gemini-cli" | "qwen-code" | "codex" => GROUPS,
             "cursor" | "windsurf" | "copilot" | "vscode" => FLAT,
             "kimi-cli" | "kimi-code" => TOML,
@@ -206,7 +219,7 @@ fn what_a_person_wrote_stays_byte_for_byte() {
             assert!(
                 during.contains(line),
                 "{}: {line} in\n{during}",
-                installer.host
+                installer.host.name
             );
         }
         assert_eq!(
@@ -218,8 +231,9 @@ fn what_a_person_wrote_stays_byte_for_byte() {
             fs::read_to_string(&file).unwrap(),
             before,
             "{} {scope}",
-            installer.host
+            installer.host.name
         );
+        assert!(!file.with_file_name(backup_name(&file)).exists());
     }
 }
 
@@ -259,9 +273,9 @@ fn only_the_events_that_the_policy_needs_are_wired() {
     let events = |host: &str, triggers: &[Trigger]| {
         let world = world();
         let installer = Installer::find(host).unwrap();
-        let scope = installer.default_scope(&places(&world));
+        let scope = installer.default_scope();
         let needs = Needs::Triggers(triggers.iter().copied().collect::<BTreeSet<_>>());
-        install(&world, installer, scope, &needs);
+        install(&world, &installer, scope, &needs);
         let mut events: Vec<String> = installer
             .wires(&places(&world), scope, None)
             .unwrap()
@@ -271,18 +285,18 @@ fn only_the_events_that_the_policy_needs_are_wired() {
         events.sort();
         events
     };
-    assert_eq!(events("claude-code", &[]), ["PreToolUse"]);
+    assert_eq!(events("claude-code", &[]), ["ConfigChange", "PreToolUse"]);
     assert_eq!(
         events("claude-code", &[Trigger::PreIssueSubmit]),
-        ["PreToolUse"]
+        ["ConfigChange", "PreToolUse", "TaskCompleted"]
     );
     assert_eq!(
         events("claude-code", &[Trigger::PostIssueClose]),
-        ["PostToolUse", "PreToolUse"]
+        ["ConfigChange", "PostToolUse", "PreToolUse"]
     );
     assert_eq!(
         events("claude-code", &[Trigger::PreAgentTurnStop]),
-        ["PreToolUse", "Stop"]
+        ["ConfigChange", "PreToolUse", "Stop"]
     );
     // Advice before a tool has to go out later there.
     assert_eq!(
@@ -302,7 +316,7 @@ fn git_hooks_that_were_there_run_after_ours_and_come_back() {
     let hook = git_hooks(&world).join("pre-commit");
     fs::write(&hook, "#!/bin/sh\necho mine\n").unwrap();
     let git = Installer::find("git").unwrap();
-    install(&world, git, Scope::Project, &Needs::All);
+    install(&world, &git, Scope::Project, &Needs::All);
     let before = git_hooks(&world).join("pre-commit.before-ahp");
     assert_eq!(
         fs::read_to_string(&before).unwrap(),
@@ -314,12 +328,12 @@ fn git_hooks_that_were_there_run_after_ours_and_come_back() {
         fs::read_to_string(&hook).unwrap().replace("/opt", "/old"),
     )
     .unwrap();
-    install(&world, git, Scope::Project, &Needs::All);
+    install(&world, &git, Scope::Project, &Needs::All);
     assert_eq!(
         fs::read_to_string(&before).unwrap(),
         "#!/bin/sh\necho mine\n"
     );
-    uninstall(&world, git, Scope::Project);
+    uninstall(&world, &git, Scope::Project);
     assert_eq!(fs::read_to_string(&hook).unwrap(), "#!/bin/sh\necho mine\n");
     assert!(!before.exists());
 }
@@ -331,13 +345,13 @@ fn a_git_hook_that_is_no_text_is_put_aside_and_comes_back() {
     let program = b"\x7fELF\xff\xfe";
     fs::write(&hook, program).unwrap();
     let git = Installer::find("git").unwrap();
-    install(&world, git, Scope::Project, &Needs::All);
+    install(&world, &git, Scope::Project, &Needs::All);
     assert!(
         fs::read_to_string(&hook)
             .unwrap()
             .contains(" hook --host git ")
     );
-    uninstall(&world, git, Scope::Project);
+    uninstall(&world, &git, Scope::Project);
     assert_eq!(fs::read(&hook).unwrap(), program);
 }
 
@@ -355,5 +369,31 @@ fn somebody_elses_executable_is_not_overwritten() {
     assert!(
         error.to_string().contains("PreToolUse` is there already"),
         "{error}"
+    );
+}
+
+#[test]
+fn a_hook_that_fails_stops_what_it_gates_where_the_host_knows_how() {
+    let world = World::new(
+        "hooks:\n  pre-tool-use: [{oracle: PermissionChecker}]\n  pre-agent-turn-stop: [{oracle: TestGate}]\n  \
+         post-tool-use: [{oracle: ChangeLogger}]\n",
+    );
+    for host in ["claude-code", "cursor"] {
+        let ran = world.ahp(&["install", host, "--project"]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+    }
+    let read = |file: &str| serde_json::from_str::<serde_json::Value>(&world.read(file)).unwrap();
+    let claude = read(".claude/settings.json");
+    let closes = |event: &str| claude["hooks"][event][0]["hooks"][0]["onFailure"] == "block";
+    assert!(closes("PreToolUse"));
+    assert!(!closes("PostToolUse") && !closes("Stop"), "{claude}");
+    let cursor = read(".cursor/hooks.json");
+    assert_eq!(
+        cursor["hooks"]["preToolUse"][0]["failClosed"], true,
+        "{cursor}"
+    );
+    assert!(
+        cursor["hooks"]["stop"][0].get("failClosed").is_none(),
+        "{cursor}"
     );
 }

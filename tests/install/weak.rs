@@ -1,10 +1,9 @@
-//! Wires that are there and hold nothing back: `doctor` says so, and another installation mends what is ours.
+//! Wires that are there and hold nothing back: `doctor` says so, and another installation fixes what is ours.
 
 use std::fs;
 use std::path::Path;
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::world::World;
 
@@ -34,6 +33,13 @@ fn a_wire_that_was_weakened_is_told_and_mended() {
         (claude, "/hooks/0", "timeout", json!(1), "cut off after 1 s"),
         (claude, "/hooks/0", "async", json!(true), "it is `async`"),
         (
+            claude,
+            "/hooks/0",
+            "onFailure",
+            json!("allow"),
+            "cannot judge is blocked",
+        ),
+        (
             gemini,
             "/hooks/0",
             "timeout",
@@ -51,8 +57,8 @@ fn a_wire_that_was_weakened_is_told_and_mended() {
         let weak = world.ahp(&["doctor", host]);
         assert_eq!(weak.code, 1, "{host} {key}: {}", weak.stdout);
         assert!(weak.stdout.contains(told), "{}", weak.stdout);
-        let mended = world.ahp(&["install", host, "--project"]).stdout;
-        assert!(mended.contains("wired "), "{host} {key}: {mended}");
+        let repaired = world.ahp(&["install", host, "--project"]).stdout;
+        assert!(repaired.contains("wired "), "{host} {key}: {repaired}");
         let sound = world.ahp(&["doctor", host]);
         assert_eq!(sound.code, 0, "{host} {key}: {}", sound.stdout);
     }

@@ -4,28 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ahp::config::parse_yaml;
-use ahp::diagnostic::Diagnostic;
-use ahp::diagnostic::SourceMap;
-use ahp::event::Event;
-use ahp::event::ToolCall;
-use ahp::event::Trigger;
-use ahp::fact::Facts;
-use ahp::fact::FactsSeed;
-use ahp::oracle::Catalog;
-use ahp::oracle::ConfigError;
-use ahp::oracle::Oracle;
-use ahp::oracle::OracleConfig;
-use ahp::oracle::OracleError;
+use ahp::diagnostic::{Diagnostic, SourceMap};
+use ahp::event::{Event, ToolCall, Trigger};
+use ahp::fact::{Facts, FactsSeed};
+use ahp::oracle::{Catalog, ConfigError, Oracle, OracleConfig, OracleError};
 use ahp::signal::Signal;
-use ahp::signal_log::EmptyHistory;
-use ahp::signal_log::History;
-use ahp::workspace::Change;
-use ahp::workspace::ChangedFile;
-use ahp::workspace::Changes;
-use ahp::workspace::Workspace;
+use ahp::signal_log::{EmptyHistory, History};
+use ahp::workspace::{Change, ChangedFile, Changes, Workspace};
 
-use crate::world::context;
-use crate::world::seed;
+use crate::world::{context, seed};
 
 /// An event in a project.
 #[derive(Clone, Debug)]

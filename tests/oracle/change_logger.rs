@@ -1,14 +1,11 @@
 //! ChangeLogger.
 
 use ahp::event::Trigger;
-use ahp::signal::Intensity;
-use ahp::signal::Signal;
-use serde_json::Value;
-use serde_json::json;
+use ahp::signal::{Intensity, Signal};
+use serde_json::{Value, json};
 use sha2::Digest as _;
 
-use super::bench::Bench;
-use super::bench::config_error;
+use super::bench::{Bench, config_error};
 use crate::workspace::repository::Repository;
 use crate::world::steps;
 

@@ -1,12 +1,10 @@
 //! ChecklistValidator.
 
 use ahp::event::Trigger;
-use ahp::signal::Intensity;
-use ahp::signal::Signal;
+use ahp::signal::{Intensity, Signal};
 use ahp::workspace::MemoryWorkspace;
 
-use super::bench::Bench;
-use super::bench::config_error;
+use super::bench::{Bench, config_error};
 use crate::world::steps;
 
 const NAME: &str = "ChecklistValidator";
@@ -155,7 +153,7 @@ fn an_issue_that_cannot_be_found_or_read_blocks() {
         signal.payload.text().contains("Issues/FEAT-0123-x.md:3:"),
         "{signal:?}"
     );
-    assert_eq!(steps(&signal), ["Mend line 3 of Issues/FEAT-0123-x.md"]);
+    assert_eq!(steps(&signal), ["Fix line 3 of Issues/FEAT-0123-x.md"]);
 }
 
 #[test]

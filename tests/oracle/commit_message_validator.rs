@@ -3,13 +3,10 @@
 use ahp::event::Trigger;
 use ahp::oracle::OracleError;
 use ahp::signal::Intensity;
-use ahp::workspace::Commit;
-use ahp::workspace::GitError;
-use ahp::workspace::MemoryWorkspace;
+use ahp::workspace::{Commit, GitError, MemoryWorkspace};
 use serde_json::json;
 
-use super::bench::Bench;
-use super::bench::config_error;
+use super::bench::{Bench, config_error};
 use crate::workspace::repository::Repository;
 use crate::world::steps;
 
@@ -193,6 +190,30 @@ fn the_message_about_to_be_committed_is_read_from_the_command() {
     );
     assert!(judge("git commit -m 'fix: x, see #12'", "required_fields: issue").is_empty());
     assert!(judge("git commit -m 'fix: x, ABC-7'", "required_fields: issue").is_empty());
+}
+
+#[test]
+fn the_message_about_to_be_committed_is_read_from_its_file() {
+    let workspace =
+        || MemoryWorkspace::new("/project").with_file("sub/notes.txt", "oops\n\nbody\n");
+    let judge = |command: &str| {
+        let bench =
+            Bench::new(Trigger::PreToolUse, workspace()).tool("Bash", json!({"command": command}));
+        bench.judge(NAME, "pattern: '^(feat|fix): '")
+    };
+    for command in [
+        "git commit -F sub/notes.txt",
+        "git commit -aF sub/notes.txt",
+        "cd sub && git commit --file=notes.txt",
+        "git -C sub commit --file notes.txt",
+        "git commit -Fsub/notes.txt",
+    ] {
+        let signals = judge(command);
+        assert_eq!(signals.len(), 1, "{command}");
+        assert!(signals[0].payload.text().contains("`oops`"), "{command}");
+    }
+    // What is not there git refuses itself; the branch is judged later in any case.
+    assert!(judge("git commit -F none.txt").is_empty());
 }
 
 #[test]

@@ -1,16 +1,10 @@
 //! ContextLoader.
 
 use ahp::event::Trigger;
-use ahp::signal::Intensity;
-use ahp::signal::Signal;
-use ahp::workspace::Commit;
-use ahp::workspace::GitError;
-use ahp::workspace::KnownGit;
-use ahp::workspace::MemoryWorkspace;
+use ahp::signal::{Intensity, Signal};
+use ahp::workspace::{Commit, GitError, KnownGit, MemoryWorkspace};
 
-use super::bench::Bench;
-use super::bench::changes;
-use super::bench::config_error;
+use super::bench::{Bench, changes, config_error};
 use crate::world::steps;
 
 const NAME: &str = "ContextLoader";

@@ -1,24 +1,13 @@
 //! FileChangeLimiter.
 
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ahp::event::Trigger;
 use ahp::oracle::OracleError;
-use ahp::signal::Intensity;
-use ahp::signal::Modification;
-use ahp::signal::Payload;
-use ahp::signal::Severity;
-use ahp::signal::Signal;
-use ahp::workspace::Change;
-use ahp::workspace::ChangedFile;
-use ahp::workspace::Changes;
-use ahp::workspace::GitError;
-use ahp::workspace::MemoryWorkspace;
+use ahp::signal::{Intensity, Modification, Payload, Severity, Signal};
+use ahp::workspace::{Change, ChangedFile, Changes, GitError, MemoryWorkspace};
 
-use super::bench::Bench;
-use super::bench::changes;
-use super::bench::config_error;
+use super::bench::{Bench, changes, config_error};
 use crate::world::steps;
 
 const NAME: &str = "FileChangeLimiter";

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use ahp::oracle::Definition;
 use ahp::oracle::builtin::BUILTINS;
-use ahp::oracle::page;
+use ahp::oracle::{Definition, page};
 use ahp::policy_test;
 use ahp::policy_test::Runner;
 use ahp::process::Program;

@@ -1,18 +1,12 @@
 //! RetrospectiveGenerator.
 
 use ahp::event::Trigger;
-use ahp::signal::Intensity;
-use ahp::signal::Signal;
-use ahp::signal_log::Body;
-use ahp::signal_log::Chain;
-use ahp::signal_log::History;
-use ahp::signal_log::Record;
+use ahp::signal::{Intensity, Signal};
+use ahp::signal_log::{Body, Chain, History, Record};
 use ahp::workspace::MemoryWorkspace;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::bench::Bench;
-use super::bench::config_error;
+use super::bench::{Bench, config_error};
 use crate::workspace::repository::Repository;
 use crate::world::steps;
 
@@ -104,7 +98,7 @@ impl History for Log {
     }
 }
 
-/// The story that the seed tells: blocked, mended, warned, acknowledged, through.
+/// The story that the seed tells: blocked, fixed, warned, acknowledged, through.
 fn log() -> Log {
     Log::default()
         .evaluation("08:00", "pre-issue-start", "none", &[])
@@ -214,7 +208,7 @@ fn the_story_of_an_issue_is_written_down() {
         "| time in work, from start to the last submit | 2 h 50 min |",
         "| time in review, from the last submit to the close | 2 h |",
         "| events stopped | 3 |",
-        "| mean time to mend | 45 min |",
+        "| mean time to fix | 45 min |",
         "| prompts dismissed | 2 |",
         "| time that the checks took | 7 ms |",
         "| 2026-02-09 08:00 | `pre-issue-start` passed |",
@@ -389,4 +383,62 @@ fn a_check_that_was_never_content_is_not_said_to_have_been() {
             "`size` spoke up 3 times at `pre-issue-submit` and was never content: is what it wants worth wanting?"
         ]
     );
+}
+
+#[test]
+fn a_finding_is_over_where_the_same_is_judged_again_without_it() {
+    let judged = |log: Log, at: &str, object: &str, found: &[&str], waived: &[&str]| {
+        let outcome = if found.is_empty() {
+            "accepted"
+        } else {
+            "signalled"
+        };
+        let mut log = log.push(
+            at,
+            json!({"kind": "evaluation", "hook": "pre-issue-submit", "decision": "allow", "issue_id": "FEAT-0123",
+                "digest": "0", "object": object, "duration_us": 1000, "bindings": [{"id": "shell", "oracle": "shell",
+                "outcome": outcome, "source": "hooks.yaml:1", "duration_us": 500, "error": null, "waived": waived}]}),
+        );
+        for identity in found {
+            log = log.signal(at, "shell", "prompt", identity);
+            let signal = log.0.last_mut().unwrap();
+            signal["identity"] = (*identity).into();
+            signal["signal"]["header"]["id"] = id_of(identity).into();
+        }
+        log
+    };
+    let log = judged(Log::default(), "10:00", "push", &["force", "tag"], &[]);
+    // Another command repairs nothing of this one; of this one a finding goes, and the other stays.
+    let log = judged(log, "10:10", "ls", &[], &[]);
+    let log = judged(log, "10:20", "push", &["force"], &[]);
+    let log = judged(log, "10:30", "push", &[], &[id_of("force")]);
+    let repository = closed();
+    judge(repository.workspace(), log, "");
+    let written =
+        std::fs::read_to_string(repository.root().join(".ahp/retrospectives/FEAT-0123.md"));
+    let written = written.unwrap();
+    let row = |said: &str| {
+        let mut rows = written
+            .lines()
+            .filter(|line| line.ends_with(&format!("| {said} |")));
+        rows.next()
+            .unwrap_or_else(|| panic!("{said} in {written}"))
+            .to_owned()
+    };
+    assert!(row("tag").contains("| 1 | 20 min |"), "{written}");
+    assert!(
+        row("force").contains("| 2 | was answered or left |"),
+        "{written}"
+    );
+    assert!(
+        written.contains("| findings, prompt at the strongest | 2 |"),
+        "{written}"
+    );
+}
+
+fn id_of(identity: &str) -> &'static str {
+    match identity {
+        "force" => "0190c3a0-0000-7000-8000-000000000001",
+        _ => "0190c3a0-0000-7000-8000-000000000002",
+    }
 }

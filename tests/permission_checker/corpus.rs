@@ -2,10 +2,8 @@
 
 use std::path::PathBuf;
 
-use ahp::danger::Selection;
-use ahp::danger::judge;
-use ahp::shell::Surroundings;
-use ahp::shell::analyse;
+use ahp::danger::{Selection, judge};
+use ahp::shell::{Surroundings, analyse};
 
 fn surroundings() -> Surroundings {
     Surroundings {

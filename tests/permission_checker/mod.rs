@@ -1,5 +1,8 @@
 //! The corpus of commands, both sides: what must be stopped and what must never be touched.
 
+mod blind;
 mod corpus;
+mod known;
 pub(crate) mod oracle;
+mod reads;
 mod rules;

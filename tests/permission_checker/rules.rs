@@ -1,13 +1,7 @@
 //! The rules as data: the program's own are sound and written in one form; files of a user's own are checked whole.
 
-use ahp::danger::PRESETS;
-use ahp::danger::RuleFile;
-use ahp::danger::Selection;
-use ahp::danger::all_rules;
-use ahp::danger::check;
-use ahp::danger::judge;
-use ahp::shell::Surroundings;
-use ahp::shell::analyse;
+use ahp::danger::{NothingKnown, PRESETS, RuleFile, Selection, all_rules, check, judge, near};
+use ahp::shell::{Surroundings, analyse};
 
 /// Returns each file of rules of the program with its name.
 fn files() -> Vec<(String, String)> {
@@ -44,7 +38,8 @@ fn the_rules_of_the_program_are_sound() {
 }
 
 /// The form: one blank where there is one, two at the start of what belongs to a rule, a blank line before a section and
-/// its comment and nowhere else, patterns before `why:` before `try:`.
+/// its comment and nowhere else, patterns before `unless:` before
+/// `why:` before `try:`.
 #[test]
 fn the_rules_of_the_program_are_written_in_one_form() {
     let mut wrong = Vec::new();
@@ -55,8 +50,9 @@ fn the_rules_of_the_program_are_written_in_one_form() {
             let inner = line.strip_prefix("  ").unwrap_or(line);
             let opens = |line: &str| line.starts_with('[') || line.starts_with('#');
             let rank = |line: &str| match line.strip_prefix("  ") {
-                Some(inner) if inner.starts_with("why: ") => 2,
-                Some(inner) if inner.starts_with("try: ") => 3,
+                Some(inner) if inner.starts_with("unless: ") => 2,
+                Some(inner) if inner.starts_with("why: ") => 3,
+                Some(inner) if inner.starts_with("try: ") => 4,
                 Some(_) => 1,
                 None => 0,
             };
@@ -66,9 +62,9 @@ fn the_rules_of_the_program_are_written_in_one_form() {
                 opens(line) && number > 1 && !before.is_empty() && !before.starts_with('#');
             let parted = !line.is_empty() && !opens(line) && before.is_empty();
             let order = match rank(line) {
-                0 => matches!(rank(before), 1 | 2),
-                1 => rank(before) > 1,
-                rank_here => rank(before) >= rank_here,
+                0 => matches!(rank(before), 1..=3),
+                here @ (1 | 2) => rank(before) > here,
+                here => rank(before) >= here,
             };
             let is_formed = ![blanks, empty_lines, opens_at_once, parted, order].contains(&true);
             if !is_formed {
@@ -93,6 +89,8 @@ late high sometimes
   push %$nosuch
   push @secret:x
   push @env
+  unless: @nosuch
+  unless:
 
 []
 empty low
@@ -117,7 +115,9 @@ empty low
         "7: there is no list `$nosuch`",
         "8: `@secret` takes no value",
         "9: `@env` takes a value: `@name:value`",
-        "11: a section names programs",
+        "10: there is no predicate `@nosuch`",
+        "11: nothing stands behind it: `unless: CONDITIONS`",
+        "13: a section names programs",
     ];
     assert_eq!(told.len(), expected.len(), "{told:#?}");
     for line in expected {
@@ -125,6 +125,39 @@ empty low
             told.iter().any(|told| told.starts_with(line)),
             "{line}\n{told:#?}"
         );
+    }
+}
+
+/// `unless:` excuses a rule whichever of its patterns holds, in a file of a user's own as in the program's; who asks why a
+/// rule does not hold is told what excused.
+#[test]
+fn what_excuses_a_rule_stands_once_for_all_its_patterns() {
+    let text = "[deploy] -e\nproduction high\n  production\n  --all\n  unless: --dry-run\n  unless: @env:SANDBOX\n  why: x\n  try: y\n";
+    let selection = Selection {
+        files: vec![RuleFile::new("own", text).unwrap()],
+        ..Selection::default()
+    };
+    for (command, is_broken, missing) in [
+        ("deploy production", true, None),
+        ("deploy --all", true, None),
+        ("deploy production --dry-run=none", true, None),
+        (
+            "deploy production --dry-run",
+            false,
+            Some("unless: --dry-run"),
+        ),
+        (
+            "SANDBOX=1 deploy --all",
+            false,
+            Some("unless: @env:SANDBOX"),
+        ),
+    ] {
+        let analysis = analyse(command, Surroundings::default());
+        let found = judge(&analysis, &selection);
+        assert_eq!(!found.is_empty(), is_broken, "{command}: {found:?}");
+        let near = near(&analysis, &selection, &NothingKnown);
+        let told: Vec<_> = near.iter().map(|near| near.missing.as_deref()).collect();
+        assert_eq!(told, [missing], "{command}");
     }
 }
 
@@ -163,4 +196,35 @@ fn no_way_out_is_stopped_by_another_rule() {
     }
     assert!(seen > 100, "only {seen} commands");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A way out is more than a person: where nothing else is left, the way says what to look at meanwhile.
+#[test]
+fn every_way_out_is_one_that_an_agent_can_take() {
+    let only_a_person = ["ask a person", "let a person", "a person "];
+    let idle = |way: &str| only_a_person.iter().any(|start| way.starts_with(start));
+    let wrong: Vec<_> = all_rules()
+        .iter()
+        .filter(|rule| idle(rule.instead))
+        .map(|rule| format!("{}: {}", rule.id, rule.instead))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_reason_and_way_out_is_short() {
+    for rule in all_rules() {
+        assert!(
+            rule.reason.chars().count() <= 120,
+            "{}: {}",
+            rule.id,
+            rule.reason
+        );
+        assert!(
+            rule.instead.chars().count() <= 160,
+            "{}: {}",
+            rule.id,
+            rule.instead
+        );
+    }
 }

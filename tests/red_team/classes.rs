@@ -1,11 +1,11 @@
 //! Classes of ways, multiplied: every way with every place, through other programs and in every form of a tool's input.
 
+use ahp::oracle::OracleError;
 use ahp::signal::Signal;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::project;
-use crate::permission_checker::oracle::evaluate;
+use crate::permission_checker::oracle::judged;
 use crate::world::World;
 
 /// Guarded places, each in a form of its own.
@@ -87,14 +87,14 @@ fn lines(kind: &str) -> impl Iterator<Item = String> {
 }
 
 /// Judges calls of tools, and keeps what was judged wrongly.
-struct Judge {
+pub(super) struct Judge {
     world: World,
     count: usize,
     wrong: Vec<String>,
 }
 
 impl Judge {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             world: project(),
             count: 0,
@@ -102,9 +102,9 @@ impl Judge {
         }
     }
 
-    fn found(&mut self, tool: &str, input: Value) -> Vec<Signal> {
+    fn found(&mut self, tool: &str, input: Value) -> Result<Vec<Signal>, OracleError> {
         self.count += 1;
-        evaluate(&self.world, "SelfProtection", "{}", tool, input).unwrap()
+        judged(&self.world, "SelfProtection", "{}", tool, input).unwrap()
     }
 
     fn expand(&self, command: &str) -> String {
@@ -113,26 +113,41 @@ impl Judge {
 
     fn stops(&mut self, tool: &str, input: Value) {
         let said = input.to_string();
-        if self.found(tool, input).is_empty() {
-            self.wrong.push(format!("let through: {tool} {said}"));
+        match self.found(tool, input) {
+            Ok(found) if found.is_empty() => self.wrong.push(format!("let through: {tool} {said}")),
+            Ok(_) => {}
+            Err(error) => self.wrong.push(format!("not judged: {said}: {error}")),
         }
     }
 
-    fn stops_command(&mut self, command: &str) {
+    pub(super) fn stops_command(&mut self, command: &str) {
         let command = self.expand(command);
         self.stops("Bash", json!({"command": command}));
     }
 
-    fn lets_pass(&mut self, command: &str) {
-        let command = self.expand(command);
+    /// Stops it, or says that it cannot be told.
+    fn does_not_let_pass(&mut self, command: &str) {
         let found = self.found("Bash", json!({"command": command}));
-        if let Some(signal) = found.first() {
-            let text = signal.payload.text();
-            self.wrong.push(format!("stopped: {command}: {text}"));
+        if found.is_ok_and(|found| found.is_empty()) {
+            let begin: String = command.chars().take(80).collect();
+            self.wrong.push(format!("let through: {begin}"));
         }
     }
 
-    fn end(self, least: usize) {
+    pub(super) fn lets_pass(&mut self, command: &str) {
+        let command = self.expand(command);
+        let found = self.found("Bash", json!({"command": command}));
+        match found.as_deref() {
+            Ok([]) => {}
+            Ok([signal, ..]) => {
+                let text = signal.payload.text();
+                self.wrong.push(format!("stopped: {command}: {text}"));
+            }
+            Err(error) => self.wrong.push(format!("not judged: {command}: {error}")),
+        }
+    }
+
+    pub(super) fn end(self, least: usize) {
         let Self { count, wrong, .. } = self;
         assert!(
             wrong.is_empty(),
@@ -175,6 +190,55 @@ fn what_may_change_a_guarded_place_is_stopped_in_every_form() {
         judge.stops(tool, input);
     }
     judge.end(2_000);
+}
+
+#[test]
+fn what_finds_a_guarded_place_and_changes_it_is_stopped() {
+    let mut judge = Judge::new();
+    for way in lines("finds") {
+        judge.stops_command(&way);
+        for context in CONTEXTS {
+            judge.stops_command(&context.replace("@C", &way));
+        }
+    }
+    judge.end(300);
+}
+
+#[test]
+fn a_guarded_place_at_the_end_of_a_long_list_is_stopped() {
+    let mut judge = Judge::new();
+    // Past the last length the list is not followed to its end, and names a guarded place.
+    for length in [1, 7, 300, 5_000] {
+        let names: Vec<String> = (0..length).map(|n| format!("f{n}")).collect();
+        for (way, separator) in [
+            ("echo @L @P | xargs rm -rf", " "),
+            ("printf '%s\\n' @L @P | xargs rm -rf", " "),
+            ("xargs rm -rf <<< '@L @P'", " "),
+            ("xargs -n1 rm -rf <<E\n@L\n@P\nE", "\n"),
+            ("cat <<E | xargs -I{} mv {} /tmp/x\n@L\n@P\nE", "\n"),
+            (
+                "while read -r f; do rm -rf \"$f\"; done <<E\n@L\n@P\nE",
+                "\n",
+            ),
+            ("mapfile -t all <<E\n@L\n@P\nE\nrm -rf \"${all[@]}\"", "\n"),
+            ("rm -rf @L @P", " "),
+            ("for f in @L @P; do rm -rf $f; done", " "),
+            ("find @L @P -delete", " "),
+        ] {
+            let list = names.join(separator);
+            for (place, is_guarded) in [(".ahp", true), ("build", false)] {
+                let command = way.replace("@L", &list).replace("@P", place);
+                if is_guarded && length > 1_000 {
+                    judge.does_not_let_pass(&command);
+                } else if is_guarded {
+                    judge.stops_command(&command);
+                } else if length < 1_000 {
+                    judge.lets_pass(&command);
+                }
+            }
+        }
+    }
+    judge.end(70);
 }
 
 #[test]

@@ -1,20 +1,21 @@
 //! Ways in which an agent could get round or disarm the policy: each blocked, or listed as out of reach with the reason.
 
 mod classes;
+mod fields;
+mod prefixes;
 mod seams;
+mod walks;
 
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use ahp::engine::Engine;
-use ahp::engine::block_on;
+use ahp::engine::{Engine, block_on};
 use ahp::event::Event;
 use ahp::verdict::Decision;
 use serde_json::json;
 
 use crate::permission_checker::oracle::evaluate;
-use crate::world::World;
-use crate::world::write;
+use crate::world::{World, write};
 
 /// A project with a policy, a script that disarms, links and a patch.
 fn project() -> World {

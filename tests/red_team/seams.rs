@@ -1,8 +1,7 @@
 //! Ways round the policy at the seams: our own runner, limits of the analysis, forms of a tool's input, told as a host
 //! tells them and judged by the program itself.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::project;
 use crate::world::World;
@@ -160,6 +159,15 @@ fn an_agent_tells_no_events_and_gives_no_answers_of_a_person() {
         "ahp respond --stdin <<< '{\"by\": \"human\"}'",
         "ahp respond --stdin < answer.json",
         "ahp respond x accept --by human",
+        "ahp serve --stdio --answers human < lines.json",
+        "ahp serve --stdio <<< '{\"method\": \"event/judge\"}'",
+        "python3 -c \"import subprocess; subprocess.run(['ahp', 'serve', '--stdio'])\"",
+        "ahp allow 'rm -rf .'",
+        "ahp mcp lock",
+        "ahp run pre-agent-turn-stop --session s",
+        "ahp run pre-agent-turn-stop --session=s",
+        "ahp run --event stop.json",
+        "ahp run --events - < stops.jsonl",
     ] {
         assert_stopped(&world, "Bash", &json!({"command": command}));
     }
@@ -181,4 +189,68 @@ fn what_starts_with_a_session_is_held() {
     }
     let escaped = json!({"file_path": ".vscode/settings.json", "content": "{\"chat.\\u0075seHooks\": false}"});
     assert_stopped(&world, "Write", &escaped);
+}
+
+/// A project with programs of a policy in the open, and hosts with moved settings.
+fn with_programs() -> World {
+    let world = project();
+    let policy = "extends: [../policy/extra.yaml]\nsettings: {oracles: [checks], log: {path: logs/signals.jsonl}}\nhooks:\n  pre-agent-turn-stop:\n    - oracle: TestGate\n      id: tests\n      config: {command: 'cd tools && sh ./test.sh --all'}\n    - oracle: CommandHooks\n      id: guard\n      config: {file: guards/hooks.json}\n";
+    world.write(".ahp/hooks.yaml", policy);
+    world.write("policy/extra.yaml", "hooks: {}\n");
+    world.write("checks/own.rhai", "");
+    let hooks = json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
+        {"type": "command", "command": "\"$CLAUDE_PROJECT_DIR\"/guards/block-dangerous.sh"},
+        {"type": "command", "command": "python3", "args": ["guards/look.py"]},
+    ]}]}});
+    world.write("guards/hooks.json", hooks.to_string());
+    for script in [
+        "guards/block-dangerous.sh",
+        "guards/look.py",
+        "tools/test.sh",
+        "tools/other.sh",
+    ] {
+        world.write(script, "#!/bin/sh\n");
+    }
+    world
+}
+
+#[test]
+fn whatever_a_policy_reads_and_runs_is_guarded_wherever_it_lies() {
+    let world = with_programs();
+    let places = [
+        "policy/extra.yaml",
+        "checks/own.rhai",
+        "logs/signals.jsonl",
+        "guards/hooks.json",
+        "guards/block-dangerous.sh",
+        "guards/look.py",
+        "tools/test.sh",
+    ];
+    // The second time the policy comes from the cache, with the bindings of tools alone.
+    for place in places.iter().chain(&places) {
+        for command in [
+            format!("echo '# x' >> {place}"),
+            format!("sed -i d {place}"),
+            format!("rm {place}"),
+            format!("cp /dev/null ./{place}"),
+            format!("chmod 000 {place}"),
+            format!("ahp exec -- tee {place}"),
+        ] {
+            assert_stopped(&world, "Bash", &json!({"command": command}));
+        }
+        let edit = json!({"file_path": place, "old_string": "a", "new_string": "b"});
+        assert_stopped(&world, "Edit", &edit);
+    }
+    assert_stopped(&world, "Bash", &json!({"command": "mv guards away"}));
+    for command in [
+        "cat tools/test.sh guards/look.py",
+        "sh tools/test.sh --all",
+        "./guards/block-dangerous.sh < /dev/null",
+        "python3 guards/look.py",
+        "echo '# x' >> tools/other.sh",
+        "git add tools/test.sh",
+        "ls checks logs",
+    ] {
+        assert_passes(&world, "Bash", &json!({"command": command}));
+    }
 }

@@ -1,8 +1,7 @@
 //! `ahp oracle` and `ahp test`, as they are typed.
 
 use std::fs;
-use std::io::BufRead as _;
-use std::io::BufReader;
+use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 use std::sync::mpsc;
 use std::time::Duration;

@@ -1,15 +1,13 @@
 //! Scripts that mean harm end within their limits, with a clear error.
 
 use std::process::Stdio;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ahp::oracle::rhai::Script;
 
 use crate::world::World;
 
-use super::scripts::run;
-use super::scripts::try_run;
+use super::scripts::{run, try_run};
 
 /// How much the process may grow while a hostile script runs, in KiB.
 const MAX_GROWTH: u64 = 64 << 10;

@@ -1,13 +1,10 @@
 //! What is printed in the documents and in the heads of scripts is true: it is made from the code, and run.
 
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ahp::engine::Engine;
-use ahp::oracle::rhai::BUNDLED;
-use ahp::oracle::rhai::Script;
-use ahp::oracle::rhai::manual;
+use ahp::oracle::rhai::{BUNDLED, Script, manual};
 use ahp::policy_test;
 use ahp::policy_test::Runner;
 

@@ -5,20 +5,12 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use ahp::event::Event;
-use ahp::event::Trigger;
+use ahp::event::{Event, Trigger};
 use ahp::fact::Facts;
-use ahp::workspace::Change;
-use ahp::workspace::ChangeScope;
-use ahp::workspace::ChangedFile;
-use ahp::workspace::Changes;
-use ahp::workspace::GitError;
-use ahp::workspace::GitState;
-use ahp::workspace::Issue;
-use ahp::workspace::IssueError;
-use ahp::workspace::KnownGit;
-use ahp::workspace::TestFigures;
-use ahp::workspace::Workspace;
+use ahp::workspace::{
+    Change, ChangeScope, ChangedFile, Changes, GitError, GitState, Issue, IssueError, KnownGit,
+    TestFigures, Workspace,
+};
 
 use crate::world::seed;
 

@@ -3,17 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ahp::config::Key;
-use ahp::config::Node;
-use ahp::config::Value;
+use ahp::config::{Key, Node, Value};
 use ahp::diagnostic::Span;
-use ahp::oracle::Factory as _;
-use ahp::oracle::OracleError;
-use ahp::oracle::rhai::Library;
-use ahp::oracle::rhai::Run;
-use ahp::oracle::rhai::Script;
-use ahp::signal::Intensity;
-use ahp::signal::Signal;
+use ahp::oracle::rhai::{Library, Run, Script};
+use ahp::oracle::{Factory as _, OracleError};
+use ahp::signal::{Intensity, Signal};
 
 use super::project;
 use crate::world::context;

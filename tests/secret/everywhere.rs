@@ -4,21 +4,13 @@ use std::fs;
 use std::path::Path;
 
 use ahp::engine::block_on;
-use ahp::event::Event;
-use ahp::event::Trigger;
-use ahp::signal_log::Evaluation;
-use ahp::signal_log::SignalLog;
+use ahp::event::{Event, Trigger};
+use ahp::signal_log::{Evaluation, SignalLog};
 use ahp::verdict::Verdict;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::table::COMMANDS;
-use super::table::FORMATS;
-use super::table::example;
-use super::table::rows;
-use super::table::secret;
-use crate::signal_log::making::at;
-use crate::signal_log::making::settings;
+use super::table::{COMMANDS, FORMATS, example, rows, secret};
+use crate::signal_log::making::{at, settings};
 use crate::world::World;
 
 /// The forms in which a secret is met: argument, option, assignment, JSON, URL, header, here-document, list.
@@ -62,6 +54,8 @@ fn no_secret_of_an_event_is_in_the_log() {
             let event = Event::tool_use("Bash", input.clone());
             let verdict = Verdict::none(Trigger::PreToolUse);
             let evaluation = Evaluation {
+                policy: "",
+                note: None,
                 event: &event,
                 verdict: &verdict,
                 skipped: 0,

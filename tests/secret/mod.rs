@@ -3,8 +3,7 @@
 mod everywhere;
 mod table;
 
-use ahp::secret::is_secret_file;
-use ahp::secret::redact;
+use ahp::secret::{is_secret_file, redact};
 
 /// Returns a text with a sign for each secret that was cut.
 fn cut(text: &str) -> String {

@@ -1,10 +1,8 @@
 //! The Agent Hooks Protocol 0.1 over `ahp serve --stdio`.
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::served;
-use super::world;
+use super::{served, world};
 use crate::world::World;
 
 fn event(id: &str, kind: &str, command: &str) -> Value {

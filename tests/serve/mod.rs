@@ -1,16 +1,17 @@
 //! `ahp serve --stdio`: JSON-RPC lines in, answers out, as a client and as a harness of the Agent Hooks Protocol use it.
 
+mod doors;
 mod harness;
+mod http;
+mod killing;
+mod socket;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::BufRead as _;
-use std::io::BufReader;
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::Stdio;
 
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::world::World;
 
@@ -102,7 +103,7 @@ fn a_host_gets_its_own_answer() {
     let error = asked(&world, "ahp/hook", &params)["error"].take();
     assert_eq!(error["code"], -32602);
     assert!(
-        error["message"].as_str().unwrap().contains("`claude-code`"),
+        error["message"].as_str().unwrap().contains("claude-code"),
         "{error}"
     );
 }
@@ -220,6 +221,25 @@ fn one_project_judges_whatever_directory_an_event_names() {
     let fixed = ["--project", root.to_str().unwrap()];
     let answers = served(&world, &fixed, &format!("{line}\n"));
     assert_eq!(answers[0]["result"]["decision"], "block");
+    // A project inside can only add to it.
+    let inner = root.join("inner");
+    fs::create_dir_all(inner.join(".ahp")).unwrap();
+    fs::write(
+        inner.join(".ahp/hooks.yaml"),
+        POLICY.replace("git push --force", "git inner"),
+    )
+    .unwrap();
+    for (command, decision) in [
+        ("git push --force", "block"),
+        ("git inner", "block"),
+        ("ls", "none"),
+    ] {
+        let mut params = shell(command);
+        params["event"]["work_dir"] = json!(inner);
+        let line = json!({"jsonrpc": "2.0", "id": 1, "method": "ahp/evaluate", "params": params});
+        let answers = served(&world, &fixed, &format!("{line}\n"));
+        assert_eq!(answers[0]["result"]["decision"], decision, "{command}");
+    }
     let ran = world.ahp(&["serve", "--stdio", "--project", "/no/such/place"]);
     assert_eq!(ran.code, 1);
     assert!(ran.stderr.contains("/no/such/place"), "{}", ran.stderr);
@@ -251,4 +271,24 @@ fn a_change_of_the_policy_is_in_force_from_the_next_event_on() {
         child.wait().unwrap().success(),
         "the end of stdin is an ordinary end"
     );
+}
+
+#[test]
+fn a_server_ends_where_its_client_reads_no_more() {
+    let world = world();
+    let mut ahp = world.ahp_command();
+    ahp.args(["serve", "--stdio", "--jobs", "1"]);
+    ahp.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut server = ahp.spawn().unwrap();
+    drop(server.stdout.take());
+    let mut stdin = server.stdin.take().unwrap();
+    let line = json!({"jsonrpc": "2.0", "id": 1, "method": "ahp/hello"});
+    // More than may wait; the rest is not taken any more.
+    for _ in 0..1000 {
+        if writeln!(stdin, "{line}").is_err() {
+            break;
+        }
+    }
+    drop(stdin);
+    server.wait().unwrap();
 }

@@ -1,13 +1,10 @@
 //! Properties: nothing panics or hangs, and quoting changes nothing.
 
 use std::path::PathBuf;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use ahp::danger::Selection;
-use ahp::danger::judge;
-use ahp::shell::Surroundings;
-use ahp::shell::analyse;
+use ahp::danger::{Selection, judge};
+use ahp::shell::{Surroundings, analyse};
 use proptest::prelude::*;
 
 fn surroundings() -> Surroundings {

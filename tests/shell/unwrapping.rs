@@ -1,11 +1,8 @@
 //! Each case: a command line, and the inner commands that must be found in it.
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use ahp::shell::Analysis;
-use ahp::shell::Surroundings;
-use ahp::shell::analyse;
+use ahp::shell::{Analysis, Surroundings, analyse};
 
 fn look(command: &str) -> Analysis {
     analyse(

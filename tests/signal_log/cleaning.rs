@@ -2,25 +2,15 @@
 
 use std::path::Path;
 
-use ahp::config::LogEvents;
-use ahp::config::LogSettings;
+use ahp::config::{LogEvents, LogSettings};
 use ahp::engine::block_on;
-use ahp::event::Event;
-use ahp::event::ToolCall;
-use ahp::event::Trigger;
-use ahp::signal_log::Body;
-use ahp::signal_log::Evaluation;
-use ahp::signal_log::EvaluationRecord;
-use ahp::signal_log::SignalLog;
-use ahp::verdict::BindingReport;
-use ahp::verdict::Outcome;
-use ahp::verdict::Verdict;
+use ahp::event::{Event, ToolCall, Trigger};
+use ahp::signal_log::{Body, Evaluation, EvaluationRecord, SignalLog};
+use ahp::verdict::{BindingReport, Outcome, Verdict};
 use proptest::prelude::*;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::making::at;
-use super::making::settings;
+use super::making::{at, settings};
 
 fn report(outcome: Outcome, error: Option<&str>) -> BindingReport {
     BindingReport {
@@ -73,6 +63,8 @@ fn check(command: &str, name: &str, value: &Value) {
             };
             let borrowed = line(dir.path(), &settings, |log| {
                 let evaluation = Evaluation {
+                    policy: "",
+                    note: None,
                     event: &event,
                     verdict: &verdict,
                     skipped,
@@ -83,6 +75,7 @@ fn check(command: &str, name: &str, value: &Value) {
             let digest = parsed["digest"].as_str().unwrap();
             let by_value = line(dir.path(), &settings, |log| {
                 let record = EvaluationRecord {
+                    ahp: Some(env!("CARGO_PKG_VERSION").to_owned()),
                     digest: digest.to_owned(),
                     event: Some(serde_json::to_value(&event).unwrap()),
                     skipped: skipped as u64,

@@ -3,18 +3,12 @@
 use std::fs;
 use std::path::Path;
 
-use ahp::process::Exit;
-use ahp::process::Program;
+use ahp::process::{Exit, Program};
 use ahp::signal::Signal;
 use ahp::signal_log::Reader;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::making::accepted;
-use super::making::at;
-use super::making::blocked;
-use super::making::log;
-use super::making::signal;
+use super::making::{accepted, at, blocked, own_log, signal};
 
 struct Said {
     code: i32,
@@ -38,6 +32,7 @@ fn ahp_with(dir: &Path, args: &[&str], stdin: &str) -> Said {
     argv.extend(args.iter().map(|a| (*a).to_owned()));
     let finished = Program::new(argv)
         .dir(dir.to_owned())
+        .env("XDG_STATE_HOME", dir.join(".local/state"))
         .stdin(stdin.as_bytes().to_vec())
         .run()
         .unwrap();
@@ -55,7 +50,7 @@ fn ahp_with(dir: &Path, args: &[&str], stdin: &str) -> Said {
 pub(super) fn project() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join(".ahp")).unwrap();
-    let log = log(&dir.path().join(".ahp"));
+    let log = own_log(dir.path());
     log.append(blocked(0xabcd_0001, "a"), at(0)).unwrap();
     log.append(vec![accepted()], at(900)).unwrap();
     let mut bodies = blocked(0xabcd_0002, "b");
@@ -201,7 +196,7 @@ fn what_cannot_be_answered_so_is_said() {
 fn a_block_that_may_not_be_overridden_is_refused_and_logged() {
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join(".ahp")).unwrap();
-    let log = log(&dir.path().join(".ahp"));
+    let log = own_log(dir.path());
     let mut bodies = blocked(1, "a");
     if let ahp::signal_log::Body::Signal(record) = &mut bodies[1] {
         record.origin.overridable = false;

@@ -2,23 +2,14 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::io::BufRead as _;
-use std::io::BufReader;
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
-use std::process::Child;
-use std::process::Command;
-use std::process::Stdio;
+use std::process::{Child, Command, Stdio};
 
 use ahp::config::LogSettings;
-use ahp::signal_log::Body;
-use ahp::signal_log::Reader;
-use ahp::signal_log::SignalLog;
-use ahp::signal_log::verify;
+use ahp::signal_log::{Body, Reader, SignalLog, verify};
 
-use super::making::accepted;
-use super::making::at;
-use super::making::settings;
+use super::making::{accepted, at, settings};
 
 /// Set in a process that is one of the writers: the log, the writer's name, and how many records.
 const WRITER: &str = "AHP_TEST_LOG_WRITER";

@@ -1,30 +1,16 @@
 //! Follow: every line comes once and in order, over rotations and repairs.
 
 use std::fs;
-use std::io::BufRead as _;
-use std::io::BufReader;
-use std::io::Write as _;
-use std::process::Command;
-use std::process::Stdio;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Command, Stdio};
 
 use ahp::config::LogSettings;
-use ahp::signal::Action;
-use ahp::signal::Actor;
-use ahp::signal::Signal;
-use ahp::signal_log::Answer;
-use ahp::signal_log::Body;
-use ahp::signal_log::Follow;
-use ahp::signal_log::Line;
-use ahp::signal_log::SignalLog;
-use ahp::signal_log::respond;
+use ahp::signal::{Action, Actor, Signal};
+use ahp::signal_log::{Answer, Body, Follow, Line, SignalLog, respond};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::making::accepted;
-use super::making::at;
-use super::making::blocked;
-use super::making::settings;
-use super::making::signal;
+use super::making::{accepted, at, blocked, settings, signal};
 
 fn numbers(follow: &mut Follow) -> Vec<u64> {
     let lines = follow.news().unwrap();

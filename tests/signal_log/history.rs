@@ -5,30 +5,15 @@ use std::path::Path;
 
 use ahp::config::LogSettings;
 use ahp::event::Trigger;
-use ahp::signal::Action;
-use ahp::signal::Intensity;
-use ahp::signal::Response;
-use ahp::signal::Signal;
-use ahp::signal_log::Body;
-use ahp::signal_log::Chain;
-use ahp::signal_log::History as _;
-use ahp::signal_log::LogHistory;
-use ahp::signal_log::MemoryHistory;
-use ahp::signal_log::Reader;
-use ahp::signal_log::ResponseRecord;
-use ahp::signal_log::SignalLog;
-use ahp::verdict::Decision;
-use ahp::verdict::Outcome;
+use ahp::signal::{Action, Intensity, Response, Signal};
+use ahp::signal_log::{
+    Body, Chain, History as _, LogHistory, MemoryHistory, Reader, ResponseRecord, SignalLog,
+};
+use ahp::verdict::{Decision, Outcome};
 use serde_json::Map;
 use uuid::Uuid;
 
-use super::making::accepted;
-use super::making::at;
-use super::making::blocked;
-use super::making::evaluation;
-use super::making::log;
-use super::making::settings;
-use super::making::signal;
+use super::making::{accepted, at, blocked, evaluation, log, settings, signal};
 
 const HOOK: Trigger = Trigger::PreIssueSubmit;
 
@@ -48,6 +33,7 @@ fn answer(id: u128, action: Action, finding: &str) -> Body {
         subject: Some("FEAT-0123".to_owned()),
         fingerprint: Some(finding.to_owned()),
         refused: None,
+        mac: None,
     }))
 }
 
@@ -63,25 +49,30 @@ fn chain(path: &Path) -> Chain {
 }
 
 #[test]
-fn violations_add_up_until_the_binding_accepts() {
+fn violations_of_a_finding_add_up_until_it_is_repaired() {
     let dir = tempfile::tempdir().unwrap();
     let log = log(dir.path());
     assert_eq!(chain(log.path()), Chain::default());
     log.append(blocked(1, "a"), at(0)).unwrap();
     log.append(blocked(2, "b"), at(60)).unwrap();
 
+    // What was found before and is not found any more stands no longer; the other stands from its first signal on.
+    log.append(blocked(3, "b"), at(90)).unwrap();
     let open = chain(log.path());
-    assert_eq!(open.violations, 2);
-    assert_eq!(open.correlation_id, Some(Uuid::from_u128(1)));
-    assert_eq!(open.since, Some(at(0)));
-    assert_eq!(open.last, Some(Intensity::Block));
-    assert_eq!(open.open.len(), 2);
+    assert_eq!(open.violations("a"), 0);
+    assert_eq!(open.standing.len(), 1);
+    let standing = &open.standing[0];
+    assert_eq!(standing.violations, 2);
+    assert_eq!(standing.correlation_id, Uuid::from_u128(2));
+    assert_eq!(standing.since, at(60));
+    assert_eq!(standing.last, Intensity::Block);
+    assert_eq!(open.open.len(), 3);
     let history = LogHistory::new(log.path());
     assert_eq!(history.chain(HOOK, "checklist", "s1"), open);
     assert_eq!(history.chain(HOOK, "checklist", "FEAT-9"), Chain::default());
     assert_eq!(history.chain(HOOK, "other", "FEAT-0123"), Chain::default());
-    assert_eq!(history.stopped(HOOK, "FEAT-0123"), 2);
-    assert_eq!(history.records("FEAT-0123").len(), 4);
+    assert_eq!(history.stopped(HOOK, "FEAT-0123"), 3);
+    assert_eq!(history.records("FEAT-0123").len(), 6);
     assert_eq!(history.records("FEAT-01").len(), 0);
 
     log.append(vec![accepted()], at(120)).unwrap();
@@ -95,8 +86,10 @@ fn many_signals_of_one_evaluation_are_one_violation_and_failures_are_none() {
     let log = log(dir.path());
     let mut bodies = blocked(1, "a");
     bodies.push(signal(2, Signal::prompt("x", "y"), "b"));
+    bodies.push(signal(5, Signal::prompt("x", "y again"), "b"));
     log.append(bodies, at(0)).unwrap();
-    assert_eq!(chain(log.path()).violations, 1);
+    let violations = |finding| chain(log.path()).violations(finding);
+    assert_eq!((violations("a"), violations("b")), (1, 1));
     log.append(
         vec![
             evaluation(Outcome::Failed, Decision::Allow),
@@ -105,16 +98,44 @@ fn many_signals_of_one_evaluation_are_one_violation_and_failures_are_none() {
         at(1),
     )
     .unwrap();
-    assert_eq!(chain(log.path()).violations, 1);
+    // The failure is told of, and nothing that was found before is gone for it.
+    assert!(chain(log.path()).find("e").is_some());
+    assert_eq!((violations("a"), violations("e")), (1, 0));
     log.append(
         vec![
             evaluation(Outcome::Signalled, Decision::Allow),
-            signal(4, Signal::aid("tip", "look"), "t"),
+            signal(4, Signal::aid("tip", "look"), "a"),
         ],
         at(2),
     )
     .unwrap();
-    assert_eq!(chain(log.path()).violations, 2);
+    assert_eq!((violations("a"), violations("b")), (2, 0));
+}
+
+/// What a tool call acts on tells findings and repairs apart: `ls` is no repair of what was found in another command.
+#[test]
+fn only_the_same_object_closes_a_finding() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = log(dir.path());
+    let acts_on = |mut bodies: Vec<Body>, object: &str| {
+        if let Body::Evaluation(evaluation) = &mut bodies[0] {
+            evaluation.object = Some(object.to_owned());
+        }
+        bodies
+    };
+    log.append(acts_on(blocked(1, "a"), "push"), at(0)).unwrap();
+    log.append(vec![answer(1, Action::ProceedWithRisk, "a")], at(1))
+        .unwrap();
+    log.append(acts_on(vec![accepted()], "ls"), at(2)).unwrap();
+    log.append(acts_on(blocked(2, "b"), "pull"), at(3)).unwrap();
+    let standing = chain(log.path());
+    assert_eq!((standing.violations("a"), standing.violations("b")), (1, 1));
+    assert_eq!(standing.waivers.len(), 1);
+    log.append(acts_on(vec![accepted()], "push"), at(4))
+        .unwrap();
+    let standing = chain(log.path());
+    assert_eq!((standing.violations("a"), standing.violations("b")), (0, 1));
+    assert_eq!(standing.waivers, []);
 }
 
 #[test]

@@ -2,19 +2,12 @@
 
 use std::path::Path;
 
-use ahp::config::Fsync;
-use ahp::config::LogSettings;
-use ahp::signal::Origin;
-use ahp::signal::Signal;
-use ahp::signal_log::Body;
-use ahp::signal_log::EvaluationRecord;
-use ahp::signal_log::SignalLog;
-use ahp::signal_log::SignalRecord;
-use ahp::verdict::BindingReport;
-use ahp::verdict::Decision;
-use ahp::verdict::Outcome;
-use chrono::DateTime;
-use chrono::Utc;
+use ahp::config::{Fsync, LogSettings};
+use ahp::machine_key::ProjectKey;
+use ahp::signal::{Origin, Signal};
+use ahp::signal_log::{Body, EvaluationRecord, LogPlace, SignalLog, SignalRecord};
+use ahp::verdict::{BindingReport, Decision, Outcome};
+use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
 /// The settings of a test: nothing is forced to the disk.
@@ -29,6 +22,14 @@ pub(crate) fn log(dir: &Path) -> SignalLog {
     SignalLog::open(dir.join("signals.jsonl"), &settings()).unwrap()
 }
 
+/// The log of a project as `ahp` knows its own where the project is its user's home.
+pub(crate) fn own_log(project: &Path) -> SignalLog {
+    let key = ProjectKey::of(&project.join(".local/state/ahp"), project).unwrap();
+    let path = project.join(".ahp/signals.jsonl");
+    let place = LogPlace::new(path, Some(project.to_owned()), Some(key));
+    SignalLog::open(place, &settings()).unwrap()
+}
+
 /// A moment so many seconds after the tests' beginning of time.
 pub(crate) fn at(seconds: i64) -> DateTime<Utc> {
     DateTime::from_timestamp(1_770_000_000 + seconds, 0).unwrap()
@@ -37,6 +38,8 @@ pub(crate) fn at(seconds: i64) -> DateTime<Utc> {
 /// One evaluation of binding `checklist` at `pre-issue-submit` for FEAT-0123.
 pub(crate) fn evaluation(outcome: Outcome, decision: Decision) -> Body {
     Body::Evaluation(Box::new(EvaluationRecord {
+        ahp: None,
+        policy: None,
         hook: "pre-issue-submit".to_owned(),
         decision,
         host: Some("claude-code".to_owned()),
@@ -44,10 +47,12 @@ pub(crate) fn evaluation(outcome: Outcome, decision: Decision) -> Body {
         issue_id: Some("FEAT-0123".to_owned()),
         tool: None,
         digest: "0123456789abcdef".to_owned(),
+        object: None,
         event: None,
         bindings: vec![report("checklist", outcome)],
         skipped: 0,
         duration_us: 700,
+        marks: std::collections::BTreeMap::new(),
         note: None,
     }))
 }
@@ -79,6 +84,9 @@ pub(crate) fn signal(id: u128, mut signal: Signal, finding: &str) -> Body {
             overridable: true,
         },
         fingerprint: finding.to_owned(),
+        identity: finding.to_owned(),
+        rule: "checklist-incomplete".to_owned(),
+        object: None,
         session_id: Some("s1".to_owned()),
         host: Some("claude-code".to_owned()),
     }))

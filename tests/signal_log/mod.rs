@@ -5,6 +5,7 @@
     reason = "a test that cannot go on says where by panicking"
 )]
 
+mod belonging;
 mod cleaning;
 mod command;
 mod durability;

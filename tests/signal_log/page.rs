@@ -47,6 +47,7 @@ fn its_columns_are_those_of_the_table() {
         "stats".to_owned(),
     ])
     .dir(dir.path())
+    .env("HOME", dir.path())
     .run()
     .unwrap();
     let table = done.stdout_text();

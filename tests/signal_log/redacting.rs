@@ -1,17 +1,11 @@
 //! What of an event is kept: secrets, private keys in lists of lines, and what is too much are cut and marked.
 
 use ahp::config::LogSettings;
-use ahp::signal_log::Body;
-use ahp::signal_log::EvaluationRecord;
-use ahp::signal_log::SignalLog;
-use ahp::verdict::Decision;
-use ahp::verdict::Outcome;
-use serde_json::Value;
-use serde_json::json;
+use ahp::signal_log::{Body, EvaluationRecord, SignalLog};
+use ahp::verdict::{Decision, Outcome};
+use serde_json::{Value, json};
 
-use super::making::at;
-use super::making::evaluation;
-use super::making::settings;
+use super::making::{at, evaluation, settings};
 
 fn record(event: Value) -> EvaluationRecord {
     let Body::Evaluation(record) = evaluation(Outcome::Accepted, Decision::None) else {

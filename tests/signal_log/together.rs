@@ -1,19 +1,11 @@
 //! Appending from many tasks and threads of one process, whose records share writes.
 
 use std::sync::Arc;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use ahp::signal_log::Appended;
-use ahp::signal_log::LogError;
-use ahp::signal_log::Reader;
-use ahp::signal_log::SignalLog;
-use ahp::signal_log::verify;
+use ahp::signal_log::{Appended, LogError, Reader, SignalLog, verify};
 
-use super::making::accepted;
-use super::making::at;
-use super::making::blocked;
-use super::making::log;
+use super::making::{accepted, at, blocked, log};
 
 /// Every acknowledged number exactly once, without a gap, in a log whose chain holds.
 fn assert_whole(log: &SignalLog, mut acknowledged: Vec<Appended>) {

@@ -6,8 +6,7 @@ use std::process::Stdio;
 
 use ahp::process::installed;
 use ahp::signal_log::verify;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::world::World;
 

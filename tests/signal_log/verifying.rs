@@ -4,15 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use ahp::config::LogSettings;
-use ahp::signal_log::DamageKind;
-use ahp::signal_log::SignalLog;
-use ahp::signal_log::verify;
+use ahp::signal_log::{DamageKind, SignalLog, verify};
 
-use super::making::accepted;
-use super::making::at;
-use super::making::blocked;
-use super::making::log;
-use super::making::settings;
+use super::making::{accepted, at, blocked, log, settings};
 
 /// Writes ten records, changes the lines, and returns what is found.
 fn after(change: impl Fn(&mut Vec<String>)) -> Option<(DamageKind, Option<u64>, u64)> {

@@ -5,17 +5,12 @@ use std::fs;
 use std::path::Path;
 
 use ahp::config::LogSettings;
-use ahp::signal_log::LogError;
-use ahp::signal_log::SignalLog;
+use ahp::process::Program;
+use ahp::signal_log::{LogError, SignalLog};
 use serde_json::Value;
-use sha2::Digest as _;
-use sha2::Sha256;
+use sha2::{Digest as _, Sha256};
 
-use super::making::accepted;
-use super::making::at;
-use super::making::blocked;
-use super::making::log;
-use super::making::settings;
+use super::making::{accepted, at, blocked, log, settings};
 
 fn lines(path: &Path) -> Vec<String> {
     let text = fs::read_to_string(path).unwrap();
@@ -177,13 +172,19 @@ fn what_cannot_be_written_says_where_and_why() {
 }
 
 #[test]
-fn a_full_disk_leaves_no_half_record() {
-    // `/dev/full` refuses every byte; a log cannot lie there, but its rotated-to place can.
+fn a_log_that_is_a_link_or_a_pipe_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let log = log(dir.path());
     std::os::unix::fs::symlink("/dev/full", log.path()).unwrap();
     let error = log.append(vec![accepted()], at(0)).unwrap_err().to_string();
-    assert!(error.contains("free some space"), "{error}");
+    assert!(error.contains("a link stands there"), "{error}");
+    let pipe = dir.path().join("pipe.jsonl");
+    let made = Program::new(vec!["mkfifo".to_owned(), pipe.display().to_string()]).run();
+    assert!(made.unwrap().exit.is_success());
+    let piped = SignalLog::open(&pipe, &settings()).unwrap();
+    let error = piped.append(vec![accepted()], at(0)).unwrap_err();
+    let error = error.to_string();
+    assert!(error.contains("only a regular file may"), "{error}");
 }
 
 #[test]

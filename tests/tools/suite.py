@@ -66,6 +66,12 @@ CASES = {
     "pytest-covers-too-little": (["pytest-cov"], {"pytest.ini": "[pytest]\n", "m.py": "def f(x):\n    if x:\n        return 1\n    y = 2\n    z = 3\n    return y + z\n",
                                                   "test_a.py": "import m\ndef test_a():\n    assert m.f(1) == 1\n"},
                                  "TestGate", "config: {command: 'python -m pytest --cov=m --cov-report=json', coverage_threshold: 90}", "block", ["90"]),
+    "pytest-covers-enough-by-cobertura": (["pytest-cov"], {"pytest.ini": "[pytest]\n", "m.py": "def f():\n    return 1\n",
+                                                           "test_a.py": "import m\ndef test_a():\n    assert m.f() == 1\n"},
+                                          "TestGate", "config: {command: 'python -m pytest --cov=m --cov-report=xml', coverage_report: coverage.xml, coverage_threshold: 80}", "none", []),
+    "pytest-covers-too-little-by-cobertura": (["pytest-cov"], {"pytest.ini": "[pytest]\n", "m.py": "def f(x):\n    if x:\n        return 1\n    y = 2\n    z = 3\n    return y + z\n",
+                                                               "test_a.py": "import m\ndef test_a():\n    assert m.f(1) == 1\n"},
+                                              "TestGate", "config: {command: 'python -m pytest --cov=m --cov-report=xml', coverage_report: coverage.xml, coverage_threshold: 90}", "block", ["m.py", "90"]),
     "jest-passes": (["jest"], {"package.json": package(JEST), "a.test.js": "test('adds', () => expect(1 + 1).toBe(2));\n"}, "TestGate", "", "none", []),
     "jest-fails": (["jest"], {"package.json": package(JEST), "a.test.js": "test('adds', () => expect(1 + 1).toBe(3));\n"}, "TestGate", "", "block",
                    ["adds", "a.test.js"]),
@@ -113,6 +119,7 @@ CASES = {
                                                 "block", ["a.py:1", "ruff failed", "not known to be clean"]),
     "a-named-linter-is-missing": (["npm"], {"a.js": "const a = 1;\n"}, "LintChecker", "config: {linters: [biome], action: block}", "block", ["biome", "not installed"]),
     "shellcheck-finds-a-note": (["shellcheck"], {".shellcheckrc": "", "a.sh": "#!/bin/sh\necho $1\n"}, "LintChecker", "config: {action: block}", "block", ["a.sh:2", "SC2086"]),
+    "shellcheck-finds-in-a-script-without-an-extension": (["shellcheck"], {".shellcheckrc": "", "run": "#!/bin/sh\necho $1\n"}, "LintChecker", "config: {action: block}", "block", ["run:2", "SC2086"]),
     "eslint-is-missing": (["npm"], {"eslint.config.mjs": ESLINT, "a.js": "const a = 1;\n"}, "LintChecker", "", "allow", ["eslint", "not installed"]),
     "mypy-finds-nothing": (["mypy"], {"mypy.ini": "[mypy]\n", "a.py": "x: int = 1\n"}, "LintChecker", "", "none", []),
     "mypy-finds": (["mypy"], {"mypy.ini": "[mypy]\n", "a.py": "import b\n\nx: int = b.name()\n", "b.py": "def name() -> str:\n    return 'b'\n"}, "LintChecker",
@@ -175,7 +182,7 @@ class Tools:
         self.python = root / "python" / "bin"
         self.node = root / "node" / "node_modules"
         self.go = next(root.glob("go/lib/python*/site-packages/go/bin"), Path())
-        self.found = {tool for tool in ("mypy", "pytest", "ruff") if (self.python / tool).exists()}
+        self.found = {tool for tool in ("mypy", "pytest", "ruff", "shellcheck") if (self.python / tool).exists()}
         self.found |= {tool for tool in ("eslint", "jest", "mocha", "prettier", "tsc", "vitest") if (self.node / ".bin" / tool).exists()}
         self.found |= {tool for tool in ("cargo", "cargo-nextest", "make", "mvn", "node", "npm", "python3", "sh", "shellcheck") if shutil.which(tool)}
         self.found |= {"go"} if shutil.which("go") or (self.go / "go").exists() else set()

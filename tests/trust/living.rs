@@ -2,20 +2,13 @@
 
 use std::fs;
 
-use ahp::config::Environment;
-use ahp::config::Locations;
-use ahp::engine::Engine;
-use ahp::engine::block_on;
-use ahp::event::Event;
-use ahp::event::ToolCall;
-use ahp::event::Trigger;
+use ahp::config::{Environment, Locations};
+use ahp::engine::{Engine, block_on};
+use ahp::event::{Event, ToolCall, Trigger};
 use ahp::trust::Trust;
-use ahp::verdict::Decision;
-use ahp::verdict::Outcome;
-use ahp::verdict::Verdict;
+use ahp::verdict::{Decision, Outcome, Verdict};
 
-use crate::world::World;
-use crate::world::write;
+use crate::world::{World, write};
 
 /// A project, its user, and one engine that outlives every change to either.
 struct Living {

@@ -8,11 +8,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use ahp::config::parse_yaml;
 use ahp::diagnostic::FileId;
 use ahp::oracle::OracleError;
-use ahp::trust::ChangeKind;
-use ahp::trust::Trust;
+use ahp::trust::{ChangeKind, Trust};
 
-use crate::world::World;
-use crate::world::event;
+use crate::world::{World, event};
 
 /// A project with a hook that blocks with what its script says.
 fn world() -> World {
@@ -188,7 +186,7 @@ fn bindings_are_trusted_with_their_layers_and_the_scripts_they_name() {
     )
     .unwrap();
 
-    assert!(world.trust.permits_binding(&config).is_err());
+    assert!(world.trust.permits_binding(&config, true).is_err());
     grant(&mut world);
     let files = &world.trust.manifest().unwrap().files;
     for file in [
@@ -200,7 +198,7 @@ fn bindings_are_trusted_with_their_layers_and_the_scripts_they_name() {
         assert!(files.contains_key(file), "{file}: {files:?}");
     }
     assert!(!files.contains_key("scripts/unrelated.sh"));
-    world.trust.permits_binding(&config).unwrap();
+    world.trust.permits_binding(&config, true).unwrap();
     for (file, text) in [
         ("scripts/lib.sh", "false"),
         ("scripts/check.sh", "false"),
@@ -209,17 +207,17 @@ fn bindings_are_trusted_with_their_layers_and_the_scripts_they_name() {
     ] {
         let before = fs::read(project.join(file)).ok();
         fs::write(project.join(file), text).unwrap();
-        let error = world.trust.permits_binding(&config).unwrap_err();
+        let error = world.trust.permits_binding(&config, true).unwrap_err();
         assert!(error.why.contains(file), "{file}: {error}");
         match before {
             Some(before) => fs::write(project.join(file), before).unwrap(),
             None => fs::remove_file(project.join(file)).unwrap(),
         }
-        world.trust.permits_binding(&config).unwrap();
+        world.trust.permits_binding(&config, true).unwrap();
     }
     // A hook that changes does not touch what a binding runs.
     fs::write(world.project_hooks().join("h/scripts/words"), "x").unwrap();
-    world.trust.permits_binding(&config).unwrap();
+    world.trust.permits_binding(&config, true).unwrap();
     assert_eq!(
         world.trust.look().unwrap().changes()[0].kind,
         ChangeKind::Modified

@@ -3,11 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use ahp::workspace::Evidence;
-use ahp::workspace::EvidenceStore;
-use ahp::workspace::TestFigures;
-use ahp::workspace::Tree;
-use ahp::workspace::Workspace as _;
+use ahp::workspace::{Evidence, EvidenceStore, TestFigures, Tree, Workspace as _};
 
 use chrono::DateTime;
 

@@ -4,9 +4,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use ahp::process::Program;
-use ahp::workspace::DiskWorkspace;
-use ahp::workspace::MemoryWorkspace;
-use ahp::workspace::Workspace;
+use ahp::workspace::{DiskWorkspace, MemoryWorkspace, Workspace};
 
 fn project() -> (tempfile::TempDir, DiskWorkspace) {
     let dir = tempfile::tempdir().unwrap();

@@ -1,16 +1,11 @@
 //! Changes and the state of the repository, asked of real repositories of every shape.
 
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use ahp::workspace::ChangeScope::Branch;
-use ahp::workspace::ChangeScope::WorkingTree;
-use ahp::workspace::DiskWorkspace;
-use ahp::workspace::GitError;
-use ahp::workspace::Workspace as _;
+use ahp::workspace::ChangeScope::{Branch, WorkingTree};
+use ahp::workspace::{CommitsOf, DiskWorkspace, GitError, Workspace as _};
 
-use super::repository::Repository;
-use super::repository::show;
+use super::repository::{Repository, show};
 
 #[test]
 fn without_a_repository_git_says_so() {
@@ -320,25 +315,78 @@ fn settings_of_the_repository_do_not_run_programs() {
     repository.write("a.txt", "a\n").commit("first");
     let trap = repository.root().join("sprung");
     let command = format!("touch {}", trap.display());
+    let work = repository.root().join("tree");
+    repository.git_words("", &["worktree", "add", "-q", "tree"]);
     for key in [
         "core.fsmonitor",
         "diff.external",
         "core.pager",
         "diff.x.textconv",
         "diff.x.command",
+        "filter.x.clean",
+        "filter.x.smudge",
+        "filter.y.process",
+        "gpg.program",
     ] {
         repository.git_words("", &["config", key, &command]);
     }
-    repository
-        .write(".gitattributes", "*.txt diff=x\n")
-        .write("a.txt", "b\n");
-    assert_eq!(
-        repository.changes(WorkingTree),
-        ["A .gitattributes +1 -0", "M a.txt +1 -1"]
-    );
-    assert!(repository.workspace().git().unwrap().dirty().unwrap());
-    repository.workspace().test_figures();
-    assert!(!trap.exists());
+    for required in [
+        "filter.x.required",
+        "filter.y.required",
+        "log.showSignature",
+    ] {
+        repository.git_words("", &["config", required, "true"]);
+    }
+    for root in [repository.root(), &work] {
+        // The times differ, so that git has to read the files.
+        for name in ["a.txt", "b.bin"] {
+            std::fs::write(root.join(name), "b\n").unwrap();
+        }
+        std::fs::write(
+            root.join(".gitattributes"),
+            "*.txt diff=x filter=x\n*.bin filter=y\n",
+        )
+        .unwrap();
+        let workspace = DiskWorkspace::new(root.to_owned(), root.join("Issues"));
+        let changes = workspace.changes(WorkingTree).unwrap();
+        assert!(changes.paths.contains(&"a.txt".into()), "{changes:?}");
+        assert!(workspace.git().unwrap().dirty().unwrap());
+        workspace.commits(&CommitsOf::Branch, 9).unwrap();
+        workspace.test_figures();
+        assert!(!trap.exists(), "{}", root.display());
+    }
+}
+
+#[test]
+fn a_partial_clone_fetches_nothing() {
+    let repository = Repository::new();
+    repository.write("a.txt", "a\n").commit("first");
+    let trap = repository.root().join("sprung");
+    let command = format!("ext::touch {}", trap.display());
+    for (key, value) in [
+        ("protocol.ext.allow", "always"),
+        ("remote.origin.url", &command),
+        ("remote.origin.promisor", "true"),
+        ("remote.origin.partialclonefilter", "blob:none"),
+        ("extensions.partialClone", "origin"),
+    ] {
+        repository.git_words("", &["config", key, value]);
+    }
+    let object = repository.git_words("", &["rev-parse", "HEAD:a.txt"]);
+    let (folder, name) = object.trim().split_at(2);
+    std::fs::remove_file(
+        repository
+            .root()
+            .join(".git/objects")
+            .join(folder)
+            .join(name),
+    )
+    .unwrap();
+    repository.write("a.txt", "b\n");
+    // What the clone lacks cannot be told; nobody is asked for it.
+    let changes = repository.workspace().changes(WorkingTree);
+    assert!(!trap.exists(), "{changes:?}");
+    changes.unwrap_err();
 }
 
 #[test]

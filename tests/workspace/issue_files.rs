@@ -1,11 +1,9 @@
 //! Finding issues: by name, by front matter, in trees of every shape.
 
 use std::path::Path;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use ahp::workspace::DiskWorkspace;
-use ahp::workspace::Workspace as _;
+use ahp::workspace::{DiskWorkspace, Workspace as _};
 
 fn write(root: &Path, path: &str, content: &str) {
     let path = root.join(path);

@@ -5,10 +5,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use ahp::workspace::Issue;
-use ahp::workspace::IssueError;
-use ahp::workspace::MemoryWorkspace;
-use ahp::workspace::Workspace as _;
+use ahp::workspace::{Issue, IssueError, MemoryWorkspace, Workspace as _};
 
 use crate::world::accepts_new_output;
 

@@ -3,10 +3,7 @@
 use std::path::Path;
 
 use ahp::process::Program;
-use ahp::workspace::Change;
-use ahp::workspace::ChangeScope;
-use ahp::workspace::DiskWorkspace;
-use ahp::workspace::Workspace as _;
+use ahp::workspace::{Change, ChangeScope, DiskWorkspace, Workspace as _};
 
 /// A repository that vanishes with the value.
 #[derive(Debug)]

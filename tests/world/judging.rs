@@ -1,32 +1,22 @@
 //! Hooks and oracles of a world, each judging an event without a policy around it.
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ahp::event::Event;
-use ahp::fact::Facts;
-use ahp::fact::FactsSeed;
-use ahp::hook_md::Hook;
-use ahp::hook_md::Hooks;
-use ahp::hook_md::Places;
-use ahp::hook_md::discover;
-use ahp::oracle::HookContext;
-use ahp::oracle::Oracle as _;
-use ahp::oracle::OracleError;
+use ahp::fact::{Facts, FactsSeed};
+use ahp::guard::Guards;
+use ahp::hook_md::{Hook, Hooks, Places, discover};
 use ahp::oracle::external::HookOracle;
-use ahp::signal::Payload;
-use ahp::signal::Signal;
+use ahp::oracle::{HookContext, Oracle as _, OracleError};
+use ahp::place::Roots;
+use ahp::signal::{Payload, Signal};
 use ahp::signal_log::EmptyHistory;
 use ahp::trust::Trust;
-use ahp::workspace::DiskWorkspace;
-use ahp::workspace::Workspace;
+use ahp::workspace::{DiskWorkspace, Workspace};
 
-use super::World;
-use super::executable;
-use super::write;
+use super::{World, executable, write};
 
 impl World {
     pub(crate) fn user_hooks(&self) -> PathBuf {
@@ -87,6 +77,7 @@ pub(crate) fn seed(event: Event, workspace: Arc<dyn Workspace>) -> FactsSeed {
         environment: "development".to_owned(),
         time: "2026-02-09T10:00:00Z".parse().unwrap(),
         home: None,
+        trusted_hosts: Vec::new(),
     }
 }
 
@@ -97,6 +88,12 @@ pub(crate) fn context(facts: Arc<Facts>, timeout: Duration) -> HookContext {
         deadline: Instant::now().checked_add(timeout),
         state_dir: facts.project_root().join(".ahp").into(),
         trust: Trust::everything(),
+        guards: Guards::new(
+            Roots::new(facts.project_root(), facts.home().map(Path::to_owned)),
+            Vec::new(),
+        )
+        .into(),
+        outside: false,
         facts,
     }
 }

@@ -2,22 +2,17 @@
 
 mod judging;
 
-pub(crate) use self::judging::block_on;
-pub(crate) use self::judging::context;
-pub(crate) use self::judging::event;
-pub(crate) use self::judging::seed;
-pub(crate) use self::judging::steps;
+pub(crate) use self::judging::{block_on, context, event, seed, steps};
 
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
-use std::path::PathBuf;
-use std::process::Command;
-use std::process::Output;
-use std::process::Stdio;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
 
+use ahp::machine_key::ProjectKey;
 use ahp::process::find_program;
+use ahp::signal_log::LogPlace;
 use ahp::trust::Trust;
 
 /// A throw-away project with a throw-away home.
@@ -36,7 +31,7 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    fn of(output: &Output) -> Self {
+    pub(crate) fn of(output: &Output) -> Self {
         Self {
             code: output.status.code().unwrap_or(-1),
             stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -123,6 +118,15 @@ impl World {
         self.command(env!("CARGO_BIN_EXE_ahp"))
     }
 
+    /// Copies `ahp` to a place that does not hang on where the tests are built.
+    ///
+    /// A process of its own does so: what this one has open for writing, a process started beside would keep from running.
+    pub(crate) fn ahp_copied_to(&self, program: &Path) {
+        let built = Path::new(env!("CARGO_BIN_EXE_ahp"));
+        let copied = self.command("cp").args([built, program]).status();
+        assert!(copied.unwrap().success());
+    }
+
     /// Runs `ahp`.
     pub(crate) fn ahp(&self, arguments: &[&str]) -> Ran {
         Ran::of(&self.ahp_command().args(arguments).output().unwrap())
@@ -131,6 +135,16 @@ impl World {
     /// Runs `ahp` with text on its stdin.
     pub(crate) fn ahp_fed(&self, arguments: &[&str], input: &[u8]) -> Ran {
         fed(self.ahp_command().args(arguments), input)
+    }
+
+    /// The project's log as `ahp` knows its own.
+    pub(crate) fn log_place(&self) -> LogPlace {
+        let key = ProjectKey::of(&self.home().join(".local/state/ahp"), &self.root()).unwrap();
+        LogPlace::new(
+            self.path(".ahp/signals.jsonl"),
+            Some(self.root()),
+            Some(key),
+        )
     }
 
     /// The records of the signal log.

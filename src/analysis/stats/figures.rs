@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::histogram::Histogram;
-use crate::signal::Action;
-use crate::signal::Intensity;
+use crate::signal::{Action, Intensity};
 use crate::verdict::Outcome;
 
 /// How many signals of each intensity.
@@ -55,6 +54,64 @@ impl Intensities {
     }
 }
 
+/// What became of a finding; `docs/signal-log.md` has the definitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    Repaired {
+        milliseconds: u64,
+        tries: u64,
+        turns: u64,
+    },
+    Overridden,
+    Dismissed,
+    Heeded,
+    Ignored,
+}
+
+/// How many findings there were, and what became of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Fates {
+    /// The findings: a rule and its object, once however often it was found until its fate was known.
+    pub findings: u64,
+    /// The same binding judged the same object again and did not find it any more.
+    pub repaired: u64,
+    /// A block was lifted by `proceed_with_risk`.
+    pub overridden: u64,
+    /// It was acknowledged, dismissed, rejected or deferred.
+    pub dismissed: u64,
+    /// It was stopped, and its session ended without another try.
+    pub heeded: u64,
+    /// It was let through, and its session ended with neither a repair nor an answer.
+    pub ignored: u64,
+}
+
+impl Fates {
+    /// Returns of how many it is not known yet.
+    pub const fn open(&self) -> u64 {
+        let ended = self.repaired + self.overridden + self.dismissed + self.heeded + self.ignored;
+        self.findings.saturating_sub(ended)
+    }
+
+    pub(super) const fn end(&mut self, fate: Fate) {
+        match fate {
+            Fate::Repaired { .. } => self.repaired += 1,
+            Fate::Overridden => self.overridden += 1,
+            Fate::Dismissed => self.dismissed += 1,
+            Fate::Heeded => self.heeded += 1,
+            Fate::Ignored => self.ignored += 1,
+        }
+    }
+
+    const fn merge(&mut self, other: &Self) {
+        self.findings += other.findings;
+        self.repaired += other.repaired;
+        self.overridden += other.overridden;
+        self.dismissed += other.dismissed;
+        self.heeded += other.heeded;
+        self.ignored += other.ignored;
+    }
+}
+
 /// What is counted of a binding; the figures of its oracle, issue, host or day are sums of these.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
@@ -67,9 +124,14 @@ pub(super) struct Counts {
     pub(super) responses: BTreeMap<Action, u64>,
     pub(super) refused: u64,
     pub(super) inferred: u64,
-    pub(super) repaired: u64,
+    pub(super) fates: Fates,
     pub(super) repair_ms: u64,
     pub(super) tries: u64,
+    pub(super) turns: u64,
+    /// How many repairs took half an hour or more than three tries.
+    pub(super) hard_repairs: u64,
+    /// How many runs took two seconds or longer.
+    pub(super) slow_runs: u64,
     pub(super) repair_times: [u64; REPAIR_CLASSES.len()],
     pub(super) durations: Histogram,
 }
@@ -85,6 +147,12 @@ pub const REPAIR_CLASSES: [(&str, u64); 7] = [
     ("longer", u64::MAX),
 ];
 
+/// From which duration on a run is slow, in microseconds.
+pub(in crate::analysis) const SLOW_US: u32 = 2_000_000;
+/// From how long on a repair is hard, in milliseconds, and from how many tries on.
+const HARD_MS: u64 = 1_800_000;
+const HARD_TRIES: u64 = 4;
+
 impl Counts {
     pub(super) fn merge(&mut self, other: &Self) {
         self.triggered += other.triggered;
@@ -98,9 +166,12 @@ impl Counts {
         }
         self.refused += other.refused;
         self.inferred += other.inferred;
-        self.repaired += other.repaired;
+        self.fates.merge(&other.fates);
         self.repair_ms += other.repair_ms;
         self.tries += other.tries;
+        self.turns += other.turns;
+        self.hard_repairs += other.hard_repairs;
+        self.slow_runs += other.slow_runs;
         for (sum, count) in self.repair_times.iter_mut().zip(other.repair_times) {
             *sum += count;
         }
@@ -121,10 +192,25 @@ impl Counts {
         self.triggered += 1;
     }
 
-    pub(super) fn add_repair(&mut self, milliseconds: u64, tries: u64) {
-        self.repaired += 1;
+    pub(super) fn add_duration(&mut self, microseconds: u32) {
+        self.durations.add(microseconds);
+        self.slow_runs += u64::from(microseconds >= SLOW_US);
+    }
+
+    pub(super) fn end(&mut self, fate: Fate) {
+        self.fates.end(fate);
+        let Fate::Repaired {
+            milliseconds,
+            tries,
+            turns,
+        } = fate
+        else {
+            return;
+        };
         self.repair_ms += milliseconds;
         self.tries += tries;
+        self.turns += turns;
+        self.hard_repairs += u64::from(milliseconds >= HARD_MS || tries >= HARD_TRIES);
         let class = REPAIR_CLASSES.partition_point(|(_, below)| milliseconds / 1000 >= *below);
         if let Some(count) = self.repair_times.get_mut(class) {
             *count += 1;
@@ -133,15 +219,7 @@ impl Counts {
 
     pub(super) fn figures(&self) -> Figures {
         let answered: u64 = self.responses.values().sum();
-        let of = |actions: &[Action]| -> u64 {
-            actions.iter().filter_map(|a| self.responses.get(a)).sum()
-        };
-        let dismissable = self.signals.prompt + self.signals.control + self.signals.aid;
-        let dismissed = of(&[
-            Action::Dismiss,
-            Action::RejectModification,
-            Action::SuggestionDeferred,
-        ]);
+        let fates = self.fates;
         Figures {
             triggered: self.triggered,
             accepted: self.accepted,
@@ -158,17 +236,20 @@ impl Counts {
             inferred: self.inferred,
             refused: self.refused,
             consumption_rate: rate(answered, self.signals.total()),
-            dismissal_rate: rate(dismissed, dismissable),
-            waved_through_rate: rate(dismissed + of(&[Action::Acknowledge]), dismissable),
-            override_rate: rate(of(&[Action::ProceedWithRisk]), self.signals.block),
-            repaired: self.repaired,
-            mean_time_to_repair_s: mean(self.repair_ms, self.repaired).map(|ms| ms / 1000.0),
-            mean_tries: mean(self.tries, self.repaired),
+            fates,
+            dismissal_rate: rate(fates.dismissed, fates.findings),
+            override_rate: rate(fates.overridden, fates.findings),
+            ignored_rate: rate(fates.ignored, fates.findings),
+            mean_time_to_repair_s: mean(self.repair_ms, fates.repaired).map(|ms| ms / 1000.0),
+            mean_tries: mean(self.tries, fates.repaired),
+            mean_turns: mean(self.turns, fates.repaired),
             errors: self.errors,
             timeouts: self.timeouts,
             p50_us: self.durations.percentile(50),
             p99_us: self.durations.percentile(99),
             repair_times: self.repair_times,
+            hard_repairs: self.hard_repairs,
+            slow_runs: self.slow_runs,
         }
     }
 }
@@ -194,18 +275,21 @@ pub struct Figures {
     pub refused: u64,
     /// The part of the signals that was answered.
     pub consumption_rate: Option<f64>,
-    /// The part of the prompts, controls and aids that was dismissed, rejected or deferred.
+    /// The findings behind its prompts and stronger signals, and what became of them.
+    #[serde(flatten)]
+    pub fates: Fates,
+    /// The part of the findings that was dismissed.
     pub dismissal_rate: Option<f64>,
-    /// That part with the acknowledged ones: said, and nothing came of it.
-    pub waved_through_rate: Option<f64>,
-    /// The part of the blocks that was overridden.
+    /// The part of the findings that was overridden.
     pub override_rate: Option<f64>,
-    /// How many chains ended with an acceptance.
-    pub repaired: u64,
-    /// The time from the first violation to the acceptance, in seconds.
+    /// The part of the findings that was ignored.
+    pub ignored_rate: Option<f64>,
+    /// The time from the first signal of a finding to its repair, in seconds.
     pub mean_time_to_repair_s: Option<f64>,
-    /// The number of evaluations from the first violation to the acceptance, both counted.
+    /// The number of evaluations from the first signal of a finding to its repair, both counted.
     pub mean_tries: Option<f64>,
+    /// How many times in between the agent wanted to stop.
+    pub mean_turns: Option<f64>,
     /// How often it failed.
     pub errors: u64,
     /// How often it failed because it took too long.
@@ -217,6 +301,10 @@ pub struct Figures {
     /// How many times to repair fall into each of [`REPAIR_CLASSES`].
     #[serde(skip)]
     pub repair_times: [u64; REPAIR_CLASSES.len()],
+    /// How many repairs took half an hour or longer, or four tries or more.
+    pub hard_repairs: u64,
+    /// How many runs took two seconds or longer.
+    pub slow_runs: u64,
 }
 
 /// Divides, rounded to a ten-thousandth so that it reads well; none by zero.
@@ -228,6 +316,6 @@ fn rate(part: u64, whole: u64) -> Option<f64> {
     clippy::cast_precision_loss,
     reason = "counts of a log are far below 2^52"
 )]
-fn mean(sum: u64, count: u64) -> Option<f64> {
+pub(super) fn mean(sum: u64, count: u64) -> Option<f64> {
     (count > 0).then(|| sum as f64 / count as f64)
 }

@@ -52,6 +52,10 @@ impl<N, T: Default> Named<N, T> {
         })
     }
 
+    pub(super) fn has(&self, key: Key) -> bool {
+        self.places.contains_key(&key)
+    }
+
     pub(super) fn at(&mut self, place: Option<usize>) -> Option<&mut T> {
         self.item(place?).map(|(_, item)| item)
     }

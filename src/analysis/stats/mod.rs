@@ -1,31 +1,26 @@
 //! Stats: how often each binding fires, how it is answered, how long a repair takes (spec §8).
 
 mod figures;
+mod findings;
+mod gathered;
 mod histogram;
 mod keys;
 mod sums;
+mod whole;
 
-pub use self::figures::Figures;
-pub use self::figures::Intensities;
-pub use self::figures::REPAIR_CLASSES;
+pub(super) use self::figures::SLOW_US;
+pub use self::figures::{Fates, Figures, Intensities, REPAIR_CLASSES};
+pub use self::gathered::{Gap, Gathered, PartStats, Silent};
 
 use std::collections::BTreeMap;
 
-use chrono::DateTime;
-use chrono::Utc;
-use rayon::iter::IntoParallelRefIterator as _;
-use rayon::iter::ParallelIterator as _;
+use chrono::{DateTime, Utc};
+use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use serde::Serialize;
 
 use self::sums::Sums;
 use super::Filter;
-use crate::signal_log::BadRecord;
-use crate::signal_log::Frame;
-use crate::signal_log::Line;
-use crate::signal_log::Links;
-use crate::signal_log::LogError;
-use crate::signal_log::Reader;
-use crate::signal_log::bare_lines;
+use crate::signal_log::{BadRecord, Frame, Line, Links, LogError, Reader, bare_lines};
 
 /// How much one thread reads at a time.
 const SHARE: usize = 1 << 18;
@@ -43,7 +38,7 @@ pub struct Stats {
     pub until: Option<DateTime<Utc>>,
     /// How many records were read.
     pub records: u64,
-    /// How many lines are no records.
+    /// How many lines are not records.
     pub bad_lines: u64,
     /// How many events were evaluated.
     pub evaluations: u64,
@@ -61,12 +56,42 @@ pub struct Stats {
     pub bindings: Vec<BindingStats>,
     /// Each oracle.
     pub oracles: Vec<NamedFigures>,
+    /// Each mark that an event fed, set back or asked for.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub marks: BTreeMap<String, MarkStats>,
     /// Each issue.
     pub issues: Vec<GroupStats>,
     /// Each host.
     pub hosts: Vec<GroupStats>,
-    /// Each day that has records, in order (UTC).
+    /// Each day from the first to the last, in order (UTC), with those of which there is nothing.
     pub days: Vec<GroupStats>,
+    /// The sessions with most signals, at most a thousand.
+    pub sessions: Vec<GroupStats>,
+    /// Each rule of each binding, the one with most findings first.
+    pub rules: Vec<FindingStats>,
+    /// What broke them, the one with most findings first, at most a thousand.
+    pub findings: Vec<FindingStats>,
+    /// What only the logs of many machines tell; none of one log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gathered: Option<Gathered>,
+}
+
+/// What is known of a rule, or of one object that breaks it.
+#[derive(Clone, Debug, Serialize)]
+pub struct FindingStats {
+    /// The binding's id.
+    pub binding: String,
+    /// Its trigger.
+    pub hook: String,
+    /// The rule, else the kind of the signal.
+    pub rule: String,
+    /// What broke it; none of a rule, and none where that is the issue or session itself.
+    pub object: Option<String>,
+    /// The signals.
+    pub signals: Intensities,
+    /// The findings, and what became of them.
+    #[serde(flatten)]
+    pub fates: Fates,
 }
 
 /// What is known of a binding.
@@ -85,6 +110,19 @@ pub struct BindingStats {
     pub figures: Figures,
 }
 
+/// What is known of a mark.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct MarkStats {
+    /// How many events counted, those that may have too.
+    pub fed: u64,
+    /// How many set it back, those that may have too.
+    pub ended: u64,
+    /// How many asked for it.
+    pub asked: u64,
+    /// To how many of them it could not be told.
+    pub untold: u64,
+}
+
 /// What is known of an oracle.
 #[derive(Clone, Debug, Serialize)]
 pub struct NamedFigures {
@@ -95,8 +133,8 @@ pub struct NamedFigures {
     pub figures: Figures,
 }
 
-/// What is known of an issue, a host or a day.
-#[derive(Clone, Debug, Serialize)]
+/// What is known of an issue, a host, a session or a day.
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct GroupStats {
     /// The issue, host or day.
     pub name: String,
@@ -108,10 +146,13 @@ pub struct GroupStats {
     pub signals: Intensities,
     /// How many of them were answered.
     pub answered: u64,
-    /// How many violations were repaired.
-    pub repaired: u64,
+    /// The findings, and what became of them.
+    #[serde(flatten)]
+    pub fates: Fates,
     /// How long that took.
     pub mean_time_to_repair_s: Option<f64>,
+    /// How many times in between the agent wanted to stop.
+    pub mean_turns: Option<f64>,
     /// When its first event was.
     pub first: Option<DateTime<Utc>>,
     /// When its last event was.
@@ -131,7 +172,7 @@ impl Stats {
                 // Every line is shown to the chain, whether it counts or not.
                 let is_chained = frame.is_some_and(|frame| links.admit(&frame));
                 match record {
-                    Ok(record) if is_chained => sums.add(&record),
+                    Ok(record) if is_chained && reader.believes(&record) => sums.add(&record),
                     _ => sums.add_bad_line(),
                 }
             }

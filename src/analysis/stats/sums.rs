@@ -1,70 +1,34 @@
 //! Sums: what the records of a log add up to, taken in their order.
 
-use std::collections::BTreeMap;
-use std::collections::HashMap;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use chrono::DateTime;
-use chrono::Utc;
+use chrono::{DateTime, Datelike as _, Utc};
 use uuid::Uuid;
 
-use super::BindingStats;
-use super::GroupStats;
-use super::NamedFigures;
-use super::Stats;
-use super::figures::Counts;
-use super::keys::Key;
-use super::keys::Keys;
-use super::keys::Named;
+use super::figures::{Counts, Fates, Intensities};
+use super::findings::{Ended, Findings, Moment, Places};
+use super::keys::{Key, Keys, Named};
+use super::whole::{self, BindingName, FindingName, Group};
+use super::{MarkStats, Stats};
 use crate::analysis::Filter;
-use crate::signal::Action;
-use crate::signal::Intensity;
-use crate::signal_log::Body;
-use crate::signal_log::EvaluationRecord;
-use crate::signal_log::Line;
-use crate::signal_log::ResponseRecord;
-use crate::signal_log::SignalRecord;
-use crate::verdict::BindingReport;
-use crate::verdict::Decision;
-use crate::verdict::Outcome;
+use crate::event::Trigger;
+use crate::signal::{Action, Intensity};
+use crate::signal_log::{Body, EvaluationRecord, Line, ResponseRecord, SignalRecord};
+use crate::verdict::{BindingReport, Decision, Outcome};
 
 /// Of how many signals it is remembered where they are counted, so that their answers are counted there.
 const REMEMBERED: usize = 1 << 17;
 
-/// Who a binding is.
-#[derive(Clone, Debug)]
-struct BindingName {
-    hook: String,
-    id: String,
-    oracle: String,
-    source: String,
-}
+/// How many different objects are told apart.
+const OBJECTS: usize = 1 << 16;
 
-/// What is counted of a group: an issue, a host or a day.
+/// The evaluation that signals follow.
 #[derive(Clone, Debug, Default)]
-struct Group {
-    evaluations: u64,
-    stopped: u64,
-    first: Option<DateTime<Utc>>,
-    last: Option<DateTime<Utc>>,
-    counts: Counts,
-}
-
-/// Where something is counted; not every record has a binding, an issue or a host.
-#[derive(Clone, Copy, Debug)]
-struct Places {
-    binding: Option<usize>,
-    issue: Option<usize>,
-    host: Option<usize>,
-    day: Option<usize>,
-}
-
-/// A chain that is not closed: see `signal_log::chain`, whose rules these are.
-#[derive(Clone, Copy, Debug, Default)]
-struct Open {
-    violations: u64,
-    since: DateTime<Utc>,
-    counted: bool,
+struct Evaluated {
+    was_stopped: bool,
+    object: Option<Key>,
+    /// The bindings that could not judge: their signals tell of the failure.
+    failed: Vec<Key>,
 }
 
 /// A signal whose answer may come.
@@ -73,11 +37,13 @@ struct Given {
     places: Places,
     /// What was answered, and whether that was concluded.
     answer: Option<(Action, bool)>,
+    finding: Key,
 }
 
 /// What has been counted so far.
 #[derive(Debug)]
 pub(super) struct Sums<'f> {
+    marks: BTreeMap<String, MarkStats>,
     filter: &'f Filter,
     keys: Keys,
     records: u64,
@@ -89,7 +55,13 @@ pub(super) struct Sums<'f> {
     issues: Named<String, Group>,
     hosts: Named<String, Group>,
     days: Named<String, Group>,
-    open: HashMap<Key, Open>,
+    /// The day of the last record, in days since the common era, and its place.
+    today: Option<(i32, usize)>,
+    sessions: Named<String, Group>,
+    rules: Named<FindingName, (Intensities, Fates)>,
+    objects: Named<FindingName, (Intensities, Fates)>,
+    findings: Findings,
+    evaluated: Evaluated,
     given: HashMap<Uuid, Given>,
     given_in_order: VecDeque<Uuid>,
     first: Option<DateTime<Utc>>,
@@ -99,6 +71,7 @@ pub(super) struct Sums<'f> {
 impl<'f> Sums<'f> {
     pub(super) fn new(filter: &'f Filter) -> Self {
         Self {
+            marks: BTreeMap::new(),
             filter,
             keys: Keys::default(),
             records: 0,
@@ -110,7 +83,12 @@ impl<'f> Sums<'f> {
             issues: Named::default(),
             hosts: Named::default(),
             days: Named::default(),
-            open: HashMap::default(),
+            today: None,
+            sessions: Named::default(),
+            rules: Named::default(),
+            objects: Named::default(),
+            findings: Findings::default(),
+            evaluated: Evaluated::default(),
             given: HashMap::default(),
             given_in_order: VecDeque::new(),
             first: None,
@@ -142,17 +120,29 @@ impl<'f> Sums<'f> {
         };
         let places = Places {
             binding: None,
+            rule: None,
+            object: None,
+            session: line
+                .session()
+                .map(|session| name(&mut self.sessions, session)),
             issue: line.issue().map(|issue| name(&mut self.issues, issue)),
             host: line.host().map(|host| name(&mut self.hosts, host)),
-            day: Some(name(
-                &mut self.days,
-                &line.timestamp.format("%F").to_string(),
-            )),
+            day: None,
         };
+        let day = Some(self.day(line.timestamp));
+        let places = Places { day, ..places };
         let subject = line.issue().or(line.session()).unwrap_or_default();
         let subject = self.keys.of(subject);
         match &line.body {
             Body::Evaluation(evaluation) => {
+                for (name, record) in &evaluation.marks {
+                    let stats = self.marks.entry(name.clone()).or_default();
+                    stats.fed += u64::from(record.fed.is_some());
+                    stats.ended += u64::from(record.ended.is_some());
+                    stats.asked += u64::from(record.asked.is_some());
+                    let is_untold = record.asked.is_some_and(|[least, most]| least != most);
+                    stats.untold += u64::from(is_untold);
+                }
                 self.add_evaluation(evaluation, places, line.timestamp);
                 for report in &evaluation.bindings {
                     if self.filter.admits_binding(&report.id, &report.oracle) {
@@ -162,6 +152,20 @@ impl<'f> Sums<'f> {
             }
             Body::Signal(given) => self.add_signal(hook, given, subject, places, line.timestamp),
             Body::Response(_) => {}
+        }
+    }
+
+    /// Returns the place of a day; most records are of the same one as those before them.
+    fn day(&mut self, time: DateTime<Utc>) -> usize {
+        let day = time.num_days_from_ce();
+        match self.today {
+            Some((today, place)) if today == day => place,
+            _ => {
+                let name = time.format("%F").to_string();
+                let place = self.days.place(self.keys.of(&name), || name.clone());
+                self.today = Some((day, place));
+                place
+            }
         }
     }
 
@@ -178,7 +182,21 @@ impl<'f> Sums<'f> {
         time: DateTime<Utc>,
     ) {
         self.evaluations += 1;
+        self.evaluated = Evaluated {
+            was_stopped: evaluation.decision >= Decision::Ask,
+            object: evaluation.object.as_ref().map(|o| self.keys.of(o)),
+            failed: Vec::new(),
+        };
         let hook = &*evaluation.hook;
+        if hook == Trigger::PreAgentTurnStop.name()
+            && let Some(session) = self.sessions.at(places.session)
+        {
+            session.turns += 1;
+        }
+        if hook == Trigger::PostSession.name() {
+            let ended = self.findings.end_session(places.session);
+            self.end(ended);
+        }
         let trigger = self.hooks.place(self.keys.of(hook), || hook.to_owned());
         if let Some(count) = self.hooks.at(Some(trigger)) {
             *count += 1;
@@ -229,28 +247,39 @@ impl<'f> Sums<'f> {
             return;
         }
         let duration = u32::try_from(report.duration_us).unwrap_or(u32::MAX);
-        counts.durations.add(duration);
+        counts.add_duration(duration);
         let chain = key.with(subject);
-        match report.outcome {
-            Outcome::Accepted => {
-                if let Some(open) = self.open.remove(&chain)
-                    && report.waived.is_empty()
-                    && open.violations > 0
-                {
-                    let took = (time - open.since).num_milliseconds();
-                    let took = u64::try_from(took).unwrap_or(0);
-                    let binding = Some(place);
-                    for counts in self.counts(Places { binding, ..places }) {
-                        counts.add_repair(took, open.violations + 1);
-                    }
-                }
+        if report.outcome == Outcome::Failed {
+            self.evaluated.failed.push(chain);
+        }
+        let waived = report.waived.iter();
+        let waived: Vec<Key> = waived
+            .filter_map(|id| self.given.get(id).map(|given| given.finding))
+            .collect();
+        let now = self.moment(places, time);
+        let object = self.acted_on(chain);
+        let ended = self.findings.judge(object, report.outcome, &waived, now);
+        self.end(ended);
+    }
+
+    fn moment(&mut self, places: Places, time: DateTime<Utc>) -> Moment {
+        let session = self.sessions.at(places.session);
+        let turns = session.map_or(0, |session| session.turns);
+        Moment { time, turns }
+    }
+
+    /// Returns what the evaluation at hand acts on, for a binding and a subject.
+    fn acted_on(&self, chain: Key) -> Key {
+        let object = self.evaluated.object;
+        object.map_or(chain, |object| chain.with(object))
+    }
+
+    fn end(&mut self, ended: Vec<Ended>) {
+        for Ended { places, fate } in ended {
+            self.counts(places).for_each(|counts| counts.end(fate));
+            for (_, fates) in self.kinds(places) {
+                fates.end(fate);
             }
-            Outcome::Signalled => {
-                if let Some(open) = self.open.get_mut(&chain) {
-                    open.counted = false;
-                }
-            }
-            _ => self.open.entry(chain).or_default().counted = true,
         }
     }
 
@@ -270,14 +299,38 @@ impl<'f> Sums<'f> {
             oracle: header.source.clone(),
             source: origin.source.clone(),
         });
-        let binding = Some(binding);
-        let places = Places { binding, ..places };
+        let chain = key.with(subject);
+        let name = |object: Option<&String>| FindingName {
+            binding,
+            rule: given.rule().to_owned(),
+            object: object.cloned(),
+        };
+        let identity = self.keys.of(given.identity());
+        let of_rule = key.with(self.keys.of(given.rule()));
+        let rule = self.rules.place(of_rule, || name(None));
+        let is_told_apart = self.objects.items.len() < OBJECTS;
+        let of_object = key.with(identity);
+        let object = (is_told_apart || self.objects.has(of_object)).then(|| {
+            self.objects
+                .place(of_object, || name(given.object.as_ref()))
+        });
+        let places = Places {
+            binding: Some(binding),
+            rule: Some(rule),
+            object,
+            ..places
+        };
         for counts in self.counts(places) {
             counts.signals.add(header.intensity);
         }
+        for (signals, _) in self.kinds(places) {
+            signals.add(header.intensity);
+        }
+        let finding = chain.with(identity);
         let new = Given {
             places,
             answer: None,
+            finding,
         };
         if self.given.insert(header.id, new).is_none() {
             self.given_in_order.push_back(header.id);
@@ -287,16 +340,29 @@ impl<'f> Sums<'f> {
                 self.given.remove(&oldest);
             }
         }
-        if header.intensity >= Intensity::Prompt {
-            let open = self.open.entry(key.with(subject)).or_default();
-            if !open.counted {
-                open.counted = true;
-                open.violations += 1;
-                if open.violations == 1 {
-                    open.since = time;
-                }
+        if header.intensity < Intensity::Prompt || self.evaluated.failed.contains(&chain) {
+            return;
+        }
+        let now = self.moment(places, time);
+        let object = self.acted_on(chain);
+        let was_stopped = self.evaluated.was_stopped;
+        let findings = &mut self.findings;
+        let (is_new, ended) = findings.find(finding, object, places, was_stopped, now);
+        self.end(ended.into_iter().collect());
+        if is_new {
+            for counts in self.counts(places) {
+                counts.fates.findings += 1;
+            }
+            for (_, fates) in self.kinds(places) {
+                fates.findings += 1;
             }
         }
+    }
+
+    /// Returns what is counted of a rule and of its object.
+    fn kinds(&mut self, places: Places) -> impl Iterator<Item = &mut (Intensities, Fates)> {
+        let of = [self.rules.at(places.rule), self.objects.at(places.object)];
+        of.into_iter().flatten()
     }
 
     /// Counts an answer where its signal is counted.
@@ -323,6 +389,9 @@ impl<'f> Sums<'f> {
             return;
         }
         let before = given.answer.replace((action, inferred));
+        if !inferred {
+            self.findings.answer(given.finding, action);
+        }
         for counts in self.counts(places) {
             if let Some((action, was_inferred)) = before {
                 if let Some(count) = counts.responses.get_mut(&action) {
@@ -340,6 +409,7 @@ impl<'f> Sums<'f> {
             self.issues.at(places.issue),
             self.hosts.at(places.host),
             self.days.at(places.day),
+            self.sessions.at(places.session),
         ]
         .into_iter()
         .flatten()
@@ -352,6 +422,7 @@ impl<'f> Sums<'f> {
             self.issues.at(places.issue),
             self.hosts.at(places.host),
             self.days.at(places.day),
+            self.sessions.at(places.session),
         ];
         let groups = groups.into_iter().flatten();
         binding
@@ -360,91 +431,41 @@ impl<'f> Sums<'f> {
     }
 
     /// Puts the figures together.
-    pub(super) fn finish(self) -> Stats {
-        let mut total = Counts::default();
-        let mut oracles: BTreeMap<String, Counts> = BTreeMap::new();
-        let mut bindings = Vec::with_capacity(self.bindings.items.len());
-        for (name, counts) in self.bindings.items {
-            total.merge(&counts);
-            oracles
-                .entry(name.oracle.clone())
-                .or_default()
-                .merge(&counts);
-            bindings.push(BindingStats {
-                id: name.id,
-                hook: name.hook,
-                oracle: name.oracle,
-                source: name.source,
-                figures: counts.figures(),
-            });
+    pub(super) fn finish(mut self) -> Stats {
+        if let Some(end) = self.last {
+            let sessions = &self.sessions.items;
+            let heard = |session: Option<usize>| sessions.get(session?)?.1.last;
+            let ended = std::mem::take(&mut self.findings).finish(end, heard);
+            self.end(ended);
         }
-        bindings.sort_by(|a, b| {
-            let activity = |s: &BindingStats| (s.figures.signals.total(), s.figures.triggered);
-            activity(b)
-                .cmp(&activity(a))
-                .then_with(|| (&a.hook, &a.id).cmp(&(&b.hook, &b.id)))
-        });
-        let total = total.figures();
-        let names = [
-            Decision::None,
-            Decision::Allow,
-            Decision::Ask,
-            Decision::Block,
-        ];
+        let bindings_of = &self.bindings.items;
+        let rules = whole::kinds(self.rules.items, bindings_of);
+        let findings = whole::kinds(self.objects.items, bindings_of);
+        let mut sessions = whole::groups(self.sessions.items);
+        sessions.sort_by_key(|s| std::cmp::Reverse((s.stopped, s.signals.total())));
+        sessions.truncate(whole::SHOWN);
+        let (total, bindings, oracles) = whole::bindings(self.bindings.items);
         Stats {
-            since: self.first.map(to_milliseconds),
-            until: self.last.map(to_milliseconds),
+            marks: self.marks,
+            since: self.first.map(whole::to_milliseconds),
+            until: self.last.map(whole::to_milliseconds),
             records: self.records,
             bad_lines: self.bad_lines,
             evaluations: self.evaluations,
             hooks: self.hooks.items.into_iter().collect(),
-            decisions: names
-                .into_iter()
-                .zip(self.decisions)
-                .map(|(decision, count)| (decision.name(), count))
-                .collect(),
+            decisions: whole::decisions(self.decisions),
             signals: total.signals,
             responses: total.responses.clone(),
             total,
             bindings,
-            oracles: oracles
-                .into_iter()
-                .map(|(name, counts)| NamedFigures {
-                    name,
-                    figures: counts.figures(),
-                })
-                .collect(),
-            issues: groups(self.issues),
-            hosts: groups(self.hosts),
-            days: groups(self.days),
+            oracles,
+            issues: whole::groups(self.issues.items),
+            hosts: whole::groups(self.hosts.items),
+            days: whole::every_day(whole::groups(self.days.items)),
+            sessions,
+            rules,
+            findings,
+            gathered: None,
         }
     }
-}
-
-fn groups(groups: Named<String, Group>) -> Vec<GroupStats> {
-    let mut stats: Vec<GroupStats> = groups
-        .items
-        .into_iter()
-        .map(|(name, group)| {
-            let figures = group.counts.figures();
-            GroupStats {
-                name,
-                evaluations: group.evaluations,
-                stopped: group.stopped,
-                signals: figures.signals,
-                answered: figures.answered,
-                repaired: figures.repaired,
-                mean_time_to_repair_s: figures.mean_time_to_repair_s,
-                first: group.first.map(to_milliseconds),
-                last: group.last.map(to_milliseconds),
-            }
-        })
-        .collect();
-    stats.sort_by(|a, b| a.name.cmp(&b.name));
-    stats
-}
-
-/// Returns a time as precisely as figures say it.
-fn to_milliseconds(time: DateTime<Utc>) -> DateTime<Utc> {
-    DateTime::from_timestamp_millis(time.timestamp_millis()).unwrap_or(time)
 }

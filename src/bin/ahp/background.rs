@@ -2,8 +2,7 @@
 
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
-use std::process::Command;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use ahp::engine::Background;

@@ -1,7 +1,7 @@
 //! `--debug`: what hooks do, on stderr, in the words of their standard.
 
 use ahp::config::Environment;
-use tracing_subscriber::filter::Targets;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
@@ -23,6 +23,24 @@ pub(crate) fn start(asked: bool) {
     tracing_subscriber::registry()
         .with(lines)
         .with(Targets::new().with_target("ahp::hook", tracing::Level::DEBUG))
+        .try_init()
+        .ok();
+}
+
+/// Lets a daemon tell on stderr what it does, from a level on: `warn`, `info` or `debug`.
+pub(crate) fn start_at(level: &str) {
+    let level = level.parse().unwrap_or(tracing::Level::INFO);
+    let lines = tracing_subscriber::fmt::layer()
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .with_target(false);
+    // What hooks say may repeat what they were given.
+    let told = Targets::new()
+        .with_default(level)
+        .with_target("ahp::hook", LevelFilter::OFF);
+    tracing_subscriber::registry()
+        .with(lines)
+        .with(told)
         .try_init()
         .ok();
 }

@@ -2,47 +2,107 @@
 
 use std::path::PathBuf;
 
-use ahp::config::Config;
-use ahp::config::LogSettings;
-use ahp::engine::Clock as _;
-use ahp::engine::SystemClock;
-use ahp::engine::log_path;
-use ahp::signal_log::LogError;
-use ahp::signal_log::Reader;
-use chrono::DateTime;
-use chrono::Utc;
+use ahp::config::{Config, Locations, LogSettings};
+use ahp::engine::{Clock as _, SystemClock, log_place};
+use ahp::signal::Response;
+use ahp::signal_log::{Answer, LogPlace, Reader, SignalLog, respond, verify};
+use chrono::{DateTime, Utc};
 
+use crate::ask;
+use crate::output;
 use crate::project;
 
 /// Which log.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct LogFile {
-    /// Use this log instead of the project's own
+    /// Use this log instead of the project's own; it is counted whole, wherever it was written
     #[arg(long, global = true, value_name = "PATH")]
     log: Option<PathBuf>,
 }
 
 impl LogFile {
-    /// Finds the log and the settings under which it is written.
-    pub(crate) fn find(&self) -> (PathBuf, LogSettings) {
-        let locations = project::locations(None);
-        let settings = Config::load(&locations).config.settings.log;
-        let path = self
-            .log
-            .clone()
-            .unwrap_or_else(|| log_path(&locations, &settings.path));
-        (path, settings)
+    /// Whether one is named.
+    pub(crate) const fn is_named(&self) -> bool {
+        self.log.is_some()
     }
 
-    /// Opens the log for reading; a named one must be there.
+    /// Finds the log and the settings under which it is written.
+    pub(crate) fn find(&self) -> Result<(LogPlace, LogSettings), String> {
+        let locations = project::locations(None);
+        let config = Config::load(&locations).config;
+        let place = match &self.log {
+            // Whoever names a log may name a link to it.
+            Some(path) => path.canonicalize().unwrap_or_else(|_| path.clone()).into(),
+            None => log_place(&locations, &config).map_err(|fault| fault.message)?,
+        };
+        Ok((place, config.settings.log))
+    }
+
+    /// Opens the log for reading; a named one must be there. What another machine wrote is told.
     pub(crate) fn read(&self) -> Result<Reader, String> {
-        let (path, _) = self.find();
-        let reader = Reader::open(&path).map_err(|e: LogError| e.to_string())?;
-        if self.log.is_some() && reader.is_empty() && !path.exists() {
-            return Err(format!("there is no log at `{}`", path.display()));
+        let (place, _) = self.find()?;
+        let faults = self.log.is_none().then(ask::log_faults).flatten();
+        if let Some(faults) = faults {
+            for fault in faults.unwrap_or_else(|why| vec![why]) {
+                output::error(format!("not verified: {fault}"));
+            }
+            let whole: LogPlace = place.path().to_owned().into();
+            return Reader::open(whole).map_err(|e| e.to_string());
+        }
+        let reader = Reader::open(place.clone()).map_err(|e| e.to_string())?;
+        if self.log.is_some() && reader.is_empty() && !place.path().exists() {
+            let path = place.path().display();
+            return Err(format!("there is no log at `{path}`"));
+        }
+        let foreign = self.foreign()?;
+        if self.log.is_some() && !foreign.is_empty() {
+            output::error(
+                "not written here: this log, or a part of it, is of another machine or project",
+            );
+        } else {
+            for path in &foreign {
+                output::error(format!(
+                    "`{}` was not written here and is left out; `--log` reads it",
+                    path.display()
+                ));
+            }
         }
         Ok(reader)
     }
+
+    /// Returns the files of the log that this machine did not write for this project.
+    pub(crate) fn foreign(&self) -> Result<Vec<PathBuf>, String> {
+        let (place, _) = self.find()?;
+        let (own, _) = Self::default().find()?;
+        let reader = Reader::open(place.known_as(&own)).map_err(|e| e.to_string())?;
+        reader.foreign().map_err(|e| e.to_string())
+    }
+}
+
+/// Says what of a project's log does not verify.
+pub(crate) fn faults(locations: &Locations) -> Result<Vec<String>, String> {
+    let config = Config::load(locations).config;
+    let place = log_place(locations, &config).map_err(|fault| fault.message)?;
+    let told = |error: ahp::signal_log::LogError| error.to_string();
+    let found = verify(place.clone()).map_err(told)?;
+    let foreign = Reader::open(place).and_then(|reader| reader.foreign());
+    let foreign = foreign.map_err(told)?.into_iter();
+    let foreign = foreign.map(|path| format!("`{}` was not written here", path.display()));
+    let damage = found.damage.map(|damage| damage.to_string());
+    Ok(foreign.chain(damage).collect())
+}
+
+/// Answers a signal in the log of a project.
+pub(crate) fn answer(
+    locations: &Locations,
+    signal: &str,
+    answer: Answer,
+) -> Result<Vec<Response>, String> {
+    let config = Config::load(locations).config;
+    let place = log_place(locations, &config).map_err(|fault| fault.message)?;
+    let log = SignalLog::open(place, &config.settings.log).map_err(|error| error.to_string())?;
+    let records = respond(&log, signal, answer, now()).map_err(|error| error.to_string())?;
+    Ok(records.into_iter().map(|record| record.response).collect())
 }
 
 /// Returns the time of the machine.

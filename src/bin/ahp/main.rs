@@ -1,12 +1,16 @@
 //! Parses arguments, runs one command, sets the exit code.
 
+mod answer;
+mod ask;
 mod background;
 mod command;
+mod daemon;
 mod debug;
 mod exit_code;
 mod log_file;
 mod output;
 mod project;
+mod report;
 mod view;
 
 use std::process::ExitCode;
@@ -35,7 +39,14 @@ fn run() -> ExitCode {
     let cli = match command::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            error.print().ok();
+            // It repeats what was typed, which may be a name that others gave.
+            let said = error.render().ansi().to_string();
+            let said = said.strip_suffix('\n').unwrap_or(&said);
+            if error.use_stderr() {
+                output::error(said);
+            } else {
+                output::line(said);
+            }
             // To scripts 2 means "blocked"; a host must not take a hook that is called wrongly for one that let pass.
             return match error.exit_code() {
                 0 => Exit::Success,

@@ -1,10 +1,10 @@
-//! The one place that prints; colours only on a terminal, a closed pipe is no error.
+//! The one place that prints; colours only on a terminal, a closed pipe is not an error.
 
-use std::io::Write as _;
+use std::io::Write;
 
 use ahp::diagnostic;
-use ahp::diagnostic::Diagnostic;
-use ahp::diagnostic::SourceMap;
+use ahp::diagnostic::{Diagnostic, SourceMap};
+use ahp::visible::visible_beside_colours;
 
 /// Human text or JSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -16,15 +16,27 @@ pub(crate) enum Format {
     Json,
 }
 
-/// Prints a line on stdout.
+/// Prints a line on stdout; what of it would steer the terminal is written out.
 pub(crate) fn line(text: impl std::fmt::Display) {
+    let text = text.to_string();
     // A reader that went away is not our fault, and there is nobody left to tell.
-    writeln!(anstream::stdout().lock(), "{text}").ok();
+    writeln!(
+        anstream::stdout().lock(),
+        "{}",
+        visible_beside_colours(&text)
+    )
+    .ok();
 }
 
-/// Prints a line on stderr.
+/// Prints a line on stderr; what of it would steer the terminal is written out.
 pub(crate) fn error(text: impl std::fmt::Display) {
-    writeln!(anstream::stderr().lock(), "{text}").ok();
+    let text = text.to_string();
+    writeln!(
+        anstream::stderr().lock(),
+        "{}",
+        visible_beside_colours(&text)
+    )
+    .ok();
 }
 
 /// Prints a value as one line of JSON on stdout.
@@ -60,11 +72,49 @@ pub(crate) fn has_colours() -> bool {
 }
 
 /// Returns a buffered stdout for much output; a write fails once its reader has gone away.
-pub(crate) fn stream() -> impl std::io::Write {
-    std::io::BufWriter::new(anstream::stdout().lock())
+pub(crate) fn stream() -> impl Write {
+    Door {
+        out: std::io::BufWriter::new(anstream::stdout().lock()),
+        begun: Vec::new(),
+    }
 }
 
-/// Returns how many columns the terminal on stdout has; none where it is no terminal.
+/// Writes whole lines; what of them would steer the terminal is written out.
+struct Door<W: Write> {
+    out: W,
+    /// A line that has no end yet.
+    begun: Vec<u8>,
+}
+
+impl<W: Write> Write for Door<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.begun.extend_from_slice(bytes);
+        if let Some(end) = memchr::memrchr(b'\n', &self.begun) {
+            let rest = self.begun.split_off(end + 1);
+            let lines = std::mem::replace(&mut self.begun, rest);
+            let lines = String::from_utf8_lossy(&lines);
+            self.out
+                .write_all(visible_beside_colours(&lines).as_bytes())?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        let rest = std::mem::take(&mut self.begun);
+        let rest = String::from_utf8_lossy(&rest);
+        self.out
+            .write_all(visible_beside_colours(&rest).as_bytes())?;
+        self.out.flush()
+    }
+}
+
+impl<W: Write> Drop for Door<W> {
+    fn drop(&mut self) {
+        self.flush().ok();
+    }
+}
+
+/// Returns how many columns the terminal on stdout has; none where it is not a terminal.
 pub(crate) fn terminal_width() -> Option<u16> {
     rustix::termios::tcgetwinsize(std::io::stdout())
         .ok()

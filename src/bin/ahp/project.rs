@@ -1,12 +1,12 @@
 //! The project that a command works on: where it lies, and the engine of its policy.
 
-use std::path::Path;
+use std::io::{BufRead as _, IsTerminal as _};
+use std::path::{Path, PathBuf};
 
-use ahp::config::Environment;
-use ahp::config::Locations;
-use ahp::engine::Engine;
-use ahp::engine::EngineBuilder;
+use ahp::config::{Approved, Environment, Locations};
+use ahp::engine::{Engine, EngineBuilder, State};
 use ahp::event::Trigger;
+use ahp::trust::hook_files_of;
 
 use crate::background;
 use crate::output;
@@ -16,10 +16,25 @@ pub(crate) fn locations(dir: Option<&Path>) -> Locations {
     Locations::find(&Environment::of_process(), dir)
 }
 
+/// Lets a person change the project's layers: what she writes at a terminal is approved by that, and nothing else that waits for
+/// approval.
+pub(crate) fn approving<T>(
+    locations: &Locations,
+    change: impl FnOnce() -> Result<T, String>,
+) -> Result<T, String> {
+    let follows = std::io::stdin().is_terminal() && Approved::is_current(locations);
+    let done = change()?;
+    if follows {
+        let approved = Approved::follow(locations);
+        approved.map_err(|error| format!("what was approved cannot be kept: {error}"))?;
+    }
+    Ok(done)
+}
+
 /// Finds the project around a directory that somebody has named: one that is not there has no policy to speak of.
 pub(crate) fn named(dir: Option<&Path>) -> Result<Locations, String> {
     match dir {
-        Some(dir) if !dir.is_dir() => Err(format!("`{}` is no directory", dir.display())),
+        Some(dir) if !dir.is_dir() => Err(format!("`{}` is not a directory", dir.display())),
         dir => Ok(locations(dir)),
     }
 }
@@ -45,6 +60,14 @@ pub(crate) fn print_faults(engine: &Engine) -> bool {
     !state.faults().is_empty()
 }
 
+/// Asks a person at the terminal; anything but a yes is a no.
+pub(crate) fn confirmed(question: &str) -> bool {
+    output::error(format!("{question} [y/N]"));
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer).is_ok()
+        && matches!(answer.trim(), "y" | "Y" | "yes")
+}
+
 /// Reads `TRIGGER[/ID]`.
 pub(crate) fn parse_place(place: &str) -> Result<(Trigger, Option<&str>), String> {
     let (trigger, id) = match place.split_once('/') {
@@ -53,4 +76,15 @@ pub(crate) fn parse_place(place: &str) -> Result<(Trigger, Option<&str>), String
     };
     let trigger = trigger.parse::<Trigger>().map_err(|e| e.to_string())?;
     Ok((trigger, id))
+}
+
+/// Returns the files with command hooks that bindings take.
+pub(crate) fn bound_hook_files(state: &State, root: &Path) -> Vec<PathBuf> {
+    let specs = state.policy().specs().values().flatten();
+    let files = specs.filter_map(|spec| {
+        let file = spec.config.get("file")?.as_str()?;
+        let name = spec.target.name();
+        matches!(name, "CommandHooks" | "command-hooks").then(|| hook_files_of(&root.join(file)))
+    });
+    files.flatten().collect()
 }

@@ -2,15 +2,10 @@
 
 use std::fmt::Write as _;
 
-use ahp::signal::Action;
-use ahp::signal::Intensity;
-use ahp::signal::Payload;
-use ahp::signal::Signal;
-use ahp::verdict::Decision;
-use ahp::verdict::Outcome;
-use ahp::verdict::Verdict;
-use anstyle::AnsiColor;
-use anstyle::Style;
+use ahp::signal::{Action, Intensity, Payload, Signal};
+use ahp::verdict::{Decision, Outcome, Verdict};
+use anstyle::{AnsiColor, Style};
+use serde_json::Value;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -29,6 +24,18 @@ pub(crate) fn count(number: impl std::fmt::Display, noun: &str) -> String {
     let number = number.to_string();
     let plural = if number == "1" { "" } else { "s" };
     format!("{number} {noun}{plural}")
+}
+
+/// Returns what a judge that stays tells of one of its engines.
+pub(crate) fn judge_line(engine: &Value) -> String {
+    let number = |name: &str| engine.get(name).and_then(Value::as_u64).unwrap_or(0);
+    format!(
+        "{}: {} events, p50 {} µs, p99 {} µs",
+        engine.get("project").and_then(Value::as_str).unwrap_or("?"),
+        number("events"),
+        number("p50_us"),
+        number("p99_us")
+    )
 }
 
 /// Returns what happened, in the words of a person: `subject` is the issue or tool that the event is about.

@@ -1,41 +1,287 @@
 //! One binding of one layer as written: each key that is given, typed, with its place.
 
-use std::time::Duration;
+use std::ops::RangeInclusive;
+
+use serde_json::json;
 
 use super::checker::Checker;
 use super::settings::ON_ERROR;
-use crate::config::Ceiling;
-use crate::config::Escalation;
-use crate::config::LayerSource;
-use crate::config::LockedOnError;
-use crate::config::Node;
-use crate::config::OnError;
-use crate::config::Provenance;
-use crate::config::Target;
-use crate::config::Value;
 use crate::config::name::default_id;
-use crate::diagnostic::Code;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::Span;
+use crate::config::quantity::format_duration;
+use crate::config::{
+    BindingSpec, Ceiling, Escalation, LayerSource, Node, Provenance, Target, Value,
+};
+use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::signal::Strength;
 
-/// The keys of a binding.
-const KEYS: &[&str] = &[
-    "oracle",
-    "hook",
-    "id",
-    "config",
-    "when",
-    "priority",
-    "enabled",
-    "async",
-    "timeout",
-    "on_error",
-    "intensity",
-    "escalate",
-    "override",
-    "locked",
-];
+/// What a key changes in a binding.
+type Change = Box<dyn FnOnce(&mut BindingSpec)>;
+
+/// All that is known of one key of a binding: it is read, merged, explained, compared and put into the schema by this.
+#[derive(Debug)]
+pub struct BindingKey {
+    /// The key as it is written.
+    pub name: &'static str,
+    /// What it means.
+    pub description: &'static str,
+    /// Makes the schema of its value (draft-07), which refers to `definitions` of the whole schema.
+    pub schema: fn() -> serde_json::Value,
+    /// Returns its value in a binding; null where it has none.
+    pub value: fn(&BindingSpec) -> serde_json::Value,
+    /// Reads it; none where it changes nothing, or is wrong, which is then told.
+    read: fn(&Node, &mut Checker<'_>) -> Option<Change>,
+}
+
+impl BindingKey {
+    /// Every key.
+    pub const ALL: &[Self] = &[
+        Self {
+            name: "oracle",
+            description: "The oracle: a built-in one, a script by its name or path, or one of the host program.",
+            schema: || json!({"$ref": "#/definitions/oracle"}),
+            value: |spec| json!((!spec.target.is_hook()).then(|| spec.target.name())),
+            // A target and an id are what a binding is known by, and are read before it is merged.
+            read: |_, _| None,
+        },
+        Self {
+            name: "hook",
+            description: "A HOOK.md hook by its name.",
+            schema: || json!({"type": "string", "minLength": 1}),
+            value: |spec| json!(spec.target.is_hook().then(|| spec.target.name())),
+            read: |_, _| None,
+        },
+        Self {
+            name: "id",
+            description: "Unique in its trigger; by default the oracle's name in kebab-case.",
+            schema: || {
+                json!({
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": MAX_ID,
+                    "not": {"pattern": "[\\s/\\\\,;!?\"'(){}\\[\\]<>|&$*]"},
+                })
+            },
+            value: |spec| json!(spec.id),
+            read: |_, _| None,
+        },
+        Self {
+            name: "config",
+            description: "The oracle's own keys.",
+            schema: || json!({"type": ["object", "null"]}),
+            value: |spec| spec.config.to_json(),
+            read: config,
+        },
+        Self {
+            name: "when",
+            description: "Under which conditions it runs.",
+            schema: || json!({"$ref": "#/definitions/when"}),
+            value: |spec| json!(spec.when.as_ref().map(Node::to_json)),
+            read: |node, checker| {
+                let when = checker.condition(node)?;
+                change(|spec| spec.when = Some(when))
+            },
+        },
+        Self {
+            name: "priority",
+            description: "The stage: lower numbers run first.",
+            schema: || json!({"type": "integer", "minimum": PRIORITIES.start(), "maximum": PRIORITIES.end()}),
+            value: |spec| json!(spec.priority),
+            read: |node, checker| {
+                let priority = checker.integer(node, PRIORITIES)?;
+                change(move |spec| spec.priority = priority)
+            },
+        },
+        Self {
+            name: "enabled",
+            description: "Whether it runs at all.",
+            schema: || json!({"type": "boolean"}),
+            value: |spec| json!(spec.enabled),
+            read: |node, checker| {
+                let enabled = checker.boolean(node)?;
+                change(move |spec| spec.enabled = enabled)
+            },
+        },
+        Self {
+            name: "async",
+            description: "Whether its result is not waited for.",
+            schema: || json!({"type": "boolean"}),
+            value: |spec| json!(spec.is_async),
+            read: |node, checker| {
+                let is_async = checker.boolean(node)?;
+                change(move |spec| spec.is_async = is_async)
+            },
+        },
+        Self {
+            name: "timeout",
+            description: "How long its oracle may take.",
+            schema: || json!({"$ref": "#/definitions/duration"}),
+            value: |spec| json!(spec.timeout.map(format_duration)),
+            read: |node, checker| {
+                let timeout = checker.duration(node)?;
+                change(move |spec| spec.timeout = Some(timeout))
+            },
+        },
+        Self {
+            name: "on_error",
+            description: "What its failure gives.",
+            schema: || json!({"enum": words(ON_ERROR)}),
+            value: |spec| json!(spec.on_error),
+            read: |node, checker| {
+                let on_error = checker.choice(node, ON_ERROR)?;
+                change(move |spec| spec.on_error = Some(on_error))
+            },
+        },
+        Self {
+            name: "intensity",
+            description: "What it gives is weakened to this.",
+            schema: || json!({"$ref": "#/definitions/intensity"}),
+            value: |spec| match &spec.intensity {
+                Some(Ceiling::Fixed(intensity)) => json!(intensity),
+                Some(Ceiling::By(map)) => map.to_json(),
+                None => serde_json::Value::Null,
+            },
+            read: |node, checker| {
+                let ceiling = ceiling(node, checker)?;
+                change(|spec| spec.intensity = Some(ceiling))
+            },
+        },
+        Self {
+            name: "escalate",
+            description: "How repeated violations grow stronger.",
+            schema: || {
+                json!({
+                    "type": "object",
+                    "additionalProperties": false,
+                    "required": ["steps"],
+                    "properties": {
+                        "steps": {"type": "array", "minItems": 1, "items": {"enum": words(INTENSITIES)}},
+                        "per": {"enum": words(PER)},
+                        "reset_after": {"enum": ["accept"]},
+                    },
+                })
+            },
+            value: |spec| {
+                json!(spec.escalate.as_ref().map(|escalation| {
+                    json!({
+                        "steps": escalation.steps,
+                        "per": if escalation.per_issue { "issue" } else { "session" },
+                    })
+                }))
+            },
+            read: |node, checker| {
+                let escalation = escalation(node, checker)?;
+                change(|spec| spec.escalate = Some(escalation))
+            },
+        },
+        Self {
+            name: "override",
+            description: "Whether `proceed_with_risk` may lift its block.",
+            schema: || json!({"type": "boolean"}),
+            value: |spec| json!(spec.overridable),
+            read: |node, checker| {
+                let overridable = checker.boolean(node)?;
+                change(move |spec| spec.overridable = overridable)
+            },
+        },
+        Self {
+            name: "outside",
+            description: "Whether what it starts runs outside of a shield; only system and user layers may say so.",
+            schema: || json!({"type": "boolean"}),
+            value: |spec| json!(spec.outside),
+            read: |node, checker| {
+                let outside = checker.boolean(node)?;
+                if outside && checker.source.is_of_project() {
+                    let message = format!(
+                        "the {} layer cannot let a binding out of the shield",
+                        checker.source
+                    );
+                    checker.push(
+                        Diagnostic::error(Code::Locked, message, node.span)
+                            .help(super::settings::NOT_OF_A_CLONE),
+                    );
+                    return None;
+                }
+                change(move |spec| spec.outside = outside)
+            },
+        },
+        Self {
+            name: "locked",
+            description: "Whether later layers may only make it stricter.",
+            schema: || {
+                json!({
+                    "anyOf": [
+                        {"type": "boolean"},
+                        {
+                            "description": "Locked but for some keys; only the bundle and the system layer may say so.",
+                            "type": "object",
+                            "additionalProperties": false,
+                            "required": ["open"],
+                            "properties": {"open": {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}},
+                        },
+                    ],
+                })
+            },
+            value: |spec| match spec.open.as_slice() {
+                [] => json!(spec.locked),
+                open => json!({"open": open}),
+            },
+            read: |node, checker| {
+                let (locked, open) = lock(node, checker)?;
+                change(move |spec| (spec.locked, spec.open) = (locked, open))
+            },
+        },
+    ];
+
+    /// Finds a key by its name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        Self::ALL.iter().find(|key| key.name == name)
+    }
+}
+
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the last step of each way in which a key is read"
+)]
+fn change(change: impl FnOnce(&mut BindingSpec) + 'static) -> Option<Change> {
+    Some(Box::new(change))
+}
+
+/// Returns the words of a choice.
+fn words<T>(choices: &[(&'static str, T)]) -> Vec<&'static str> {
+    choices.iter().map(|(word, _)| *word).collect()
+}
+
+/// Reads `locked:`: whether it is, and which keys are open all the same.
+fn lock(node: &Node, checker: &mut Checker<'_>) -> Option<(bool, Vec<String>)> {
+    if !matches!(node.value, Value::Map(_)) {
+        return Some((checker.boolean(node)?, Vec::new()));
+    }
+    super::settings::of_the_machine(node, checker, "open keys of a lock")?;
+    let mut open = Vec::new();
+    for (_, value) in checker.map(node, "`true`, `false` or `{open: [KEY, …]}`", &["open"]) {
+        for (name, span) in checker.texts(value, "the name of a key") {
+            // What a binding is known by, and the lock itself, are nobody's to change.
+            let mut known = BindingKey::ALL.iter().map(|key| key.name);
+            let is_key = known.any(|key| key == name)
+                && !matches!(&*name, "oracle" | "hook" | "id" | "locked");
+            if is_key
+                || name
+                    .strip_prefix("config.")
+                    .is_some_and(|key| !key.is_empty())
+            {
+                open.push(name);
+                continue;
+            }
+            let message = format!("`{name}` is no key that can be open");
+            checker.push(
+                Diagnostic::error(Code::BadValue, message, span).help(
+                    "a key of the binding like `timeout` or `intensity`, or one of its oracle like `config.allow_commands`",
+                ),
+            );
+        }
+    }
+    Some((true, open))
+}
 
 /// The keys of `escalate:`.
 const ESCALATE_KEYS: &[&str] = &["steps", "per", "reset_after"];
@@ -49,34 +295,23 @@ const INTENSITIES: &[(&str, Strength)] = &[
     ("aid", Strength::Aid),
 ];
 
+/// What violations are counted by: whether it is the issue.
+const PER: &[(&str, bool)] = &[("issue", true), ("session", false)];
+
+/// The stages that a binding may name.
+const PRIORITIES: RangeInclusive<i64> = -1_000_000..=1_000_000;
+
 /// The longest id.
 const MAX_ID: usize = 100;
 
 /// A binding as one layer writes it; what it does not give is inherited or has a default.
-#[derive(Clone, Debug)]
 pub(in crate::config) struct Entry {
     pub(in crate::config) id: String,
-    /// The layer that named it first.
-    pub(in crate::config) layer: LayerSource,
-    /// Where it stands, in the layer that touched it last.
-    pub(in crate::config) span: Span,
     pub(in crate::config) target: Option<Target>,
-    pub(in crate::config) config: Option<Node>,
-    pub(in crate::config) group_when: Option<Node>,
-    pub(in crate::config) when: Option<Node>,
-    pub(in crate::config) priority: Option<i64>,
-    pub(in crate::config) enabled: Option<bool>,
-    pub(in crate::config) is_async: Option<bool>,
-    pub(in crate::config) timeout: Option<Duration>,
-    pub(in crate::config) on_error: Option<OnError>,
-    /// What the settings said of failures when the binding was locked.
-    pub(in crate::config) on_failure: Option<LockedOnError>,
-    pub(in crate::config) intensity: Option<Ceiling>,
-    pub(in crate::config) escalate: Option<Escalation>,
-    pub(in crate::config) overridable: Option<bool>,
-    /// The place of `locked: true`.
-    pub(in crate::config) locked: Option<Span>,
-    pub(in crate::config) provenance: Vec<Provenance>,
+    pub(in crate::config) layer: LayerSource,
+    pub(in crate::config) span: Span,
+    changes: Vec<Change>,
+    provenance: Vec<Provenance>,
 }
 
 /// Reads one binding; none where it has no name by which it could be known.
@@ -91,55 +326,41 @@ pub(super) fn binding(
     }
     let mut entry = Entry {
         id: String::new(),
+        target: None,
         layer: checker.source,
         span: node.span,
-        target: None,
-        config: None,
-        group_when: group_when.cloned(),
-        when: None,
-        priority: None,
-        enabled: None,
-        is_async: None,
-        timeout: None,
-        on_error: None,
-        on_failure: None,
-        intensity: None,
-        escalate: None,
-        overridable: None,
-        locked: None,
+        changes: Vec::new(),
         provenance: Vec::new(),
     };
     if let Some(when) = group_when {
-        entry.note("oracles.when", when.span, checker.source);
+        let node = when.clone();
+        entry
+            .changes
+            .extend(change(|spec| spec.group_when = Some(node)));
+        entry.note("oracles.when", when.span);
     }
     // A name that is there and wrong has been reported; that it is missing would be a second, false report.
     let mut named = false;
-    for (key, value) in checker.map(node, "a binding", KEYS) {
-        let key = key.name.as_str();
-        match key {
+    let names: Vec<_> = BindingKey::ALL.iter().map(|key| key.name).collect();
+    for (key, value) in checker.map(node, "a binding", &names) {
+        let Some(key) = BindingKey::find(&key.name) else {
+            continue;
+        };
+        match key.name {
             "oracle" | "hook" => {
                 named = true;
-                target(key, value, &mut entry, checker);
+                target(key.name, value, &mut entry, checker);
             }
             "id" => {
                 named = true;
                 entry.id = id(value, checker).unwrap_or_default();
             }
-            "config" => config(value, &mut entry, checker),
-            "when" => entry.when = checker.condition(value),
-            "priority" => entry.priority = checker.integer(value, -1_000_000..=1_000_000),
-            "enabled" => entry.enabled = checker.boolean(value),
-            "async" => entry.is_async = checker.boolean(value),
-            "timeout" => entry.timeout = checker.duration(value),
-            "on_error" => entry.on_error = checker.choice(value, ON_ERROR),
-            "intensity" => entry.intensity = ceiling(value, checker),
-            "escalate" => entry.escalate = escalation(value, checker),
-            "override" => entry.overridable = checker.boolean(value),
-            "locked" => entry.locked = lock(value, checker),
-            _ => continue,
+            _ => entry.changes.extend((key.read)(value, checker)),
         }
-        if key != "config" {
-            entry.note(key, value.span, checker.source);
+        if key.name != "config" {
+            entry.note(key.name, value.span);
+        } else if matches!(value.value, Value::Map(_)) {
+            entry.note_leaves("config", value);
         }
     }
     if entry.id.is_empty()
@@ -160,22 +381,33 @@ pub(super) fn binding(
 }
 
 impl Entry {
-    fn note(&mut self, key: &str, span: Span, layer: LayerSource) {
+    /// Changes a binding of earlier layers, or one with every default, to what this layer writes.
+    pub(in crate::config) fn apply(self, spec: &mut BindingSpec) {
+        spec.span = self.span;
+        for change in self.changes {
+            change(spec);
+        }
+        // What a clone has a part in stays in the shield.
+        spec.outside &= !self.layer.is_of_project();
+        spec.provenance.extend(self.provenance);
+    }
+
+    fn note(&mut self, key: &str, span: Span) {
         self.provenance.push(Provenance {
             key: key.to_owned(),
-            layer,
+            layer: self.layer,
             span,
         });
     }
 
     /// Notes the place of every leaf of a configuration.
-    fn note_leaves(&mut self, key: &str, node: &Node, layer: LayerSource) {
+    fn note_leaves(&mut self, key: &str, node: &Node) {
         let entries = node.entries();
         if entries.is_empty() {
-            self.note(key, node.span, layer);
+            self.note(key, node.span);
         }
         for (name, value) in entries {
-            self.note_leaves(&format!("{key}.{}", name.name), value, layer);
+            self.note_leaves(&format!("{key}.{}", name.name), value);
         }
     }
 }
@@ -222,19 +454,19 @@ fn id(node: &Node, checker: &mut Checker<'_>) -> Option<String> {
     None
 }
 
-fn config(node: &Node, entry: &mut Entry, checker: &mut Checker<'_>) {
+/// Reads `config`, which is merged key by key.
+fn config(node: &Node, checker: &mut Checker<'_>) -> Option<Change> {
     match node.value {
         Value::Map(_) => {
-            entry.note_leaves("config", node, checker.source);
-            entry.config = Some(node.clone());
+            let config = node.clone();
+            change(|spec| spec.config.overlay(config))
         }
-        Value::Null => {}
-        _ => checker.wrong(node, "a map of the oracle's own keys"),
+        Value::Null => None,
+        _ => {
+            checker.wrong(node, "a map of the oracle's own keys");
+            None
+        }
     }
-}
-
-fn lock(node: &Node, checker: &mut Checker<'_>) -> Option<Span> {
-    checker.boolean(node)?.then_some(node.span)
 }
 
 /// Reads `intensity`: one word, or a map `by:` a fact whose other values are such words.
@@ -277,7 +509,7 @@ fn escalation(node: &Node, checker: &mut Checker<'_>) -> Option<Escalation> {
                 let words = items.iter().map(|item| checker.choice(item, INTENSITIES));
                 steps = Some(words.collect::<Option<Vec<_>>>()?);
             }
-            "per" => per_issue = checker.choice(value, &[("issue", true), ("session", false)])?,
+            "per" => per_issue = checker.choice(value, PER)?,
             "reset_after" => checker.choice(value, &[("accept", ())])?,
             _ => {}
         }

@@ -1,19 +1,11 @@
 //! Checker: takes typed values out of nodes, and notes what does not fit.
 
 use std::ops::RangeInclusive;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::config::Key;
-use crate::config::LayerSource;
-use crate::config::Node;
-use crate::config::Value;
-use crate::config::parse_duration;
-use crate::config::parse_size;
-use crate::diagnostic::Code;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::Span;
+use crate::config::{Key, LayerSource, Node, Value, parse_duration, parse_size};
+use crate::diagnostic::{Code, Diagnostic, Span};
 
 /// Takes values out of the nodes of one layer.
 pub(super) struct Checker<'a> {

@@ -2,28 +2,26 @@
 
 mod binding;
 mod checker;
+mod mark;
 mod settings;
 
+pub use self::binding::BindingKey;
 pub(super) use self::binding::Entry;
 pub(super) use self::settings::GivenSetting;
 
-use std::collections::BTreeMap;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use self::binding::binding;
 use self::checker::Checker;
-use super::Key;
-use super::LayerSource;
-use super::Node;
-use super::Value;
-use crate::diagnostic::Code;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::Span;
+use super::{Key, LayerSource, MarkSpec, Node, Value};
+use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::event::Trigger;
 
 /// The keys of a layer.
-const LAYER_KEYS: &[&str] = &["version", "extends", "settings", "hooks", "$schema"];
+const LAYER_KEYS: &[&str] = &[
+    "version", "extends", "settings", "marks", "hooks", "$schema",
+];
 
 /// The keys of a trigger's map form.
 const GROUP_KEYS: &[&str] = &["when", "oracles"];
@@ -36,8 +34,18 @@ pub(super) struct Layer {
     pub(super) settings: Vec<GivenSetting>,
     /// Where it locks its settings, if it does.
     pub(super) settings_locked: Option<Span>,
+    /// Its marks, in the order of the file.
+    pub(super) marks: Vec<MarkSpec>,
     /// Its bindings by trigger.
-    pub(super) bindings: BTreeMap<Trigger, Vec<Entry>>,
+    pub(super) bindings: BTreeMap<Trigger, Group>,
+}
+
+/// What stands under one trigger.
+#[derive(Default)]
+pub(super) struct Group {
+    pub(super) entries: Vec<Entry>,
+    /// What must hold for all bindings of the trigger, those of earlier layers too.
+    pub(super) when: Option<Node>,
 }
 
 /// Reads a layer; what is wrong in it is added to `diagnostics`.
@@ -56,6 +64,7 @@ pub(super) fn layer(
         extends: Vec::new(),
         settings: Vec::new(),
         settings_locked: None,
+        marks: Vec::new(),
         bindings: BTreeMap::new(),
     };
     for (key, value) in checker.map(
@@ -69,6 +78,7 @@ pub(super) fn layer(
             "settings" => {
                 (layer.settings, layer.settings_locked) = settings::settings(value, &mut checker);
             }
+            "marks" => layer.marks = mark::marks(value, &mut checker),
             "hooks" => layer.bindings = hooks(value, &mut checker),
             // `$schema` is for editors.
             _ => {}
@@ -90,40 +100,84 @@ fn version(node: &Node, checker: &mut Checker<'_>) {
     }
 }
 
-fn hooks(node: &Node, checker: &mut Checker<'_>) -> BTreeMap<Trigger, Vec<Entry>> {
+fn hooks(node: &Node, checker: &mut Checker<'_>) -> BTreeMap<Trigger, Group> {
     let mut bindings = BTreeMap::new();
-    let mut places: BTreeMap<Trigger, (String, Span)> = BTreeMap::new();
+    let mut places: BTreeMap<Trigger, (&Key, bool)> = BTreeMap::new();
     for (key, value) in checker.entries(node, "a map from triggers to bindings") {
-        let Some(trigger) = Trigger::find(&key.name) else {
-            checker.push(unknown_trigger(key));
-            continue;
-        };
-        if let Some((other, first)) = places.get(&trigger) {
-            checker.push(
-                Diagnostic::error(
-                    Code::DuplicateKey,
-                    format!("`{}` and `{other}` are one trigger", key.name),
-                    key.span,
-                )
-                .saying("again here")
-                .related(*first, "first here")
-                .help("put all of its bindings under one of them"),
-            );
-            continue;
+        let names: Vec<&str> = key.name.split(',').map(str::trim).collect();
+        let is_list = names.len() > 1;
+        for (n, name) in names.into_iter().enumerate() {
+            let Some(trigger) = Trigger::find(name) else {
+                checker.push(unknown_trigger(name, key.span));
+                continue;
+            };
+            let before = places.insert(trigger, (key, is_list));
+            if let Some((first, _)) = before.filter(|(_, was_list)| !is_list && !was_list) {
+                checker.push(one_trigger(key, first));
+                continue;
+            }
+            let known = checker.diagnostics.len();
+            let given = trigger_value(value, trigger, checker);
+            if n > 0 {
+                // What is wrong below the key is told once.
+                checker.diagnostics.truncate(known);
+            }
+            let group: &mut Group = bindings.entry(trigger).or_default();
+            join(group, given, trigger, checker);
         }
-        places.insert(trigger, (key.name.clone(), key.span));
-        bindings.insert(trigger, trigger_value(value, trigger, checker));
     }
     bindings
 }
 
-fn unknown_trigger(key: &Key) -> Diagnostic {
+/// Adds what another key says of a trigger: one that names several beside one that names it alone.
+fn join(group: &mut Group, given: Group, trigger: Trigger, checker: &mut Checker<'_>) {
+    for entry in given.entries {
+        if let Some(first) = group.entries.iter().find(|first| first.id == entry.id) {
+            checker.push(two_of(trigger, &entry, first.span));
+        } else {
+            group.entries.push(entry);
+        }
+    }
+    group.when = match (group.when.take(), given.when) {
+        (Some(_), Some(second)) => {
+            let text = format!("`{trigger}` has a `when` for all of its bindings already");
+            let fault = Diagnostic::error(Code::DuplicateKey, text, second.span);
+            checker.push(fault.help("write one of them on each of its bindings"));
+            Some(second)
+        }
+        (first, second) => first.or(second),
+    };
+}
+
+fn one_trigger(key: &Key, first: &Key) -> Diagnostic {
+    Diagnostic::error(
+        Code::DuplicateKey,
+        format!("`{}` and `{}` are one trigger", key.name, first.name),
+        key.span,
+    )
+    .saying("again here")
+    .related(first.span, "first here")
+    .help("put all of its bindings under one of them")
+}
+
+fn two_of(trigger: Trigger, entry: &Entry, first: Span) -> Diagnostic {
+    Diagnostic::error(
+        Code::DuplicateId,
+        format!("two bindings of `{trigger}` have the id `{}`", entry.id),
+        entry.span,
+    )
+    .saying("again here")
+    .related(first, "first here")
+    .help("give one of them another `id`")
+}
+
+fn unknown_trigger(name: &str, span: Span) -> Diagnostic {
     let diagnostic = Diagnostic::error(
         Code::UnknownTrigger,
-        format!("unknown trigger `{}`", key.name),
-        key.span,
+        format!("unknown trigger `{name}`"),
+        span,
     );
-    if let Some(name) = Trigger::nearest(&key.name) {
+    if let Some(name) = Trigger::nearest(name) {
         return diagnostic.help(format!("did you mean `{name}`?"));
     }
     let names: Vec<_> = Trigger::ALL.iter().map(|t| format!("`{t}`")).collect();
@@ -131,9 +185,9 @@ fn unknown_trigger(key: &Key) -> Diagnostic {
 }
 
 /// Reads what stands under a trigger: a list of bindings, or a map with `when` and `oracles`.
-fn trigger_value(node: &Node, trigger: Trigger, checker: &mut Checker<'_>) -> Vec<Entry> {
+fn trigger_value(node: &Node, trigger: Trigger, checker: &mut Checker<'_>) -> Group {
     let (items, when) = match &node.value {
-        Value::Null => return Vec::new(),
+        Value::Null => return Group::default(),
         Value::Seq(items) => (items.as_slice(), None),
         Value::Map(entries) => {
             if entries
@@ -148,11 +202,11 @@ fn trigger_value(node: &Node, trigger: Trigger, checker: &mut Checker<'_>) -> Ve
                     )
                     .help("put `- ` before its first key, and indent the others by two"),
                 );
-                return Vec::new();
+                return Group::default();
             }
             let mut items: &[Node] = &[];
             let mut when = None;
-            let mut given = false;
+            let mut given = node.get("when").is_some();
             for (key, value) in checker.map(node, "a list of bindings", GROUP_KEYS) {
                 match (key.name.as_str(), &value.value) {
                     ("when", _) => when = checker.condition(value),
@@ -172,7 +226,7 @@ fn trigger_value(node: &Node, trigger: Trigger, checker: &mut Checker<'_>) -> Ve
                         format!("the bindings of `{trigger}` are missing"),
                         node.span,
                     )
-                    .help("add `oracles:` with a list of bindings"),
+                    .help("add `oracles:` with a list of bindings, or `when:` for those of earlier layers"),
                 );
             }
             (items, when)
@@ -182,7 +236,7 @@ fn trigger_value(node: &Node, trigger: Trigger, checker: &mut Checker<'_>) -> Ve
                 node,
                 "a list of bindings, or a map with `when` and `oracles`",
             );
-            return Vec::new();
+            return Group::default();
         }
     };
     let mut entries: Vec<Entry> = Vec::with_capacity(items.len());
@@ -192,20 +246,11 @@ fn trigger_value(node: &Node, trigger: Trigger, checker: &mut Checker<'_>) -> Ve
             continue;
         };
         if let Some(&first) = places.get(&entry.id) {
-            checker.push(
-                Diagnostic::error(
-                    Code::DuplicateId,
-                    format!("two bindings of `{trigger}` have the id `{}`", entry.id),
-                    entry.span,
-                )
-                .saying("again here")
-                .related(first, "first here")
-                .help("give one of them another `id`"),
-            );
+            checker.push(two_of(trigger, &entry, first));
             continue;
         }
         places.insert(entry.id.clone(), entry.span);
         entries.push(entry);
     }
-    entries
+    Group { entries, when }
 }

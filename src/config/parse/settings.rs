@@ -1,19 +1,11 @@
 //! `settings:` of one layer: each key that is given, typed, with its place.
 
 use super::checker::Checker;
-use crate::config::Bypass;
-use crate::config::Fsync;
-use crate::config::LayerSource;
-use crate::config::LogEvents;
-use crate::config::Node;
-use crate::config::OnBlock;
-use crate::config::OnError;
-use crate::config::Override;
-use crate::config::Settings;
-use crate::config::Value;
-use crate::diagnostic::Code;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::Span;
+use crate::config::{
+    Bypass, FleetSettings, Fsync, LayerSource, LogEvents, Node, OnBlock, OnError, Override,
+    Settings, Value, decode,
+};
+use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::pattern::Pattern;
 
 /// The words of `on_error`.
@@ -78,8 +70,39 @@ const SETTINGS: Table = &[
         let on = persons_own(node, checker, "the ratchet")?;
         change(move |settings| settings.ratchet = on)
     }),
+    ("trusted_hosts", trusted_hosts),
     ("forbid", forbid),
+    ("fleet", |node, checker| {
+        of_the_machine(node, checker, "say what leaves this machine")?;
+        if let Some(bundle) = node.get("bundle")
+            && checker.source == LayerSource::Bundle
+        {
+            // Who could give new keys by a bundle would need a key only once.
+            let message = "a bundle cannot say where bundles come from";
+            let fault = Diagnostic::error(Code::Locked, message, bundle.span);
+            checker.push(fault.help("only `/etc/ahp/hooks.yaml` can"));
+            return None;
+        }
+        let given: Vec<String> = node
+            .entries()
+            .iter()
+            .map(|(key, _)| key.name.clone())
+            .collect();
+        match decode::<FleetSettings>(node) {
+            Ok(fleet) => change(move |settings| settings.fleet.take(&fleet, &given)),
+            Err(error) => {
+                checker.push(error.into_diagnostic(node.span));
+                None
+            }
+        }
+    }),
 ];
+
+/// The keys of `settings.labels`.
+const LABELS: Table = &[("labels.team", |node, checker| {
+    let team = checker.text(node, "the name of a team")?;
+    change(|settings| settings.team = Some(team))
+})];
 
 /// The keys of `settings.log`.
 const LOG: Table = &[
@@ -120,6 +143,57 @@ const LOG: Table = &[
     }),
 ];
 
+/// Why a layer of the project has no say in what a shield lets in or out.
+pub(super) const NOT_OF_A_CLONE: &str =
+    "only `/etc/ahp/hooks.yaml` and `~/.ahp/hooks.yaml` can, because a clone must not widen it";
+
+/// The keys of `settings.shield`.
+const SHIELD: Table = &[
+    ("shield.write", |node, checker| {
+        let paths = checker.paths(node);
+        change(|settings| settings.shield.write = paths)
+    }),
+    ("shield.sockets", |node, checker| {
+        let paths = checker.paths(node);
+        change(|settings| settings.shield.sockets = paths)
+    }),
+    ("shield.devices", |node, checker| {
+        let paths = checker.paths(node);
+        change(|settings| settings.shield.devices = paths)
+    }),
+    ("shield.deny_read", |node, checker| {
+        let paths = checker.paths(node);
+        change(|settings| settings.shield.deny_read = paths)
+    }),
+    ("shield.network", |node, checker| {
+        let value = checker.boolean(node)?;
+        change(move |settings| settings.shield.network = value)
+    }),
+];
+
+/// The keys of `settings.provenance`; what one layer names is added to what earlier ones do.
+const PROVENANCE: Table = &[
+    ("provenance.trusted_mcp", |node, checker| {
+        let servers = checker.texts(node, "the name of an MCP server");
+        let is_of_project = checker.source.is_of_project();
+        change(move |settings| {
+            let all = if is_of_project {
+                &mut settings.provenance.project_mcp
+            } else {
+                &mut settings.provenance.trusted_mcp
+            };
+            all.extend(servers.into_iter().map(|(server, _)| server));
+        })
+    }),
+    ("provenance.untrusted_paths", |node, checker| {
+        let globs = checker.texts(node, "a glob");
+        change(|settings| {
+            let globs = globs.into_iter().map(|(glob, _)| glob);
+            settings.provenance.untrusted_paths.extend(globs);
+        })
+    }),
+];
+
 /// One setting that a layer gives.
 pub(in crate::config) struct GivenSetting {
     /// Its dotted key: `log.path`.
@@ -142,25 +216,60 @@ pub(super) fn settings(
     checker: &mut Checker<'_>,
 ) -> (Vec<GivenSetting>, Option<Span>) {
     let mut given = Vec::new();
-    let mut locked = None;
-    let keys: Vec<_> = words(SETTINGS).chain(["log", "locked"]).collect();
+    // What a bundle sets stays so, unless it says otherwise.
+    let mut locked = (checker.source == LayerSource::Bundle).then_some(node.span);
+    let groups = ["log", "labels", "shield", "provenance", "locked"];
+    let keys: Vec<_> = words(SETTINGS).chain(groups).collect();
     for (key, value) in checker.map(node, "a map of settings", &keys) {
         match key.name.as_str() {
             "locked" => {
-                if checker.boolean(value) == Some(true) {
-                    locked = Some(value.span);
+                if let Some(on) = checker.boolean(value) {
+                    locked = on.then_some(value.span);
                 }
             }
-            "log" => {
-                let keys: Vec<_> = words(LOG).collect();
-                for (key, value) in checker.map(value, "a map of settings of the log", &keys) {
-                    given.extend(setting(LOG, &key.name, value, checker));
-                }
+            "log" => given.extend(group(LOG, value, checker, "a map of settings of the log")),
+            "labels" => given.extend(group(LABELS, value, checker, "a map of labels")),
+            "shield" if checker.source.is_of_project() => {
+                let message = format!(
+                    "the {} layer cannot say what a shield lets in",
+                    checker.source
+                );
+                checker
+                    .push(Diagnostic::error(Code::Locked, message, key.span).help(NOT_OF_A_CLONE));
+            }
+            "shield" => given.extend(group(
+                SHIELD,
+                value,
+                checker,
+                "a map of settings of the shield",
+            )),
+            "provenance" => {
+                given.extend(group(
+                    PROVENANCE,
+                    value,
+                    checker,
+                    "a map of what is believed",
+                ));
             }
             name => given.extend(setting(SETTINGS, name, value, checker)),
         }
     }
     (given, locked)
+}
+
+/// Reads a map of settings within the settings.
+fn group(
+    table: Table,
+    node: &Node,
+    checker: &mut Checker<'_>,
+    expected: &str,
+) -> Vec<GivenSetting> {
+    let keys: Vec<_> = words(table).collect();
+    let mut given = Vec::new();
+    for (key, value) in checker.map(node, expected, &keys) {
+        given.extend(setting(table, &key.name, value, checker));
+    }
+    given
 }
 
 /// Returns the words by which a map names the settings of a table.
@@ -221,16 +330,47 @@ fn persons_own(node: &Node, checker: &mut Checker<'_>, what: &str) -> Option<boo
     None
 }
 
-/// Reads `forbid`: the variables that the system layer takes away.
-fn forbid(node: &Node, checker: &mut Checker<'_>) -> Option<Change> {
-    if checker.source != LayerSource::System {
-        let message = format!("the {} layer cannot forbid a variable", checker.source);
-        checker.push(
-            Diagnostic::error(Code::Locked, message, node.span)
-                .help("only `/etc/ahp/hooks.yaml` can"),
-        );
-        return None;
+/// Reads `trusted_hosts`: each layer adds to those of the others, and what a project names is kept apart.
+fn trusted_hosts(node: &Node, checker: &mut Checker<'_>) -> Option<Change> {
+    let mut hosts = Vec::new();
+    for (host, span) in checker.texts(node, "a host") {
+        if host.contains(['*', '@', ' ']) || host.contains("://") {
+            let message = format!("`{host}` is not a host");
+            let fault = Diagnostic::error(Code::BadValue, message, span);
+            checker.push(
+                fault.help("expected `host`, `host:port` or `host/path/prefix`, without a scheme"),
+            );
+        } else {
+            hosts.push(host);
+        }
     }
+    let is_of_project = checker.source.is_of_project();
+    change(move |settings| {
+        let all = if is_of_project {
+            &mut settings.project_hosts
+        } else {
+            &mut settings.trusted_hosts
+        };
+        all.extend(hosts);
+    })
+}
+
+/// Whether a layer is the machine's, which alone may say something.
+pub(super) fn of_the_machine(node: &Node, checker: &mut Checker<'_>, what: &str) -> Option<()> {
+    if checker.source.is_of_machine() {
+        return Some(());
+    }
+    let message = format!("the {} layer cannot {what}", checker.source);
+    checker.push(
+        Diagnostic::error(Code::Locked, message, node.span)
+            .help("only `/etc/ahp/hooks.yaml` can, and a bundle"),
+    );
+    None
+}
+
+/// Reads `forbid`: what the machine's layers take away, each beside the other.
+fn forbid(node: &Node, checker: &mut Checker<'_>) -> Option<Change> {
+    of_the_machine(node, checker, "forbid a variable")?;
     let mut forbidden = Vec::new();
     for (name, span) in checker.texts(node, "the name of a variable") {
         let mut all = Override::ALL.iter();
@@ -250,7 +390,7 @@ fn forbid(node: &Node, checker: &mut Checker<'_>) -> Option<Change> {
             .help(format!("expected one of {}", listed.join(", "))),
         );
     }
-    change(|settings| settings.forbid = forbidden)
+    change(|settings| settings.forbid.extend(forbidden))
 }
 
 fn max_size(node: &Node, checker: &mut Checker<'_>) -> Option<Change> {

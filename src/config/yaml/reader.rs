@@ -2,19 +2,11 @@
 
 use std::collections::HashMap;
 
-use granit_parser::Event;
-use granit_parser::Marker;
-use granit_parser::ScalarStyle;
-use granit_parser::Tag;
+use granit_parser::{Event, Marker, ScalarStyle, Tag};
 
 use super::scalar::plain;
-use crate::config::Key;
-use crate::config::Node;
-use crate::config::Value;
-use crate::diagnostic::Code;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::FileId;
-use crate::diagnostic::Span;
+use crate::config::{Key, Node, Value};
+use crate::diagnostic::{Code, Diagnostic, FileId, Span};
 
 /// How deep maps and lists may nest.
 const MAX_DEPTH: usize = 48;

@@ -2,9 +2,7 @@
 
 use granit_parser::ErrorKind;
 
-use crate::diagnostic::Code;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::Span;
+use crate::diagnostic::{Code, Diagnostic, Span};
 
 /// Makes a diagnostic of a fault that the parser found.
 pub(super) fn syntax_error(kind: &ErrorKind, point: Span) -> Diagnostic {

@@ -4,19 +4,13 @@ mod artifact;
 mod directory;
 mod kind;
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use self::artifact::is_artifact;
-use self::directory::classify;
-use self::directory::in_home;
+use self::directory::{classify, in_home};
 pub use self::kind::Place;
 use crate::danger::words::words;
-use crate::shell::Invocation;
-use crate::shell::Surroundings;
-use crate::shell::Word;
-use crate::shell::lexical;
-use crate::shell::real;
+use crate::shell::{Invocation, Surroundings, Word, lexical, real};
 
 /// Tells what kind of place a word of an invocation means.
 pub fn place(word: &Word, invocation: &Invocation, surroundings: &Surroundings) -> Place {

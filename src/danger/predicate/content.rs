@@ -1,13 +1,12 @@
 //! Content that would be lost: files overwritten with nothing, what a search finds, stores of data, code that empties tables.
 
-use super::file::is_data_store;
-use super::file::is_precious;
+use super::file::{is_critical, is_data_store, is_precious, is_system};
 use crate::danger::digest::Digest;
+use crate::danger::place::{Place, place};
 use crate::danger::sql::loses_data;
 use crate::danger::words::words;
-use crate::shell::Invocation;
-use crate::shell::Stdin;
-use crate::shell::Word;
+use crate::program::{self, Fact};
+use crate::shell::{Invocation, Stdin, Word};
 
 /// Whether a database that is one file, or a dump of one, is among the words.
 pub(super) fn has_data_store(digest: &Digest<'_>, words: &[&Word]) -> bool {
@@ -48,6 +47,35 @@ pub(super) fn is_found(digest: &Digest<'_>, words: &[&Word]) -> bool {
             && word.text != "{}"
             && is_precious(digest.place(word))
     })
+}
+
+/// Whether its words come from a list of files that no commit and no build keeps: those that git does not know, or of a place
+/// outside the project.
+pub(super) fn lists_unkept(digest: &Digest<'_>) -> bool {
+    digest
+        .feeders()
+        .any(|feeder| match feeder.program.as_str() {
+            "git" => {
+                let mut operands = feeder.operands().map(|word| word.text.as_str());
+                // A pattern behind it is a choice.
+                operands.next() == Some("ls-files")
+                    && operands.next().is_none()
+                    && (feeder.has_short('o')
+                        || feeder.arguments.iter().any(|word| word.text == "--others"))
+            }
+            "ls" => feeder.operands().any(|word| {
+                let place = place(word, feeder, &digest.analysis.surroundings);
+                is_critical(place) || is_system(place) || place == Place::Outside
+            }),
+            _ => false,
+        })
+}
+
+/// Whether a search goes through the system or a home directory.
+pub(super) fn searches_system(digest: &Digest<'_>, search: &Invocation) -> bool {
+    let skip = usize::from(program::find(&search.program).is(Fact::PatternFirst));
+    let mut roots = search.operands().skip(skip);
+    roots.any(|root| is_system(place(root, search, &digest.analysis.surroundings)))
 }
 
 /// Whether an earlier command of the line moved something precious to where this one deletes.
@@ -97,6 +125,8 @@ pub(super) fn empties_tables(digest: &Digest<'_>) -> bool {
                 .collect::<String>()
                 .to_ascii_lowercase();
             words!("emptying-calls").iter().any(|call| text.contains(call))
+                // A script may hold such text for a file that it writes; one line of code does it.
+                || takes_code && text.contains(".objects.") && text.contains(").delete()")
                 || digest.invocation.program.ends_with("rails") && text.contains(".destroy")
         })
         // A console of the database takes statements; what code holds in strings may be any text.
@@ -162,6 +192,30 @@ pub(super) fn given_texts<'a>(digest: &Digest<'a>) -> impl Iterator<Item = &'a s
                 .unwrap_or(&w.text),
         })
         .chain(stdin)
+        .chain(written_texts(digest))
+}
+
+/// Returns what earlier commands of the line wrote into the files that a client is given: `cat > x.sql <<E …`, `psql -f x.sql`.
+fn written_texts<'a>(digest: &Digest<'a>) -> impl Iterator<Item = &'a str> + use<'a> {
+    let invocation = digest.invocation;
+    let is_given = move |file: &str| {
+        let names = |text: &str| {
+            let mut parts = text.split(['=', ' ']);
+            parts.any(|part| part == file || part.strip_prefix("-f") == Some(file))
+        };
+        invocation.arguments.iter().any(|word| names(&word.text))
+            || matches!(&invocation.stdin, Stdin::File(word) if word.text == file)
+    };
+    let writes = move |i: &&Invocation| {
+        let mut redirects = i.redirects.iter();
+        redirects.any(|r| r.writes() && is_given(&r.target.text))
+    };
+    digest.earlier().filter(writes).flat_map(|earlier| {
+        let prints = matches!(earlier.program.as_str(), "echo" | "printf");
+        let said = earlier.arguments.iter().filter(move |_| prints);
+        said.map(|word| word.text.as_str())
+            .chain(earlier.stdin.text())
+    })
 }
 
 pub(super) fn loses_mongo_data(text: &str) -> bool {

@@ -3,6 +3,7 @@
 mod client;
 mod content;
 mod file;
+mod known;
 mod naming;
 mod network;
 mod overwrite;
@@ -11,26 +12,18 @@ mod transfer;
 
 pub(super) use self::file::opens_machine;
 
-use self::file::holds_system;
-use self::file::is_agent_settings;
-use self::file::is_critical;
-use self::file::is_precious;
-use self::file::is_startup;
-use self::file::is_system;
-use self::network::is_downloader;
-use self::network::is_socket;
+use self::file::{
+    holds_system, is_agent_settings, is_critical, is_precious, is_startup, is_system,
+};
+use self::network::{is_downloader, is_socket};
 use super::digest::Digest;
-use super::index;
 use super::place::Place;
-use super::secret;
-use super::sql;
 use super::words::words;
-use crate::secret::is_secret_file;
-use crate::secret::is_secret_variable;
-use crate::shell::Invocation;
-use crate::shell::Stdin;
-use crate::shell::Word;
-use crate::shell::found_by_find;
+use super::{index, secret, sql};
+use crate::secret::{holds_secret, is_secret_file, is_secret_variable};
+use crate::shell::{
+    Invocation, Stdin, Word, before_action, destination, found_by_find, is_loopback,
+};
 
 /// A condition.
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +65,10 @@ predicates! {
     "temporary" Plain |d, w| any_place(d, w, |p| p == Place::Temporary);
     "windows-precious" Plain |d, w| w.iter().any(|x| naming::is_windows_path(&x.text) && is_precious(d.place(x)) && is_precious(d.place(&naming::without_dot(x))));
     "dd-device" Plain |d, w| dd_target(w).is_some_and(|t| matches!(d.place(&t), Place::Device | Place::Root | Place::System));
+    "dd-store" Plain |d, w| dd_target(w).is_some_and(|t| content::has_data_store(d, &[&t]));
     "from-critical" Plain |d, w| w.len() > 1 && any_place(d, w.get(..w.len() - 1).unwrap_or_default(), is_critical);
+    "in-home" Plain |d, _| is_system(d.place(&Word::plain(".")));
+    "into-critical" Plain |d, w| w.len() > 1 && w.last().is_some_and(|last| is_critical(d.place(last)));
     "into-system" Plain |d, w| w.len() > 1 && w.last().is_some_and(|last| holds_system(d, last));
     "unpacks-into-system" Plain |d, _| d.invocation.value_of(&["-C", "--directory"]).is_some_and(|dir| holds_system(d, &dir));
     "downloads-into-system" Plain |d, _| {
@@ -84,23 +80,27 @@ predicates! {
     "everything-below" Plain |d, w| w.iter().any(|x| x.glob && x.text.ends_with("/*") && matches!(d.place(x), Place::Inside | Place::Outside));
     "found" Plain content::is_found;
     "found-critical" Plain |d, _| {
-        let narrows = d.invocation.arguments.iter().any(|w| words!("find-filters").contains(&w.text.as_str()));
+        let narrows = before_action(d.invocation).any(|w| words!("find-filters").contains(&w.text.as_str()));
         !narrows && found_by_find(d.invocation).iter().any(|word| is_critical(d.place(word)))
     };
     "found-precious" Plain |d, _| {
         found_by_find(d.invocation).iter().any(|word| is_precious(d.place(word)))
-            && !d.invocation.arguments.iter().any(|w| w.text == "-empty")
+            && !before_action(d.invocation).any(|w| w.text == "-empty")
     };
+    "found-in-system" Plain |d, w| w.iter().any(|x| !x.made_by.is_empty()) && d.makers().any(|i| content::searches_system(d, i));
+    "lists-unkept" Plain |d, _| content::lists_unkept(d);
+    "many" Plain |d, w| w.iter().any(|x| x.glob && is_precious(d.place(x)));
     "made" Plain |d, _| d.invocation.arguments.iter().any(|w| !w.made_by.is_empty());
     "recursive" Plain |d, _| d.has_option("-r") || d.has_option("-R") || d.has_option("--recursive");
     "unfollowed" Plain |d, w| w.iter().any(|x| x.text == "{}" || !x.made_by.is_empty() && !x.glob && is_precious(d.place(x)));
     // What is named, by its name.
     "agent-settings" Plain |_, w| w.iter().any(|x| is_agent_settings(&x.text));
     "data-store" Plain content::has_data_store;
-    "destroying-task" Plain |_, w| naming::is_destroying_task(w);
+    "destroying-task" Plain |d, w| naming::is_destroying_task(d.invocation, w);
     "file-operand" Plain |_, w| w.iter().any(|x| file::is_file_name(&x.text));
     "apart-for-tests" Plain |d, _| naming::is_for_tests(d.invocation) && naming::has_settings_for_tests(d.invocation);
-    "for-tests" Plain |d, _| naming::is_for_tests(d.invocation);
+    "for-tests" Plain |d, _| naming::is_for_tests(d.invocation) || naming::is_on_store_for_tests(d);
+    "local-cluster" Plain |d, _| naming::is_on_local_cluster(d.invocation);
     "named-for-loss" Plain |d, _| content::is_named_for_loss(d);
     "named-for-tests" Plain |d, _| naming::is_named_for_tests(d.invocation);
     "open-to-all" Plain |d, _| naming::is_open_to_all(d);
@@ -109,22 +109,29 @@ predicates! {
     "shadows" Plain |_, w| w.last().is_some_and(|x| file::shadows_program(&x.text));
     "startup" Plain |_, w| w.iter().any(|word| is_startup(&word.text));
     // Secrets.
+    "bares-ci-secrets" Plain |d, _| reading::bares_ci_secrets(d);
+    "narrowed-to-secrets" Plain |d, _| reading::is_narrowed_to_secrets(d.invocation);
+    "masked" Plain |d, _| reading::is_masked(d);
     "secret" Plain |_, w| w.iter().any(|x| is_secret_file(&x.text));
     "secret-argument" Plain |d, _| reading::names_secret_argument(d.invocation);
     "secret-dir" Plain |_, w| w.iter().any(|x| file::is_secret_dir(&x.text));
     "secret-found" Plain |d, _| d.makers().any(|i| matches!(i.program.as_str(), "find" | "fd" | "locate" | "ls") && i.arguments.iter().any(|w| is_secret_file(&w.text)));
     "secret-input" Plain |d, _| reading::reads_secret_input(d.invocation);
     "secret-made" Plain |d, _| d.makers().any(reading::is_secret_reader);
+    "secret-text" Plain |d, _| d.texts().any(holds_secret);
     "secret-name" Plain |_, w| w.iter().any(|x| is_secret_variable(&x.text));
     "secret-object" Plain |_, w| w.iter().any(|x| is_secret_file(x.text.rsplit_once(':').map_or(&x.text, |(_, path)| path)));
     "secret-rest" Plain |d, w| {
         let skip = usize::from(!(d.has_option("-e") || d.has_option("-f") || d.has_option("--regexp")));
-        w.get(skip..).unwrap_or_default().iter().any(|x| is_secret_file(&x.text))
+        let is_tree = |x: &Word| x.text != "~" && file::is_secret_dir(&x.text) && reading::searches_trees(d);
+        w.get(skip..).unwrap_or_default().iter().any(|x| is_secret_file(&x.text) || is_tree(x))
     };
     "secret-source" Plain |_, w| w.get(..w.len().saturating_sub(1)).unwrap_or_default().iter().any(|x| is_secret_file(&x.text));
+    "to-secret" Plain reading::keeps_secret_in_place;
     "secret-variable" Plain |d, _| d.invocation.arguments.iter().any(|w| w.dynamic && secret::variables(&w.text).any(is_secret_variable));
     "misdirects-secret" Plain transfer::misdirects_secret;
     // Content that would be lost.
+    "loses-secrets" Plain |d, w| w.iter().any(|target| overwrite::holds_secrets(d, target));
     "into-secret" Plain |d, _| d.invocation.redirects.iter().any(|r| r.writes() && is_secret_file(&r.target.text));
     "archives-over-source" Plain |d, _| overwrite::archives_over_source(d);
     "empties-own-input" Plain |d, _| overwrite::empties_own_input(d);
@@ -133,8 +140,18 @@ predicates! {
     "nothing-printed" Plain |d, _| content::prints_nothing(d.invocation);
     "nothing-read" Plain |d, _| content::reads_nothing(d);
     "overwrites" Plain |d, _| d.invocation.redirects.iter().any(|r| r.writes() && !r.operator.starts_with(">>") && r.operator != "&>>");
+    "replaces-secrets" Plain overwrite::replaces_secrets;
     "replaces-store" Plain overwrite::replaces_store;
     "tees-own-input" Plain |d, _| overwrite::tees_own_input(d);
+    // What git and the disk know.
+    "all-committed" Plain |d, _| known::has_all_committed(d);
+    "cd-may-fail" Plain |d, _| known::has_cd_that_fails(d);
+    "merged" Plain known::is_merged;
+    "orphans" Plain known::orphans;
+    "worktree-clean" Plain known::has_clean_worktrees;
+    "nothing-untracked" Plain known::has_nothing_untracked;
+    "recoverable" Plain known::is_recoverable;
+    "unchanged" Plain known::is_unchanged;
     // Stores of data and services.
     "clears" Plain client::clears;
     "client" Plain |d, _| client::is_client(d);
@@ -149,23 +166,35 @@ predicates! {
     "fed-by-decoder" Plain |d, _| d.pipes_text() && d.feeders().any(network::is_decoder);
     "fed-by-dump" Plain |d, _| d.feeders().any(reading::is_environment_dump);
     "fed-by-network" Plain |d, _| d.pipes_text() && d.feeders().any(is_downloader);
+    "fed-by-print" Plain |d, _| d.feeders().all(|i| matches!(i.program.as_str(), "echo" | "printf"));
     "fed-by-recursion" Plain |d, _| d.feeders().any(naming::lists_tree);
     "fed-by-secret" Plain |d, _| d.feeders().any(|i| reading::is_secret_reader(i) || reading::prints_token(i));
     "fed-by-socket" Plain |d, _| d.feeders().any(|i| network::listens(d, i));
     "fed-by-statements" Plain |d, _| content::is_fed_by_statements(d);
     "fed-by-tree" Plain |d, _| transfer::is_fed_by_tree(d);
+    "network-input" Plain |d, _| {
+        let all = &d.analysis.invocations;
+        let targets = d.invocation.redirects.iter().map(|r| &r.target);
+        targets.flat_map(|w| all.get(w.made_by.clone()).unwrap_or_default()).any(|i| is_downloader(i))
+    };
     "network-made" Plain |d, _| d.makers().any(is_downloader);
     "reads-file" Plain |d, _| matches!(d.invocation.stdin, Stdin::File(_));
     "runs-input" Plain runs_input;
+    "remote" Plain |d, _| d.invocation.remote;
     "shows" Plain |d, _| !d.is_consumed();
     "writes-file" Plain |d, _| d.invocation.redirects.iter().any(|r| r.writes() && r.target.text != "/dev/null");
     // Other machines.
     "dev-tcp" Plain |d, _| d.invocation.redirects.iter().any(|r| is_socket(&r.target.text)) || d.invocation.arguments.iter().any(|w| is_socket(&w.text));
     "downloaded" Plain |d, w| w.first().is_some_and(|script| network::is_downloaded(d, &script.text));
     "new-remote" Plain transfer::goes_to_new_remote;
+    "foreign-address" Plain |d, _| d.operands.iter().any(|x| destination(&x.text).is_some() && !d.knowledge.is_trusted(&x.text, false));
+    "foreign-target" Plain |d, w| w.iter().any(|x| x.text.contains(':') && !x.text.starts_with('/') && !d.knowledge.is_trusted(&x.text, false));
+    "foreign-url" Plain |d, _| d.invocation.arguments.iter().any(|w| network::is_remote_url(&w.text) && !d.knowledge.is_trusted(&w.text, false));
+    "known-registry" Plain network::uses_known_registry;
     "odd-host" Plain |d, _| d.invocation.arguments.iter().any(|w| network::has_odd_host(&w.text));
     "remote-target" Plain |_, w| w.last().is_some_and(|x| x.text.contains(':') && !x.text.starts_with('/'));
     "remote-url" Plain |d, _| d.invocation.arguments.iter().any(|w| network::is_remote_url(&w.text));
+    "to-loopback" Plain |d, _| d.invocation.operands().any(|x| is_loopback(&x.text));
     "verified" Plain |d, _| d.earlier().any(network::verifies);
     "runs-downloaded" Plain |d, _| d.invocation.path.text.contains('/') && network::is_downloaded(d, &d.invocation.path.text);
     "sends-by-commands" Plain |d, _| transfer::sends_by_commands(d);
@@ -174,6 +203,7 @@ predicates! {
     // Of names that the pattern gives.
     "env" Of |d, fits| d.invocation.environment.iter().any(|(name, _)| fits(name));
     "last" Of |d, fits| d.invocation.arguments.last().is_some_and(|word| fits(&word.text));
+    "holds-store" Plain |d, _| d.makers().chain(d.feeders()).any(|i| i.arguments.iter().any(|w| words!("server-ports").iter().any(|port| w.text.ends_with(port))));
     "looks-up" Of |d, fits| looked_up(d).any(|word| fits(file_name(&word.text)));
     "made-by" Of |d, fits| d.makers().any(|i| fits(&i.program));
 }

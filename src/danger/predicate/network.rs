@@ -4,8 +4,7 @@ use crate::danger::digest::Digest;
 use crate::danger::words::words;
 use crate::program;
 use crate::program::Fact;
-use crate::shell::Invocation;
-use crate::shell::Word;
+use crate::shell::{Invocation, Word, is_loopback};
 
 pub(super) fn is_downloader(invocation: &Invocation) -> bool {
     program::find(&invocation.program).is(Fact::Downloads)
@@ -36,17 +35,9 @@ pub(super) fn is_decoder(invocation: &Invocation) -> bool {
     }
 }
 
-pub(super) fn is_local(host: &str) -> bool {
-    host.starts_with("localhost")
-        || host.starts_with("127.")
-        || host.starts_with("[::1]")
-        || host.starts_with("0.0.0.0")
-        || host.starts_with("host.docker.internal")
-}
-
 pub(super) fn is_remote_url(text: &str) -> bool {
     if let Some((_, rest)) = text.split_once("://") {
-        return !is_local(rest.rsplit_once('@').map_or(rest, |(_, host)| host));
+        return !is_loopback(rest.rsplit_once('@').map_or(rest, |(_, host)| host));
     }
     let host = text.split('/').next().unwrap_or_default();
     let domain = host.rsplit('.').next().unwrap_or_default();
@@ -55,7 +46,24 @@ pub(super) fn is_remote_url(text: &str) -> bool {
         && !text.starts_with(['.', '/', '-', '@'])
         && domain.len() >= 2
         && domain.chars().all(|c| c.is_ascii_alphabetic())
-        && !is_local(host)
+        && !is_loopback(host)
+}
+
+/// Whether every address among the arguments is a registry that the policy or the project names.
+pub(super) fn uses_known_registry(digest: &Digest<'_>, _: &[&Word]) -> bool {
+    let addresses = digest.invocation.arguments.iter().filter_map(|word| {
+        let at = word.text.find("://")?;
+        let start = word
+            .text
+            .get(..at)?
+            .rfind(['=', '+', '@'])
+            .map_or(0, |at| at + 1);
+        word.text.get(start..)
+    });
+    let known: Vec<bool> = addresses
+        .map(|address| digest.knowledge.is_trusted(address, true))
+        .collect();
+    !known.is_empty() && !known.contains(&false)
 }
 
 pub(super) fn has_odd_host(text: &str) -> bool {
@@ -107,7 +115,7 @@ pub(super) fn remote_host(text: &str) -> Option<&str> {
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
     let host = rest.split(['/', '?', '#']).next()?;
     let host = host.rsplit('@').next()?;
-    (!is_local(host)).then_some(host)
+    (!is_loopback(host)).then_some(host)
 }
 
 pub(super) fn is_socket(text: &str) -> bool {

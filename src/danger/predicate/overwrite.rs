@@ -1,15 +1,13 @@
 //! Files that a command loses by writing: its own input, many in one, a store of data under another's name.
 
-use super::file::is_data_store;
-use super::file::is_file_name;
-use super::file::is_precious;
+use super::file::{is_data_store, is_file_name, is_precious};
+use super::known::{has_project, is_made_before, is_not_there, path};
 use crate::danger::digest::Digest;
 use crate::danger::place::Place;
 use crate::program;
 use crate::program::Fact;
-use crate::shell::Invocation;
-use crate::shell::Stdin;
-use crate::shell::Word;
+use crate::secret::is_secret_file;
+use crate::shell::{Invocation, Stdin, Word};
 
 /// Whether a program reads a file by its operands or as its input.
 fn reads(invocation: &Invocation, file: &str) -> bool {
@@ -59,12 +57,45 @@ pub(super) fn tees_own_input(digest: &Digest<'_>) -> bool {
 }
 
 /// Whether each of several files in turn is moved to one and the same name.
-pub(super) fn gathers_in_one(_: &Digest<'_>, words: &[&Word]) -> bool {
+pub(super) fn gathers_in_one(digest: &Digest<'_>, words: &[&Word]) -> bool {
     let Some((target, sources)) = words.split_last() else {
         return false;
     };
-    let is_one = !target.dynamic && !target.each && !target.text.contains(['*', '?']);
-    is_one && is_file_name(&target.text) && sources.iter().any(|w| w.each)
+    // What ends in a slash is a directory, or the move fails.
+    let is_one = !target.dynamic
+        && !target.each
+        && !target.text.contains(['*', '?'])
+        && !target.text.ends_with('/');
+    // Where the disk cannot tell, a name that is not written as that of a directory may be none.
+    let may_be_one_file = || {
+        !has_project(digest)
+            && !target.text.ends_with(['.', '~'])
+            && !is_made_before(digest, target)
+    };
+    is_one
+        && sources.iter().any(|w| w.each)
+        && (is_file_name(&target.text) || is_not_there(digest, target) || may_be_one_file())
+}
+
+/// Whether a file of secrets that holds something already gets another content.
+pub(super) fn replaces_secrets(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    let is_redirect = digest.invocation.redirects.iter();
+    let appends = |word: &Word| {
+        let mut same = is_redirect.clone().filter(|r| r.target == *word);
+        same.any(|r| r.operator.ends_with(">>"))
+    };
+    words
+        .last()
+        .is_some_and(|target| !appends(target) && holds_secrets(digest, target))
+}
+
+/// Whether a file of secrets holds something, and lies where nothing makes it again.
+pub(super) fn holds_secrets(digest: &Digest<'_>, word: &Word) -> bool {
+    is_secret_file(&word.text)
+        && is_precious(digest.place(word))
+        && path(digest, word)
+            .and_then(|path| std::fs::metadata(path).ok())
+            .is_some_and(|found| found.is_file() && found.len() > 0)
 }
 
 /// Whether a store of data that is in use is overwritten with another one.

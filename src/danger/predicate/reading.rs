@@ -1,13 +1,14 @@
 //! What a program reads that is secret, or dumps of its surroundings.
 
 use super::file::is_secret_dir;
+use crate::danger::digest::Digest;
+use crate::danger::place::Place;
 use crate::danger::secret;
 use crate::danger::words::words;
 use crate::program;
 use crate::program::Fact;
-use crate::secret::is_secret_file;
-use crate::secret::is_secret_variable;
-use crate::shell::Invocation;
+use crate::secret::{is_secret_file, is_secret_variable};
+use crate::shell::{Invocation, Word};
 
 /// Whether an argument of a program that sends names a secret file: `@.env`, `file=@.env`, `.env`.
 pub(super) fn holds_secret_path(text: &str) -> bool {
@@ -27,6 +28,104 @@ pub(super) fn names_secret_argument(invocation: &Invocation) -> bool {
         before = &word.text;
         !is_own && holds_secret_path(&word.text)
     })
+}
+
+/// Whether a search is narrowed to files of secrets: `--include=.env*`.
+pub(super) fn is_narrowed_to_secrets(invocation: &Invocation) -> bool {
+    invocation.before_dashes().any(|word| {
+        let value = word
+            .text
+            .split_once('=')
+            .filter(|(option, _)| matches!(*option, "--include" | "--glob" | "--iglob"));
+        value.is_some_and(|(_, pattern)| is_secret_file(pattern))
+    })
+}
+
+/// Whether what is written into a pipeline lets its log show a secret: all of them at once, or one whose text is changed so
+/// that the log no longer hides it.
+pub(super) fn bares_ci_secrets(digest: &Digest<'_>) -> bool {
+    let is_pipeline = |path: &str| {
+        words!("pipeline-files")
+            .iter()
+            .any(|part| path.contains(part))
+    };
+    let mut targets = digest
+        .invocation
+        .redirects
+        .iter()
+        .filter(|r| r.writes())
+        .map(|r| &r.target);
+    let mut operands = digest.invocation.operands();
+    let writes = targets.any(|word| is_pipeline(&word.text))
+        || digest.invocation.program == "tee" && operands.any(|word| is_pipeline(&word.text));
+    let bares = |line: &str| {
+        let shows = line.contains("echo") || line.contains("printf");
+        let close = line.replace(' ', "");
+        let changed = words!("changing-filters")
+            .iter()
+            .any(|filter| close.contains(filter));
+        line.contains("tojson(secrets)") || shows && line.contains("secrets.") && changed
+    };
+    writes
+        && digest
+            .texts()
+            .any(|text| text.to_ascii_lowercase().lines().any(bares))
+}
+
+/// Whether a copy of the project's own secret stays in the project under a name of a secret, `cp .env.local .env`, or a link
+/// to one has such a name.
+pub(super) fn keeps_secret_in_place(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    let lies_inside = |word: &Word| matches!(digest.place(word), Place::Inside | Place::Project);
+    let Some((target, sources)) = words.split_last() else {
+        return false;
+    };
+    let text = target.text.as_str();
+    let is_folder = text.ends_with('/') || matches!(text, "." | "..");
+    // A copy beside it counts as what tools make again: `.env.bak`.
+    let is_beside = !text.contains('/') && digest.place(target) == Place::Artifact;
+    let stays = is_folder && lies_inside(target)
+        || is_secret_file(text) && (lies_inside(target) || is_beside);
+    let is_link = matches!(digest.invocation.program.as_str(), "ln" | "gln" | "link");
+    stays && !text.contains(':') && (is_link || sources.iter().all(|word| lies_inside(word)))
+}
+
+/// Whether a search goes into directories.
+pub(super) fn searches_trees(digest: &Digest<'_>) -> bool {
+    matches!(digest.invocation.program.as_str(), "rg" | "ag" | "ack")
+        || digest.has_option("-r")
+        || digest.has_option("-R")
+        || digest.has_option("--recursive")
+}
+
+/// Whether what is read only goes on without its values: `sed 's/=.*/=***/'`, `cut -d= -f1`, `wc -l`.
+pub(super) fn is_masked(digest: &Digest<'_>) -> bool {
+    let later = digest
+        .analysis
+        .invocations
+        .get(digest.index + 1..)
+        .unwrap_or_default();
+    later
+        .iter()
+        .find(|i| i.fed_by.contains(&digest.index))
+        .is_some_and(|i| shows_names_alone(i))
+        || shows_names_alone(digest.invocation)
+}
+
+/// Whether of lines such as `NAME=value` no more is shown than the names, or how many there are.
+fn shows_names_alone(invocation: &Invocation) -> bool {
+    let arguments = invocation.arguments.iter();
+    let words: Vec<&str> = arguments.map(|w| w.text.as_str()).collect();
+    let masks = |script: &str| {
+        let rest = script.strip_prefix("s/=.*/");
+        let rest = rest.and_then(|rest| rest.strip_suffix("/g").or(rest.strip_suffix('/')));
+        rest.is_some_and(|text| !text.contains(['&', '\\', '/', ';', '\n']))
+    };
+    match (invocation.program.as_str(), words.as_slice()) {
+        ("sed", ["-E" | "-r", script, ..] | [script, ..]) => masks(script),
+        ("cut", ["-d=", "-f1", ..] | ["-d", "=", "-f1", ..] | ["-d", "=", "-f", "1", ..]) => true,
+        ("wc", _) => true,
+        _ => false,
+    }
 }
 
 pub(super) fn reads_secret_input(invocation: &Invocation) -> bool {

@@ -1,17 +1,13 @@
 //! What would leave for other machines: whole trees, stores of data, secrets of another service.
 
-use super::file::is_data_store;
-use super::file::is_secret_dir;
+use super::file::{is_data_store, is_secret_dir};
 use super::network::remote_host;
 use crate::danger::digest::Digest;
-use crate::danger::place::Place;
-use crate::danger::place::place;
+use crate::danger::place::{Place, place};
 use crate::danger::secret;
 use crate::danger::words::words;
-use crate::secret::is_secret_file;
-use crate::secret::is_secret_variable;
-use crate::shell::Invocation;
-use crate::shell::Word;
+use crate::secret::{is_secret_file, is_secret_variable};
+use crate::shell::{Invocation, Word};
 
 /// Whether a word names so much at once that secrets and other people's things are among it.
 fn is_whole_tree(digest: &Digest<'_>, invocation: &Invocation, word: &Word) -> bool {

@@ -1,11 +1,9 @@
 //! Field: where a host keeps what a policy changes in a tool's input under a name of its own.
 
-use serde_json::Map;
-use serde_json::Value;
 use serde_json::json;
+use serde_json::{Map, Value};
 
-use super::ToolKind;
-use super::input;
+use super::{ToolKind, input};
 
 /// A place in a tool's input, and what it is set to.
 #[derive(Clone, Debug, PartialEq)]

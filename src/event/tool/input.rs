@@ -9,6 +9,8 @@ type Fields = serde_json::Map<String, Value>;
 pub(super) const COMMAND: &[&str] = &[
     "command",
     "cmd",
+    "cli_command",
+    "cliCommand",
     "commands",
     "command_line",
     "commandLine",
@@ -92,7 +94,7 @@ const DEPTH: usize = 4;
 pub(super) fn command(input: &Value) -> Option<String> {
     match input {
         Value::String(text) => Some(text.clone()),
-        Value::Array(words) => Some(join(words)),
+        Value::Array(words) if is_flat(words) => Some(join(words)),
         Value::Object(map) => COMMAND.iter().find_map(|key| {
             let value = map.get(*key)?;
             match (*key, value) {
@@ -102,7 +104,7 @@ pub(super) fn command(input: &Value) -> Option<String> {
                     Some(with_arguments(program, map.get("args")))
                 }
                 (_, Value::String(text)) => Some(text.clone()),
-                (_, Value::Array(words)) => Some(join(words)),
+                (_, Value::Array(words)) if is_flat(words) => Some(join(words)),
                 _ => None,
             }
         }),
@@ -110,8 +112,15 @@ pub(super) fn command(input: &Value) -> Option<String> {
     }
 }
 
+/// Whether a list can be the words of a command.
+fn is_flat(words: &[Value]) -> bool {
+    !words.iter().any(|word| word.is_array() || word.is_object())
+}
+
 /// Keys that say outright that their value is a command line.
 const NAMES_COMMAND: &[&str] = &[
+    "cli_command",
+    "cliCommand",
     "command",
     "cmd",
     "command_line",
@@ -305,12 +314,31 @@ pub(super) fn output(value: &Value) -> Option<String> {
     }
 }
 
+/// Returns every string of the input with the key that it stands below, as it is written.
+pub(super) fn keyed_texts(input: &Value) -> Vec<(&str, &str)> {
+    let mut found = Vec::new();
+    collect_keyed(input, &|_, _| true, DEPTH, &mut |key, text| {
+        found.push((key, text));
+    });
+    found
+}
+
 /// Hands out every string below a wanted key, in lists and nested objects too.
-fn collect(
-    value: &Value,
+fn collect<'v>(
+    value: &'v Value,
     is_wanted: &impl Fn(&Fields, &str) -> bool,
     depth: usize,
-    take: &mut impl FnMut(&str),
+    take: &mut impl FnMut(&'v str),
+) {
+    collect_keyed(value, is_wanted, depth, &mut |_, text| take(text));
+}
+
+/// Does the same, and hands out the key beside it.
+fn collect_keyed<'v>(
+    value: &'v Value,
+    is_wanted: &impl Fn(&Fields, &str) -> bool,
+    depth: usize,
+    take: &mut impl FnMut(&'v str, &'v str),
 ) {
     if depth == 0 {
         return;
@@ -319,17 +347,17 @@ fn collect(
         Value::Object(map) => {
             for (key, value) in map {
                 match value {
-                    Value::String(text) if is_wanted(map, key) => take(text),
+                    Value::String(text) if is_wanted(map, key) => take(key, text),
                     Value::Array(items) if is_wanted(map, key) => {
                         for item in items {
                             match item {
-                                Value::String(text) => take(text),
-                                other => collect(other, is_wanted, depth - 1, take),
+                                Value::String(text) => take(key, text),
+                                other => collect_keyed(other, is_wanted, depth - 1, take),
                             }
                         }
                     }
                     Value::Array(_) | Value::Object(_) => {
-                        collect(value, is_wanted, depth - 1, take);
+                        collect_keyed(value, is_wanted, depth - 1, take);
                     }
                     _ => {}
                 }
@@ -337,7 +365,7 @@ fn collect(
         }
         Value::Array(items) => {
             for item in items {
-                collect(item, is_wanted, depth - 1, take);
+                collect_keyed(item, is_wanted, depth - 1, take);
             }
         }
         _ => {}

@@ -1,7 +1,6 @@
 //! McpTool: the server and the tool behind the hosts' spellings of an MCP tool.
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// A tool of an MCP server.

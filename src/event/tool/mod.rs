@@ -12,11 +12,11 @@ mod view;
 pub(crate) use self::field::Field;
 pub use self::kind::ToolKind;
 pub use self::mcp::McpTool;
+pub(crate) use self::names::name_words;
 pub use self::view::ToolView;
 pub(crate) use self::view::decoded;
 
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// A call of a tool, as the host tells it.
@@ -38,6 +38,9 @@ pub struct ToolCall {
     /// Why it failed, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Value>,
+    /// The exit code of what it ran, where the host tells it for certain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i64>,
     /// The MCP tool behind the name, where the host says it outright; else it is read from the name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp: Option<McpTool>,
@@ -51,6 +54,20 @@ impl ToolCall {
             input,
             ..Self::default()
         }
+    }
+
+    /// Returns every string of the input, however deep it lies, one a line.
+    pub(crate) fn every_text(&self) -> Option<String> {
+        input::every_text(&self.input)
+    }
+
+    /// Returns every text of the input, with the key that it stands below in lower case.
+    pub(crate) fn texts(&self) -> Vec<(String, String)> {
+        // Some hosts put the input into a string as JSON.
+        let decoded = decoded(&self.input);
+        let texts = input::keyed_texts(decoded.as_ref().unwrap_or(&self.input));
+        let owned = |(key, text): (&str, &str)| (key.to_ascii_lowercase(), text.to_owned());
+        texts.into_iter().map(owned).collect()
     }
 
     /// Sets what the tool gave back.

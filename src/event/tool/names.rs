@@ -1,7 +1,6 @@
 //! Names: the table of every known tool of every host, and what it does.
 
-use super::ToolKind;
-use super::mcp;
+use super::{ToolKind, mcp};
 
 /// Every known tool name, written in lower case without `_`, `-` and spaces, in order.
 ///
@@ -38,6 +37,8 @@ static NAMES: &[(&str, ToolKind)] = &[
     ("editor", ToolKind::Edit),
     ("enterplanmode", ToolKind::Other),
     ("execcommand", ToolKind::Shell),
+    ("execute", ToolKind::Shell),
+    ("executebash", ToolKind::Shell),
     ("executecommand", ToolKind::Shell),
     ("exitplanmode", ToolKind::Other),
     ("fetch", ToolKind::Fetch),
@@ -47,6 +48,8 @@ static NAMES: &[(&str, ToolKind)] = &[
     ("filesearch", ToolKind::Search),
     ("findpath", ToolKind::Search),
     ("findtextinfiles", ToolKind::Search),
+    ("fsread", ToolKind::Read),
+    ("fswrite", ToolKind::Write),
     ("git", ToolKind::Shell),
     ("glob", ToolKind::Search),
     ("googlewebsearch", ToolKind::Fetch),
@@ -167,6 +170,24 @@ pub(super) fn kind_of(name: &str) -> Option<ToolKind> {
         .binary_search_by_key(&key, |(name, _)| name.as_bytes())
         .ok()?;
     NAMES.get(at).map(|(_, kind)| *kind)
+}
+
+/// Splits the name of a tool into its words: `read_file`, `readFile`.
+pub(crate) fn name_words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut is_after_lower = false;
+    for c in name.chars() {
+        if !c.is_ascii_alphanumeric() || c.is_ascii_uppercase() && is_after_lower {
+            words.push(String::new());
+        }
+        is_after_lower = c.is_ascii_lowercase();
+        if let Some(word) = words.last_mut()
+            && c.is_ascii_alphanumeric()
+        {
+            word.push(c.to_ascii_lowercase());
+        }
+    }
+    words
 }
 
 #[cfg(test)]

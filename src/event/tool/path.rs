@@ -1,8 +1,6 @@
 //! Path: how a path that a tool names is written for policies.
 
-use std::path::Component;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
 /// Returns a path relative to the project where it lies in it, else absolute; `/` is the separator.
 ///

@@ -4,14 +4,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::McpTool;
-use super::ToolCall;
-use super::ToolKind;
-use super::input;
-use super::mcp;
-use super::names;
 use super::patch::Patch;
-use super::path;
+use super::{McpTool, ToolCall, ToolKind, input, mcp, names, path};
 
 /// A tool call in the common vocabulary.
 #[derive(Clone, Debug)]
@@ -43,6 +37,22 @@ impl ToolCall {
         let anywhere = Path::new("/");
         let made = ToolView::of(self, anywhere, anywhere).kind;
         [ToolKind::of(&self.name), made]
+    }
+
+    /// Returns what the call acts on: its command line, its paths or its addresses, however the host writes them; else the
+    /// tool with its whole input.
+    pub(in crate::event) fn object(&self, work_dir: &Path) -> String {
+        let view = ToolView::of(self, work_dir, work_dir);
+        let said = match &view.command {
+            Some(command) => command.split_whitespace().collect::<Vec<_>>().join(" "),
+            None if !view.paths.is_empty() => view.paths.join(" "),
+            None => view.urls.join(" "),
+        };
+        match said.is_empty() {
+            false if view.kind != ToolKind::Mcp => said,
+            false => format!("{} {said}", self.name),
+            true => format!("{} {}", self.name, self.input),
+        }
     }
 }
 
@@ -127,6 +137,65 @@ impl ToolView {
         }
     }
 }
+
+impl ToolView {
+    /// Whether a tool of this name is known to change none of the files that it is given, whatever it is given.
+    pub(crate) fn only_looks(&self, name: &str) -> bool {
+        match self.kind {
+            ToolKind::Write | ToolKind::Edit | ToolKind::Delete => false,
+            ToolKind::Mcp | ToolKind::Other => {
+                let name = name.to_lowercase();
+                !self.changes_files(&name) && LOOKING.iter().any(|word| name.contains(word))
+            }
+            _ => true,
+        }
+    }
+}
+
+/// Words in the names of tools that read, ask or tell.
+const LOOKING: &[&str] = &[
+    "ask",
+    "check",
+    "complet",
+    "definition",
+    "describe",
+    "diagnos",
+    "diff",
+    "exists",
+    "explain",
+    "fetch",
+    "find",
+    "get",
+    "glob",
+    "grep",
+    "hover",
+    "inspect",
+    "lint",
+    "list",
+    "look",
+    "lsp",
+    "memory",
+    "message",
+    "notify",
+    "open",
+    "plan",
+    "preview",
+    "query",
+    "question",
+    "read",
+    "reference",
+    "report",
+    "search",
+    "show",
+    "status",
+    "symbol",
+    "task",
+    "think",
+    "todo",
+    "tree",
+    "upload",
+    "view",
+];
 
 /// Words in the names of tools that change files.
 const CHANGING: &[&str] = &[

@@ -1,90 +1,109 @@
 //! Installer: what has to be done to wire a host in a scope, to unwire it, and which wires there are.
 
-mod hosts;
 mod own_files;
+mod requirements;
 mod settings;
 
-use std::fs;
 use std::io;
 use std::io::ErrorKind;
-use std::path::Path;
-use std::path::PathBuf;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 
-use crate::host::Host;
-use crate::host::Moment;
+use crate::event::Trigger;
+use crate::host::{Decoded, Form, HOSTS, Host, HostEvent, Settings, Shape};
+use crate::place::Scope;
+use crate::regular_file;
+use crate::signal::Signal;
+use crate::verdict::{Decision, Verdict};
 
-use self::hosts::INSTALLERS;
-use super::Change;
-use super::InstallError;
-use super::Needs;
-use super::Patience;
-use super::Places;
-use super::Scope;
-use super::Wire;
-use super::json_hooks::Shape;
-use super::places::command;
-use super::places::is_ours;
-use super::scripts;
+use super::places::{command, is_ours, or_refuse, quoted};
+use super::{Change, InstallError, Needs, Patience, Places, Wire, http, scripts};
 
-/// How a host is wired.
-#[derive(Debug)]
+/// Wires one host.
+#[derive(Clone, Copy, Debug)]
 pub struct Installer {
-    /// The host's name.
-    pub host: &'static str,
-    /// Where its settings lie, by scope; for hosts that run executables, the directory.
-    file: fn(&Places, Scope) -> Option<PathBuf>,
-    form: Form,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    Json(Shape),
-    /// JSON whose hooks have to be trusted by hash in a file beside it.
-    Codex,
-    Toml,
-    Executables,
-    Plugin,
-    Git,
-    Shim,
+    /// The host.
+    pub host: &'static Host,
+    settings: Settings,
+    /// Where a judge is asked that answers over HTTP; none where programs are started.
+    http: Option<SocketAddr>,
+    /// The key by which no other hooks than the machine's run, where that is wanted.
+    only: Option<&'static str>,
 }
 
 impl Installer {
-    /// Returns every installer, by name of its host.
-    pub fn all() -> &'static [Self] {
-        INSTALLERS
-    }
-
-    /// Finds the installer of a host.
-    pub fn find(host: &str) -> Option<&'static Self> {
-        INSTALLERS.iter().find(|i| i.host == host)
-    }
-
-    /// Returns the host in whose name it is written; two that read one file share it.
-    fn speaks(&self) -> Option<&'static Host> {
-        Host::find(if self.host == "vscode" {
-            "copilot"
-        } else {
-            self.host
+    /// Returns the installer of a host; none where the host has no settings to write.
+    pub fn of(host: &'static Host) -> Option<Self> {
+        let settings = host.settings?;
+        Some(Self {
+            host,
+            settings,
+            http: None,
+            only: None,
         })
+    }
+
+    /// Has the host post to a judge, wherever it can be told to block what was not answered; at its other events, programs
+    /// are started as ever.
+    ///
+    /// # Errors
+    /// The host cannot be told so, or others reach the address.
+    pub fn over_http(mut self, judge: SocketAddr) -> Result<Self, InstallError> {
+        if self.settings.form != Form::Json(Shape::GroupsClosing) {
+            return Err(InstallError::OpenOverHttp(self.host.title));
+        }
+        if !judge.ip().is_loopback() {
+            return Err(InstallError::NotLoopback(judge));
+        }
+        self.http = Some(judge);
+        Ok(self)
+    }
+
+    /// Makes the hooks that it installs for the machine the only ones that run.
+    ///
+    /// # Errors
+    /// The host has no setting for it.
+    pub fn only(self) -> Result<Self, InstallError> {
+        let only = self.settings.machine.and_then(|machine| machine.only);
+        let only = only.ok_or(InstallError::NotOnly(self.host.name))?;
+        Ok(Self {
+            only: Some(only),
+            ..self
+        })
+    }
+
+    /// Returns every installer, by name of its host.
+    pub fn all() -> impl Iterator<Item = Self> {
+        HOSTS.iter().copied().filter_map(Self::of)
+    }
+
+    /// Finds the installer of a host by any of its names.
+    pub fn find(host: &str) -> Option<Self> {
+        Host::find(host).and_then(Self::of)
+    }
+
+    /// Returns the host in whose name it is written: two that read one file share it, in the name of the first.
+    fn speaks(&self, scope: Scope) -> &'static Host {
+        let own = self.host.file(scope);
+        let reads_same = |host: &&'static Host| own.is_some() && host.file(scope) == own;
+        HOSTS.iter().copied().find(reads_same).unwrap_or(self.host)
     }
 
     /// Returns the scope that is taken where none is asked for: the project's, where the host knows that.
-    pub fn default_scope(&self, places: &Places) -> Scope {
-        [Scope::Project, Scope::User]
-            .into_iter()
-            .find(|scope| (self.file)(places, *scope).is_some())
-            .unwrap_or(Scope::User)
+    pub fn default_scope(&self) -> Scope {
+        match self.host.file(Scope::Project) {
+            // A project is shared, and a judge is a person's own.
+            Some(_) if self.http.is_none() => Scope::Project,
+            _ => Scope::User,
+        }
     }
 
     /// Returns the settings file or directory of a scope.
+    ///
+    /// # Errors
+    /// The host has no such scope, or the home directory is not known.
     pub fn file(&self, places: &Places, scope: Scope) -> Result<PathBuf, InstallError> {
-        (self.file)(places, scope).ok_or_else(|| InstallError::NoScope {
-            host: self.host,
-            scope,
-            other: Scope::ALL
-                .into_iter()
-                .find(|other| (self.file)(places, *other).is_some()),
-        })
+        file_of(self.host, places, scope)
     }
 
     /// Returns what has to be done to wire the host; nothing where it is wired so already.
@@ -97,47 +116,89 @@ impl Installer {
         git_hooks: Option<&Path>,
     ) -> Result<Vec<Change>, InstallError> {
         let file = self.file(places, scope)?;
-        let Some(host) = self.speaks() else {
-            return Ok(Vec::new());
+        let host = self.speaks(scope);
+        if self.http.is_some() && !matches!(scope, Scope::User | Scope::Local) {
+            return Err(InstallError::SharedHttp(scope));
+        }
+        let host_events = needs.host_events(host);
+        let form = self.settings.form(scope);
+        let program = match form {
+            // A repository's own hooks are shared with nobody.
+            Form::Git => quoted(&places.program),
+            _ => places.program(scope),
         };
-        let moments = needs.moments(host);
-        let wanted: Vec<(&Moment, String)> = moments
+        let mut wanted: Vec<(&'static HostEvent, String)> = host_events
             .iter()
-            .map(|moment| (*moment, command(places, host, moment, patience)))
+            .map(|host_event| {
+                let http = self
+                    .http
+                    .filter(|_| host_event.gates() && !host_event.by_exit_code);
+                let called = match http {
+                    Some(judge) => http::address(judge, host, host_event, patience.own(host_event)),
+                    None => command(&program, host, host_event, patience),
+                };
+                (*host_event, called)
+            })
             .collect();
-        match self.form {
-            Form::Json(shape) => {
-                if self.host == "cursor" && wanted.iter().any(|(_, c)| c.contains("://")) {
-                    return Err(InstallError::Address("Cursor"));
+        match form {
+            Form::Permitted(key) => settings::permit(&file, key),
+            Form::Json(_) | Form::Codex | Form::CodexRequirements | Form::Toml => {
+                for (host_event, command) in &mut wanted {
+                    *command = or_refuse(std::mem::take(command), &program, host_event);
                 }
-                settings::into_json(&file, host, shape, &wanted, patience)
+                self.wire_settings(host, form, places, &file, &wanted, patience)
             }
-            Form::Codex => settings::into_codex(places, &file, host, &wanted, patience),
-            Form::Toml => settings::into_toml(&file, host, &wanted, patience),
             Form::Executables => wanted
                 .iter()
-                .filter_map(|(moment, command)| {
-                    let text = scripts::executable(host.name, command);
-                    own_files::put(&file.join(moment.name()), text, true).transpose()
+                .filter_map(|(host_event, command)| {
+                    let refusal = refusal(host, host_event).filter(|_| program == "ahp");
+                    let text = scripts::executable(host.name, command, refusal.as_deref());
+                    own_files::put(&file.join(host_event.name()), text, true).transpose()
                 })
                 .collect(),
             Form::Plugin => {
-                let text = scripts::opencode_plugin(places, &moments, patience);
+                let text = scripts::opencode_plugin(&program, &host_events, patience);
                 Ok(own_files::put(&file, text, false)?.into_iter().collect())
             }
             Form::Shim => {
-                let text = scripts::monoco_shim(&places.program);
+                let text = scripts::monoco_shim(&program);
                 Ok(own_files::put(&file, text, true)?.into_iter().collect())
             }
             Form::Git => {
-                let dir = git_hooks.ok_or_else(|| InstallError::NoRepository(file.clone()))?;
+                let dir = git_hooks
+                    .ok_or_else(|| InstallError::NoRepository(places.roots.project.clone()))?;
                 let mut changes = Vec::new();
-                for (moment, command) in &wanted {
-                    let text = scripts::git_hook(moment.name(), command);
-                    changes.extend(own_files::put_first(&dir.join(moment.name()), text)?);
+                for (host_event, command) in &wanted {
+                    let text = scripts::git_hook(host_event.name(), command);
+                    changes.extend(own_files::put_first(&dir.join(host_event.name()), text)?);
                 }
                 Ok(changes)
             }
+        }
+    }
+
+    fn wire_settings(
+        &self,
+        host: &'static Host,
+        form: Form,
+        places: &Places,
+        file: &Path,
+        wanted: &[(&HostEvent, String)],
+        patience: Patience,
+    ) -> Result<Vec<Change>, InstallError> {
+        match form {
+            Form::Json(shape) => {
+                if shape == Shape::Cursor && wanted.iter().any(|(_, c)| c.contains("://")) {
+                    return Err(InstallError::Address(host.title));
+                }
+                settings::into_json(file, host, shape, self.only, wanted, patience)
+            }
+            Form::Codex => settings::into_codex(places, file, host, wanted, patience),
+            Form::CodexRequirements => {
+                let program = &places.program;
+                requirements::put_in(file, host, program, self.only, wanted, patience)
+            }
+            _ => settings::into_toml(file, host, wanted, patience),
         }
     }
 
@@ -149,23 +210,27 @@ impl Installer {
         git_hooks: Option<&Path>,
     ) -> Result<Vec<Change>, InstallError> {
         let file = self.file(places, scope)?;
-        let Some(host) = self.speaks() else {
-            return Ok(Vec::new());
-        };
-        match self.form {
-            Form::Json(_) => settings::out_of_json(&file, host),
+        let host = self.speaks(scope);
+        match self.settings.form(scope) {
+            Form::Permitted(key) => settings::permit_no_longer(&file, key),
+            Form::Json(_) => {
+                let machine = self.settings.machine.filter(|_| scope == Scope::System);
+                settings::out_of_json(&file, host, machine.and_then(|machine| machine.only))
+            }
             Form::Codex => settings::out_of_codex(places, &file, host),
+            Form::CodexRequirements => requirements::take_out(&file, host, self.settings.machine),
             Form::Toml => settings::out_of_toml(&file, host),
             Form::Executables => {
-                let paths = host.moments.iter().map(|m| file.join(m.name()));
+                let paths = host.events.iter().map(|m| file.join(m.name()));
                 // What cannot be read is not ours.
                 let take = |path: PathBuf| own_files::take(path).ok().flatten();
                 Ok(paths.filter_map(take).collect())
             }
             Form::Plugin | Form::Shim => Ok(own_files::take(file)?.into_iter().collect()),
             Form::Git => {
-                let dir = git_hooks.ok_or_else(|| InstallError::NoRepository(file.clone()))?;
-                let paths = host.moments.iter().map(|m| dir.join(m.name()));
+                let dir = git_hooks
+                    .ok_or_else(|| InstallError::NoRepository(places.roots.project.clone()))?;
+                let paths = host.events.iter().map(|m| dir.join(m.name()));
                 paths
                     .filter_map(|path| own_files::take_and_restore(path).transpose())
                     .collect()
@@ -180,29 +245,28 @@ impl Installer {
         scope: Scope,
         git_hooks: Option<&Path>,
     ) -> Result<Vec<Wire>, InstallError> {
-        let Some(file) = (self.file)(places, scope) else {
+        let Ok(file) = self.file(places, scope) else {
             return Ok(Vec::new());
         };
-        let Some(host) = self.speaks() else {
-            return Ok(Vec::new());
-        };
-        let mut wires = match self.form {
+        let host = self.speaks(scope);
+        let mut wires = match self.settings.form(scope) {
+            Form::CodexRequirements => requirements::wires(&file)?,
             Form::Json(shape) => settings::json_wires(&file, shape)?,
             Form::Codex => settings::json_wires(&file, Shape::Groups)?,
             Form::Toml => settings::toml_wires(&file)?,
             Form::Executables => host
-                .moments
+                .events
                 .iter()
                 .filter_map(|m| scripts::wire(m.name(), &read(&file.join(m.name())).ok()?))
                 .collect(),
             Form::Plugin => scripts::plugin_wires(&read(&file)?),
             Form::Git => git_hooks.map_or_else(Vec::new, |dir| {
-                host.moments
+                host.events
                     .iter()
                     .filter_map(|m| scripts::git_wire(m.name(), &read(&dir.join(m.name())).ok()?))
                     .collect()
             }),
-            Form::Shim => Vec::new(),
+            Form::Shim | Form::Permitted(_) => Vec::new(),
         };
         wires.retain(|wire| is_ours(&wire.command, host.name));
         Ok(wires)
@@ -210,42 +274,127 @@ impl Installer {
 
     /// Whether the wires run a `monoco` before the real one, in place of a host's hook.
     pub fn is_shim(&self) -> bool {
-        self.form == Form::Shim
+        self.settings.form == Form::Shim
     }
 
     /// Whether the shim of a scope is there.
     pub fn has_shim(&self, places: &Places, scope: Scope) -> bool {
         self.is_shim()
-            && (self.file)(places, scope)
-                .is_some_and(|file| read(&file).is_ok_and(|text| scripts::is_ours(&text)))
+            && self
+                .file(places, scope)
+                .is_ok_and(|file| read(&file).is_ok_and(|text| scripts::is_ours(&text)))
     }
 
-    /// Returns the settings file that switches off every hook of the host: the narrowest that speaks of it decides.
-    pub fn switched_off(&self, places: &Places) -> Result<Option<PathBuf>, InstallError> {
-        if !matches!(self.form, Form::Json(_)) {
+    /// Returns the setting by which the host runs no hook of ours, and its file: of those that are everybody's to write the
+    /// narrowest decides, and none of them reaches the hooks of the machine.
+    pub fn switched_off(
+        &self,
+        places: &Places,
+    ) -> Result<Option<(&'static str, PathBuf)>, InstallError> {
+        const ALL: &str = "disableAllHooks";
+        if let Ok(file) = self.file(places, Scope::System) {
+            let form = self.settings.form(Scope::System);
+            let says = |key| match form {
+                Form::CodexRequirements => requirements::says(&file, key),
+                _ => settings::says(&file, key),
+            };
+            let is_wired = !self.wires(places, Scope::System, None)?.is_empty();
+            if let Form::Permitted(key) = form
+                && says(key)? == Some(false)
+            {
+                return Ok(Some((key, file)));
+            }
+            if let Some(only) = self.settings.machine.and_then(|machine| machine.only)
+                && !is_wired
+                && says(only)? == Some(true)
+            {
+                return Ok(Some((only, file)));
+            }
+            match says(ALL)? {
+                Some(true) => return Ok(Some((ALL, file))),
+                Some(false) => return Ok(None),
+                None if is_wired => return Ok(None),
+                None => {}
+            }
+        }
+        if !matches!(self.settings.form, Form::Json(_)) {
             return Ok(None);
         }
         let files = [Scope::Local, Scope::Project, Scope::User]
             .into_iter()
-            .filter_map(|scope| (self.file)(places, scope));
+            .filter_map(|scope| self.file(places, scope).ok());
         for file in files {
-            if let Some(is_off) = settings::switches_off(&file)? {
-                return Ok(is_off.then_some(file));
+            if let Some(is_off) = settings::says(&file, ALL)? {
+                return Ok(is_off.then_some((ALL, file)));
             }
         }
         Ok(None)
     }
 
+    /// Says why the host, after a change of its settings, would no longer ask before a tool; none where it would.
+    pub fn is_undone(&self, places: &Places) -> Option<String> {
+        match self.switched_off(places) {
+            Ok(None) => {}
+            Ok(Some((key, file))) => {
+                return Some(format!("`{key}` stands in {}", file.display()));
+            }
+            Err(error) => return Some(error.to_string()),
+        }
+        let asks = |wire: &Wire| {
+            let events = self.host.events_of(Trigger::PreToolUse);
+            let mut events = events.filter(|event| !event.is_permission);
+            !wire.is_async && events.any(|event| event.names.contains(&wire.event.as_str()))
+        };
+        let is_wired = Scope::ALL.into_iter().any(|scope| {
+            let wires = self.wires(places, scope, None);
+            wires.is_ok_and(|wires| wires.iter().any(asks))
+        });
+        (!is_wired).then(|| "no settings file wires `ahp` before a tool any longer".to_owned())
+    }
+
     /// Whether Codex trusts the hooks of ours that stand in the settings of a scope.
     pub fn is_trusted(&self, places: &Places, scope: Scope) -> bool {
-        if self.form != Form::Codex {
+        if self.settings.form(scope) != Form::Codex {
             return true;
         }
-        let (Ok(file), Some(host)) = (self.file(places, scope), self.speaks()) else {
-            return false;
-        };
-        settings::codex_trusts(places, &file, host).unwrap_or(false)
+        let file = self.file(places, scope);
+        file.and_then(|file| settings::codex_trusts(places, &file, self.host))
+            .unwrap_or(false)
     }
+}
+
+/// Returns what a host takes as a refusal of a tool, for a machine that has no `ahp`; none at other events.
+fn refusal(host: &'static Host, host_event: &'static HostEvent) -> Option<String> {
+    let trigger = host_event
+        .trigger
+        .filter(|trigger| *trigger == Trigger::PreToolUse)?;
+    let missing =
+        "this project lets no tool run without `ahp`: install it, or put it into the search path";
+    let signals = vec![Signal::block("not-installed", missing)];
+    let verdict = Verdict {
+        decision: Decision::of(&signals),
+        signals,
+        ..Verdict::none(trigger)
+    };
+    let decoded = Decoded {
+        host,
+        event: host_event.name().to_owned(),
+        host_event: Some(host_event),
+        session_id: None,
+        events: Vec::new(),
+        notes: Vec::new(),
+    };
+    Some(host.answer(&decoded, vec![verdict], None).stdout)
+}
+
+/// Returns a host's settings file or directory of a scope.
+fn file_of(host: &'static Host, places: &Places, scope: Scope) -> Result<PathBuf, InstallError> {
+    let place = host.file(scope).ok_or_else(|| InstallError::NoScope {
+        host: host.name,
+        scope,
+        other: Scope::ALL.into_iter().find(|s| host.file(*s).is_some()),
+    })?;
+    places.roots.path(place).ok_or(InstallError::NoHome)
 }
 
 /// Returns a settings file's text; none is an empty one.
@@ -253,9 +402,12 @@ fn read(path: &Path) -> Result<String, InstallError> {
     String::from_utf8(bytes(path)?).map_err(|error| unreadable(path, io::Error::other(error)))
 }
 
+/// The longest file of settings that is read, in bytes.
+const MAX_SETTINGS: u64 = 64 << 20;
+
 /// Returns what a file holds; none is an empty one.
 fn bytes(path: &Path) -> Result<Vec<u8>, InstallError> {
-    match fs::read(path) {
+    match regular_file::read_linked(path, MAX_SETTINGS) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             Ok(Vec::new())
         }

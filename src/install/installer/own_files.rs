@@ -1,13 +1,9 @@
 //! Own files: executables, plugins and hooks of git that are ours as a whole, and what stood in their place.
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::bytes;
-use crate::install::Change;
-use crate::install::InstallError;
-use crate::install::backup_of;
-use crate::install::scripts;
+use crate::install::{Change, InstallError, backup_of, scripts};
 
 /// Writes a file of ours, but never over one of somebody else's.
 pub(super) fn put(

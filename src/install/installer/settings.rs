@@ -1,101 +1,116 @@
 //! Settings: our hooks put into and taken out of a settings file that holds more than them.
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::read;
-use crate::host::Host;
-use crate::host::Moment;
-use crate::install::Change;
-use crate::install::InstallError;
-use crate::install::JsonText;
-use crate::install::Patience;
-use crate::install::Places;
-use crate::install::Wire;
-use crate::install::json_hooks;
-use crate::install::json_hooks::Shape;
+use crate::host::{Host, HostEvent, Shape};
+use crate::install::json_hooks::{JsonHooks, are};
 use crate::install::places::is_ours;
-use crate::install::toml_hooks;
+use crate::install::{Change, InstallError, Patience, Places, Wire, backup_of, toml_hooks};
+use crate::place::Scope;
 
 pub(super) fn into_json(
     file: &Path,
-    host: &Host,
+    host: &'static Host,
     shape: Shape,
-    wanted: &[(&Moment, String)],
+    only: Option<&str>,
+    wanted: &[(&HostEvent, String)],
     patience: Patience,
 ) -> Result<Vec<Change>, InstallError> {
-    let (change, _) = json_with(file, host, shape, wanted, patience)?;
+    let (change, _) = json_with(file, host, shape, only, wanted, patience)?;
     Ok(change.into_iter().collect())
 }
 
-pub(super) fn out_of_json(file: &Path, host: &Host) -> Result<Vec<Change>, InstallError> {
-    let (change, _) = json_without(file, host)?;
-    Ok(change.into_iter().collect())
+pub(super) fn out_of_json(
+    file: &Path,
+    host: &Host,
+    only: Option<&str>,
+) -> Result<Vec<Change>, InstallError> {
+    Ok(json_without(file, host, only)?.0)
+}
+
+/// Sets the key that keeps hooks switched on.
+pub(super) fn permit(file: &Path, key: &str) -> Result<Vec<Change>, InstallError> {
+    let hooks = JsonHooks::read(file, &read(file)?)?;
+    let was = hooks.value();
+    hooks.set(key, &true.into())?;
+    let is_wired = was.get(key) == Some(&Value::Bool(true));
+    Ok(Change::editing(file, hooks.text(), is_wired)
+        .into_iter()
+        .collect())
+}
+
+/// Takes the key out that kept hooks switched on, or brings back what it was.
+pub(super) fn permit_no_longer(file: &Path, key: &str) -> Result<Vec<Change>, InstallError> {
+    let before = read(file)?;
+    let hooks = JsonHooks::read(file, &before)?;
+    hooks.set_back(key, &kept(file))?;
+    Ok(undone(file, &before, &hooks))
 }
 
 pub(super) fn json_wires(file: &Path, shape: Shape) -> Result<Vec<Wire>, InstallError> {
-    Ok(json_hooks::wires(&json(file, &read(file)?)?, shape))
+    Ok(JsonHooks::read(file, &read(file)?)?.wires(shape))
 }
 
-/// Whether a settings file switches every hook on or off; none where it does not say.
-pub(super) fn switches_off(file: &Path) -> Result<Option<bool>, InstallError> {
-    let settings = json(file, &read(file)?)?.value();
-    Ok(settings.get("disableAllHooks").and_then(Value::as_bool))
+/// Returns whether a settings file says that a key is true or false; none where it does not say.
+pub(super) fn says(file: &Path, key: &str) -> Result<Option<bool>, InstallError> {
+    let settings = JsonHooks::read(file, &read(file)?)?.value();
+    Ok(settings.get(key).and_then(Value::as_bool))
 }
 
 pub(super) fn into_codex(
     places: &Places,
     file: &Path,
-    host: &Host,
-    wanted: &[(&Moment, String)],
+    host: &'static Host,
+    wanted: &[(&HostEvent, String)],
     patience: Patience,
 ) -> Result<Vec<Change>, InstallError> {
-    let (change, text) = json_with(file, host, Shape::Groups, wanted, patience)?;
-    let changes = [change, trusting(places, file, &text, host)?];
-    Ok(changes.into_iter().flatten().collect())
+    let (change, text) = json_with(file, host, Shape::Groups, None, wanted, patience)?;
+    let trusting = trusting(places, file, &text, host)?;
+    Ok(change.into_iter().chain(trusting).collect())
 }
 
 pub(super) fn out_of_codex(
     places: &Places,
     file: &Path,
-    host: &Host,
+    host: &'static Host,
 ) -> Result<Vec<Change>, InstallError> {
-    let (change, text) = json_without(file, host)?;
-    let changes = [change, trusting(places, file, &text, host)?];
-    Ok(changes.into_iter().flatten().collect())
+    let (mut changes, text) = json_without(file, host, None)?;
+    changes.extend(trusting(places, file, &text, host)?);
+    Ok(changes)
 }
 
 /// Whether Codex trusts the hooks of ours that stand in a file.
 pub(super) fn codex_trusts(
     places: &Places,
     file: &Path,
-    host: &Host,
+    host: &'static Host,
 ) -> Result<bool, InstallError> {
-    let config = codex_config(places);
+    let config = config(places, host)?;
     let wanted = trusted(&config, file, &read(file)?, host)?;
     Ok(read(&config)?.trim() == wanted.trim())
 }
 
 pub(super) fn into_toml(
     file: &Path,
-    host: &Host,
-    wanted: &[(&Moment, String)],
+    host: &'static Host,
+    wanted: &[(&HostEvent, String)],
     patience: Patience,
 ) -> Result<Vec<Change>, InstallError> {
     let before = read(file)?;
     let mut document = toml_hooks::read(&before)?;
     let mut there = toml_hooks::wires(&document);
     there.retain(|wire| is_ours(&wire.command, host.name));
-    let written = |(moment, command): &(&Moment, String)| {
-        toml_hooks::written(host, moment, command, patience)
+    let written = |(host_event, command): &(&HostEvent, String)| {
+        toml_hooks::written(host_event, command, patience)
     };
     if there.iter().cloned().eq(wanted.iter().map(written)) {
         return Ok(Vec::new());
     }
     toml_hooks::remove(&mut document, host.name);
-    toml_hooks::add(&mut document, host, wanted, patience)?;
+    toml_hooks::add(&mut document, wanted, patience)?;
     let text = toml_hooks::text(&document, &before);
     let change = Change::editing(file, text, !there.is_empty());
     Ok(change.into_iter().collect())
@@ -106,79 +121,82 @@ pub(super) fn out_of_toml(file: &Path, host: &Host) -> Result<Vec<Change>, Insta
     let mut document = toml_hooks::read(&before)?;
     toml_hooks::remove(&mut document, host.name);
     let text = toml_hooks::text(&document, &before);
-    let change = if text.trim().is_empty() && !before.trim().is_empty() {
-        emptied(file, text)
-    } else {
-        Change::editing(file, text, true)
-    };
-    Ok(change.into_iter().collect())
+    let is_empty = text.trim().is_empty();
+    Ok(Change::undoing(file, &before, text, is_empty))
 }
 
 pub(super) fn toml_wires(file: &Path) -> Result<Vec<Wire>, InstallError> {
     Ok(toml_hooks::wires(&toml_hooks::read(&read(file)?)?))
 }
 
-fn json(path: &Path, text: &str) -> Result<JsonText, InstallError> {
-    JsonText::read(text).map_err(|fault| InstallError::Json {
-        path: path.to_owned(),
-        fault,
-    })
-}
-
 /// Returns what puts our wires into a JSON settings file, and its text with them; nothing where they are there already.
 fn json_with(
     file: &Path,
-    host: &Host,
+    host: &'static Host,
     shape: Shape,
-    wanted: &[(&Moment, String)],
+    only: Option<&str>,
+    wanted: &[(&HostEvent, String)],
     patience: Patience,
 ) -> Result<(Option<Change>, String), InstallError> {
     let before = read(file)?;
-    let mut text = json(file, &before)?;
-    let mut there = json_hooks::wires(&text, shape);
+    let hooks = JsonHooks::read(file, &before)?;
+    let mut there = hooks.wires(shape);
     there.retain(|wire| is_ours(&wire.command, host.name));
-    if !json_hooks::are(&there, shape, host, wanted, patience) {
-        json_hooks::remove(&mut text, host.name);
-        json_hooks::add(&mut text, shape, host, wanted, patience)?;
+    if !are(&there, shape, wanted, patience) {
+        hooks.remove(host.name, &kept(file));
+        hooks.add(shape, wanted, patience)?;
     }
-    let text = text.text().to_owned();
-    let change = Change::editing(file, text.clone(), !there.is_empty());
-    Ok((change, text))
+    if let Some(only) = only {
+        hooks.set(only, &true.into())?;
+    }
+    let change = Change::editing(file, hooks.text(), !there.is_empty());
+    Ok((change, hooks.text()))
 }
 
 /// Returns what takes our wires out of a JSON settings file, and its text without them.
-///
-/// A file that holds nothing more goes away.
-fn json_without(file: &Path, host: &Host) -> Result<(Option<Change>, String), InstallError> {
+fn json_without(
+    file: &Path,
+    host: &Host,
+    only: Option<&str>,
+) -> Result<(Vec<Change>, String), InstallError> {
     let before = read(file)?;
-    let mut text = json(file, &before)?;
-    json_hooks::remove(&mut text, host.name);
-    let left = text
-        .value()
-        .as_object()
-        .is_some_and(|map| map.keys().any(|k| k != "version"));
-    let text = text.text().to_owned();
-    let change = if text == before || before.is_empty() {
-        None
-    } else if left || text.contains("//") || text.contains("/*") {
-        Change::editing(file, text.clone(), true)
-    } else {
-        emptied(file, text.clone())
-    };
-    Ok((change, text))
-}
-
-/// Returns what becomes of a file in which nothing is left: it goes away, but what a link leads to is somebody's.
-fn emptied(file: &Path, text: String) -> Option<Change> {
-    if file.is_symlink() {
-        return Change::editing(file, text, true);
+    let hooks = JsonHooks::read(file, &before)?;
+    let kept = kept(file);
+    hooks.remove(host.name, &kept);
+    // A key that stands there without wires of ours is somebody else's.
+    if let Some(only) = only
+        && hooks.text() != before
+    {
+        hooks.set_back(only, &kept)?;
     }
-    let path = file.to_owned();
-    Some(Change::Remove { path })
+    Ok((undone(file, &before, &hooks), hooks.text()))
 }
 
-fn codex_config(places: &Places) -> PathBuf {
-    places.codex().join("config.toml")
+/// Returns what writes a JSON settings file without what was ours.
+fn undone(file: &Path, before: &str, hooks: &JsonHooks) -> Vec<Change> {
+    let text = hooks.text();
+    let has_more = |map: &Map<String, Value>| map.keys().any(|key| key != "version");
+    let is_empty = !hooks.value().as_object().is_some_and(has_more)
+        && !text.contains("//")
+        && !text.contains("/*");
+    Change::undoing(file, before, text, is_empty)
+}
+
+/// Returns what the settings were before our first wires; null where that is not kept.
+fn kept(file: &Path) -> Value {
+    let text = kept_text(file);
+    JsonHooks::read(file, &text).map_or(Value::Null, |hooks| hooks.value())
+}
+
+/// Returns the text of the settings before our first wires; none is an empty one.
+pub(super) fn kept_text(file: &Path) -> String {
+    read(&backup_of(file)).unwrap_or_default()
+}
+
+/// Returns the file in which Codex keeps what it trusts: beside the hooks of the person, whatever the scope.
+fn config(places: &Places, host: &'static Host) -> Result<PathBuf, InstallError> {
+    let hooks = super::file_of(host, places, Scope::User)?;
+    Ok(hooks.with_file_name("config.toml"))
 }
 
 /// Returns what makes Codex trust our hooks in a file, and no longer those that have gone.
@@ -186,17 +204,20 @@ fn trusting(
     places: &Places,
     hooks_file: &Path,
     hooks: &str,
-    host: &Host,
-) -> Result<Option<Change>, InstallError> {
-    let config = codex_config(places);
+    host: &'static Host,
+) -> Result<Vec<Change>, InstallError> {
+    let config = config(places, host)?;
     let trusted = trusted(&config, hooks_file, hooks, host)?;
     let before = read(&config)?;
-    if trusted.trim().is_empty() && !before.trim().is_empty() {
-        return Ok(emptied(&config, trusted));
-    }
     // Hashes do not tell whose hooks they are of: any may be of ours, from another scope too.
+    if !toml_hooks::trusts_any(&toml_hooks::read(&trusted)?) {
+        let is_empty = trusted.trim().is_empty();
+        return Ok(Change::undoing(&config, &before, trusted, is_empty));
+    }
     let is_wired = toml_hooks::trusts_any(&toml_hooks::read(&before)?);
-    Ok(Change::editing(&config, trusted, is_wired))
+    Ok(Change::editing(&config, trusted, is_wired)
+        .into_iter()
+        .collect())
 }
 
 /// Returns Codex's configuration with the hashes of our hooks in it.
@@ -204,11 +225,11 @@ fn trusted(
     config: &Path,
     hooks_file: &Path,
     hooks: &str,
-    host: &Host,
+    host: &'static Host,
 ) -> Result<String, InstallError> {
     let before = read(config)?;
     let mut document = toml_hooks::read(&before)?;
-    let settings = json(hooks_file, hooks)?.value();
+    let settings = JsonHooks::read(hooks_file, hooks)?.value();
     // It names a file by where it really lies.
     let name = hooks_file
         .parent()

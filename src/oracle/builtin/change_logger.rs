@@ -7,26 +7,18 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde::Serialize;
-use sha2::Digest as _;
-use sha2::Sha256;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use crate::diagnostic::Code;
-use crate::event::ToolKind;
-use crate::event::Trigger;
+use crate::event::{ToolKind, Trigger};
 use crate::fact::FactSource;
-use crate::oracle::ConfigError;
-use crate::oracle::Definition;
-use crate::oracle::HookContext;
-use crate::oracle::Oracle;
-use crate::oracle::OracleConfig;
-use crate::oracle::OracleError;
-use crate::oracle::Programs;
 use crate::oracle::wording::counted;
-use crate::signal::Intensity;
-use crate::signal::Signal;
-use crate::signal::hex;
+use crate::oracle::{
+    ConfigError, Definition, HookContext, Oracle, OracleConfig, OracleError, Programs,
+};
+use crate::regular_file;
+use crate::signal::{Intensity, Signal, hex};
 use crate::workspace::ChangeScope;
 
 pub(super) static DEFINITION: Definition = Definition {
@@ -273,6 +265,9 @@ fn figures(content: &[u8]) -> Seen {
     }
 }
 
+/// How long the file of what was seen may be.
+const MOST_BYTES: u64 = 64 << 20;
+
 /// Path to what was last seen of it; nothing where it was not there.
 type Known = BTreeMap<String, Option<Seen>>;
 
@@ -283,7 +278,8 @@ fn load(context: &HookContext) -> Known {
         .workspace()
         .is_on_disk()
         .then(|| context.state_dir.join(STATE));
-    kept.and_then(|file| std::fs::read(file).ok())
+    let base = context.state_dir.parent();
+    kept.and_then(|file| regular_file::read(base, &file, MOST_BYTES).ok())
         .and_then(|text| serde_json::from_slice(&text).ok())
         .unwrap_or_default()
 }
@@ -301,13 +297,9 @@ fn save(context: &HookContext, mut known: Known) {
     while known.len() > MOST_FILES {
         known.pop_first();
     }
-    let written = std::fs::create_dir_all(state_dir)
-        .and_then(|()| Ok(serde_json::to_vec(&known)?))
-        .and_then(|text| {
-            let new = state_dir.join(format!("{STATE}.{}", uuid::Uuid::new_v4().simple()));
-            std::fs::write(&new, text)?;
-            std::fs::rename(new, state_dir.join(STATE))
-        });
+    let written = serde_json::to_vec(&known)
+        .map_err(std::io::Error::from)
+        .and_then(|text| regular_file::replace(state_dir.parent(), &state_dir.join(STATE), &text));
     if let Err(error) = written {
         tracing::warn!(%error, "what was seen of files cannot be kept");
     }

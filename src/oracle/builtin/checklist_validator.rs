@@ -10,22 +10,12 @@ use super::values::Texts;
 use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
-use crate::oracle::ConfigError;
-use crate::oracle::Definition;
-use crate::oracle::HookContext;
-use crate::oracle::Mode;
-use crate::oracle::Oracle;
-use crate::oracle::OracleConfig;
-use crate::oracle::OracleError;
-use crate::oracle::Programs;
-use crate::oracle::wording::counted;
-use crate::oracle::wording::listed;
-use crate::signal::Intensity;
-use crate::signal::Severity;
-use crate::signal::Signal;
-use crate::workspace::ChecklistItem;
-use crate::workspace::Issue;
-use crate::workspace::IssueError;
+use crate::oracle::wording::{counted, listed};
+use crate::oracle::{
+    ConfigError, Definition, HookContext, Mode, Oracle, OracleConfig, OracleError, Programs,
+};
+use crate::signal::{Intensity, Severity, Signal};
+use crate::workspace::{ChecklistItem, Issue, IssueError};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "ChecklistValidator",
@@ -79,7 +69,7 @@ pub(super) struct ChecklistValidator {
     allow_partial: bool,
     /// The share of items that must be done with `allow_partial: true`, from 0 to 1.
     min_completion_rate: f64,
-    /// The headings whose items count, with those of headings below them; by default all. Items of the front matter have no
+    /// The headings with the items that count, headings below them included; by default all. Items of the front matter have no
     /// heading, and always count.
     sections: Texts,
     /// The ids of the items that count; by default all. An id that the checklist does not have blocks.
@@ -298,7 +288,7 @@ fn unreadable(error: &IssueError) -> Signal {
         "issue-unreadable",
         format!("checklist cannot be checked: {error}"),
     )
-    .steps([format!("Mend line {} of {}", error.line, error.path)])
+    .steps([format!("Fix line {} of {}", error.line, error.path)])
     .files([&error.path])
     .fingerprint([&error.path, &error.message])
 }

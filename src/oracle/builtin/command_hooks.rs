@@ -1,27 +1,22 @@
 //! CommandHooks: the hook files of Claude Code, VS Code and Copilot, under every host.
 
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::diagnostic::Code;
-use crate::oracle::ConfigError;
-use crate::oracle::Definition;
-use crate::oracle::HookContext;
-use crate::oracle::Oracle;
-use crate::oracle::OracleConfig;
-use crate::oracle::OracleError;
-use crate::oracle::Programs;
 use crate::oracle::external::command;
-use crate::oracle::external::command::Dialect;
-use crate::oracle::external::command::HookFile;
-use crate::signal::Intensity;
-use crate::signal::Signal;
+use crate::oracle::external::command::{Dialect, HookFile};
+use crate::oracle::{
+    ConfigError, Definition, HookContext, Oracle, OracleConfig, OracleError, Programs,
+};
+use crate::signal::{Intensity, Signal};
+use crate::trust::hook_files_of;
 
 /// No hook file is larger.
 const MAX_FILE: u64 = 4 << 20;
@@ -44,13 +39,22 @@ pub(super) static DEFINITION: Definition = Definition {
     build: |config| CommandHooks::build(config).map(|hooks| Arc::new(hooks) as Arc<dyn Oracle>),
 };
 
-/// Runs the commands of a hook file that was written for Claude Code, VS Code or Copilot CLI, under every host.
+/// Runs the commands of hook files that were written for Claude Code, VS Code or Copilot CLI, under every host.
 ///
-/// What it does: it reads the file, takes the commands that stand under the event of this trigger and whose matcher
+/// What it does: it reads the file, takes the commands that stand under the event of this trigger and have a matcher that
 /// meets the tool, and runs each as its own host would: with that host's JSON on stdin (tool names and inputs
 /// translated), in `cwd`, with `env`, for this operating system, for at most `timeout` seconds. Their answers are
 /// translated back: exit code 2, `permissionDecision: deny`, `decision: block` and `continue: false` block; `ask` asks;
-/// `updatedInput` changes the input; `additionalContext` and `systemMessage` are passed on. The strictest answer counts.
+/// `updatedInput` changes the input; `additionalContext` is for the agent and `systemMessage` for its person; `continue:
+/// false` ends the run where the host can. The strictest answer counts. Text that is not JSON decides nothing.
+///
+/// Rules of Claude Code (`if: Bash(git *)`) limit a hook as they do there, and one with `async: true` decides nothing.
+///
+/// A command that asks for a longer `timeout` than the settings give gets it, where its binding has none of its own; `ahp
+/// install` then has the host wait so long. Bind a file under all triggers that it has commands for at once.
+///
+/// `file` may be a folder, which means its `.json` files, or have a pattern in its last name. `ahp check` warns of events
+/// in such files that no host knows, and `ahp doctor` tells of files that no binding takes.
 ///
 /// The format is told by the file: lower-case events or a `version` are Copilot's (matchers are regular expressions over
 /// the whole name), groups with `hooks` inside are Claude Code's (plain words are names, all else is a regular
@@ -60,31 +64,36 @@ pub(super) static DEFINITION: Definition = Definition {
 ///
 /// ```yaml
 /// hooks:
-///   pre-tool-use:
+///   pre-tool-use, post-tool-use:
 ///     - oracle: CommandHooks
 ///       config: {file: .github/hooks/security.json}
 /// ```
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct CommandHooks {
-    /// The hook file, relative to the project, or `~/…`. Required.
+    /// The hook file, relative to the project, or `~/…`; a folder, or a pattern such as `.github/hooks/*.json`. Required.
     file: String,
-    /// Whose format the file has, where it does not tell by itself: `claude`, `copilot` or `vscode`.
+    /// The host that the file is written for, where it does not tell by itself: `claude`, `copilot` or `vscode`.
     format: Option<Dialect>,
+    /// The longest time that a command asks for.
+    #[serde(skip)]
+    longest: Option<Duration>,
 }
 
 impl CommandHooks {
     fn build(config: &OracleConfig<'_>) -> Result<Self, ConfigError> {
-        let hooks: Self = config.decode()?;
+        let mut hooks: Self = config.decode()?;
         if hooks.file.trim().is_empty() {
             return Err(config.error_at("file", Code::MissingKey, "the key `file` is missing"));
         }
         // What lies at home is read when it is needed: it may be there for some users alone.
         if !hooks.file.starts_with("~/") {
-            let path = config.root.join(&hooks.file);
-            hooks
-                .read(&path)
-                .map_err(|message| config.error_at("file", Code::Unreadable, message))?;
+            for path in hook_files_of(&config.root.join(&hooks.file)) {
+                let (_, file) = hooks
+                    .read(&path)
+                    .map_err(|message| config.error_at("file", Code::Unreadable, message))?;
+                hooks.longest = hooks.longest.max(file.longest());
+            }
         }
         Ok(hooks)
     }
@@ -97,6 +106,11 @@ impl CommandHooks {
     }
 
     fn read(&self, path: &Path) -> Result<(Vec<u8>, HookFile), String> {
+        let shown = if path.ends_with(&self.file) {
+            self.file.clone()
+        } else {
+            path.display().to_string()
+        };
         let bytes = fs::metadata(path)
             .and_then(|meta| {
                 if meta.len() > MAX_FILE {
@@ -104,9 +118,9 @@ impl CommandHooks {
                 }
                 fs::read(path)
             })
-            .map_err(|error| format!("the hook file `{}` cannot be read: {error}", self.file))?;
+            .map_err(|error| format!("the hook file `{shown}` cannot be read: {error}"))?;
         let file = HookFile::parse(&bytes, self.format)
-            .map_err(|error| format!("the hook file `{}`: {error}", self.file))?;
+            .map_err(|error| format!("the hook file `{shown}`: {error}"))?;
         Ok((bytes, file))
     }
 }
@@ -120,12 +134,20 @@ impl Oracle for CommandHooks {
         if self.file.starts_with("~/") && !path.exists() {
             return Ok(Vec::new());
         }
-        let (bytes, file) = self.read(&path).map_err(OracleError::Failed)?;
-        command::run(&file, &self.file, context, || {
-            context
-                .trust
-                .permits_content(&path, &bytes)
-                .map_err(|error| OracleError::Untrusted(error.to_string()))
-        })
+        let one = |path: PathBuf| {
+            let (bytes, file) = self.read(&path).map_err(OracleError::Failed)?;
+            let shown = path.strip_prefix(context.root()).unwrap_or(&path);
+            command::run(&file, &shown.to_string_lossy(), context, || {
+                context
+                    .trust
+                    .permits_content(&path, &bytes)
+                    .map_err(|error| OracleError::Untrusted(error.to_string()))
+            })
+        };
+        command::settle(hook_files_of(&path).into_iter().map(one).collect())
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        self.longest
     }
 }

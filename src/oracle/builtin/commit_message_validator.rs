@@ -10,19 +10,12 @@ use super::values::Texts;
 use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
-use crate::oracle::ConfigError;
-use crate::oracle::Definition;
-use crate::oracle::HookContext;
-use crate::oracle::Oracle;
-use crate::oracle::OracleConfig;
-use crate::oracle::OracleError;
-use crate::oracle::Programs;
+use crate::oracle::{
+    ConfigError, Definition, HookContext, Oracle, OracleConfig, OracleError, Programs,
+};
 use crate::pattern::Pattern;
-use crate::signal::Intensity;
-use crate::signal::Signal;
-use crate::workspace::Commit;
-use crate::workspace::CommitsOf;
-use crate::workspace::names_id;
+use crate::signal::{Intensity, Signal};
+use crate::workspace::{Commit, CommitsOf, names_id};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "CommitMessageValidator",
@@ -49,9 +42,9 @@ const MOST_COMMITS: usize = 1000;
 /// How many commits have a prompt of their own; the rest are counted.
 const MOST_SIGNALS: usize = 20;
 
-/// Warns of commits whose message is not as the project wants it.
+/// Warns of commits with a message that is not as the project wants it.
 ///
-/// What it does: at a shell tool whose command line makes a commit it reads the message of that commit, before it is made. At any
+/// What it does: at a shell tool with a command line that makes a commit it reads the message of that commit, before it is made. At any
 /// other trigger it reads the commits of the branch since it left the default branch, merges apart. It gives one prompt
 /// for each commit that breaks a rule, with all that is wrong in it and how to reword it.
 ///
@@ -110,7 +103,12 @@ enum Field {
 impl Oracle for Validator {
     async fn evaluate(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
         if let Some(analysis) = context.facts.shell() {
-            let messages = analysis.git_commit_messages();
+            let mut messages = analysis.git_commit_messages();
+            messages.extend(analysis.git_commit_files().iter().filter_map(|file| {
+                let inside = file.strip_prefix(context.root()).ok()?.to_str()?;
+                let text = context.workspace().read(inside).ok()?;
+                Some(without_comments(&String::from_utf8_lossy(&text)))
+            }));
             if messages.is_empty() {
                 return Ok(Vec::new());
             }
@@ -273,6 +271,12 @@ impl Field {
             (Self::Trailer(name), _) => format!("it has no trailer `{name}: …` at its end"),
         }
     }
+}
+
+/// Takes out the lines that git takes out of a message.
+fn without_comments(text: &str) -> String {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
 /// The parts of a commit message.

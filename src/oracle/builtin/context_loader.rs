@@ -10,19 +10,12 @@ use serde::Deserialize;
 use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
-use crate::oracle::ConfigError;
-use crate::oracle::Definition;
-use crate::oracle::HookContext;
-use crate::oracle::Oracle;
-use crate::oracle::OracleConfig;
-use crate::oracle::OracleError;
-use crate::oracle::Programs;
 use crate::oracle::wording::counted;
-use crate::signal::Intensity;
-use crate::signal::Signal;
-use crate::workspace::ChecklistItem;
-use crate::workspace::CommitsOf;
-use crate::workspace::Issue;
+use crate::oracle::{
+    ConfigError, Definition, HookContext, Oracle, OracleConfig, OracleError, Programs,
+};
+use crate::signal::{Intensity, Signal};
+use crate::workspace::{ChecklistItem, CommitsOf, Issue};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "ContextLoader",
@@ -63,7 +56,7 @@ const OBJECTIVES: [&str; 8] = [
 ///
 /// What it does: it gives, as an aid, the issue's title and state, its objective, what is still open in its checklist, its files
 /// with their size, the recent commits that touched them, and the issues that it belongs to, depends on or is related
-/// to, with their state. At a trigger that names no issue it takes the one whose id the branch begins with, as
+/// to, with their state. At a trigger that names no issue it takes the one with the id that the branch begins with, as
 /// `monoco issue start` names branches: `FEAT-0123-login`. Where there is none, it says nothing.
 ///
 /// ```yaml

@@ -4,16 +4,11 @@ use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
-use ignore::gitignore::Gitignore;
-use ignore::gitignore::GitignoreBuilder;
-use schemars::JsonSchema;
-use schemars::Schema;
-use schemars::SchemaGenerator;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use schemars::json_schema;
-use serde::Deserialize;
-use serde::Deserializer;
-use serde::Serialize;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// One text, or a list of texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -1,15 +1,12 @@
 //! What a HOOK.md hook answered, as signals.
 
-use serde_json::Map;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::event::Trigger;
 use crate::hook_md::Hook;
 use crate::oracle::OracleError;
-use crate::process::Exit;
-use crate::process::Finished;
-use crate::signal::Modification;
-use crate::signal::Signal;
+use crate::process::{Exit, Finished};
+use crate::signal::{Manner, Modification, Signal};
 
 /// How much of a hook's words is passed on; hosts cut longer texts.
 const MAX_TEXT: usize = 8_000;
@@ -58,11 +55,21 @@ pub(super) fn read(
                 stdout,
             ]),
         ]),
-        _ => Err(OracleError::failed(format!(
-            "the hook `{name}` wrote neither nothing nor a JSON object on stdout: {}",
+        _ if !is_text(stdout) => Err(OracleError::failed(format!(
+            "the hook `{name}` wrote an answer that cannot be read: {}",
             one_line(stdout)
         ))),
+        _ => Ok(vec![
+            Signal::aid("hook-log", shortened(stdout))
+                .fingerprint(["hook-log", name])
+                .manner(Manner::ForLog),
+        ]),
     }
+}
+
+/// Whether output that is no answer is words: a JSON object that broke off may have been a no, and so may what is no text.
+pub(crate) fn is_text(stdout: &str) -> bool {
+    !stdout.starts_with('{') && !stdout.contains(['\0', '\u{fffd}'])
 }
 
 /// Whether text on stdout is context for the agent.
@@ -114,7 +121,7 @@ fn answered(
         },
         Some(other) => {
             return Err(OracleError::failed(format!(
-                "the hook `{name}` answered `{other}` for `decision`, which is no text"
+                "the hook `{name}` answered `{other}` for `decision`, which is not text"
             )));
         }
     }
@@ -133,11 +140,10 @@ fn answered(
             );
         }
     }
-    for (key, kind) in [("additional_context", "hook-context"), ("log", "hook-log")] {
-        if let Some(text) = text(key) {
-            signals.push(Signal::aid(kind, shortened(text)).fingerprint([kind, name, text]));
-        }
-    }
+    let aid = |kind, text: &str| Signal::aid(kind, shortened(text)).fingerprint([kind, name, text]);
+    signals.extend(text("additional_context").map(|text| aid("hook-context", text)));
+    let log = text("log").map(|text| aid("hook-log", text));
+    signals.extend(log.map(|log| log.manner(Manner::ForLog)));
     Ok(signals)
 }
 

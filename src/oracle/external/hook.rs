@@ -5,24 +5,12 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 
-use super::answer;
-use super::input;
-use crate::diagnostic::Code;
-use crate::diagnostic::Diagnostic;
+use super::{answer, input};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::event::Trigger;
-use crate::hook_md::FrontMatter;
-use crate::hook_md::Hook;
-use crate::hook_md::entry_point;
-use crate::oracle::ConfigError;
-use crate::oracle::Factory;
-use crate::oracle::HookContext;
-use crate::oracle::Kind;
-use crate::oracle::Oracle;
-use crate::oracle::OracleConfig;
-use crate::oracle::OracleError;
-use crate::process::DEPTH;
-use crate::process::Program;
-use crate::process::depth;
+use crate::hook_md::{FrontMatter, Hook, entry_point};
+use crate::oracle::{ConfigError, Factory, HookContext, Kind, Oracle, OracleConfig, OracleError};
+use crate::process::{DEPTH, Program, depth};
 use crate::signal::Signal;
 
 /// A HOOK.md hook, run as an oracle.
@@ -60,8 +48,10 @@ impl HookOracle {
             .into_iter()
             .find(|dir| dir.is_dir())
             .unwrap_or(&dir);
-        let finished = Program::new(entry.argv())
+        let finished = (context.held(Program::new(entry.argv())))
             .dir(work_dir)
+            // A hook of the project may have the name of the one that was meant.
+            .outside(context.outside && !hook.origin.is_of_project())
             .env("AHP_PROJECT_DIR", context.root())
             .env(DEPTH, (depth() + 1).to_string())
             .env("AHP_TRIGGER", event.trigger.name())
@@ -70,8 +60,10 @@ impl HookOracle {
             .deadline(context.deadline)
             .run()
             .map_err(|error| OracleError::failed(format!("the hook `{}`: {error}", hook.name())))?;
-        let input = event.tool.as_ref().map(|tool| &tool.input);
-        answer::read(hook, event.trigger, input, &finished)
+        let tool = event.tool.as_ref();
+        // A change is told by the fields that the hook was given.
+        let input = tool.map(|tool| input::canonical_input(facts, tool));
+        answer::read(hook, event.trigger, input.as_ref(), &finished)
     }
 }
 

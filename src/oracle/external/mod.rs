@@ -1,11 +1,10 @@
 //! External oracles: programs that judge, each by its own standard's input, exit codes and output.
 
 mod answer;
-pub(crate) mod command;
+pub mod command;
 mod hook;
 mod input;
 
-pub use self::hook::HookFactory;
-pub use self::hook::HookOracle;
+pub use self::hook::{HookFactory, HookOracle};
 
-pub(crate) use self::answer::shortened;
+pub(crate) use self::answer::{is_text, shortened};

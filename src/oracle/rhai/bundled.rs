@@ -34,6 +34,7 @@ bundled! {
     "no-skipped-tests",
     "protected-paths",
     "quiet-hours",
+    "say",
     "test-for-source",
     "todo-needs-issue",
 }

@@ -3,12 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::fact::Facts;
-use crate::shell::Invocation;
-use crate::shell::Word;
-use crate::shell::lexical;
-use crate::workspace::Change;
-use crate::workspace::ChangedFile;
-use crate::workspace::GitError;
+use crate::shell::{Invocation, Word, lexical};
+use crate::workspace::{Change, ChangedFile, GitError};
 
 /// Returns the files that the commits of the event's command line would take.
 ///

@@ -1,28 +1,22 @@
 //! The context that a script sees: the facts of the event, each made a script's value when it is first asked for.
 
 use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use rhai::Dynamic;
-use rhai::Engine;
-use rhai::ImmutableString;
-use rhai::Map;
+use rhai::{Dynamic, Engine, ImmutableString, Map};
 
 use super::extra::EXTRAS;
-use super::limits::Fallible;
-use super::limits::failure;
+use super::limits::{Fallible, failure};
 use super::list::List;
 use super::value;
 use crate::diagnostic::nearest;
 use crate::event::ToolKind;
-use crate::fact::Fact;
-use crate::fact::FactSource;
-use crate::fact::FactType;
-use crate::fact::FactValue;
-use crate::fact::Facts;
+use crate::fact::{Fact, FactSource, FactType, FactValue, Facts};
+use crate::session::Count;
 use crate::workspace::GitError;
+
+/// Before the name of a mark.
+pub(super) const MARKS: &str = "marks.";
 
 /// What one run of a script sees.
 #[derive(Debug)]
@@ -66,6 +60,12 @@ impl Root {
 
 impl View {
     fn get(&self, name: &str) -> Fallible<Dynamic> {
+        if let Some(mark) = name.strip_prefix(MARKS) {
+            let counted = self.facts.mark(mark);
+            let number = counted.number().and_then(|n| i64::try_from(n).ok());
+            let untold = || failure(format!("`{name}` cannot be told: it is {counted}"));
+            return number.map(Dynamic::from_int).ok_or_else(untold);
+        }
         if let Some(fact) = Fact::find(name) {
             return self.fact(fact);
         }
@@ -85,12 +85,24 @@ impl View {
                 None | Some(GitError::NoRepository(_)) => {}
                 Some(error) => return Err(failure(error.to_string())),
             },
-            FactSource::Event | FactSource::Shell | FactSource::Tests | FactSource::Log => {}
+            FactSource::Event
+            | FactSource::Shell
+            | FactSource::Tests
+            | FactSource::Log
+            | FactSource::Session => {}
+        }
+        if fact == Fact::ToolArgumentsFrom && self.facts.get(fact) == FactValue::Unknown {
+            return Err(failure(format!("`{fact}` cannot be told")));
         }
         if fact.value_type() == FactType::List {
             return Ok(Dynamic::from(self.list(fact)));
         }
-        Ok(match self.facts.get(fact) {
+        let value = self.facts.get(fact);
+        let is_of_event = matches!(fact.source(), FactSource::Event | FactSource::Session);
+        if is_of_event && value == FactValue::Unknown {
+            return Err(failure(format!("`{fact}` cannot be told")));
+        }
+        Ok(match value {
             FactValue::Absent | FactValue::Unknown => Dynamic::UNIT,
             // Several addresses, in lines, so that a script that looks for one in the text finds it.
             FactValue::List(texts) => texts.join("\n").into(),
@@ -172,6 +184,11 @@ pub(super) fn register(engine: &mut Engine) {
     engine
         .register_type_with_name::<Root>("Context")
         .register_indexer_get(|root: &mut Root, name: ImmutableString| root.get(&name))
+        .register_fn("mark", |root: &mut Root, name: &str| {
+            let Count { least, most } = root.0.facts.mark(name).count;
+            let number = |n: u64| Dynamic::from_int(i64::try_from(n).unwrap_or(i64::MAX));
+            value::map([("least", number(least)), ("most", number(most))])
+        })
         .register_type_with_name::<Section>("Section")
         .register_indexer_get(|section: &mut Section, name: ImmutableString| {
             section.view.get(&format!("{}.{name}", section.name))

@@ -3,19 +3,11 @@
 //! Where it is recorded, a script is compiled from a text in which each block, and each piece behind a branch, begins
 //! with a note of its place. A note is put into a line, so that no line gets another number.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-use rhai::AST;
-use rhai::ASTNode;
-use rhai::Expr;
-use rhai::Position;
-use rhai::Stmt;
-use rhai::StmtBlock;
+use rhai::{AST, ASTNode, Expr, Position, Stmt, StmtBlock};
 
 use super::error::offset;
 

@@ -2,16 +2,11 @@
 
 use std::fmt;
 
-use rhai::EvalAltResult;
-use rhai::ParseError;
-use rhai::Position;
+use rhai::{EvalAltResult, ParseError, Position};
 
 use super::guard::Stop;
 use super::wording;
-use crate::diagnostic::Code;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::SourceMap;
-use crate::diagnostic::Span;
+use crate::diagnostic::{Code, Diagnostic, SourceMap, Span};
 use crate::oracle::OracleError;
 
 /// What is wrong with a script.

@@ -1,28 +1,18 @@
 //! Expression: an `expr:` condition, a rhai expression over the facts (spec §3.6).
 
-use std::panic::AssertUnwindSafe;
-use std::panic::catch_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use rhai::AST;
-use rhai::Map;
-use rhai::Position;
-use rhai::Scope;
+use rhai::{AST, Map, Position, Scope};
 
 use super::context::Root;
-use super::error::ScriptError;
-use super::error::offset;
-use super::guard;
+use super::error::{ScriptError, offset};
 use super::guard::Sees;
 use super::sandbox::engine;
 use super::survey::Survey;
-use super::value;
-use crate::diagnostic::Code;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::Span;
-use crate::fact::Fact;
-use crate::fact::FactSource;
-use crate::fact::Facts;
+use super::{guard, value};
+use crate::diagnostic::{Code, Diagnostic, Span};
+use crate::fact::{Fact, FactSource, Facts};
 
 /// A compiled `expr:`.
 #[derive(Clone, Debug)]

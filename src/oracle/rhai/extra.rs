@@ -1,22 +1,13 @@
 //! Extra: what a script can ask its context for beside the facts.
 
-use rhai::Array;
-use rhai::Dynamic;
-use rhai::Map;
+use rhai::{Array, Dynamic, Map};
 
-use super::committed;
-use super::limits::Fallible;
-use super::limits::failure;
+use super::limits::{Fallible, failure};
 use super::list::List;
-use super::value;
-use crate::fact::FactSource;
-use crate::fact::Facts;
+use super::{committed, value};
+use crate::fact::{FactSource, Facts};
 use crate::shell::Analysis;
-use crate::workspace::Change;
-use crate::workspace::ChecklistItem;
-use crate::workspace::GitError;
-use crate::workspace::Issue;
-use crate::workspace::ItemState;
+use crate::workspace::{Change, ChecklistItem, GitError, Issue, ItemState};
 
 /// Something that scripts can ask for and conditions cannot, because it is neither a text, a number nor a list of texts.
 #[derive(Clone, Copy, Debug)]

@@ -1,10 +1,8 @@
 //! Guard: what one run of a script may use up, watched while it runs.
 
-use std::cell::Cell;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rhai::Dynamic;
 

@@ -1,18 +1,15 @@
 //! Library: a script's name to the script, in the project, in the user's folder, among those that come along.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read as _;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::MutexGuard;
-use std::sync::PoisonError;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::bundled::BUNDLED;
 use super::error::ScriptError;
-use super::script::MAX_SOURCE;
-use super::script::Script;
+use super::script::{MAX_SOURCE, Script};
+use crate::config::{Approved, Locations};
 use crate::diagnostic::SourceMap;
 use crate::oracle::folded_name;
 use crate::stamp::Stamp;
@@ -22,8 +19,35 @@ use crate::stamp::Stamp;
 pub struct Library {
     root: PathBuf,
     directories: Vec<PathBuf>,
+    /// What was approved of the project's scripts, read where one of them is.
+    approved: Option<Arc<HeldTo>>,
     /// The files that were read, as they were then; those that a copy of it reads are its own too.
     read: Arc<Mutex<Seen>>,
+}
+
+/// What the scripts of a project are held to.
+#[derive(Debug)]
+struct HeldTo {
+    locations: Locations,
+    approved: OnceLock<Option<Approved>>,
+    /// The scripts that have changed since.
+    held: Mutex<BTreeSet<String>>,
+}
+
+impl HeldTo {
+    /// Returns the text that was approved of a script, where it is another than the one that lies there.
+    fn instead(&self, path: &Path, shown: &str, now: &str) -> Option<String> {
+        let approved = self
+            .approved
+            .get_or_init(|| Approved::read(&self.locations));
+        let text = approved.as_ref()?.held_script(path, now)?;
+        self.held().insert(shown.to_owned());
+        Some(text.to_owned())
+    }
+
+    fn held(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Files, each with the state in which it was read.
@@ -45,8 +69,33 @@ impl Library {
         Self {
             root: root.to_owned(),
             directories: directories.into_iter().map(|dir| root.join(dir)).collect(),
+            approved: None,
             read: Arc::default(),
         }
+    }
+
+    /// Holds the scripts of a project to what was approved of them: one that was changed since speaks as it did then.
+    #[must_use]
+    pub fn held_to_approved(mut self, locations: &Locations) -> Self {
+        self.approved = Some(Arc::new(HeldTo {
+            locations: locations.clone(),
+            approved: OnceLock::new(),
+            held: Mutex::default(),
+        }));
+        self
+    }
+
+    /// Returns the scripts that were asked for, and speak as they were approved and not as they lie there.
+    pub fn held(&self) -> Vec<String> {
+        let approved = self.approved.as_ref();
+        approved.map_or_else(Vec::new, |approved| {
+            approved.held().iter().cloned().collect()
+        })
+    }
+
+    /// Returns the directories in which scripts are looked for, in their order.
+    pub fn directories(&self) -> impl Iterator<Item = &Path> {
+        self.directories.iter().map(PathBuf::as_path)
     }
 
     /// Finds a script by its name or path; none where there is no such script.
@@ -86,6 +135,10 @@ impl Library {
             self.seen().push((path.clone(), Stamp::at(path)));
             let source = read(path)
                 .map_err(|e| ScriptError::of_file(&shown, format!("cannot be read: {e}")))?;
+            let approved = self.approved.as_ref();
+            let source = approved
+                .and_then(|approved| approved.instead(path, &shown, &source))
+                .unwrap_or(source);
             Script::compile(&found.name, &shown, &source)?
         } else {
             let bundled = BUNDLED.iter().find(|bundled| bundled.name == found.name);

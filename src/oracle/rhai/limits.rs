@@ -1,8 +1,6 @@
 //! Limits: how much a run of a script may take, and the errors of functions that a script calls.
 
-use rhai::Dynamic;
-use rhai::EvalAltResult;
-use rhai::Position;
+use rhai::{Dynamic, EvalAltResult, Position};
 
 /// How many operations a run may take.
 pub const MAX_OPERATIONS: u64 = 500_000;

@@ -2,18 +2,9 @@
 
 use std::sync::Arc;
 
-use rhai::Array;
-use rhai::Dynamic;
-use rhai::Engine;
-use rhai::EvalAltResult;
-use rhai::FnPtr;
-use rhai::ImmutableString;
-use rhai::NativeCallContext;
+use rhai::{Array, Dynamic, Engine, EvalAltResult, FnPtr, ImmutableString, NativeCallContext};
 
-use super::limits::Fallible;
-use super::limits::MAX_TEXT;
-use super::limits::failure;
-use super::limits::too_large;
+use super::limits::{Fallible, MAX_TEXT, failure, too_large};
 
 /// A list of texts; unlike the interpreter's own arrays it may be long, and costs nothing to hand on.
 #[derive(Clone, Debug, Default)]

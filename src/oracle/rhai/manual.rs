@@ -5,8 +5,7 @@ use super::bundled::BUNDLED;
 use super::extra::EXTRAS;
 use super::limits;
 use super::script::MAX_SOURCE;
-use crate::fact::Fact;
-use crate::fact::FactType;
+use crate::fact::{Fact, FactType};
 
 /// Returns what a script can ask and call, as Markdown.
 pub fn reference() -> String {
@@ -22,7 +21,7 @@ pub fn reference() -> String {
         line(format!("| `{name}` | {kind} | {summary} |"));
     }
     line("\n### What a script can call\n".to_owned());
-    line("A function can be called as a method of its first argument: `matches(text, regex)` is `text.matches(regex)`. The examples are true in a project whose change touches `README.md`, `src/api/users.rs` and `src/main.rs`.".to_owned());
+    line("A function can be called as a method of its first argument: `matches(text, regex)` is `text.matches(regex)`. The examples are true in a project with a change that touches `README.md`, `src/api/users.rs` and `src/main.rs`.".to_owned());
     for group in GROUPS {
         line(format!("\n#### {}\n", group.title));
         if !group.doc.is_empty() {
@@ -93,6 +92,7 @@ fn facts() -> Vec<(&'static str, &'static str, &'static str)> {
                 FactType::Boolean => "true or false",
                 FactType::List => "list of texts",
                 FactType::Time => "time, as text",
+                FactType::Duration => "number of seconds",
             };
             (fact.name(), kind, fact.summary())
         })

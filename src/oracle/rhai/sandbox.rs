@@ -4,26 +4,13 @@ use std::sync::OnceLock;
 
 use rhai::Engine;
 use rhai::module_resolvers::DummyModuleResolver;
-use rhai::packages::BasicArrayPackage;
-use rhai::packages::BasicIteratorPackage;
-use rhai::packages::BasicMapPackage;
-use rhai::packages::BasicMathPackage;
-use rhai::packages::BasicStringPackage;
-use rhai::packages::LanguageCorePackage;
-use rhai::packages::MoreStringPackage;
-use rhai::packages::Package as _;
+use rhai::packages::{
+    BasicArrayPackage, BasicIteratorPackage, BasicMapPackage, BasicMathPackage, BasicStringPackage,
+    LanguageCorePackage, MoreStringPackage, Package as _,
+};
 
-use super::api;
-use super::context;
-use super::coverage;
-use super::guard;
-use super::limits::Fallible;
-use super::limits::MAX_CALLS;
-use super::limits::MAX_ITEMS;
-use super::limits::MAX_OPERATIONS;
-use super::limits::MAX_TEXT;
-use super::limits::failure;
-use super::limits::too_large;
+use super::limits::{Fallible, MAX_CALLS, MAX_ITEMS, MAX_OPERATIONS, MAX_TEXT, failure, too_large};
+use super::{api, context, coverage, guard};
 
 /// Returns the interpreter.
 pub(super) fn engine() -> &'static Engine {

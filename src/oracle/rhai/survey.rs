@@ -1,17 +1,12 @@
 //! Survey: what can be known of a script without running it.
 
-use std::collections::BTreeSet;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use rhai::AST;
-use rhai::ASTNode;
-use rhai::Expr;
-use rhai::Position;
-use rhai::Stmt;
+use rhai::{AST, ASTNode, Expr, Position, Stmt};
 
 use super::context;
 use crate::diagnostic::nearest;
-use crate::fact::FactSource;
+use crate::fact::{Fact, FactSource};
 use crate::signal::Intensity;
 
 /// The configuration, as a part of the context.
@@ -143,7 +138,10 @@ impl Survey {
             },
             [(first, at), ..] => (first.clone(), at),
         };
-        if let Some(known) = context::names().find(|known| *known == full) {
+        if full.starts_with(context::MARKS) {
+            self.facts.insert(Fact::Mark.name());
+            self.needs.insert(FactSource::Session);
+        } else if let Some(known) = context::names().find(|known| *known == full) {
             self.facts.insert(known);
             self.needs.extend(context::source(known));
         } else {

@@ -1,11 +1,7 @@
 //! Values of the interpreter: made of JSON and made JSON of, and the small ones that are made by hand.
 
-use rhai::Array;
-use rhai::Dynamic;
-use rhai::ImmutableString;
-use rhai::Map;
-use serde_json::Number;
-use serde_json::Value;
+use rhai::{Array, Dynamic, ImmutableString, Map};
+use serde_json::{Number, Value};
 
 use super::list::List;
 

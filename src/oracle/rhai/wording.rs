@@ -1,13 +1,9 @@
 //! Wording: the interpreter's errors in the words of the manual.
 
-use rhai::EvalAltResult;
-use rhai::LexError;
-use rhai::ParseError;
-use rhai::ParseErrorType;
+use rhai::{EvalAltResult, LexError, ParseError, ParseErrorType};
 
-use super::api;
 use super::guard::Stop;
-use super::limits;
+use super::{api, limits};
 use crate::diagnostic::nearest;
 
 /// Says why a script cannot be read.
@@ -80,6 +76,11 @@ fn no_function(source: &str, signature: &str) -> String {
     if !known.is_empty() {
         return format!("`{called}` does not fit `{}`", known.join("` or `"));
     }
+    no_such_function(source, name, &called)
+}
+
+/// Says that nothing has this name; `called` is how the call is shown.
+pub(super) fn no_such_function(source: &str, name: &str, called: &str) -> String {
     let own = words_behind(source, &["fn"]).into_iter();
     let offered = own.chain(api::names().map(|name| -> &str { name }));
     match nearest(name, offered.filter(|known| *known != name)) {
@@ -88,7 +89,8 @@ fn no_function(source: &str, signature: &str) -> String {
     }
 }
 
-fn no_variable(source: &str, name: &str) -> String {
+/// Says that nothing can be read by this name here.
+pub(super) fn no_variable(source: &str, name: &str) -> String {
     if words_behind(source, &["const"]).contains(&name) {
         return format!(
             "functions do not see constants: hand `{name}` on as a parameter, or take it from `ctx.config`"
@@ -102,7 +104,7 @@ fn no_variable(source: &str, name: &str) -> String {
 }
 
 /// Returns the words of a script that stand behind one of these.
-fn words_behind<'a>(source: &'a str, before: &[&str]) -> Vec<&'a str> {
+pub(super) fn words_behind<'a>(source: &'a str, before: &[&str]) -> Vec<&'a str> {
     let words = source.split(|c: char| !c.is_alphanumeric() && c != '_');
     let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
     words

@@ -4,9 +4,7 @@
 //! the deepest that a script can build, that is no danger; only the pages that are touched cost memory.
 
 use std::io;
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::sync::mpsc;
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Instant;
 

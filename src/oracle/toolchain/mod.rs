@@ -4,14 +4,10 @@ pub(super) mod linter;
 pub(super) mod test_run;
 
 use std::path::Path;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::HookContext;
-use super::OracleError;
-use crate::process::Exit;
-use crate::process::Finished;
-use crate::process::Program;
+use super::{HookContext, OracleError};
+use crate::process::{Exit, Finished, Program};
 
 /// Runs a program in the project's root, within the oracle's time; `name` is how it is called in errors.
 ///
@@ -22,7 +18,8 @@ pub(super) fn run(
     program: Program,
     name: &str,
 ) -> Result<Finished, OracleError> {
-    let finished = program
+    let finished = context
+        .held(program)
         .deadline(in_time(context))
         .run()
         .map_err(|e| OracleError::failed(e.to_string()))?;

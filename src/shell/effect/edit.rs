@@ -1,9 +1,7 @@
 //! Programs that change files in place: by a script of their own, or by a patch.
 
-use super::Collector;
-use super::Effect;
-use crate::shell::Word;
-use crate::shell::sed;
+use super::{Collector, Effect};
+use crate::shell::{Word, sed};
 
 /// How the lines of a patch begin that name a file.
 const HEADS: &[&str] = &[

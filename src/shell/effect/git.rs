@@ -1,7 +1,6 @@
 //! What git does to files.
 
-use super::Collector;
-use super::Effect;
+use super::{Collector, Effect};
 use crate::shell::Word;
 
 impl Collector<'_> {
@@ -61,8 +60,20 @@ impl Collector<'_> {
                         || (w.text.starts_with('-')
                             && !w.text.starts_with("--")
                             && w.text.contains('f'))
-                }) && !has("-n")
+                }) && !invocation.has_short('n')
                     && !has("--dry-run");
+                // What it leaves out is no place that it goes to.
+                let left_out = |place: &Word| {
+                    let mut pairs = rest.windows(2);
+                    pairs.any(|pair| {
+                        matches!(pair, [option, value]
+                            if matches!(option.text.as_str(), "-e" | "--exclude") && std::ptr::eq(*value, place))
+                    })
+                };
+                let operands: Vec<&&Word> = operands
+                    .into_iter()
+                    .filter(|word| !left_out(word))
+                    .collect();
                 if real && operands.is_empty() {
                     self.add_text(&at("."), Effect::Delete, true);
                 }

@@ -5,13 +5,9 @@ mod git;
 mod transfer;
 mod tree;
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::Invocation;
-use super::Surroundings;
-use super::Word;
-use super::path;
+use super::{Invocation, Surroundings, Word, path};
 use crate::program;
 use crate::program::Fact;
 
@@ -120,9 +116,16 @@ impl Collector<'_> {
             }
             let recursive = invocation.has_short('r')
                 || invocation.has_short('R')
-                || invocation.has_long("--recursive");
+                || invocation.has_long("--recursive")
+                || invocation.sweeps();
             for word in operands {
                 self.add(word, effect, recursive);
+            }
+            return;
+        }
+        if invocation.sweeps() {
+            for word in operands {
+                self.add(word, Effect::Delete, true);
             }
             return;
         }
@@ -153,6 +156,13 @@ impl Collector<'_> {
                             .strip_prefix('-')
                             .is_some_and(|l| l.chars().all(|c| "rwxXst".contains(c)))
                 };
+                // To let the owner do more, or to own what one owns, takes nothing away.
+                if operands
+                    .first()
+                    .is_some_and(|w| gives_to_oneself(program, w))
+                {
+                    return;
+                }
                 let mode_is_option = invocation.arguments.iter().any(is_mode);
                 for word in operands.iter().skip(usize::from(!mode_is_option)) {
                     self.add(word, Effect::Rights, recursive);
@@ -175,9 +185,14 @@ impl Collector<'_> {
             }
             "apply_patch" | "applypatch" => self.patched_files(),
             "git" => self.git(),
-            "find" | "gfind" => self.find(),
+            "bfs" | "find" | "gfind" => self.find(),
             "fd" | "fdfind" => {}
             "tar" | "gtar" | "bsdtar" => self.tar(),
+            "zip" | "7z" | "7za" if takes_away(invocation) => {
+                for word in operands.iter().skip(1) {
+                    self.add(word, Effect::Delete, true);
+                }
+            }
             "unzip" | "7z" | "7za" | "unar" | "cpio"
                 if !invocation
                     .arguments
@@ -201,5 +216,30 @@ impl Collector<'_> {
             "ahp" | "crontab" => {}
             _ => {}
         }
+    }
+}
+
+/// Whether an archiver deletes what it has packed.
+fn takes_away(archiver: &Invocation) -> bool {
+    let mut words = archiver.arguments.iter();
+    words.any(|word| matches!(word.text.as_str(), "-sdel" | "--move"))
+        || (archiver.program == "zip" && archiver.has_short('m'))
+}
+
+/// Whether a change of rights or owner only gives the one who runs it more: `chmod u+w`, `chown $USER`.
+fn gives_to_oneself(program: &str, word: &Word) -> bool {
+    match program {
+        "chmod" => word.text.split(',').all(|part| {
+            let (who, what) = part.split_once('+').unwrap_or(("", ""));
+            who == "u" && !what.is_empty() && what.chars().all(|c| "rwX".contains(c))
+        }),
+        "chown" => {
+            let owner = word.text.split(':').next().unwrap_or_default();
+            matches!(
+                owner,
+                "$USER" | "${USER}" | "$(whoami)" | "$(id -u)" | "$(id -un)" | "$UID"
+            )
+        }
+        _ => false,
     }
 }

@@ -1,7 +1,6 @@
 //! Programs that copy, move or link their operands to the last one.
 
-use super::Collector;
-use super::Effect;
+use super::{Collector, Effect};
 use crate::program;
 use crate::program::Fact;
 use crate::shell::Word;

@@ -1,9 +1,7 @@
 //! Programs that work on whole trees: `find`, and those that pack and unpack archives.
 
-use super::Collector;
-use super::Effect;
-use crate::shell::Word;
-use crate::shell::gather;
+use super::{Collector, Effect};
+use crate::shell::{Word, gather};
 
 impl Collector<'_> {
     pub(super) fn find(&mut self) {

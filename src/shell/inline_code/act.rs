@@ -1,16 +1,11 @@
 //! Acts: what a known call with its literal arguments does, said as a command.
 
-use super::Action;
-use super::Language;
 use super::calls::Meaning;
-use super::collect;
-use super::expression::list;
-use super::expression::receiver;
-use super::expression::value;
+use super::expression::{list, receiver, value};
 use super::listing::listed;
 use super::secrecy::takes_environment;
-use crate::shell::Word;
-use crate::shell::text;
+use super::{Action, Language, collect};
+use crate::shell::{Word, text};
 
 /// Calls that return what a server sends.
 const FETCHES: &[&str] = &[
@@ -102,8 +97,7 @@ pub(super) fn act(
         Meaning::Paths(program, options) => {
             let mut words: Vec<Word> = options.split_ascii_whitespace().map(Word::plain).collect();
             let mut given = paths();
-            let is_empty = |text: &String| matches!(text.trim(), "''" | "\"\"" | "``");
-            if program == "tee" && arguments.get(1).is_some_and(is_empty) {
+            if program == "tee" && arguments.get(1).is_some_and(|a| is_empty(a)) {
                 given.truncate(1);
                 words.push(Word::plain("-s0"));
                 words.extend(given);
@@ -143,6 +137,13 @@ pub(super) fn act(
             {
                 let option = Word::plain(if goes_down { "-rf" } else { "-f" });
                 actions.push(Action::Does(program, vec![option, found]));
+                return;
+            }
+            if program == "tee" && is_empty(first) {
+                let found = path.filter(|w| !w.dynamic);
+                let found = found.or_else(|| listed(code).map(|(found, _)| found));
+                let words = std::iter::once(Word::plain("-s0")).chain(found);
+                actions.push(Action::Does("truncate", words.collect()));
                 return;
             }
             let Some(path) = path else {
@@ -217,6 +218,11 @@ pub(super) fn act(
             actions.push(Action::Does("curl", words));
         }
     }
+}
+
+/// Whether an argument is an empty text.
+fn is_empty(argument: &str) -> bool {
+    matches!(argument.trim(), "''" | "\"\"" | "``" | "b''" | "b\"\"")
 }
 
 /// Whether code that opens a file to write it puts nothing into it.

@@ -83,9 +83,7 @@ fn meaning(says: &'static str) -> Meaning {
 
 #[cfg(test)]
 mod tests {
-    use super::NAMES;
-    use super::TEXT;
-    use super::read;
+    use super::{NAMES, TEXT, read};
 
     #[test]
     fn every_line_of_the_list_belongs_to_a_language() {

@@ -1,7 +1,6 @@
 //! Expressions of inline code: the values that their literals tell.
 
-use super::super::Word;
-use super::super::text;
+use super::super::{Word, text};
 
 /// Splits what follows an opening parenthesis into its arguments, up to the closing one.
 pub(super) fn split_arguments(text: &str) -> Vec<String> {
@@ -186,6 +185,9 @@ fn assigned(name: &str, code: &str) -> Option<Word> {
         {
             // `for name in ['a', 'b']`: the first stands for all.
             let end = items.find([']', ')']).unwrap_or(items.len());
+            if items.contains(" for ") && !items.starts_with(['\'', '"']) {
+                return None;
+            }
             return Some(value(items.get(..end)?.split(',').next()?, ""));
         }
         if let Some(expression) = rest

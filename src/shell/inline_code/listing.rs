@@ -3,26 +3,82 @@
 use super::expression::literal;
 use crate::shell::Word;
 
-/// Calls that list files: whether they are given a pattern, and whether they go down into directories.
-const CALLS: &[(&str, bool, bool)] = &[
-    ("os.listdir", false, false),
-    ("os.scandir", false, false),
-    ("os.walk", false, true),
-    ("readdirSync", false, false),
-    (".readdir", false, false),
-    ("scandir", false, false),
-    ("Dir.entries", false, false),
-    ("Dir.children", false, false),
-    ("Dir.each_child", false, false),
-    (".rglob", true, true),
-    (".iterdir", false, false),
-    ("glob.glob", true, false),
-    ("glob.iglob", true, false),
-    (".glob", true, false),
-    ("globSync", true, false),
-    ("glob", true, false),
-    ("Dir", true, false),
+/// A call that lists files.
+pub(super) struct Listing {
+    pub(super) name: &'static str,
+    /// Whether it is given a pattern, not a folder.
+    pub(super) is_pattern: bool,
+    /// Whether it goes down into folders.
+    pub(super) goes_down: bool,
+    /// Whether it lists names that begin with a dot as any other.
+    pub(super) sees_hidden: bool,
+}
+
+const fn folder(name: &'static str) -> Listing {
+    Listing {
+        name,
+        is_pattern: false,
+        goes_down: false,
+        sees_hidden: true,
+    }
+}
+
+const fn tree(name: &'static str) -> Listing {
+    Listing {
+        goes_down: true,
+        ..folder(name)
+    }
+}
+
+const fn pattern(name: &'static str) -> Listing {
+    Listing {
+        is_pattern: true,
+        sees_hidden: false,
+        ..folder(name)
+    }
+}
+
+/// Calls that list files.
+pub(super) const CALLS: &[Listing] = &[
+    folder("os.listdir"),
+    folder("os.scandir"),
+    tree("os.walk"),
+    tree("os.fwalk"),
+    folder("readdirSync"),
+    folder(".readdir"),
+    folder("opendirSync"),
+    folder("readDirSync"),
+    folder("readDir"),
+    folder("readdir"),
+    folder("scandir"),
+    folder("DirectoryIterator"),
+    folder("FilesystemIterator"),
+    tree("RecursiveDirectoryIterator"),
+    folder("lfs.dir"),
+    tree("walkdir"),
+    folder("Dir.entries"),
+    folder("Dir.children"),
+    folder("Dir.each_child"),
+    folder("Dir.foreach"),
+    tree("Find.find"),
+    Listing {
+        is_pattern: true,
+        ..tree(".rglob")
+    },
+    folder(".iterdir"),
+    pattern("glob.glob"),
+    pattern("glob.iglob"),
+    Listing {
+        sees_hidden: true,
+        ..pattern(".glob")
+    },
+    pattern("globSync"),
+    pattern("glob"),
+    pattern("Dir"),
 ];
+
+/// Perl's `find(sub { … }, "dir")`.
+pub(super) const FILE_FIND: Listing = tree("File::Find");
 
 /// Returns what stands for the files that a listing in the code finds, and whether directories are among them.
 pub(super) fn listed(code: &str) -> Option<(Word, bool)> {
@@ -42,7 +98,8 @@ pub(super) fn listed(code: &str) -> Option<(Word, bool)> {
     if let Some(found) = walked(code) {
         return Some((found, true));
     }
-    CALLS.iter().find_map(|(name, is_pattern, goes_down)| {
+    CALLS.iter().find_map(|call| {
+        let (name, is_pattern) = (call.name, call.is_pattern);
         code.match_indices(name).find_map(|(at, _)| {
             let before = code.get(..at)?;
             let is_longer = !name.starts_with('.')
@@ -69,7 +126,7 @@ pub(super) fn listed(code: &str) -> Option<(Word, bool)> {
                 (None, false) if inner.starts_with(')') => "./*".to_owned(),
                 _ => return None,
             };
-            let goes_down = *goes_down || text.contains("**");
+            let goes_down = call.goes_down || text.contains("**");
             let word = Word {
                 text: text.replace("**/", ""),
                 glob: true,
@@ -81,7 +138,7 @@ pub(super) fn listed(code: &str) -> Option<(Word, bool)> {
 }
 
 /// Returns what Perl's `find(sub { … }, "dir")` goes through, narrowed to an ending that the code asks for.
-fn walked(code: &str) -> Option<Word> {
+pub(super) fn walked(code: &str) -> Option<Word> {
     let (_, call) = code
         .split_once("finddepth")
         .or_else(|| code.split_once("find"))?;

@@ -10,17 +10,18 @@ mod listing;
 mod names;
 mod printed;
 mod secrecy;
+mod walks;
 
 use self::act::act;
-use self::calls::Meaning;
-use self::calls::calls;
-use self::expression::literal;
-use self::expression::split_arguments;
+use self::calls::{Meaning, calls};
+use self::expression::{literal, split_arguments};
 use self::listing::listed;
 use self::names::plain_names;
 pub(super) use self::printed::printed;
-use self::secrecy::printed_secret;
-use self::secrecy::sends_environment;
+use self::secrecy::{printed_secret, sends_environment};
+pub(crate) use self::walks::CodeWalk;
+pub(crate) use self::walks::glob_of;
+pub(super) use self::walks::walks;
 use super::Word;
 use crate::program;
 use crate::program::Fact;
@@ -157,66 +158,65 @@ fn collect(language: Language, code: &str, nesting: usize, actions: &mut Vec<Act
         actions.push(Action::Does("reverse-shell", Vec::new()));
     }
     for (name, meaning) in calls(language) {
-        for (at, _) in code.match_indices(name) {
-            let before = code.get(..at).unwrap_or_default();
-            let after = code.get(at + name.len()..).unwrap_or_default();
-            // A longer name is another call.
-            let starts_inside = !name.starts_with('.')
-                && before
-                    .chars()
-                    .next_back()
-                    .is_some_and(|c| c.is_alphanumeric() || c == '_');
-            let goes_on = after
-                .chars()
-                .next()
-                .is_some_and(|c| c.is_alphanumeric() || c == '_');
-            if starts_inside || goes_on {
-                continue;
-            }
-            let arguments = match after.trim_start().strip_prefix('(') {
-                Some(inner) => split_arguments(inner),
-                None if matches!(
-                    language,
-                    Language::Perl | Language::Ruby | Language::Expect | Language::Other
-                ) && !name.starts_with('.')
-                    && !is_mentioned(before, after) =>
+        for (before, after) in occurrences(code, name) {
+            let Some(arguments) = arguments_of(language, name, before, after) else {
+                // Named to be called with each file: `map(os.remove, glob("*"))`.
+                let is_handed_over = after.starts_with(['"', '\'', ',', ')']);
+                if let Meaning::Paths("rm", options) | Meaning::Receiver("rm", options) = meaning
+                    && is_handed_over
+                    && let Some((found, _)) = listed(code)
                 {
-                    let statement = after.trim_start();
-                    let end = statement.find([';', '\n', '}']).unwrap_or(statement.len());
-                    let bare = statement.get(..end).unwrap_or_default();
-                    if *name == "qx" || *name == "%x" {
-                        let inner = bare.get(1..).unwrap_or_default();
-                        vec![format!(
-                            "{:?}",
-                            inner.trim_end_matches(['}', ')', '/', ']', '|'])
-                        )]
-                    } else if language == Language::Expect {
-                        vec![format!("{bare:?}")]
-                    } else {
-                        split_arguments(bare)
-                    }
+                    let mut words: Vec<Word> =
+                        options.split_ascii_whitespace().map(Word::plain).collect();
+                    words.push(found);
+                    actions.push(Action::Does("rm", words));
                 }
-                None => {
-                    // Named to be called with each file: `map(os.remove, glob("*"))`.
-                    let is_handed_over = after.starts_with(['"', '\'', ',', ')']);
-                    if let Meaning::Paths("rm", options) | Meaning::Receiver("rm", options) =
-                        meaning
-                        && is_handed_over
-                        && let Some((found, _)) = listed(code)
-                    {
-                        let mut words: Vec<Word> =
-                            options.split_ascii_whitespace().map(Word::plain).collect();
-                        words.push(found);
-                        actions.push(Action::Does("rm", words));
-                    }
-                    continue;
-                }
+                continue;
             };
             act(
                 language, code, before, &arguments, *meaning, nesting, actions,
             );
         }
     }
+}
+
+/// Returns the code before and behind each place where a name is called, or handed over.
+fn occurrences<'a>(code: &'a str, name: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    code.match_indices(name).filter_map(move |(at, _)| {
+        let (before, after) = (code.get(..at)?, code.get(at + name.len()..)?);
+        // A longer name is another call.
+        let is_part = |c: char| c.is_alphanumeric() || c == '_';
+        let starts_inside = !name.starts_with('.') && before.ends_with(is_part);
+        (!starts_inside && !after.starts_with(is_part)).then_some((before, after))
+    })
+}
+
+/// Returns the arguments of a call; none where it is only named.
+fn arguments_of(language: Language, name: &str, before: &str, after: &str) -> Option<Vec<String>> {
+    if let Some(inner) = after.trim_start().strip_prefix('(') {
+        return Some(split_arguments(inner));
+    }
+    let takes_bare = matches!(
+        language,
+        Language::Perl | Language::Ruby | Language::Expect | Language::Other
+    );
+    if !takes_bare || name.starts_with('.') || is_mentioned(before, after) {
+        return None;
+    }
+    let statement = after.trim_start();
+    let end = statement.find([';', '\n', '}']).unwrap_or(statement.len());
+    let bare = statement.get(..end).unwrap_or_default();
+    Some(if matches!(name, "qx" | "%x") {
+        let inner = bare.get(1..).unwrap_or_default();
+        vec![format!(
+            "{:?}",
+            inner.trim_end_matches(['}', ')', '/', ']', '|'])
+        )]
+    } else if language == Language::Expect {
+        vec![format!("{bare:?}")]
+    } else {
+        split_arguments(bare)
+    })
 }
 
 /// Whether a bare word stands in a string or in a regular expression, where it calls nothing.

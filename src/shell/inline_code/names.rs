@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 
 use super::Language;
-use super::expression::closed_arguments;
-use super::expression::literal;
+use super::expression::{closed_arguments, literal};
 
 /// How often code is looked through for one more name.
 const MAX_NAMES: usize = 32;
@@ -126,8 +125,7 @@ fn is_name(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Language;
-    use super::plain_names;
+    use super::{Language, plain_names};
 
     #[test]
     fn names_made_of_strings_are_plain() {

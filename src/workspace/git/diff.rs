@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::workspace::Change;
-use crate::workspace::ChangedFile;
+use crate::workspace::{Change, ChangedFile};
 
 /// Reads all records; the paths are sorted, each stands once.
 pub(super) fn parse(output: &[u8]) -> Vec<ChangedFile> {

@@ -1,7 +1,8 @@
 //! GitDirs: where a repository keeps itself, and what its HEAD and refs say, read from its files.
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use super::kept;
 
 /// The directories of a repository, as seen from one working tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,23 +35,23 @@ impl GitDirs {
         let own = if dot_git.is_dir() {
             dot_git.to_owned()
         } else {
-            let text = std::fs::read_to_string(dot_git).ok()?;
+            let text = kept(dot_git)?;
             let named = text.strip_prefix("gitdir:")?.trim();
             dot_git.parent()?.join(named)
         };
         if !own.join("HEAD").exists() {
             return None;
         }
-        let common = match std::fs::read_to_string(own.join("commondir")) {
-            Ok(named) => own.join(named.trim()),
-            Err(_) => own.clone(),
+        let common = match kept(own.join("commondir")) {
+            Some(named) => own.join(named.trim()),
+            None => own.clone(),
         };
         Some(Self { own, common })
     }
 
     /// Reads HEAD.
     pub(super) fn head(&self) -> Head {
-        let Ok(text) = std::fs::read_to_string(self.own.join("HEAD")) else {
+        let Some(text) = kept(self.own.join("HEAD")) else {
             return Head::Unreadable;
         };
         let text = text.trim();
@@ -68,19 +69,19 @@ impl GitDirs {
 
     /// Reads the commit that a ref such as `refs/heads/main` stands for.
     pub(super) fn commit(&self, reference: &str) -> Option<String> {
-        if let Ok(text) = std::fs::read_to_string(self.common.join(reference)) {
+        if let Some(text) = kept(self.common.join(reference)) {
             let text = text.trim();
             return match text.strip_prefix("ref:") {
                 // One step is all that git itself ever writes.
                 Some(next) if next.trim() != reference => {
-                    let text = std::fs::read_to_string(self.common.join(next.trim())).ok()?;
+                    let text = kept(self.common.join(next.trim()))?;
                     is_commit(text.trim()).then(|| text.trim().to_owned())
                 }
                 Some(_) => None,
                 None => is_commit(text).then(|| text.to_owned()),
             };
         }
-        let packed = std::fs::read_to_string(self.common.join("packed-refs")).ok()?;
+        let packed = kept(self.common.join("packed-refs"))?;
         packed.lines().find_map(|line| {
             let (commit, name) = line.split_once(' ')?;
             (name == reference && is_commit(commit)).then(|| commit.to_owned())
@@ -89,15 +90,95 @@ impl GitDirs {
 
     /// Reads the branch that the remote `origin` calls its own default.
     pub(super) fn origin_default(&self) -> Option<String> {
-        let text = std::fs::read_to_string(self.common.join("refs/remotes/origin/HEAD")).ok()?;
+        let text = kept(self.common.join("refs/remotes/origin/HEAD"))?;
         let branch = text.trim().strip_prefix("ref:")?.trim();
         Some(branch.strip_prefix("refs/remotes/origin/")?.to_owned())
+    }
+
+    /// Reads the addresses of the remotes that a project has from its start: `origin` and `upstream`.
+    pub(super) fn own_remotes(&self) -> Vec<String> {
+        let settings = self.settings();
+        let own = settings.iter().filter(|s| is_own(&s.section) && s.is_url());
+        own.map(|setting| setting.value.clone()).collect()
+    }
+
+    /// Reads the addresses that git goes to where a remote is named, or where none is; none where that cannot be told:
+    /// settings rewrite addresses, come from another file, or make git choose among several remotes.
+    pub(super) fn addresses_of(&self, remote: Option<&str>) -> Option<Vec<String>> {
+        let settings = self.settings();
+        let chooses = |s: &Setting| match &*s.key {
+            "pushdefault" => s.section == "remote",
+            "remote" | "pushremote" => {
+                s.section.starts_with("branch ")
+                    && !matches!(&*s.value, "." | "origin" | "upstream")
+            }
+            _ => s.is_url() && s.section.starts_with("remote ") && !is_own(&s.section),
+        };
+        let hides = |s: &Setting| s.section.starts_with("url ") || s.section.starts_with("include");
+        if settings
+            .iter()
+            .any(|s| hides(s) || remote.is_none() && chooses(s))
+        {
+            return None;
+        }
+        let is_meant = |section: &str| match remote {
+            Some(name) => section == format!("remote \"{name}\""),
+            None => is_own(section),
+        };
+        let meant = settings
+            .iter()
+            .filter(|s| is_meant(&s.section) && s.is_url());
+        Some(meant.map(|setting| setting.value.clone()).collect())
+    }
+
+    /// Reads the repository's own settings.
+    fn settings(&self) -> Vec<Setting> {
+        let text = kept(self.common.join("config")).unwrap_or_default();
+        let mut section = String::new();
+        let mut found = Vec::new();
+        for line in text.lines().map(str::trim) {
+            let mut line = line;
+            if let Some((name, rest)) = line.strip_prefix('[').and_then(|l| l.split_once(']')) {
+                // The name is of any case, what stands in quotes behind it is not.
+                section = match name.split_once(' ') {
+                    Some((kind, name)) => format!("{} {}", kind.to_lowercase(), name.trim()),
+                    None => name.to_lowercase(),
+                };
+                line = rest;
+            }
+            if let Some((key, value)) = line.split_once('=') {
+                found.push(Setting {
+                    section: section.clone(),
+                    key: key.trim().to_lowercase(),
+                    value: value.trim().trim_matches('"').to_owned(),
+                });
+            }
+        }
+        found
     }
 
     /// Whether refs lie in files.
     pub(super) fn has_ref_files(&self) -> bool {
         !self.common.join("reftable").is_dir()
     }
+}
+
+/// One setting of a repository.
+struct Setting {
+    /// Such as `remote "origin"`.
+    section: String,
+    key: String,
+    value: String,
+}
+
+impl Setting {
+    fn is_url(&self) -> bool {
+        matches!(&*self.key, "url" | "pushurl")
+    }
+}
+
+fn is_own(section: &str) -> bool {
+    matches!(section, "remote \"origin\"" | "remote \"upstream\"")
 }
 
 fn is_commit(text: &str) -> bool {

@@ -4,14 +4,27 @@ mod diff;
 mod head;
 mod program;
 mod repository;
+mod standing;
 
 pub(super) use self::program::Git;
-pub(super) use self::repository::RawChanges;
-pub(super) use self::repository::Repository;
+pub(crate) use self::program::git;
+pub(super) use self::repository::{RawChanges, Repository};
+pub use self::standing::Uncommitted;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::GitError;
+use crate::regular_file;
+
+/// The most that is read of a file of git, in bytes: enough for the refs of about a million branches.
+const MAX_FILE: u64 = 64 << 20;
+
+/// Reads what git keeps in a file; none where something else is there, for a pipe would keep us waiting.
+fn kept(file: impl AsRef<Path>) -> Option<String> {
+    let bytes = regular_file::read(None, file.as_ref(), MAX_FILE).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
 
 /// The state of a repository; what costs time is asked only when it is wanted.
 #[derive(Clone, Debug)]

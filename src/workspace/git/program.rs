@@ -1,13 +1,10 @@
 //! Git: the `git` program, run so that neither the caller's environment nor the repository's own settings mislead it.
 
-use std::path::Path;
-use std::path::PathBuf;
-use std::time::Duration;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use crate::process::Exit;
-use crate::process::ProcessError;
-use crate::process::Program;
+use super::kept;
+use crate::process::{Exit, ProcessError, Program};
 use crate::workspace::GitError;
 
 /// How long one question may take. A healthy repository answers within milliseconds. The answer is for all oracles of an
@@ -66,24 +63,29 @@ impl Git {
         arguments: &[&str],
         input: Vec<u8>,
     ) -> Result<Vec<u8>, GitError> {
+        self.finish(arguments, &self.program(arguments).stdin(input), TIMEOUT)
+    }
+
+    fn finish(
+        &self,
+        arguments: &[&str],
+        program: &Program,
+        time: Duration,
+    ) -> Result<Vec<u8>, GitError> {
         let failed = |message: String| GitError::Failed {
             command: arguments.join(" "),
             message,
         };
-        let finished = self
-            .program(arguments)
-            .stdin(input)
-            .run()
-            .map_err(|error| match error {
-                ProcessError::NotFound { .. } | ProcessError::NotExecutable { .. } => {
-                    GitError::NoProgram(error.to_string())
-                }
-                ProcessError::Io { .. } => failed(error.to_string()),
-            })?;
+        let finished = program.run().map_err(|error| match error {
+            ProcessError::NotFound { .. } | ProcessError::NotExecutable { .. } => {
+                GitError::NoProgram(error.to_string())
+            }
+            ProcessError::Io { .. } => failed(error.to_string()),
+        })?;
         match finished.exit {
             Exit::Code(0) if finished.stdout_dropped == 0 => Ok(finished.stdout),
             Exit::Code(0) => Err(failed(format!("more than {MAX_OUTPUT} bytes of output"))),
-            Exit::TimedOut => Err(failed(format!("no end after {} s", TIMEOUT.as_secs()))),
+            Exit::TimedOut => Err(failed(format!("no end after {} s", time.as_secs()))),
             Exit::Signal(signal) => Err(failed(format!("ended by signal {signal}"))),
             Exit::Code(code) => {
                 let said = finished.stderr_text();
@@ -100,6 +102,21 @@ impl Git {
         }
     }
 
+    /// Runs a command that must succeed within a short time, and returns its output.
+    pub(in crate::workspace) fn run_within(
+        &self,
+        arguments: &[&str],
+        time: Duration,
+    ) -> Result<Vec<u8>, GitError> {
+        self.finish(
+            arguments,
+            &self
+                .program(arguments)
+                .deadline(Some(Instant::now() + time)),
+            time,
+        )
+    }
+
     /// Runs a command whose failure means no, and returns the first line of its output.
     pub(in crate::workspace) fn ask(&self, arguments: &[&str]) -> Option<String> {
         let output = self.run(arguments).ok()?;
@@ -108,26 +125,125 @@ impl Git {
         (!line.is_empty()).then(|| line.to_owned())
     }
 
-    fn program(&self, arguments: &[&str]) -> Program {
-        // A repository's own settings can name a file system monitor, which git would run as a command.
-        let fixed = [
-            "git",
-            "--no-optional-locks",
-            "--no-pager",
-            "-c",
-            "core.fsmonitor=false",
-            "-c",
-            "core.untrackedCache=keep",
-            "-c",
-            "safe.bareRepository=explicit",
-        ];
-        let argv = fixed.iter().chain(arguments).map(|&a| a.to_owned());
-        let program = Program::new(argv.collect())
-            .dir(&self.dir)
-            .env("LC_ALL", "C")
-            .env("GIT_TERMINAL_PROMPT", "0")
-            .deadline(Some(Instant::now() + TIMEOUT))
-            .max_output(MAX_OUTPUT);
-        MISLEADING.into_iter().fold(program, Program::env_remove)
+    /// Whether there is a regular file of this name.
+    pub(in crate::workspace) fn has_file(&self, path: &str) -> bool {
+        let whole = self.dir.join(path);
+        whole.is_file() && !whole.is_symlink()
     }
+
+    fn program(&self, arguments: &[&str]) -> Program {
+        git(&self.dir, arguments)
+            .deadline(Some(Instant::now() + TIMEOUT))
+            .max_output(MAX_OUTPUT)
+    }
+}
+
+/// Returns `git` with arguments in a directory, such that neither the caller's environment nor the repository's own settings
+/// have it run programs or fetch.
+pub(crate) fn git(dir: &Path, arguments: &[&str]) -> Program {
+    let plain = plain(dir, arguments);
+    let filters = own_filters(dir);
+    if filters.is_empty() {
+        return plain;
+    }
+    let count = filters.len().to_string();
+    filters.iter().enumerate().fold(
+        plain.env("GIT_CONFIG_COUNT", count),
+        |program, (n, (key, value))| {
+            program
+                .env(format!("GIT_CONFIG_KEY_{n}"), key)
+                .env(format!("GIT_CONFIG_VALUE_{n}"), *value)
+        },
+    )
+}
+
+fn plain(dir: &Path, arguments: &[&str]) -> Program {
+    // A repository's own settings can name a file system monitor and a program for signatures, which git would run.
+    let fixed = [
+        "git",
+        "--no-optional-locks",
+        "--no-pager",
+        "-c",
+        "core.fsmonitor=false",
+        "-c",
+        "core.untrackedCache=keep",
+        "-c",
+        "log.showSignature=false",
+        "-c",
+        "safe.bareRepository=explicit",
+    ];
+    let argv = fixed.iter().chain(arguments).map(|&a| a.to_owned());
+    let program = Program::new(argv.collect())
+        .dir(dir)
+        .found_outside(dir)
+        .env("LC_ALL", "C")
+        // What a partial clone lacks would be asked of a remote, by a program that the repository can name.
+        .env("GIT_NO_LAZY_FETCH", "1")
+        // What is pushed is what was committed, not what replacements and grafts of this clone show in its place.
+        .env("GIT_NO_REPLACE_OBJECTS", "1")
+        .env("GIT_GRAFT_FILE", "/dev/null")
+        .env("GIT_TERMINAL_PROMPT", "0");
+    MISLEADING.into_iter().fold(program, Program::env_remove)
+}
+
+/// Returns settings that switch off the filters of files which the repository itself names programs for; those that its user
+/// has for all repositories stay, and so does `git-lfs`.
+fn own_filters(dir: &Path) -> Vec<(String, &'static str)> {
+    let git = dir.ancestors().map(|dir| dir.join(".git"));
+    let Some(git) = git.into_iter().find(|git| git.exists()) else {
+        return Vec::new();
+    };
+    let may_hold = |file: &Path| {
+        let holds = |text: String| {
+            let text = text.to_ascii_lowercase();
+            ["filter", "include"].iter().any(|word| text.contains(word))
+        };
+        kept(file).map_or_else(|| file.exists(), holds)
+    };
+    let may_filter = match settings_of(&git) {
+        Some(files) => files.iter().any(|file| may_hold(file)),
+        None => true,
+    };
+    if !may_filter {
+        return Vec::new();
+    }
+    let listing = ["config", "-z", "--show-scope", "--get-regexp", "^filter\\."];
+    let listed = plain(dir, &listing)
+        .deadline(Some(Instant::now() + TIMEOUT))
+        .run();
+    let Ok(listed) = listed else {
+        return Vec::new();
+    };
+    let text = listed.stdout_text();
+    let mut parts = text.split('\0');
+    let mut found = Vec::new();
+    while let (Some(scope), Some(entry)) = (parts.next(), parts.next()) {
+        let (key, value) = entry.split_once('\n').unwrap_or((entry, ""));
+        if !matches!(scope, "local" | "worktree") || value.starts_with("git-lfs ") {
+            continue;
+        }
+        let off = if key.ends_with(".required") {
+            "false"
+        } else {
+            ""
+        };
+        found.push((key.to_owned(), off));
+    }
+    found
+}
+
+/// Returns the files of settings of a repository, by what `.git` is: in a worktree or submodule a file that names the place.
+fn settings_of(git: &Path) -> Option<[PathBuf; 2]> {
+    let own = if git.is_dir() {
+        git.to_owned()
+    } else {
+        let named = kept(git)?;
+        git.parent()?
+            .join(named.strip_prefix("gitdir: ")?.trim_end())
+    };
+    let common = match kept(own.join("commondir")) {
+        Some(named) => own.join(named.trim_end()),
+        None => own.clone(),
+    };
+    Some([common.join("config"), own.join("config.worktree")])
 }

@@ -1,20 +1,13 @@
 //! Repository: the questions that a workspace has for git, each answered once.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use chrono::DateTime;
 
-use super::Git;
-use super::diff;
-use super::head::GitDirs;
-use super::head::Head;
-use crate::workspace::ChangeScope;
-use crate::workspace::ChangedFile;
-use crate::workspace::Commit;
-use crate::workspace::CommitsOf;
-use crate::workspace::GitError;
+use super::head::{GitDirs, Head};
+use super::{Git, diff};
+use crate::workspace::{Change, ChangeScope, ChangedFile, Commit, CommitsOf, GitError, ToldBase};
 
 /// The repository that a project lies in.
 ///
@@ -23,6 +16,7 @@ use crate::workspace::GitError;
 pub(in crate::workspace) struct Repository {
     dirs: GitDirs,
     git: Git,
+    told: Arc<ToldBase>,
     head: OnceLock<Option<String>>,
     branch: OnceLock<Option<String>>,
     default_branch: OnceLock<Option<DefaultBranch>>,
@@ -51,11 +45,12 @@ pub(in crate::workspace) struct RawChanges {
 
 impl Repository {
     /// Finds the repository that the project at `root` lies in; no program is run for it.
-    pub(in crate::workspace) fn find(root: &Path) -> Result<Self, GitError> {
+    pub(in crate::workspace) fn find(root: &Path, told: Arc<ToldBase>) -> Result<Self, GitError> {
         let dirs = GitDirs::find(root)
             .ok_or_else(|| GitError::NoRepository(root.display().to_string()))?;
         Ok(Self {
             git: Git::new(root),
+            told,
             dirs,
             head: OnceLock::new(),
             branch: OnceLock::new(),
@@ -64,6 +59,20 @@ impl Repository {
             dirty: OnceLock::new(),
             ahead: OnceLock::new(),
         })
+    }
+
+    /// Returns the addresses of `origin` and `upstream`.
+    pub(in crate::workspace) fn own_remotes(&self) -> Vec<String> {
+        self.dirs.own_remotes()
+    }
+
+    /// Returns the addresses that git goes to for a remote, or where none is named; none where that cannot be told.
+    pub(in crate::workspace) fn addresses_of(&self, remote: Option<&str>) -> Option<Vec<String>> {
+        self.dirs.addresses_of(remote)
+    }
+
+    pub(super) const fn git(&self) -> &Git {
+        &self.git
     }
 
     pub(super) fn branch(&self) -> Option<&str> {
@@ -123,19 +132,30 @@ impl Repository {
     /// Returns what differs from the base of a scope.
     pub(in crate::workspace) fn changes(&self, scope: ChangeScope) -> Result<RawChanges, GitError> {
         let base = self.base_of(scope)?;
-        let (tracked, untracked) = std::thread::scope(|scope| {
-            let untracked = scope.spawn(|| self.untracked());
-            (self.differing(base.as_deref()), untracked.join())
+        let (tracked, listed) = std::thread::scope(|scope| {
+            let listed = scope.spawn(|| self.listed());
+            (self.differing(base.as_deref()), listed.join())
         });
-        let untracked = untracked.unwrap_or_else(|_| {
+        let listed = listed.unwrap_or_else(|_| {
             Err(GitError::Failed {
                 command: "ls-files".to_owned(),
                 message: "its reader panicked".to_owned(),
             })
         });
+        let (untracked, unseen) = listed?;
+        let mut tracked = tracked?;
+        let is_new = |path: &String| !tracked.iter().any(|file| file.path == *path);
+        let unseen: Vec<String> = unseen.into_iter().filter(is_new).collect();
+        tracked.extend(unseen.into_iter().map(|path| ChangedFile {
+            path,
+            old_path: None,
+            change: Change::Modified,
+            added_lines: None,
+            removed_lines: None,
+        }));
         Ok(RawChanges {
-            tracked: tracked?,
-            untracked: untracked?,
+            tracked,
+            untracked,
             base,
         })
     }
@@ -177,6 +197,40 @@ impl Repository {
         Ok(diff::paths(&self.git.run(&arguments)?)
             .filter_map(|record| commit(&record))
             .collect())
+    }
+
+    /// Returns the files that some commits changed; of a merge, those that differ from its first parent.
+    pub(in crate::workspace) fn changed_by(
+        &self,
+        commits: &[Commit],
+    ) -> Result<Vec<ChangedFile>, GitError> {
+        if commits.is_empty() {
+            return Ok(Vec::new());
+        }
+        let commits: Vec<&str> = commits.iter().map(|commit| commit.id.as_str()).collect();
+        self.raw(
+            &["show", "--format=", "--diff-merges=first-parent"],
+            &commits,
+        )
+    }
+
+    /// Returns the files that a command of git tells of.
+    fn raw(&self, command: &[&str], revisions: &[&str]) -> Result<Vec<ChangedFile>, GitError> {
+        let form = [
+            "--raw",
+            "--numstat",
+            "-z",
+            "--find-renames",
+            "-l400",
+            "--no-abbrev",
+            "--no-color",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--ignore-submodules=dirty",
+            "--relative",
+        ];
+        let arguments = [command, &form, revisions, &["--", "."]].concat();
+        Ok(diff::parse(&self.git.run(&arguments)?))
     }
 
     /// Returns what a file held before the change of a scope.
@@ -231,33 +285,54 @@ impl Repository {
             empty_tree = String::from_utf8_lossy(&output).trim().to_owned();
             &empty_tree
         };
-        let output = self.git.run(&[
-            "diff",
-            "--raw",
-            "--numstat",
-            "-z",
-            "--find-renames",
-            "-l400",
-            "--no-abbrev",
-            "--no-color",
-            "--no-ext-diff",
-            "--no-textconv",
-            "--ignore-submodules=dirty",
-            "--relative",
-            base,
-            "--",
-            ".",
-        ])?;
-        Ok(diff::parse(&output))
+        self.raw(&["diff"], &[base])
     }
 
-    fn untracked(&self) -> Result<Vec<String>, GitError> {
-        let output = self
-            .git
-            .run(&["ls-files", "--others", "--exclude-standard", "-z"])?;
-        Ok(diff::paths(&output)
-            .map(|path| path.trim_end_matches('/').to_owned())
-            .collect())
+    /// Returns the files that are not tracked, and those of which git was told not to look whether they differ
+    /// (`update-index --assume-unchanged`, `--skip-worktree`), and which do.
+    fn listed(&self) -> Result<(Vec<String>, Vec<String>), GitError> {
+        let output = self.git.run(&[
+            "ls-files",
+            "-v",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+            "-z",
+        ])?;
+        let (mut untracked, mut flagged) = (Vec::new(), Vec::new());
+        for entry in diff::paths(&output) {
+            match entry.split_once(' ') {
+                Some(("?", path)) => untracked.push(path.trim_end_matches('/').to_owned()),
+                // What a sparse checkout leaves out is flagged too, and is not there.
+                Some((tag, path))
+                    if (tag == "S" || tag.chars().all(|c| c.is_ascii_lowercase()))
+                        && self.git.has_file(path) =>
+                {
+                    flagged.push(path.to_owned());
+                }
+                _ => {}
+            }
+        }
+        if !flagged.is_empty() {
+            let asked = flagged.join("\n");
+            let now = self
+                .git
+                .run_with_input(&["hash-object", "--stdin-paths"], asked.into_bytes())?;
+            let now = String::from_utf8_lossy(&now).into_owned();
+            let mut arguments = vec!["--literal-pathspecs", "ls-files", "--stage", "-z", "--"];
+            arguments.extend(flagged.iter().map(String::as_str));
+            let staged: Vec<String> = diff::paths(&self.git.run(&arguments)?).collect();
+            let differing = flagged.iter().zip(now.lines()).filter(|(path, now)| {
+                let is_same = |entry: &String| {
+                    entry.split_once('\t').is_some_and(|(stage, of)| {
+                        of == path.as_str() && stage.split(' ').nth(1) == Some(*now)
+                    })
+                };
+                !staged.iter().any(is_same)
+            });
+            flagged = differing.map(|(path, _)| path.clone()).collect();
+        }
+        Ok((untracked, flagged))
     }
 
     /// Returns the commit at which the branch left the default branch; none before the first commit.
@@ -275,8 +350,16 @@ impl Repository {
                     "this is a shallow clone and {why}"
                 )));
             }
+            if self.told.is_ci {
+                return Err(GitError::NoBase(format!(
+                    "this is a CI system, which names no base, and the repository {why}"
+                )));
+            }
             Ok(Some(head.into()))
         };
+        if let Some(told) = &self.told.commit {
+            return self.base_told(head, told).map(Some);
+        }
         let Some(default) = self.default() else {
             return head_alone("has no default branch to compare with");
         };
@@ -307,6 +390,31 @@ impl Repository {
                 default.name
             ))),
         }
+    }
+
+    /// Returns the commit at which HEAD left a base that a person or a CI system names.
+    fn base_told(&self, head: &str, told: &str) -> Result<Arc<str>, GitError> {
+        let ask = |reference: &str| {
+            let commit = format!("{reference}^{{commit}}");
+            let verify = ["rev-parse", "-q", "--verify", "--end-of-options", &commit];
+            self.git.ask(&verify)
+        };
+        // Git itself made this commit of the base and the branch: its first parent is what it merges into.
+        if self.told.merge.as_deref() == Some(head)
+            && ask("HEAD^2").is_some()
+            && let Some(parent) = ask("HEAD^1")
+        {
+            return Ok(parent.into());
+        }
+        let Some(commit) = ask(told) else {
+            return Err(GitError::NoBase(format!("the base `{told}` is not here")));
+        };
+        let base = self.git.ask(&["merge-base", "HEAD", &commit]);
+        base.map(Into::into).ok_or_else(|| {
+            GitError::NoBase(format!(
+                "HEAD has no commit in common with the base `{told}`"
+            ))
+        })
     }
 
     /// Whether older commits were left out when the repository was cloned.

@@ -1,6 +1,10 @@
 //! ahp completions: shell completions.
 
-use clap::CommandFactory as _;
+use ahp::config::PACKS;
+use ahp::host::HOSTS;
+use ahp::install::Installer;
+use clap::builder::PossibleValuesParser;
+use clap::{Command, CommandFactory as _};
 
 use super::Cli;
 use crate::exit_code::Exit;
@@ -14,7 +18,39 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Exit {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "ahp", &mut script);
+    clap_complete::generate(
+        args.shell,
+        &mut with_names(Cli::command()),
+        "ahp",
+        &mut script,
+    );
     output::line(String::from_utf8_lossy(&script).trim_end());
     Exit::Success
+}
+
+/// Offers names of hosts and packs. The command line itself takes any text there: its errors name the nearest one.
+fn with_names(command: Command) -> Command {
+    let installers = || {
+        Installer::all()
+            .map(|installer| installer.host.name)
+            .collect()
+    };
+    let hosts = HOSTS.iter().map(|host| host.name).collect();
+    let packs = PACKS.iter().map(|pack| pack.name).collect();
+    let places = [
+        ("install", "host", installers()),
+        ("uninstall", "host", installers()),
+        ("hook", "host", hosts),
+        ("init", "pack", packs),
+    ];
+    places.into_iter().fold(
+        command,
+        |command, (subcommand, argument, names): (_, _, Vec<&str>)| {
+            command.mut_subcommand(subcommand, |command| {
+                command.mut_arg(argument, |arg| {
+                    arg.value_parser(PossibleValuesParser::new(names))
+                })
+            })
+        },
+    )
 }

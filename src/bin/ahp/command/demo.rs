@@ -1,13 +1,10 @@
 //! ahp demo: plays the submission of an issue on a real, throw-away repository.
 
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use ahp::process::Finished;
-use ahp::process::Program;
-use anstyle::AnsiColor;
-use anstyle::Style;
+use ahp::process::{Finished, Program};
+use anstyle::{AnsiColor, Style};
 
 use crate::exit_code::Exit;
 use crate::output;

@@ -1,16 +1,10 @@
 //! ahp edit: opens the editor at a binding's line, or adds a binding first.
 
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ahp::config::Config;
-use ahp::config::Environment;
-use ahp::config::LayerSource;
-use ahp::config::Loaded;
-use ahp::config::Locations;
-use ahp::config::with_binding;
+use ahp::config::{Config, Environment, LayerSource, Loaded, Locations, with_binding};
 use ahp::diagnostic::Span;
 use ahp::event::Trigger;
 
@@ -43,7 +37,9 @@ fn edit(args: &Args) -> Result<Exit, String> {
         .map(project::parse_place)
         .transpose()?;
     let (file, line) = match (place, &args.add) {
-        (Some((trigger, _)), Some(oracle)) => add(&locations, trigger, oracle)?,
+        (Some((trigger, _)), Some(oracle)) => {
+            project::approving(&locations, || add(&locations, trigger, oracle))?
+        }
         (Some((trigger, id)), None) => find(&locations, trigger, id)?,
         (None, _) => (project_file(&locations), 1),
     };
@@ -57,7 +53,7 @@ fn edit(args: &Args) -> Result<Exit, String> {
         output::line(format!("{}:{line}", file.display()));
         return Ok(Exit::Success);
     }
-    open(&Environment::of_process(), &file, line)
+    project::approving(&locations, || open(&Environment::of_process(), &file, line))
 }
 
 fn project_file(locations: &Locations) -> PathBuf {
@@ -129,7 +125,7 @@ fn add(locations: &Locations, trigger: Trigger, oracle: &str) -> Result<(PathBuf
     let before = parsed(&text);
     if let Some(fault) = before.diagnostics.first() {
         return Err(format!(
-            "mend the file first: {}",
+            "fix the file first: {}",
             fault.one_line(&before.sources)
         ));
     }

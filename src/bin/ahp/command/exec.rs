@@ -5,13 +5,9 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::Command;
 use std::sync::Arc;
 
-use ahp::engine::Engine;
-use ahp::engine::block_on;
-use ahp::event::Event;
-use ahp::event::ToolCall;
-use ahp::event::Trigger;
-use ahp::shell::Analysis;
-use ahp::shell::IssueCommand;
+use ahp::engine::{Engine, block_on};
+use ahp::event::{Event, ToolCall, Trigger};
+use ahp::shell::{Analysis, IssueCommand};
 use ahp::verdict::Verdict;
 use serde::Deserialize;
 use serde_json::Value;

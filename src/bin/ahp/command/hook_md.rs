@@ -2,15 +2,12 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use ahp::diagnostic::Diagnostic;
-use ahp::diagnostic::SourceMap;
+use ahp::diagnostic::{Diagnostic, SourceMap};
 use ahp::event::Trigger;
 use ahp::hook_md;
-use ahp::hook_md::Hook;
-use ahp::hook_md::entry_point;
+use ahp::hook_md::{Hook, entry_point};
 use ahp::trust::Trust;
 use comfy_table::Table;
 use serde_json::json;

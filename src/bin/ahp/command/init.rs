@@ -1,15 +1,10 @@
 //! ahp init: writes a starter `.ahp/hooks.yaml`.
 
 use std::fs;
-use std::io::IsTerminal as _;
-use std::io::Write as _;
-use std::path::Path;
-use std::path::PathBuf;
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
 
-use ahp::config::Approved;
-use ahp::config::PACKS;
-use ahp::config::Pack;
-use ahp::config::parse_yaml;
+use ahp::config::{Approved, PACKS, Pack, parse_yaml};
 use ahp::diagnostic::FileId;
 use ahp::engine::Engine;
 use ahp::event::Trigger;
@@ -113,7 +108,7 @@ const STANDARD: &[&str] = &[
     "stops: deleting the system, a home or the whole project, raw disks, force-pushes to shared branches, running downloads, reading or sending secrets",
     "asks:  deleting, overwriting, resetting and publishing what may be meant",
     "warns: of the rest that a rule knows; everything else goes, and all of it is logged",
-    "next:  `ahp install HOST` wires your agent (`ahp install --list` names the hosts), `ahp doctor` shows that it holds",
+    "next:  `ahp install HOST` wires your agent (`ahp doctor --all` names the hosts), `ahp doctor` shows that it holds",
     "try:   `ahp run pre-tool-use --tool Bash --input '{\"command\": \"git push --force origin main\"}'`",
 ];
 

@@ -1,26 +1,21 @@
 //! ahp install, ahp uninstall: wires hosts to `ahp` in their own settings, and takes the wires out again.
 
-use std::path::Path;
-use std::path::PathBuf;
-use std::time::Duration;
-use std::time::Instant;
+use std::net::SocketAddr;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use ahp::config::Environment;
-use ahp::config::Locations;
-use ahp::engine::Engine;
-use ahp::engine::State;
-use ahp::hook_md::FrontMatter;
-use ahp::hook_md::Hooks;
-use ahp::host::Host;
-use ahp::install::Change;
-use ahp::install::Installer;
-use ahp::install::Needs;
-use ahp::install::Patience;
-use ahp::install::Places;
-use ahp::install::Scope;
-use ahp::process::Program;
-use ahp::process::find_program;
+use ahp::config::{Environment, Locations};
+use ahp::engine::{Engine, State};
+use ahp::hook_md::{FrontMatter, Hooks};
+use ahp::host::{Host, TOKEN};
+use ahp::install::{Change, Installer, Needs, Patience, Places};
+use ahp::oracle::external::command::survey;
+use ahp::place::Scope;
+use ahp::process::{Program, find_program};
 
+use crate::daemon::token::Token;
+use crate::daemon::unit;
 use crate::exit_code::Exit;
 use crate::output;
 use crate::output::Format;
@@ -28,7 +23,7 @@ use crate::project;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The host: `claude-code`, `codex`, `git`, `monoco`, …; `ahp doctor` lists them
+    /// The host: `claude-code`, `codex`, `git`, `monoco`, …; `ahp doctor --all` lists them; `serve` for the judge that stays
     #[arg(required_unless_present = "all")]
     host: Option<String>,
     #[command(flatten)]
@@ -39,9 +34,20 @@ pub(crate) struct Args {
     /// Subscribe to every event, not only to those that the policy in force needs
     #[arg(long)]
     all_events: bool,
+    /// Have it post to `ahp serve --http` instead of starting a program, where it can be told to block what is not answered:
+    /// `claude-code` alone
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true, conflicts_with = "all",
+        default_missing_value = "127.0.0.1:8371")]
+    http: Option<SocketAddr>,
+    /// With `--system`: run no other hooks than those of the machine, neither people's nor projects'
+    #[arg(long, requires = "system", conflicts_with = "all")]
+    only: bool,
     /// Show what would be written, and write nothing
     #[arg(long)]
     dry_run: bool,
+    /// With `serve`: have the system listen from now on
+    #[arg(long)]
+    start: bool,
     /// How the result is written
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -74,6 +80,9 @@ struct ScopeArgs {
     /// The project's settings for you alone, which are not committed
     #[arg(long)]
     local: bool,
+    /// The settings of this machine, for everybody who works on it: its administrator alone can write them
+    #[arg(long)]
+    system: bool,
 }
 
 impl ScopeArgs {
@@ -82,6 +91,7 @@ impl ScopeArgs {
             Self { user: true, .. } => Some(Scope::User),
             Self { project: true, .. } => Some(Scope::Project),
             Self { local: true, .. } => Some(Scope::Local),
+            Self { system: true, .. } => Some(Scope::System),
             _ => None,
         }
     }
@@ -105,6 +115,13 @@ fn install(args: &Args) -> Result<Exit, String> {
     let environment = Environment::of_process();
     let locations = Locations::find(&environment, None);
     let places = places(&environment, &locations)?;
+    if args.host.as_deref() == Some(unit::NAME) {
+        return unit::install(&environment, &places.program, args.start, args.dry_run);
+    }
+    if args.start {
+        return Err("`--start` is for `ahp install serve` alone".to_owned());
+    }
+    let state_dir = locations.state_dir.clone();
     let engine = project::engine(locations)
         .without_log()
         .build()
@@ -114,28 +131,45 @@ fn install(args: &Args) -> Result<Exit, String> {
     } else {
         needs(&engine)
     };
-    let patience = patience(&engine);
+    let patience = patience(&engine, &places.roots.project);
     let mut all = Vec::new();
-    for installer in chosen(args.host.as_deref(), args.all, &environment)? {
+    for mut installer in chosen(args.host.as_deref(), args.all, &environment)? {
+        if let Some(judge) = args.http {
+            installer = installer.over_http(judge).map_err(|e| e.to_string())?;
+        }
         let scope = args
             .scope
             .asked()
-            .unwrap_or_else(|| installer.default_scope(&places));
+            .unwrap_or_else(|| installer.default_scope());
         if args.all && installer.file(&places, scope).is_err() {
             continue;
         }
-        let git = git_hooks(installer, &places, scope)?;
-        let changes = installer
+        if scope == Scope::System && installer.file(&places, scope).is_ok() {
+            only_root_changes(&places.program)?;
+        }
+        let git = git_hooks(&installer, &places, scope)?;
+        let wirer = if args.only {
+            installer.only().map_err(|e| e.to_string())?
+        } else {
+            installer
+        };
+        let changes = wirer
             .install(&places, scope, &needs, patience, git.as_deref())
             .map_err(|e| e.to_string())?;
         if !args.dry_run {
             apply(&changes)?;
         }
+        let mut notes = notes(&installer, scope, &places);
+        if let Some(judge) = args.http {
+            let dir = state_dir.as_deref();
+            let dir = dir.ok_or("where the token is kept is not known: set HOME")?;
+            notes.extend(over_http(judge, dir, args.dry_run)?);
+        }
         all.push(Done {
-            host: installer.host,
+            host: installer.host.name,
             scope: scope.name(),
             changed: changes.iter().map(|c| c.path().to_owned()).collect(),
-            notes: notes(installer, scope, &places),
+            notes,
         });
         if args.dry_run && args.format == Format::Human {
             show(&changes);
@@ -158,23 +192,26 @@ pub(crate) fn remove(args: &RemoveArgs) -> Exit {
 fn uninstall(args: &RemoveArgs) -> Result<Exit, String> {
     let environment = Environment::of_process();
     let places = places(&environment, &Locations::find(&environment, None))?;
+    if args.host.as_deref() == Some(unit::NAME) {
+        return unit::remove(&environment, &places.program);
+    }
     let mut all = Vec::new();
     let installers = match &args.host {
         Some(_) => chosen(args.host.as_deref(), false, &environment)?,
-        None => Installer::all().iter().collect(),
+        None => Installer::all().collect(),
     };
     for installer in installers {
-        // Without a scope the wires go from everywhere: who takes a gate away wants it gone.
+        // Without a scope the wires go from everywhere that is a person's own: who takes a gate away wants it gone.
         let scopes = match args.scope.asked() {
             Some(scope) => vec![scope],
-            None => Scope::ALL.to_vec(),
+            None => vec![Scope::User, Scope::Project, Scope::Local],
         };
         for scope in scopes {
             if installer.file(&places, scope).is_err() && args.scope.asked().is_none() {
                 continue;
             }
-            let git = git_hooks(installer, &places, scope).unwrap_or_default();
-            if installer.host == "git" && git.is_none() && args.all {
+            let git = git_hooks(&installer, &places, scope).unwrap_or_default();
+            if installer.host.name == "git" && git.is_none() && args.all {
                 continue;
             }
             let changes = installer
@@ -183,7 +220,7 @@ fn uninstall(args: &RemoveArgs) -> Result<Exit, String> {
             apply(&changes)?;
             if !changes.is_empty() {
                 all.push(Done {
-                    host: installer.host,
+                    host: installer.host.name,
                     scope: scope.name(),
                     changed: changes.iter().map(|c| c.path().to_owned()).collect(),
                     notes: Vec::new(),
@@ -201,41 +238,26 @@ fn uninstall(args: &RemoveArgs) -> Result<Exit, String> {
 
 /// Finds where things lie on this machine.
 pub(crate) fn places(environment: &Environment, locations: &Locations) -> Result<Places, String> {
-    let home = locations
-        .home
-        .clone()
-        .ok_or("`HOME` is not set: there is no telling where the hosts keep their settings")?;
+    if locations.home.is_none() {
+        return Err(
+            "`HOME` is not set: there is no telling where the hosts keep their settings".to_owned(),
+        );
+    }
     let program =
         std::env::current_exe().map_err(|e| format!("cannot tell where ahp lies: {e}"))?;
-    let directory = |name: &str| {
-        environment
-            .get(name)
-            .map(PathBuf::from)
-            .filter(|p| p.is_absolute())
-    };
+    let in_path = in_path(&program, environment);
     Ok(Places {
-        config_home: directory("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config")),
-        ahp_home: locations
-            .user_dir
-            .clone()
-            .unwrap_or_else(|| home.join(".ahp")),
-        project: locations.project_root.clone(),
-        codex_home: directory("CODEX_HOME"),
-        copilot_home: directory("COPILOT_HOME"),
-        program: stable(&program, environment),
-        home,
+        roots: locations.roots(),
+        is_in_path: in_path.is_some(),
+        program: in_path.unwrap_or(program),
     })
 }
 
-/// Returns the name of this program that survives an update: the one in the search path, if it leads here.
-fn stable(program: &Path, environment: &Environment) -> PathBuf {
-    environment
-        .get("PATH")
-        .and_then(|path| find_program("ahp", Some(path.as_ref())))
-        .filter(|found| {
-            found.canonicalize().ok() == program.canonicalize().ok() && found.is_absolute()
-        })
-        .unwrap_or_else(|| program.to_owned())
+/// Returns the path by which the search path leads to this program, if it does: that one survives an update.
+fn in_path(program: &Path, environment: &Environment) -> Option<PathBuf> {
+    let found = find_program("ahp", Some(environment.get("PATH")?.as_ref()))?;
+    let is_this = found.canonicalize().ok() == program.canonicalize().ok();
+    (is_this && found.is_absolute()).then_some(found)
 }
 
 /// Returns what the policy in force needs to be told.
@@ -245,13 +267,15 @@ pub(crate) fn needs(engine: &Engine) -> Needs {
     if !state.faults().is_empty() {
         return Needs::All;
     }
-    Needs::Triggers(state.policy().triggers().collect())
+    Needs::Triggers(state.policy().wanted())
 }
 
 /// Returns how long hosts must wait for the policy in force.
-pub(crate) fn patience(engine: &Engine) -> Patience {
+pub(crate) fn patience(engine: &Engine, root: &Path) -> Patience {
     let state = engine.state();
     let default = state.policy().settings().timeout;
+    let files = project::bound_hook_files(&state, root);
+    let asked_by_files = files.iter().filter_map(|file| survey(file)?.longest);
     let longest = state
         .policy()
         .specs()
@@ -260,6 +284,7 @@ pub(crate) fn patience(engine: &Engine) -> Patience {
         .filter(|binding| binding.is_written() && binding.enabled && !binding.is_async)
         .map(|binding| binding.timeout.unwrap_or(default))
         .chain(hook_fronts(&state).map(|front| front.timeout))
+        .chain(asked_by_files)
         .max();
     Patience::for_bindings(longest.unwrap_or_default())
 }
@@ -282,25 +307,19 @@ fn chosen(
     name: Option<&str>,
     all: bool,
     environment: &Environment,
-) -> Result<Vec<&'static Installer>, String> {
+) -> Result<Vec<Installer>, String> {
     if let Some(name) = name {
         return match Installer::find(name) {
             Some(installer) => Ok(vec![installer]),
             None if Host::find(name).is_some() => Err(format!(
                 "`{name}` has no settings to write: let it call `ahp hook --host {name}`"
             )),
-            None => {
-                let names = Installer::all().iter().map(|i| i.host);
-                let near = ahp::diagnostic::nearest(name, names)
-                    .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-                Err(format!("unknown host `{name}`{near}"))
-            }
+            None => Err(Host::unknown_name(name)),
         };
     }
     debug_assert!(all, "clap asks for one of the two");
     Ok(Installer::all()
-        .iter()
-        .filter(|i| Host::find(i.host).is_some_and(|host| is_here(host, environment)))
+        .filter(|installer| is_here(installer.host, environment))
         .collect())
 }
 
@@ -310,7 +329,7 @@ pub(crate) fn git_hooks(
     places: &Places,
     scope: Scope,
 ) -> Result<Option<PathBuf>, String> {
-    if installer.host != "git" || scope != Scope::Project {
+    if installer.host.name != "git" || scope != Scope::Project {
         return Ok(None);
     }
     let argv = [
@@ -321,20 +340,20 @@ pub(crate) fn git_hooks(
         "hooks",
     ];
     let finished = Program::new(argv.map(str::to_owned).to_vec())
-        .dir(&places.project)
+        .dir(&places.roots.project)
         .deadline(Some(Instant::now() + Duration::from_secs(10)))
         .run()
         .map_err(|e| e.to_string())?;
     if !finished.exit.is_success() {
         return Err(format!(
             "`{}` is in no git repository",
-            places.project.display()
+            places.roots.project.display()
         ));
     }
     let dir = PathBuf::from(finished.stdout_text().trim());
     // A directory that all of a person's repositories share is not one project's to change.
-    let shared =
-        !dir.starts_with(&places.project) && !dir.components().any(|c| c.as_os_str() == ".git");
+    let shared = !dir.starts_with(&places.roots.project)
+        && !dir.components().any(|c| c.as_os_str() == ".git");
     if shared {
         return Err(format!(
             "git takes its hooks from `{}`, outside this project (core.hooksPath): call `ahp hook --host git --event \
@@ -343,6 +362,23 @@ pub(crate) fn git_hooks(
         ));
     }
     Ok(Some(dir))
+}
+
+/// Refuses a program that others than the administrator may replace: it would judge everybody who works on this machine.
+fn only_root_changes(program: &Path) -> Result<(), String> {
+    for path in program.ancestors() {
+        let meta = std::fs::metadata(path)
+            .map_err(|error| format!("cannot tell who may change `{}`: {error}", path.display()))?;
+        // A directory such as `/tmp`, in which nobody moves what is another's, is still anybody's to write to.
+        if meta.uid() != 0 || meta.mode() & 0o022 != 0 {
+            return Err(format!(
+                "others than root may change `{}`: --system wires a program that lies where only root writes, such as \
+                 /usr/local/bin/ahp",
+                path.display()
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn apply(changes: &[Change]) -> Result<(), String> {
@@ -371,11 +407,19 @@ fn show(changes: &[Change]) {
 /// Says what the person still has to do or to know.
 fn notes(installer: &Installer, scope: Scope, places: &Places) -> Vec<String> {
     let mut notes = Vec::new();
-    match (installer.host, scope) {
+    match (installer.host.name, scope) {
         ("codex", Scope::Project) => notes.push(format!(
             "Codex reads it only where the project is trusted: [projects.\"{}\"] trust_level = \"trusted\"",
-            places.project.display()
+            places.roots.project.display()
         )),
+        ("codex", Scope::System) => notes.push("Codex needs no trust for them, and nobody can switch them off".to_owned()),
+        ("vscode", Scope::System) => notes.push(
+            "VS Code has no hooks of the machine: each person wires her own by `ahp install vscode --user`, at log-in say"
+                .to_owned(),
+        ),
+        ("claude-code", Scope::System) => notes.push(
+            "where an organisation's settings come from Claude's servers, they win and this file is not read".to_owned(),
+        ),
         ("codex", _) => notes.push("Codex was told to trust these hooks".to_owned()),
         ("copilot" | "vscode", Scope::Project) => {
             notes.push("Copilot CLI and VS Code share this file; Copilot reads it in trusted folders alone".to_owned());
@@ -389,13 +433,43 @@ fn notes(installer: &Installer, scope: Scope, places: &Places) -> Vec<String> {
         }
         _ => {}
     }
-    if let Ok(Some(file)) = installer.switched_off(places) {
-        notes.push(format!(
-            "it runs no hook at all: `disableAllHooks` stands in {}; take it out there",
-            file.display()
-        ));
+    if let Ok(Some((key, file))) = installer.switched_off(places) {
+        notes.push(format!("it {}", switched_off(installer.host, key, &file)));
     }
     notes
+}
+
+/// Says what has to run, and what a host that posts has to know; its token is made where there is none.
+fn over_http(judge: SocketAddr, state_dir: &Path, dry_run: bool) -> Result<[String; 2], String> {
+    if !dry_run {
+        Token::of(state_dir)?;
+    }
+    Ok([
+        format!(
+            "it is answered while `ahp serve --http {judge}` runs, and refused everything while it does not"
+        ),
+        format!(
+            "start it with the token, where it is in no shield: export {TOKEN}=\"$(cat {})\"",
+            Token::path(state_dir).display()
+        ),
+    ])
+}
+
+/// Says what a setting does that keeps the hooks of ours from running.
+pub(crate) fn switched_off(host: &Host, key: &str, file: &Path) -> String {
+    let file = file.display();
+    let is_machines = host.settings.and_then(|settings| settings.machine);
+    let is_only = is_machines.is_some_and(|machine| machine.only == Some(key));
+    if is_only {
+        format!(
+            "runs only the hooks that the machine's administrator has given it: `{key}` stands in {file}; `ahp install {} --system` puts ours there",
+            host.name
+        )
+    } else if key == "disableAllHooks" {
+        format!("runs no hook at all: `{key}` stands in {file}; take it out there")
+    } else {
+        format!("runs no hook at all: `{key}` is false in {file}; set it to true there")
+    }
 }
 
 fn report(format: Format, verb: &str, same: &str, all: &[Done]) {

@@ -3,21 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ahp::analysis::Filter;
-use ahp::analysis::parse_since;
-use ahp::engine::Engine;
-use ahp::engine::block_on;
+use ahp::analysis::{Filter, parse_since};
+use ahp::engine::{Engine, Keeper, Prepared, block_on};
 use ahp::event::Event;
-use ahp::signal_log::Body;
-use ahp::signal_log::EvaluationRecord;
-use ahp::signal_log::Reader;
-use ahp::signal_log::SharedHistory;
-use ahp::verdict::Decision;
-use ahp::verdict::Verdict;
-use anstyle::AnsiColor;
-use anstyle::Style;
-use chrono::DateTime;
-use chrono::Utc;
+use ahp::signal::Strength;
+use ahp::signal_log::{Body, EvaluationRecord, LogPlace, Reader, Record, SharedHistory};
+use ahp::verdict::{Decision, Outcome, Verdict};
+use anstyle::{AnsiColor, Style};
+use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 use crate::exit_code::Exit;
@@ -67,31 +60,120 @@ enum Against {
 
 /// What a policy would have changed.
 #[derive(Debug, Default, Serialize)]
-struct Outcome {
+struct Replayed {
     newly_blocked: u64,
     newly_allowed: u64,
     unchanged: u64,
-    /// Evaluations whose event was not logged whole: not at all, cut, or it is no event any more.
+    /// Evaluations whose event was not logged whole: not at all, cut, or it is not an event any more.
     not_replayed: u64,
     /// Those of them of whose event a secret or a long text was cut out.
     cut: u64,
-    /// Lines of the log that are no records.
+    /// Lines of the log that are not records.
     bad_lines: u64,
     changes: Vec<Difference>,
 }
 
 /// One event that is decided otherwise.
 #[derive(Debug, Serialize)]
-struct Difference {
-    seq: u64,
-    timestamp: DateTime<Utc>,
+pub(crate) struct Difference {
+    pub(crate) seq: u64,
+    pub(crate) timestamp: DateTime<Utc>,
     hook: String,
     subject: Option<String>,
     tool: Option<String>,
-    old: Decision,
-    new: Decision,
+    pub(crate) old: Decision,
+    pub(crate) new: Decision,
     /// The bindings that decide otherwise than nothing now, with their places.
     by: Vec<String>,
+}
+
+/// What a change of the policy would have done to the logged events.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Effect {
+    /// How many events were judged by the policy before and after the change.
+    pub(crate) judged: u64,
+    /// How many could not be: they were not logged whole, or to judge them a program would run.
+    pub(crate) not_judged: u64,
+    /// What would have been judged otherwise, oldest first.
+    pub(crate) changes: Vec<Difference>,
+}
+
+/// Judges the events that a binding had something against by two texts of the project's policy, on the project as it is now.
+pub(crate) fn effect(
+    reader: &Reader,
+    (hook, binding): (&str, &str),
+    (before, after): (&str, &str),
+) -> Result<Effect, String> {
+    let history = Arc::new(SharedHistory::default());
+    let before = engine_of(Some(before.to_owned()), &history)?;
+    let after = engine_of(Some(after.to_owned()), &history)?;
+    let mut effect = Effect::default();
+    let engines = [&before, &after];
+    let counts = engines.map(|engine| !engine.state().policy().marks().is_empty());
+    for record in reader.records().filter_map(Result::ok) {
+        if let Body::Evaluation(evaluation) = &record.body {
+            let is_asked = evaluation.hook == hook
+                && evaluation
+                    .bindings
+                    .iter()
+                    .any(|b| b.id == binding && b.outcome == Outcome::Signalled);
+            // The other events are of use only to marks.
+            if is_asked || counts.contains(&true) {
+                let event = event_of(evaluation).filter(|_| !evaluation.is_cut());
+                let judged = match event {
+                    None => {
+                        for engine in engines {
+                            engine.lose_past();
+                        }
+                        None
+                    }
+                    Some(mut event) => {
+                        event.timestamp.get_or_insert(record.timestamp);
+                        let judged = is_asked.then(|| only_computed(engines, &event)).flatten();
+                        if judged.is_none() {
+                            for engine in engines {
+                                engine.note(event.clone());
+                            }
+                        }
+                        judged
+                    }
+                };
+                match judged {
+                    Some([old, new]) => {
+                        effect.judged += 1;
+                        if said(&old) != said(&new) {
+                            let change = Difference::of(&record, evaluation, old.decision, &new);
+                            effect.changes.push(change);
+                        }
+                    }
+                    None => effect.not_judged += u64::from(is_asked),
+                }
+            }
+        }
+        history.push(record);
+    }
+    Ok(effect)
+}
+
+/// Judges an event by two engines, unless a program would have to run for it.
+fn only_computed(engines: [&Engine; 2], event: &Event) -> Option<[Verdict; 2]> {
+    let prepared = engines.map(|engine| engine.prepare(engine.state(), event.clone()));
+    if !prepared.iter().all(Prepared::only_computes) {
+        return None;
+    }
+    let [before, after] = prepared.map(|prepared| {
+        let all = block_on(prepared.evaluate(None));
+        all.into_iter().next().map(|evaluated| evaluated.verdict)
+    });
+    Some([before?, after?])
+}
+
+/// Returns what a verdict comes to: which binding said how strongly what.
+fn said(verdict: &Verdict) -> Vec<(&str, Strength, String)> {
+    let signals = verdict.signals.iter();
+    signals
+        .map(|s| (s.origin.binding.as_str(), s.strength(), s.finding()))
+        .collect()
 }
 
 pub(crate) fn run(args: &Args) -> Exit {
@@ -99,12 +181,12 @@ pub(crate) fn run(args: &Args) -> Exit {
 }
 
 fn replay(args: &Args) -> Result<Exit, String> {
-    let path = match &args.path {
+    let place: LogPlace = match &args.path {
         Some(path) if !path.exists() => {
             return Err(format!("there is no log at `{}`", path.display()));
         }
-        Some(path) => path.clone(),
-        None => LogFile::default().find().0,
+        Some(path) => path.canonicalize().unwrap_or_else(|_| path.clone()).into(),
+        None => LogFile::default().find()?.0,
     };
     let since = args.since.as_deref();
     let since = since.map(|text| parse_since(text, log_file::now()));
@@ -118,12 +200,13 @@ fn replay(args: &Args) -> Result<Exit, String> {
         Against::Log => None,
         Against::Current => Some(engine(None, &history)?),
     };
-    let reader = Reader::open(&path).map_err(|e| e.to_string())?;
-    let mut outcome = Outcome::default();
+    let reader = Reader::open(place).map_err(|e| e.to_string())?;
+    let engines = || std::iter::once(&candidate).chain(&current);
+    let mut outcome = Replayed::default();
     for record in reader.records() {
         let record = match record {
             Ok(record) => record,
-            // A file that cannot be read is no line of it.
+            // A file that cannot be read is not a line of it.
             Err(bad) if bad.line == 0 => return Err(bad.to_string()),
             Err(_) => {
                 outcome.bad_lines += 1;
@@ -134,20 +217,28 @@ fn replay(args: &Args) -> Result<Exit, String> {
             && filter.since.is_none_or(|since| record.timestamp >= since)
         {
             match event_of(evaluation) {
-                None => outcome.not_replayed += 1,
-                Some(event) if !event.trigger.is_pre() && !args.with_post => {}
+                None => {
+                    outcome.not_replayed += 1;
+                    // From here on marks cannot be told until something sets them back.
+                    engines().for_each(Engine::lose_past);
+                }
                 // What it was stopped for may be what is missing.
                 Some(_) if evaluation.is_cut() => {
                     outcome.not_replayed += 1;
                     outcome.cut += 1;
+                    engines().for_each(Engine::lose_past);
                 }
-                Some(event) => {
+                Some(event) if !event.trigger.is_pre() && !args.with_post => {
+                    engines().for_each(|engine| engine.note(event.clone()));
+                }
+                Some(mut event) => {
+                    event.timestamp.get_or_insert(record.timestamp);
                     let old = match &current {
                         None => evaluation.decision,
                         Some(current) => block_on(current.evaluate(event.clone())).decision,
                     };
                     let verdict = block_on(candidate.evaluate(event));
-                    outcome.add(record.seq, record.timestamp, evaluation, old, &verdict);
+                    outcome.add(&record, evaluation, old, &verdict);
                 }
             }
         }
@@ -173,21 +264,28 @@ fn replay(args: &Args) -> Result<Exit, String> {
     })
 }
 
-/// Makes an engine that writes no log and sees the past as the log has it.
+/// Makes an engine of a policy file, or of the layers in force.
 fn engine(policy: Option<&PathBuf>, history: &Arc<SharedHistory>) -> Result<Engine, String> {
+    let text = policy.map(|path| {
+        std::fs::read_to_string(path)
+            .map_err(|error| format!("cannot read `{}`: {error}", path.display()))
+    });
+    engine_of(text.transpose()?, history)
+}
+
+/// Makes an engine that writes no log and sees the past as the log has it.
+fn engine_of(policy: Option<String>, history: &Arc<SharedHistory>) -> Result<Engine, String> {
     let locations = project::locations(None);
     let builder = match policy {
         None => Engine::builder().locations(locations),
-        Some(path) => {
-            let text = std::fs::read_to_string(path)
-                .map_err(|error| format!("cannot read `{}`: {error}", path.display()))?;
-            Engine::builder()
-                .root(locations.project_root)
-                .policy_text(text)
-        }
+        Some(text) => Engine::builder()
+            .root(locations.project_root)
+            .policy_text(text),
     };
     let engine = builder
         .without_log()
+        .keeper(Keeper::in_memory())
+        .by_event_time()
         .history(history.clone())
         .build()
         .map_err(|e| e.to_string())?;
@@ -201,18 +299,16 @@ fn event_of(evaluation: &EvaluationRecord) -> Option<Event> {
     serde_json::from_value(evaluation.event.clone()?).ok()
 }
 
-impl Outcome {
+impl Replayed {
     fn add(
         &mut self,
-        seq: u64,
-        timestamp: DateTime<Utc>,
+        record: &Record,
         evaluation: &EvaluationRecord,
         old: Decision,
         verdict: &Verdict,
     ) {
         let stops = |decision: Decision| decision >= Decision::Ask;
-        let new = verdict.decision;
-        match (stops(old), stops(new)) {
+        match (stops(old), stops(verdict.decision)) {
             (false, true) => self.newly_blocked += 1,
             (true, false) => self.newly_allowed += 1,
             _ => {
@@ -220,25 +316,37 @@ impl Outcome {
                 return;
             }
         }
+        self.changes
+            .push(Difference::of(record, evaluation, old, verdict));
+    }
+}
+
+impl Difference {
+    fn of(
+        record: &Record,
+        evaluation: &EvaluationRecord,
+        old: Decision,
+        verdict: &Verdict,
+    ) -> Self {
         let subject = evaluation.issue_id.clone();
-        self.changes.push(Difference {
-            seq,
-            timestamp,
+        Self {
+            seq: record.seq,
+            timestamp: record.timestamp,
             hook: evaluation.hook.clone(),
             subject: subject.or_else(|| evaluation.session_id.clone()),
             tool: evaluation.tool.clone(),
             old,
-            new,
+            new: verdict.decision,
             by: verdict
                 .signals
                 .iter()
                 .map(|s| format!("{} ({})", s.origin.binding, s.origin.source))
                 .collect(),
-        });
+        }
     }
 }
 
-fn print(outcome: &Outcome, against: Against) {
+fn print(outcome: &Replayed, against: Against) {
     let red = Style::new().fg_color(Some(AnsiColor::Red.into()));
     let green = Style::new().fg_color(Some(AnsiColor::Green.into()));
     for change in &outcome.changes {
@@ -264,21 +372,15 @@ fn print(outcome: &Outcome, against: Against) {
         output::error("the log has no event to replay here");
     }
     if against == Against::Log && !outcome.changes.is_empty() {
-        // An issue that was mended since is accepted now by the same policy.
+        // An issue that was fixed since is accepted now by the same policy.
         output::error(
             "judged on the project as it is now; `--against current` compares the policies alone",
         );
     }
     if outcome.bad_lines > 0 {
         output::error(format!(
-            "{} of the log {} no record and {} left out; `ahp log verify` says more",
+            "left out {} of the log that cannot be read; `ahp log verify` says more",
             count(outcome.bad_lines, "line"),
-            if outcome.bad_lines == 1 { "is" } else { "are" },
-            if outcome.bad_lines == 1 {
-                "was"
-            } else {
-                "were"
-            },
         ));
     }
     let reasons = [

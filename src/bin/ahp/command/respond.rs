@@ -2,17 +2,13 @@
 
 use std::io::Read as _;
 
-use ahp::signal::Action;
-use ahp::signal::Actor;
-use ahp::signal_log::Answer;
-use ahp::signal_log::SignalLog;
-use ahp::signal_log::respond;
-use clap::builder::PossibleValuesParser;
-use clap::builder::TypedValueParser as _;
+use ahp::signal::{Action, Actor, Response};
+use ahp::signal_log::{Answer, SignalLog, respond};
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use serde::Deserialize;
-use serde_json::Map;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
+use crate::ask;
 use crate::exit_code::Exit;
 use crate::log_file;
 use crate::log_file::LogFile;
@@ -49,7 +45,7 @@ pub(crate) struct Args {
 /// The answer of a host, as it comes on stdin.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Told {
+struct HostAnswer {
     signal_id: String,
     action: Action,
     #[serde(default)]
@@ -91,7 +87,7 @@ fn answer(args: Args) -> Result<Exit, String> {
         std::io::stdin()
             .read_to_string(&mut text)
             .map_err(|error| format!("cannot read the answer from stdin: {error}"))?;
-        let told: Told = serde_json::from_str(&text)
+        let told: HostAnswer = serde_json::from_str(&text)
             .map_err(|error| format!("the answer on stdin is not as expected: {error}"))?;
         let answer = Answer {
             action: told.action,
@@ -117,17 +113,34 @@ fn answer(args: Args) -> Result<Exit, String> {
             },
         )
     };
-    let (path, settings) = args.log.find();
-    let log = SignalLog::open(path, &settings).map_err(|e| e.to_string())?;
-    let record = respond(&log, &selector, answer, log_file::now()).map_err(|e| e.to_string())?;
-    if args.format == Format::Json {
-        output::json(&record.response);
-    } else {
-        output::line(format!(
-            "{} answered: {}",
-            record.response.signal_id,
-            record.response.action.meaning().trim_end_matches('.')
-        ));
+    let told = json!({"signal": selector, "action": answer.action, "details": answer.details});
+    if let Some(reply) = ask::respond(&told) {
+        let reply = reply?;
+        if !reply.stderr.is_empty() {
+            return Err(reply.stderr);
+        }
+        let responses: Vec<Response> =
+            serde_json::from_str(&reply.stdout).map_err(|e| e.to_string())?;
+        return Ok(show(&responses, args.format));
     }
-    Ok(Exit::Success)
+    let (place, settings) = args.log.find()?;
+    let log = SignalLog::open(place, &settings).map_err(|e| e.to_string())?;
+    let records = respond(&log, &selector, answer, log_file::now()).map_err(|e| e.to_string())?;
+    let responses: Vec<Response> = records.into_iter().map(|r| r.response).collect();
+    Ok(show(&responses, args.format))
+}
+
+fn show(responses: &[Response], format: Format) -> Exit {
+    for response in responses {
+        if format == Format::Json {
+            output::json(response);
+        } else {
+            output::line(format!(
+                "{} answered: {}",
+                response.signal_id,
+                response.action.meaning().trim_end_matches('.')
+            ));
+        }
+    }
+    Exit::Success
 }

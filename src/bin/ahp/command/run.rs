@@ -1,26 +1,24 @@
 //! ahp run: evaluates one event, or many, without a host.
 
 use std::fs::File;
-use std::io::BufRead;
-use std::io::BufReader;
-use std::io::Read as _;
-use std::path::Path;
-use std::path::PathBuf;
+use std::io::{BufRead, BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ahp::config::BindingSpec;
-use ahp::engine::Engine;
-use ahp::engine::block_on;
-use ahp::event::Event;
-use ahp::event::Trigger;
+use ahp::engine::{Engine, block_on};
+use ahp::event::{Event, Trigger};
 use ahp::verdict::Verdict;
+use ahp::workspace::ToldBase;
 
 use crate::exit_code::Exit;
 use crate::output;
 use crate::output::Format;
 use crate::project;
+use crate::report::Report;
 use crate::view;
 
-/// An event larger than this is no event (spec §10).
+/// An event larger than this is not an event (spec §10).
 const MAX_EVENT: u64 = 32 << 20;
 
 #[derive(Debug, clap::Args)]
@@ -52,6 +50,12 @@ pub(crate) struct Args {
     /// Read many events, one JSON object a line, and write one verdict a line, in order
     #[arg(long, value_name = "FILE", conflicts_with_all = ["trigger", "issue", "tool", "input", "session"])]
     events: Option<PathBuf>,
+    /// What the change is measured against: a commit or a ref [default: what CI says, else the default branch]
+    #[arg(long, value_name = "REF")]
+    base: Option<String>,
+    /// Report to a CI system too: `github`, `sarif=FILE` or `junit=FILE`; may be repeated
+    #[arg(long, value_name = "FORMAT", conflicts_with = "events")]
+    report: Vec<Report>,
     /// How the verdict is written
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -70,6 +74,10 @@ fn run_one(args: &Args) -> Result<Exit, String> {
     let engine = engine(args, event.work_dir.as_deref(), Some(event.trigger))?;
     let all = block_on(engine.evaluate_all(event, None));
     let mut exit = Exit::Success;
+    let verdicts: Vec<&Verdict> = all.iter().map(|one| &one.verdict).collect();
+    for report in &args.report {
+        report.write(&verdicts)?;
+    }
     let broken = !engine.state().faults().is_empty();
     for evaluated in &all {
         print(args.format, &evaluated.verdict, subject(&evaluated.event));
@@ -120,8 +128,16 @@ fn run_many(args: &Args, file: &Path) -> Result<Exit, String> {
 }
 
 fn engine(args: &Args, event_dir: Option<&Path>, only: Option<Trigger>) -> Result<Engine, String> {
-    let locations = project::locations(args.work_dir.as_deref().or(event_dir));
-    let builder = project::engine(locations).report_skipped(args.format == Format::Json);
+    let mut locations = project::locations(args.work_dir.as_deref().or(event_dir));
+    if let Some(base) = &args.base {
+        locations.base = Arc::new(ToldBase {
+            commit: Some(base.clone()),
+            ..ToldBase::default()
+        });
+    }
+    let builder = project::engine(locations)
+        .by_event_time()
+        .report_skipped(args.format == Format::Json);
     match only {
         Some(trigger) => builder.only(trigger),
         None => builder,

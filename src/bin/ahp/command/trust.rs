@@ -1,16 +1,11 @@
 //! ahp trust: what a project would run, what has changed since it was looked at, and the word that allows it.
 
-use std::io::BufRead as _;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
-use ahp::config::Approved;
-use ahp::config::Locations;
-use ahp::engine::Clock as _;
-use ahp::engine::SystemClock;
-use ahp::trust::Change;
-use ahp::trust::ChangeKind;
-use ahp::trust::Trust;
+use ahp::config::{Approved, Locations};
+use ahp::engine::{Clock as _, SystemClock};
+use ahp::trust::{Change, ChangeKind, Trust};
 use serde_json::json;
 
 use crate::exit_code::Exit;
@@ -71,6 +66,7 @@ fn trust(args: &Args) -> Result<Exit, String> {
         });
         return Ok(Exit::Success);
     }
+    let held = state.held();
     let look = trust.look().map_err(|error| error.to_string())?;
     let changes = look.changes();
     if args.show {
@@ -78,29 +74,36 @@ fn trust(args: &Args) -> Result<Exit, String> {
         return Ok(Exit::Success);
     }
     if args.diff {
+        tell_held(&held, args.format);
         for change in changes {
             print(change, args.format, true);
         }
         return Ok(Exit::Success);
     }
-    if changes.is_empty() {
+    tell_held(&held, args.format);
+    if let (true, Some(manifest)) = (changes.is_empty(), trust.manifest()) {
         approve(&policy)?;
-        output::line(match trust.manifest() {
-            Some(manifest) => format!(
-                "{} is trusted as it is: {}",
-                root.display(),
-                count(manifest.files.len(), "file")
-            ),
-            None => format!("{} brings nothing that runs or decides", root.display()),
-        });
+        output::line(format!(
+            "{} is trusted as it is: {}",
+            root.display(),
+            count(manifest.files.len(), "file")
+        ));
         return Ok(Exit::Success);
+    }
+    if changes.is_empty() && args.format == Format::Human {
+        output::line(
+            "no hook, script or command; its tests and linters may run once it is trusted",
+        );
     }
     // What is new as a whole is long; what has changed is what must be seen.
     let is_first = trust.manifest().is_none();
     for change in changes {
         print(change, args.format, !is_first);
     }
-    if !args.yes && std::io::stdin().is_terminal() && !confirmed(&root) {
+    if !args.yes
+        && std::io::stdin().is_terminal()
+        && !project::confirmed(&format!("Allow {} to run this?", root.display()))
+    {
         output::line("nothing was changed");
         return Ok(Exit::Failure);
     }
@@ -124,11 +127,14 @@ fn approve(locations: &Locations) -> Result<(), String> {
     approved.map_err(|error| format!("what was approved cannot be kept: {error}"))
 }
 
-fn confirmed(root: &std::path::Path) -> bool {
-    output::error(format!("Allow {} to run this? [y/N]", root.display()));
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer).is_ok()
-        && matches!(answer.trim(), "y" | "Y" | "yes")
+/// Tells what of the policy is weaker than what was approved, by what it means; the texts follow.
+fn tell_held(held: &[String], format: Format) {
+    for text in held {
+        match format {
+            Format::Human => output::line(format!("{:<8} {text}", "weaker")),
+            Format::Json => output::json(&json!({"state": "weaker", "what": text})),
+        }
+    }
 }
 
 fn show(trust: &Trust, changes: &[Change], format: Format) {
@@ -138,7 +144,7 @@ fn show(trust: &Trust, changes: &[Change], format: Format) {
                 continue;
             }
             match format {
-                Format::Human => output::line(format!("trusted  {path}")),
+                Format::Human => output::line(format!("trusted  {}", path.replace('\n', "\\n"))),
                 Format::Json => {
                     output::json(
                         &json!({"path": path, "state": "trusted", "sha256": state.sha256}),
@@ -171,7 +177,8 @@ fn print(change: &Change, format: Format, with_diff: bool) {
             output::json(&json!({"path": change.path, "state": state, "diff": diff}));
         }
         Format::Human => {
-            output::line(format!("{state:<8} {}", change.path));
+            // A name with a line feed in it would be two lines.
+            output::line(format!("{state:<8} {}", change.path.replace('\n', "\\n")));
             if with_diff && change.kind != ChangeKind::Mode {
                 output::line(change.diff().trim_end());
             }

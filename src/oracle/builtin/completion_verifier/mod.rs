@@ -12,17 +12,12 @@ use super::values::Texts;
 use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
-use crate::oracle::ConfigError;
-use crate::oracle::Definition;
-use crate::oracle::HookContext;
-use crate::oracle::Oracle;
-use crate::oracle::OracleConfig;
-use crate::oracle::OracleError;
-use crate::oracle::Programs;
 use crate::oracle::wording::listed;
-use crate::signal::Intensity;
-use crate::signal::Signal;
-use crate::workspace::Change;
+use crate::oracle::{
+    ConfigError, Definition, HookContext, Oracle, OracleConfig, OracleError, Programs, added,
+};
+use crate::signal::{Intensity, Signal};
+use crate::workspace::{Change, ChangedFile};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "CompletionVerifier",
@@ -46,8 +41,8 @@ const CODE: &[&str] = &[
 /// Verifies that an issue is complete before it is closed.
 ///
 /// What it does: it blocks where code was changed and no test (`require_tests`) or no documentation (`require_docs`) with
-/// it; where an issue that is being closed has no `solution`; and where a `verification` of its checklist fails. A
-/// verification is `test_pass: NAME` (the project's tests of that name, file or path ran and passed; without a name, all),
+/// it (a file that is empty, moved or only made shorter is neither, and comments alone are not a test); where an issue that is
+/// being closed has no `solution`; and where a `verification` of its checklist fails. A verification is `test_pass: NAME` (the project's tests of that name, file or path ran and passed; without a name, all),
 /// `file_exists: PATH` (globs are understood), `lint_clean: PATH` (the project's linters find nothing there; without a
 /// path, in all changed files), or `custom: COMMAND` (it ends with code 0; it runs only as `ahp trust` has shown it). The
 /// block names each item with its line.
@@ -173,32 +168,42 @@ impl CompletionVerifier {
         if !self.require_tests && !self.require_docs {
             return Ok(Vec::new());
         }
-        let changes = context.facts.changes().map_err(OracleError::of_git)?;
-        let here: Vec<&str> = changes
+        let changes = context.facts.issue_changes();
+        let changes = changes.map_err(|error| OracleError::of_git(&error))?;
+        let here: Vec<&ChangedFile> = changes
             .files
             .iter()
             .filter(|file| file.change != Change::Deleted)
-            .map(|file| file.path.as_str())
             .collect();
+        // A file that was moved, or from which lines were only taken, brings neither a test nor documentation.
+        let brings = || {
+            let files = here.iter().filter(|file| file.added_lines != Some(0));
+            files.map(|file| file.path.as_str())
+        };
+        let text_of = |path: &str| {
+            let bytes = context.workspace().read(path).ok()?;
+            Some(added::text_of(&bytes))
+        };
+        let has_line = |path: &str, says: fn(&str) -> bool| {
+            text_of(path).is_none_or(|text| text.lines().any(|line| says(line.trim())))
+        };
         let is_test = |path: &str| {
-            matches(&self.test_globs, path)
+            matches(&self.test_globs, path) && has_line(path, is_more_than_comment)
                 || path.strip_suffix(".rs").is_some()
-                    && context
-                        .workspace()
-                        .read(path)
-                        .is_ok_and(|text| memchr::memmem::find(&text, b"#[test]").is_some())
+                    && text_of(path).is_some_and(|text| text.contains("#[test]"))
         };
         let is_code = |path: &&str| {
             path.rsplit_once('.')
                 .is_some_and(|(_, e)| CODE.contains(&e))
                 && !matches(&self.test_globs, path)
         };
-        let code: Vec<&str> = here.iter().copied().filter(is_code).collect();
+        let paths = here.iter().map(|file| file.path.as_str());
+        let code: Vec<&str> = paths.filter(is_code).collect();
         if code.is_empty() {
             return Ok(Vec::new());
         }
         let mut signals = Vec::new();
-        if self.require_tests && !here.iter().any(|path| is_test(path)) {
+        if self.require_tests && !brings().any(is_test) {
             signals.push(
                 Signal::block(
                     "no-tests-changed",
@@ -214,10 +219,12 @@ impl CompletionVerifier {
             );
         }
         let issues = context.workspace().issues_dir();
-        let is_doc = |path: &&str| {
-            matches(&self.doc_globs, path) && !std::path::Path::new(path).starts_with(issues)
+        let is_doc = |path: &str| {
+            matches(&self.doc_globs, path)
+                && !std::path::Path::new(path).starts_with(issues)
+                && has_line(path, |line| !line.is_empty())
         };
-        if self.require_docs && !here.iter().any(is_doc) {
+        if self.require_docs && !brings().any(is_doc) {
             signals.push(
                 Signal::block(
                     "no-docs-changed",
@@ -236,6 +243,12 @@ impl CompletionVerifier {
         }
         Ok(signals)
     }
+}
+
+/// Whether a line is neither blank nor a comment, in the languages that tests are written in.
+fn is_more_than_comment(line: &str) -> bool {
+    let marks = ["//", "/*", "*", "#", "--", "<!--", "\"\"\"", "'''"];
+    line.starts_with("#[") || !line.is_empty() && !marks.iter().any(|mark| line.starts_with(mark))
 }
 
 fn matches(globs: &Texts, path: &str) -> bool {

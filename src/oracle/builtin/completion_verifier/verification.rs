@@ -1,17 +1,12 @@
 //! Verification: what the items of a checklist say that must hold.
 
-use crate::oracle::HookContext;
-use crate::oracle::OracleError;
-use crate::oracle::toolchain;
 use crate::oracle::toolchain::linter;
-use crate::oracle::toolchain::test_run::Runner;
-use crate::oracle::toolchain::test_run::find;
-use crate::oracle::wording::last_said;
-use crate::oracle::wording::listed;
+use crate::oracle::toolchain::test_run::{Runner, find};
+use crate::oracle::wording::{last_said, listed};
+use crate::oracle::{HookContext, OracleError, toolchain};
 use crate::process::Program;
 use crate::signal::Signal;
-use crate::workspace::Change;
-use crate::workspace::Issue;
+use crate::workspace::{Change, Issue};
 
 /// Carries out the verifications of a checklist; one block names all that failed.
 pub(super) fn carry_out(
@@ -126,6 +121,7 @@ fn tests_pass(context: &HookContext, name: &str) -> Result<Option<String>, Oracl
             "no way to run the project's tests was found".to_owned(),
         ));
     }
+    context.permits_programs()?;
     let mut ran = 0;
     for runner in &runners {
         let runner = if name.is_empty() {

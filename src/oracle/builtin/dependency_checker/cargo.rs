@@ -1,7 +1,6 @@
 //! Cargo: the lock file in step, and every crate at hand offline.
 
-use super::manifest::Fault;
-use super::manifest::Manifest;
+use super::manifest::{Fault, Manifest};
 use super::toml;
 use crate::oracle::OracleError;
 use crate::oracle::wording::shortened;

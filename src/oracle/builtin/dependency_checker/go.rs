@@ -1,7 +1,6 @@
 //! Go: `go.sum` names every module that `go.mod` requires.
 
-use super::manifest::Fault;
-use super::manifest::Manifest;
+use super::manifest::{Fault, Manifest};
 use crate::oracle::wording::listed;
 
 impl Manifest<'_> {

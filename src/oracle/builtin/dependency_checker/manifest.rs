@@ -1,11 +1,8 @@
 //! Manifest: one file that declares what a project depends on.
 
-use crate::oracle::HookContext;
-use crate::oracle::OracleError;
-use crate::oracle::toolchain;
 use crate::oracle::wording::shortened;
-use crate::process::Finished;
-use crate::process::Program;
+use crate::oracle::{HookContext, OracleError, toolchain};
+use crate::process::{Finished, Program};
 
 /// The manifests that are looked for.
 pub(super) const NAMES: &[&str] = &[
@@ -14,6 +11,9 @@ pub(super) const NAMES: &[&str] = &[
     "pyproject.toml",
     "requirements.txt",
     "go.mod",
+    "pom.xml",
+    "build.gradle",
+    "build.gradle.kts",
 ];
 
 /// Something that is not met.
@@ -61,6 +61,8 @@ pub(super) fn check(context: &HookContext, path: &str) -> Result<Vec<Fault>, Ora
         "package.json" => Ok(manifest.npm(&text)),
         "pyproject.toml" => manifest.pyproject(&text),
         "go.mod" => Ok(manifest.go(&text)),
+        "pom.xml" => manifest.maven(&text),
+        "build.gradle" | "build.gradle.kts" => Ok(manifest.gradle(&text)),
         _ => manifest.requirements(&text),
     }
 }
@@ -91,7 +93,7 @@ impl Manifest<'_> {
     }
 
     /// Returns the path of a file beside the manifest.
-    fn beside(&self, name: &str) -> String {
+    pub(super) fn beside(&self, name: &str) -> String {
         if self.dir.is_empty() {
             name.to_owned()
         } else {
@@ -120,7 +122,9 @@ impl Manifest<'_> {
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 
+    /// Runs the package manager, which starts what the project names: `rust-toolchain.toml` and `.cargo/config.toml` do.
     pub(super) fn run(&self, arguments: &[&str]) -> Result<Finished, OracleError> {
+        self.context.permits_programs()?;
         let name: Vec<&str> = arguments.iter().take(2).copied().collect();
         let program = Program::new(arguments.iter().map(|&a| a.to_owned()).collect())
             .dir(self.context.root().join(self.dir))

@@ -2,8 +2,11 @@
 
 mod cargo;
 mod go;
+mod gradle;
 mod manifest;
+mod maven;
 mod npm;
+mod npm_lock;
 mod python;
 mod toml;
 
@@ -18,19 +21,12 @@ use super::values::Texts;
 use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
-use crate::oracle::ConfigError;
-use crate::oracle::Definition;
-use crate::oracle::HookContext;
-use crate::oracle::Oracle;
-use crate::oracle::OracleConfig;
-use crate::oracle::OracleError;
-use crate::oracle::Programs;
-use crate::oracle::wording::counted;
-use crate::oracle::wording::listed;
-use crate::signal::Intensity;
-use crate::signal::Signal;
-use crate::workspace::Issue;
-use crate::workspace::IssueError;
+use crate::oracle::wording::{counted, listed};
+use crate::oracle::{
+    ConfigError, Definition, HookContext, Oracle, OracleConfig, OracleError, Programs,
+};
+use crate::signal::{Intensity, Signal};
+use crate::workspace::{Issue, IssueError};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "DependencyChecker",
@@ -61,14 +57,16 @@ const GIVEN_UP: &[&str] = &[
 /// How many faults are named one by one.
 const NAMED: usize = 20;
 
-/// Blocks work whose dependencies are not met.
+/// Blocks work while its dependencies are not met.
 ///
-/// What it does: of each manifest (`Cargo.toml`, `package.json`, `pyproject.toml`, `requirements.txt`, `go.mod`; found in
-/// the root by default) it checks that it is there and parses, that its lock file is there and in step, and that what it
-/// declares can be resolved offline: Cargo is asked (`cargo metadata --locked --offline`), `node_modules/` is compared with
-/// the lock file, also that of a workspace above, `uv.lock`, `poetry.lock` and `pdm.lock` must name what is declared, the
-/// project's Python is asked for its installed distributions and compares their versions (`-r` is followed), `go.sum` must
-/// name every module. Nothing is downloaded. Of an issue it checks that it is there, and that every issue it depends on
+/// What it does: of each manifest (`Cargo.toml`, `package.json`, `pyproject.toml`, `requirements.txt`, `go.mod`,
+/// `pom.xml`, `build.gradle`, `build.gradle.kts`; found in the root by default) it checks that it is there and parses, that its lock file is there and in step, and that what it
+/// declares can be resolved offline: Cargo is asked (`cargo metadata --locked --offline`); the lock file of npm, Yarn, pnpm or Bun
+/// (also that of a workspace above) must have what is declared, and `node_modules/` what is locked; `uv.lock`, `poetry.lock` and
+/// `pdm.lock` must name what is declared, in a version that it allows; the project's Python is asked for its installed
+/// distributions and compares their versions (`-r` is followed); `go.sum` must name every module; the modules of a Maven project
+/// must be there and its dependencies in the local repository; `gradle.lockfile` must have what the build script writes out, and
+/// Gradle's cache too. Nothing is downloaded. Of an issue it checks that it is there, and that every issue it depends on
 /// exists and is done; one that was given up is not. One block names everything that is not met, with the command for it.
 ///
 /// ```yaml

@@ -1,23 +1,12 @@
-//! Npm: the lock file in step with `package.json`, and `node_modules` with the lock file.
+//! Npm, Yarn, pnpm and Bun: the lock file in step with `package.json`, and `node_modules` with the lock file.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::manifest::Fault;
-use super::manifest::Manifest;
+use super::manifest::{Fault, Manifest};
+use super::npm_lock::{Declared, KINDS, Kind, Locked, NEEDED, Package, Wanted, declared};
 use crate::oracle::wording::listed;
-
-/// The lock files of other managers of packages than npm, and how each installs what is locked.
-const OTHERS: &[(&str, &str)] = &[
-    ("yarn.lock", "yarn install --frozen-lockfile"),
-    ("pnpm-lock.yaml", "pnpm install --frozen-lockfile"),
-    ("bun.lock", "bun install --frozen-lockfile"),
-    ("bun.lockb", "bun install --frozen-lockfile"),
-];
-
-/// What a package wants, by name.
-type Wanted = BTreeMap<String, String>;
 
 impl Manifest<'_> {
     pub(super) fn npm(&self, text: &str) -> Vec<Fault> {
@@ -25,86 +14,98 @@ impl Manifest<'_> {
             Ok(package) => package,
             Err(error) => return vec![self.broken(&error.to_string())],
         };
-        let mut wanted = declared(&package, "dependencies");
-        wanted.extend(declared(&package, "devDependencies"));
-        let optional = declared(&package, "optionalDependencies");
+        let mut wanted = declared(&package, NEEDED);
+        let optional = declared(&package, &["optionalDependencies"]);
         wanted.retain(|name, _| !optional.contains_key(name));
         if wanted.is_empty() {
             return Vec::new();
         }
-        // A member of a workspace has its lock file in a directory above.
-        let above = |name: &str| self.above(name);
-        let other = OTHERS.iter().find(|(lock, _)| above(lock).is_some());
-        let found = above("package-lock.json").or_else(|| above("npm-shrinkwrap.json"));
-        let (dir, lock) = found.unzip();
-        let dir = dir.unwrap_or_default();
-        let own = self
-            .dir
-            .strip_prefix(&dir)
-            .unwrap_or(self.dir)
-            .trim_start_matches('/');
+        let members = self.members();
         let mut faults = Vec::new();
-        let mut locked = BTreeMap::new();
-        match lock.as_deref().map(serde_json::from_str::<Value>) {
-            None if other.is_some() => {}
-            None => faults.push(self.fault(
-                format!("the lock file of `{}` is missing", self.path),
-                self.command("npm install"),
-            )),
-            Some(Err(error)) => faults.push(self.fault(
-                format!("the lock file of `{}` does not parse: {error}", self.path),
-                self.command("npm install"),
-            )),
-            Some(Ok(lock)) => {
-                faults.extend(self.out_of_step(&package, &lock, own));
-                locked = locked_versions(&wanted, &lock, own);
+        let mut versions = Wanted::new();
+        let mut install = None;
+        for kind in KINDS {
+            // A member of a workspace has its lock file in a directory above.
+            let Some((dir, lock)) = self.above(kind.name) else {
+                continue;
+            };
+            let own = self.dir.strip_prefix(&dir).unwrap_or(self.dir);
+            let asked = Package {
+                own: own.trim_start_matches('/'),
+                wanted: &wanted,
+                members: &members,
+            };
+            install = Some(kind.install);
+            match kind.read(&lock, &asked) {
+                Err(error) => faults.push(self.fault(
+                    format!("the lock file of `{}` does not parse: {error}", self.path),
+                    self.command(kind.renew),
+                )),
+                Ok(locked) => {
+                    faults.extend(self.out_of_step(*kind, &package, &wanted, &locked));
+                    versions.extend(locked.versions);
+                }
             }
         }
-        let install = other.map_or("npm ci", |(_, install)| install);
-        faults.extend(self.not_installed(&wanted, &locked, install));
+        if install.is_none() {
+            faults.push(self.fault(
+                format!("the lock file of `{}` is missing", self.path),
+                self.command("npm install"),
+            ));
+        }
+        faults.extend(self.not_installed(&wanted, &versions, install.unwrap_or("npm ci")));
         faults
     }
 
+    /// Returns the names of the packages that the project itself has.
+    fn members(&self) -> BTreeSet<String> {
+        let workspace = self.context.workspace();
+        let name = |path: &String| {
+            let package: Value = serde_json::from_slice(&workspace.read(path).ok()?).ok()?;
+            Some(package.get("name")?.as_str()?.to_owned())
+        };
+        let found = workspace.list("**/package.json");
+        found.iter().filter_map(name).collect()
+    }
+
     /// Compares what is declared with what the lock file says was declared when it was made.
-    fn out_of_step(&self, package: &Value, lock: &Value, own: &str) -> Vec<Fault> {
-        // Lock files of version 1 do not repeat what the manifest declares.
-        let Some(packages) = lock.get("packages") else {
-            return Vec::new();
+    fn out_of_step(
+        &self,
+        kind: Kind,
+        package: &Value,
+        wanted: &Wanted,
+        locked: &Locked,
+    ) -> Option<Fault> {
+        let remedy = format!("{} and keep the new lock file", self.command(kind.renew));
+        let then = match &locked.declared {
+            Declared::Unsaid => return None,
+            Declared::Nothing => {
+                let what = format!(
+                    "the lock file `{}` does not know `{}`",
+                    kind.name, self.path
+                );
+                return Some(self.fault(what, remedy));
+            }
+            Declared::These(then) => then,
         };
-        let Some(root) = packages.get(own) else {
-            return vec![self.fault(
-                format!("the lock file does not know `{}`", self.path),
-                format!("{} and keep the new lock file", self.command("npm install")),
-            )];
-        };
-        let differing = |key| {
-            let (declared, in_lock) = (declared(package, key), declared(root, key));
-            let changed = declared
-                .iter()
-                .filter(|(name, version)| in_lock.get(*name) != Some(version));
-            let gone = in_lock
-                .iter()
-                .filter(|(name, _)| !declared.contains_key(*name));
-            changed
-                .chain(gone)
-                .map(|(name, _)| name.clone())
-                .collect::<Vec<_>>()
-        };
-        ["dependencies", "devDependencies"]
-            .into_iter()
-            .map(differing)
-            .filter(|names| !names.is_empty())
-            .map(|names| {
-                self.fault(
-                    format!(
-                        "the lock file is out of step with `{}`: {}",
-                        self.path,
-                        listed(&names, 5)
-                    ),
-                    format!("{} and keep the new lock file", self.command("npm install")),
-                )
-            })
-            .collect()
+        let now = declared(
+            package,
+            &["dependencies", "devDependencies", "optionalDependencies"],
+        );
+        let changed = wanted
+            .iter()
+            .filter(|(name, spec)| then.get(*name) != Some(spec));
+        let gone = then.iter().filter(|(name, _)| !now.contains_key(*name));
+        let differing: Vec<&String> = changed.chain(gone).map(|(name, _)| name).collect();
+        (!differing.is_empty()).then(|| {
+            let what = format!(
+                "the lock file `{}` is out of step with `{}`: {}",
+                kind.name,
+                self.path,
+                listed(&differing, 5)
+            );
+            self.fault(what, remedy)
+        })
     }
 
     /// Compares what is wanted and locked with what lies in `node_modules`.
@@ -149,24 +150,4 @@ impl Manifest<'_> {
         }
         faults
     }
-}
-
-/// Returns what a package declares under a key.
-fn declared(package: &Value, key: &str) -> Wanted {
-    let entries = package.get(key).and_then(Value::as_object);
-    let entries = entries.into_iter().flatten();
-    entries
-        .filter_map(|(name, version)| Some((name.clone(), version.as_str()?.to_owned())))
-        .collect()
-}
-
-/// Returns the version that a lock file gives each package, for the package in the directory `own`.
-fn locked_versions(wanted: &Wanted, lock: &Value, own: &str) -> Wanted {
-    let packages = lock.get("packages");
-    let version = |name: &String| {
-        let nested = packages?.get(format!("{own}/node_modules/{name}"));
-        let entry = nested.or_else(|| packages?.get(format!("node_modules/{name}")))?;
-        Some((name.clone(), entry.get("version")?.as_str()?.to_owned()))
-    };
-    wanted.keys().filter_map(version).collect()
 }

@@ -1,16 +1,14 @@
 //! Python: lock files that are there and in step, and distributions that are installed.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
-use super::manifest::Fault;
-use super::manifest::Manifest;
+use super::manifest::{Fault, Manifest};
 use super::toml;
-use crate::oracle::OracleError;
-use crate::oracle::toolchain;
-use crate::oracle::wording::last_said;
-use crate::oracle::wording::listed;
-use crate::process::Program;
-use crate::process::installed;
+use crate::oracle::wording::{last_said, listed};
+use crate::oracle::{OracleError, toolchain};
+use crate::process::{Program, installed};
 
 /// The managers of packages with a lock file: the section of `pyproject.toml`, the lock file, and what makes it.
 const MANAGERS: &[(&str, &str, &str)] = &[
@@ -22,9 +20,13 @@ const MANAGERS: &[(&str, &str, &str)] = &[
 /// How many files of requirements may include one another.
 const MOST_FILES: usize = 50;
 
-/// Asks a Python which requirements are not met there; versions are compared by `packaging`, which pip carries too.
+/// Asks a Python which requirements are not met there, and of those that have versions behind them (and tabs between), which
+/// these do not meet; versions are compared by `packaging`, which pip carries too.
 const ASK: &str = r#"
-import re, sys
+import sys
+# The project's own folder, in which any file could stand for a module.
+sys.path[:] = [entry for entry in sys.path if entry.startswith("/")]
+import re
 from importlib import metadata
 try:
     from packaging.requirements import Requirement
@@ -34,7 +36,7 @@ except ImportError:
     except ImportError:
         Requirement = None
 for line in sys.stdin:
-    line = line.strip()
+    line, *locked = line.strip().split("\t")
     if Requirement:
         try:
             wanted = Requirement(line)
@@ -52,6 +54,10 @@ for line in sys.stdin:
         if specifier and not re.fullmatch(r"===?\s*[\w.+!-]+", specifier):
             sys.exit(f"neither `packaging` nor `pip` is there to compare `{line}`")
         holds = lambda version: not specifier or version == specifier.lstrip("= ")
+    if locked:
+        if not any(holds(version) for version in locked):
+            print(f"{name} is locked as {', '.join(locked)} and not {specifier}")
+        continue
     try:
         here = metadata.version(name)
     except metadata.PackageNotFoundError:
@@ -68,14 +74,17 @@ impl Manifest<'_> {
             Err(error) => return Ok(vec![self.broken(&error)]),
         };
         let requirements = toml::texts(&document, "/project/dependencies");
-        let mut names: Vec<String> = requirements.iter().map(|r| name_of(r)).collect();
         let of_poetry = document.pointer("/tool/poetry/dependencies");
         let of_poetry = of_poetry.and_then(Value::as_object).into_iter().flatten();
-        names.extend(
-            of_poetry
-                .map(|(name, _)| name_of(name))
-                .filter(|name| name != "python"),
-        );
+        let of_poetry = of_poetry.filter(|(name, _)| *name != "python");
+        let mut declared = requirements.clone();
+        declared.extend(of_poetry.map(|(name, wanted)| {
+            let wanted = wanted.get("version").unwrap_or(wanted).as_str();
+            format!(
+                "{name}{}",
+                wanted.map_or(String::new(), specifier_of_poetry)
+            )
+        }));
         let mut faults = Vec::new();
         for (section, lock, command) in MANAGERS {
             let is_used = document.pointer(&format!("/tool/{section}")).is_some();
@@ -85,21 +94,23 @@ impl Manifest<'_> {
                     self.command(command),
                 )),
                 None => {}
-                Some(text) => faults.extend(self.out_of_step_with(lock, &text, &names, command)),
+                Some(text) => {
+                    faults.extend(self.out_of_step_with(lock, &text, &declared, command)?);
+                }
             }
         }
         faults.extend(self.installed(&requirements, &self.command("pip install -e ."))?);
         Ok(faults)
     }
 
-    /// Returns a fault where a lock file does not parse, or does not name what is declared.
+    /// Returns a fault where a lock file does not parse, or does not have what is declared.
     fn out_of_step_with(
         &self,
         lock: &str,
         text: &str,
-        names: &[String],
+        declared: &[String],
         command: &str,
-    ) -> Option<Fault> {
+    ) -> Result<Option<Fault>, OracleError> {
         let document = match toml::read(text) {
             Ok(document) => document,
             Err(error) => {
@@ -108,48 +119,63 @@ impl Manifest<'_> {
                     "the lock file `{lock}` of `{}` does not parse: {first}",
                     self.path
                 );
-                return Some(self.fault(what, self.command(command)));
+                return Ok(Some(self.fault(what, self.command(command))));
             }
         };
+        let mut locked: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         let packages = document.get("package").and_then(Value::as_array);
-        let packages = packages.into_iter().flatten();
-        let locked: Vec<String> = packages
-            .filter_map(|package| Some(name_of(package.get("name")?.as_str()?)))
-            .collect();
-        let absent: Vec<&String> = names.iter().filter(|name| !locked.contains(name)).collect();
-        (!absent.is_empty()).then(|| {
+        for package in packages.into_iter().flatten() {
+            let text = |key| package.get(key).and_then(Value::as_str);
+            if let Some(name) = text("name") {
+                let versions = locked.entry(name_of(name)).or_default();
+                versions.extend(text("version"));
+            }
+        }
+        let mut told = Vec::new();
+        let mut asked = Vec::new();
+        for requirement in declared {
+            let name = name_of(requirement);
+            match locked.get(&name) {
+                None => told.push(format!("it does not name {name}")),
+                Some(versions) if versions.is_empty() => {}
+                Some(versions) => asked.push(format!("{requirement}\t{}", versions.join("\t"))),
+            }
+        }
+        told.extend(self.ask_python(&asked)?);
+        Ok((!told.is_empty()).then(|| {
             let what = format!(
-                "the lock file `{lock}` is out of step with `{}`: it does not name {}",
+                "the lock file `{lock}` is out of step with `{}`: {}",
                 self.path,
-                listed(&absent, 10)
+                listed(&told, 10)
             );
             self.fault(what, self.command(command))
-        })
+        }))
     }
 
     pub(super) fn requirements(&self, text: &str) -> Result<Vec<Fault>, OracleError> {
-        let mut requirements = Vec::new();
-        let mut files = vec![(self.path.to_owned(), text.to_owned())];
+        let (mut requirements, mut constraints) = (Vec::new(), Vec::new());
+        let mut files = vec![(self.path.to_owned(), text.to_owned(), false)];
         let mut at = 0;
-        while let Some((path, text)) = files.get(at).cloned() {
+        while let Some((path, text, is_constraint)) = files.get(at).cloned() {
             at += 1;
             // A line may go on in the next.
             let text = text.replace("\\\r\n", " ").replace("\\\n", " ");
             for (number, line) in (1_u32..).zip(text.lines()) {
                 let line = line.split(" #").next().unwrap_or_default().trim();
-                if let Some(other) = included(line) {
+                if let Some((other, constrains)) = included(line) {
                     let dir = path.rsplit_once('/').map_or("", |(dir, _)| dir);
                     let other = if dir.is_empty() {
                         other.to_owned()
                     } else {
                         format!("{dir}/{other}")
                     };
-                    if files.len() < MOST_FILES && files.iter().all(|(known, _)| *known != other) {
+                    if files.len() < MOST_FILES && files.iter().all(|(known, ..)| *known != other) {
                         let Ok(bytes) = self.context.workspace().read(&other) else {
                             let what = format!("`{path}` includes `{other}`, which cannot be read");
                             return Ok(vec![self.fault(what, format!("restore `{other}`"))]);
                         };
-                        files.push((other, String::from_utf8_lossy(&bytes).into_owned()));
+                        let text = String::from_utf8_lossy(&bytes).into_owned();
+                        files.push((other, text, is_constraint || constrains));
                     }
                     continue;
                 }
@@ -165,15 +191,56 @@ impl Manifest<'_> {
                 }
                 // Digests are pip's to compare.
                 let line = line.split(" --").next().unwrap_or(line);
-                requirements.push(line.trim().to_owned());
+                let list = if is_constraint {
+                    &mut constraints
+                } else {
+                    &mut requirements
+                };
+                list.push(line.trim().to_owned());
             }
         }
+        // A constraint asks for nothing; it says which versions of what is asked for will do.
+        let names: Vec<String> = requirements.iter().map(|wanted| name_of(wanted)).collect();
+        constraints.retain(|constraint| names.contains(&name_of(constraint)));
+        requirements.append(&mut constraints);
         let remedy = format!("run `pip install -r {}`", self.path);
         self.installed(&requirements, &remedy)
     }
 
     /// Asks the project's Python which requirements are not met.
     fn installed(&self, wanted: &[String], remedy: &str) -> Result<Vec<Fault>, OracleError> {
+        // What the project itself makes need not be installed.
+        let own = self.own_projects();
+        let wanted: Vec<String> = wanted
+            .iter()
+            .filter(|w| !own.contains(&name_of(w)))
+            .cloned()
+            .collect();
+        let absent = self.ask_python(&wanted)?;
+        let what = || format!("not installed of `{}`: {}", self.path, listed(&absent, 10));
+        let fault = (!absent.is_empty()).then(|| self.fault(what(), remedy));
+        Ok(fault.into_iter().collect())
+    }
+
+    /// Returns the names of the Python projects that this one has in it.
+    fn own_projects(&self) -> Vec<String> {
+        let workspace = self.context.workspace();
+        let name = |path: &String| {
+            let text = workspace.read(path).ok()?;
+            let document = toml::read(&String::from_utf8_lossy(&text)).ok()?;
+            let of_project = document.pointer("/project/name");
+            Some(name_of(
+                of_project
+                    .or_else(|| document.pointer("/tool/poetry/name"))?
+                    .as_str()?,
+            ))
+        };
+        let found = workspace.list("**/pyproject.toml");
+        found.iter().filter_map(name).collect()
+    }
+
+    /// Asks the project's Python what of some requirements is not met.
+    fn ask_python(&self, wanted: &[String]) -> Result<Vec<String>, OracleError> {
         if wanted.is_empty() || !self.context.workspace().is_on_disk() {
             return Ok(Vec::new());
         }
@@ -182,6 +249,9 @@ impl Manifest<'_> {
             .iter()
             .map(|p| root.join(p))
             .find(|p| p.exists());
+        if own.is_some() {
+            self.context.permits_programs()?;
+        }
         let found = || ["python3", "python"].iter().find_map(|p| installed(p));
         let Some(python) = own.or_else(found) else {
             return Err(OracleError::failed(format!(
@@ -200,23 +270,63 @@ impl Manifest<'_> {
                 last_said(&finished.stderr_text())
             )));
         }
-        let told = finished.stdout_text();
-        let absent: Vec<&str> = told.lines().collect();
-        let what = || format!("not installed of `{}`: {}", self.path, listed(&absent, 10));
-        Ok((!absent.is_empty())
-            .then(|| self.fault(what(), remedy))
-            .into_iter()
-            .collect())
+        Ok(finished.stdout_text().lines().map(str::to_owned).collect())
     }
 }
 
-/// Returns the file that a line of requirements includes: `-r other.txt`.
-fn included(line: &str) -> Option<&str> {
-    let rest = ["--requirement", "-r"]
+/// Writes a version of Poetry as Python's standard has it: `^1.2` is `>=1.2,<2`, `~1.2` is `>=1.2,<1.3`, a bare version is exact.
+fn specifier_of_poetry(wanted: &str) -> String {
+    let bounded = |version: &str, keeps: &dyn Fn(usize, &[u64]) -> bool| {
+        let numbers: Option<Vec<u64>> = version.split('.').map(|n| n.parse().ok()).collect();
+        let numbers = numbers?;
+        let at = (0..numbers.len()).find(|at| keeps(*at, &numbers))?;
+        let mut above: Vec<String> = numbers.iter().take(at).map(u64::to_string).collect();
+        above.push((numbers.get(at)? + 1).to_string());
+        Some(format!(">={version},<{}", above.join(".")))
+    };
+    let one = |part: &str| {
+        if let Some(version) = part.strip_prefix('^') {
+            // The first number that is not zero stays, else the last.
+            return bounded(version, &|at, numbers| {
+                numbers.get(at) != Some(&0) || at + 1 == numbers.len()
+            });
+        }
+        match part.strip_prefix('~').filter(|rest| !rest.starts_with('=')) {
+            Some(version) => bounded(version, &|at, numbers| at == 1.min(numbers.len() - 1)),
+            None if part == "*" => Some(String::new()),
+            None if part.starts_with(|c: char| c.is_ascii_digit()) => Some(format!("=={part}")),
+            None => Some(part.to_owned()),
+        }
+    };
+    let mut text = wanted.to_owned();
+    for operator in ["=", "<", ">", "^", "~"] {
+        text = text.replace(&format!("{operator} "), operator);
+    }
+    let parts = text.split([',', ' ']).filter(|part| !part.is_empty());
+    // What has another form, like alternatives, is not compared.
+    let parts: Option<Vec<String>> = parts.map(one).collect();
+    let parts = parts.filter(|_| !wanted.contains("||")).unwrap_or_default();
+    let parts: Vec<&str> = parts
         .iter()
-        .find_map(|option| line.strip_prefix(option))?;
+        .map(String::as_str)
+        .filter(|part| !part.is_empty())
+        .collect();
+    parts.join(",")
+}
+
+/// Returns the file that a line of requirements includes, and whether as constraints: `-r other.txt`, `-c other.txt`.
+fn included(line: &str) -> Option<(&str, bool)> {
+    let options = [
+        ("--requirement", false),
+        ("--constraint", true),
+        ("-r", false),
+        ("-c", true),
+    ];
+    let (rest, constrains) = options
+        .iter()
+        .find_map(|(option, constrains)| Some((line.strip_prefix(option)?, *constrains)))?;
     let file = rest.trim_start_matches(['=', ' ', '\t']).trim();
-    (!file.is_empty() && !file.contains("://")).then_some(file)
+    (!file.is_empty() && !file.contains("://")).then_some((file, constrains))
 }
 
 /// Returns the name of a requirement, in the form in which names are compared (PEP 503).

@@ -6,29 +6,19 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use self::batches::Batch;
-use self::batches::Limits;
-use self::batches::split;
+use self::batches::{Batch, Limits, split};
 use super::values::PathPatterns;
 use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
-use crate::oracle::ConfigError;
-use crate::oracle::Definition;
-use crate::oracle::HookContext;
-use crate::oracle::Oracle;
-use crate::oracle::OracleConfig;
-use crate::oracle::OracleError;
-use crate::oracle::Programs;
 use crate::oracle::wording::counted;
-use crate::signal::Intensity;
-use crate::signal::Modification;
-use crate::signal::Severity;
-use crate::signal::Signal;
+use crate::oracle::{
+    ConfigError, Definition, HookContext, Oracle, OracleConfig, OracleError, Programs,
+};
+use crate::signal::{Intensity, Modification, Severity, Signal};
 use crate::workspace::ChangedFile;
 
 pub(super) static DEFINITION: Definition = Definition {

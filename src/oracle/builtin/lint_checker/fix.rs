@@ -4,20 +4,14 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use serde_json::json;
-use sha2::Digest as _;
-use sha2::Sha256;
+use sha2::{Digest as _, Sha256};
 
 use super::NAMED;
-use crate::oracle::HookContext;
-use crate::oracle::OracleError;
-use crate::oracle::toolchain::linter::FILES_A_CALL;
-use crate::oracle::toolchain::linter::TOOLS;
-use crate::oracle::toolchain::linter::wanted;
-use crate::oracle::wording::counted;
-use crate::oracle::wording::listed;
-use crate::signal::Modification;
-use crate::signal::Signal;
-use crate::signal::hex;
+use crate::oracle::toolchain::linter::{FILES_A_CALL, TOOLS, wanted};
+use crate::oracle::wording::{counted, listed};
+use crate::oracle::{HookContext, OracleError};
+use crate::regular_file;
+use crate::signal::{Modification, Signal, hex};
 
 /// Lets the fixers change files; gives a control that names those that were changed.
 pub(super) fn fix(
@@ -27,20 +21,21 @@ pub(super) fn fix(
 ) -> Result<Option<Signal>, OracleError> {
     let root = context.root();
     // Files are read here and not through the workspace, which would remember what they were.
+    let read = |path: &str| fs::read(root.join(path)).ok();
     let before: BTreeMap<&String, Vec<u8>> = files
         .iter()
         .filter(|file| {
             TOOLS
                 .iter()
-                .any(|tool| tool.fix.is_some() && tool.looks_at(file))
+                .any(|tool| tool.fix.is_some() && tool.looks_at(file, read))
         })
-        .filter_map(|file| Some((file, fs::read(root.join(file)).ok()?)))
+        .filter_map(|file| Some((file, read(file)?)))
         .collect();
     let mut fixers = Vec::new();
     for tool in wanted(context, named) {
         let own: Vec<String> = before
             .keys()
-            .filter(|file| tool.looks_at(file))
+            .filter(|file| tool.looks_at(file, read))
             .map(|&file| file.clone())
             .collect();
         if let (Some(arguments), Some(program), false) =
@@ -79,10 +74,7 @@ pub(super) fn fix(
         digest(patch.as_bytes()).trim_start_matches("sha256:")
     );
     let path = context.state_dir.join(&name);
-    let kept = path
-        .parent()
-        .map_or(Ok(()), fs::create_dir_all)
-        .and_then(|()| fs::write(&path, &patch));
+    let kept = regular_file::replace(context.state_dir.parent(), &path, patch.as_bytes());
     if let Err(error) = kept {
         // Without the patch the change could not be taken back: it is taken back now.
         for (file, old) in &before {

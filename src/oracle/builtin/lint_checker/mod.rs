@@ -6,29 +6,17 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::diagnostic::Code;
-use crate::diagnostic::nearest;
+use crate::diagnostic::{Code, nearest};
 use crate::event::Trigger;
 use crate::fact::FactSource;
-use crate::oracle::ConfigError;
-use crate::oracle::Definition;
-use crate::oracle::HookContext;
-use crate::oracle::Oracle;
-use crate::oracle::OracleConfig;
-use crate::oracle::OracleError;
-use crate::oracle::Programs;
-use crate::oracle::toolchain::linter::Checked;
-use crate::oracle::toolchain::linter::Fault;
-use crate::oracle::toolchain::linter::TOOLS;
-use crate::oracle::toolchain::linter::check;
-use crate::oracle::wording::counted;
-use crate::oracle::wording::listed;
-use crate::signal::Intensity;
-use crate::signal::Severity;
-use crate::signal::Signal;
+use crate::oracle::toolchain::linter::{Checked, Fault, TOOLS, check};
+use crate::oracle::wording::{counted, listed};
+use crate::oracle::{
+    ConfigError, Definition, HookContext, Oracle, OracleConfig, OracleError, Programs,
+};
+use crate::signal::{Intensity, Severity, Signal};
 use crate::workspace::Change;
 
 pub(super) static DEFINITION: Definition = Definition {
@@ -81,7 +69,7 @@ impl Action {
 /// `action: block`; where it is all that there is to tell, the binding's `on_error` decides otherwise.
 ///
 /// With `auto_fix` the fixers of rustfmt, ruff, eslint, prettier, biome and gofmt run on the changed files first. That
-/// gives a control whose modifications name each file that was changed, and what is left is reported as before. It can be
+/// gives a control with modifications that name each file that was changed, and what is left is reported as before. It can be
 /// taken back: the patch is kept in `.ahp/fixes/`, and `git apply -R` undoes it.
 ///
 /// ```yaml

@@ -1,7 +1,6 @@
 //! Moves the file of a closed issue to the archive.
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::story::Story;
 use crate::oracle::HookContext;

@@ -1,17 +1,12 @@
 //! Writes a story as Markdown.
 
-use std::fmt::Arguments;
-use std::fmt::Write as _;
+use std::fmt::{Arguments, Write as _};
 
-use chrono::DateTime;
-use chrono::TimeDelta;
-use chrono::Utc;
+use chrono::{DateTime, TimeDelta, Utc};
 
-use super::story::Obstacle;
-use super::story::Story;
+use super::story::{Obstacle, Story};
 use crate::oracle::wording::counted;
-use crate::signal::Action;
-use crate::signal::Intensity;
+use crate::signal::{Action, Intensity};
 
 /// How many rows a table or list has before the rest is counted.
 const MOST_ROWS: usize = 200;
@@ -104,9 +99,9 @@ fn write_obstacles(out: &mut String, story: &Story) {
 }
 
 fn repair(obstacle: &Obstacle) -> String {
-    match obstacle.mended {
-        Some(mended) => span(mended - obstacle.first),
-        None if obstacle.intensity == Intensity::Block => "never".to_owned(),
+    match obstacle.repaired {
+        Some(repaired) => span(repaired - obstacle.first),
+        None if obstacle.is_open() && obstacle.intensity == Intensity::Block => "never".to_owned(),
         None => "was answered or left".to_owned(),
     }
 }
@@ -233,7 +228,7 @@ fn write_metrics(out: &mut String, story: &Story) {
         );
     }
     if let Some(mean) = story.mean_repair() {
-        row(out, "mean time to mend", span(mean));
+        row(out, "mean time to fix", span(mean));
     }
     row(
         out,
@@ -265,17 +260,17 @@ fn write_lessons(out: &mut String, story: &Story) {
 }
 
 fn write_time_line(out: &mut String, story: &Story) {
-    if story.moments.is_empty() {
+    if story.timeline.is_empty() {
         return;
     }
     out.push_str("\n## Time line\n\n| when (UTC) | what |\n|---|---|\n");
-    for at in story.moments.iter().take(MOST_ROWS) {
+    for at in story.timeline.iter().take(MOST_ROWS) {
         line(
             out,
             format_args!("| {} | {} |", moment(at.time), cell(&at.text)),
         );
     }
-    write_more(out, story.moments.len());
+    write_more(out, story.timeline.len());
 }
 
 fn write_more(out: &mut String, count: usize) {

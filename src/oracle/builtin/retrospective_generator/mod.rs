@@ -4,9 +4,7 @@ mod archive;
 mod markdown;
 mod story;
 
-use std::path::Component;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -17,15 +15,10 @@ use self::story::Story;
 use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
-use crate::oracle::ConfigError;
-use crate::oracle::Definition;
-use crate::oracle::HookContext;
-use crate::oracle::Oracle;
-use crate::oracle::OracleConfig;
-use crate::oracle::OracleError;
-use crate::oracle::Programs;
-use crate::signal::Intensity;
-use crate::signal::Signal;
+use crate::oracle::{
+    ConfigError, Definition, HookContext, Oracle, OracleConfig, OracleError, Programs,
+};
+use crate::signal::{Intensity, Signal};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "RetrospectiveGenerator",
@@ -44,7 +37,7 @@ pub(super) static DEFINITION: Definition = Definition {
 
 /// Writes down how an issue went, as Markdown that is worth reading.
 ///
-/// What it does: from the signal log it tells the time line of the issue, what was stopped and how long it took to mend, how prompts
+/// What it does: from the signal log it tells the time line of the issue, what was stopped and how long it took to fix, how prompts
 /// were answered, and what to take along: checks that stopped the work again and again, prompts that were only
 /// dismissed, blocks that were passed at a risk. From git it tells the commits and the changed files. Commits count that
 /// are on the issue's branch, or that name its id where the branch is gone.

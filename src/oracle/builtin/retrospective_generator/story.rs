@@ -2,29 +2,15 @@
 
 use std::sync::Arc;
 
-use chrono::DateTime;
-use chrono::TimeDelta;
-use chrono::Utc;
+use chrono::{DateTime, TimeDelta, Utc};
+use uuid::Uuid;
 
 use crate::oracle::HookContext;
 use crate::oracle::wording::counted;
-use crate::signal::Action;
-use crate::signal::Intensity;
-use crate::signal_log::Body;
-use crate::signal_log::EvaluationRecord;
-use crate::signal_log::Record;
-use crate::signal_log::SignalRecord;
-use crate::verdict::Decision;
-use crate::verdict::Outcome;
-use crate::workspace::ChangeScope;
-use crate::workspace::Changes;
-use crate::workspace::Commit;
-use crate::workspace::CommitsOf;
-use crate::workspace::Issue;
-use crate::workspace::names_id;
-
-/// How far back commits are looked through for the issue's id.
-const MOST_COMMITS: usize = 2000;
+use crate::signal::{Action, Intensity};
+use crate::signal_log::{Body, EvaluationRecord, Record, SignalRecord};
+use crate::verdict::{Decision, Outcome};
+use crate::workspace::{Changes, Commit, Issue};
 
 /// What happened to one issue.
 #[derive(Debug)]
@@ -35,7 +21,7 @@ pub(super) struct Story {
     pub(super) issue_fault: Option<String>,
     pub(super) now: DateTime<Utc>,
     /// What happened, oldest first.
-    pub(super) moments: Vec<Moment>,
+    pub(super) timeline: Vec<TimelineEntry>,
     /// What stood in the way, in the order in which it first did.
     pub(super) obstacles: Vec<Obstacle>,
     pub(super) answers: Vec<Answer>,
@@ -52,16 +38,21 @@ pub(super) struct Story {
 
 /// One line of the time line.
 #[derive(Clone, Debug)]
-pub(super) struct Moment {
+pub(super) struct TimelineEntry {
     pub(super) time: DateTime<Utc>,
     pub(super) text: String,
 }
 
-/// What one binding found, from the first time until it accepted.
+/// A finding, from the first time until its binding judged the same again without it.
 #[derive(Clone, Debug)]
 pub(super) struct Obstacle {
     pub(super) hook: String,
     pub(super) binding: String,
+    /// Which finding it is, and what the event acted on.
+    identity: String,
+    acted_on: Option<String>,
+    /// Its signals, by which an answer that held it back is known.
+    signals: Vec<Uuid>,
     /// The strongest that it gave.
     pub(super) intensity: Intensity,
     /// What it said last.
@@ -69,8 +60,19 @@ pub(super) struct Obstacle {
     pub(super) first: DateTime<Utc>,
     /// How many evaluations it spoke in.
     pub(super) times: usize,
-    /// When it accepted.
-    pub(super) mended: Option<DateTime<Utc>>,
+    /// When it was found no more.
+    pub(super) repaired: Option<DateTime<Utc>>,
+    /// An answer held it back.
+    is_waived: bool,
+}
+
+/// The evaluation that signals follow.
+#[derive(Debug, Default)]
+struct AtHand {
+    acted_on: Option<String>,
+    /// The obstacles that it has counted, and those that are repaired unless a signal of theirs follows.
+    spoken: Vec<usize>,
+    repaired: Vec<usize>,
 }
 
 /// How one signal was answered.
@@ -79,6 +81,13 @@ pub(super) struct Answer {
     pub(super) binding: String,
     pub(super) action: Action,
     pub(super) refused: bool,
+}
+
+impl Obstacle {
+    /// Whether it neither went nor was let through.
+    pub(super) const fn is_open(&self) -> bool {
+        self.repaired.is_none() && !self.is_waived
+    }
 }
 
 impl Story {
@@ -94,44 +103,42 @@ impl Story {
             issue,
             issue_fault,
             now: context.facts.time(),
-            moments: Vec::new(),
+            timeline: Vec::new(),
             obstacles: Vec::new(),
             answers: Vec::new(),
             failures: Vec::new(),
             evaluations: 0,
             stops: 0,
             spent_us: 0,
-            commits: commits(id, context),
-            changes: context.workspace().changes(ChangeScope::Branch).ok(),
+            commits: context.facts.issue_commits(),
+            changes: context.facts.issue_changes().ok(),
         };
-        let mut spoken = Vec::new();
+        let mut at_hand = AtHand::default();
         for record in context.history().records(id) {
-            story.add(&record, &mut spoken);
+            story.add(&record, &mut at_hand);
         }
         for commit in &story.commits {
-            story.moments.push(Moment {
+            story.timeline.push(TimelineEntry {
                 time: commit.time,
                 text: format!("commit {} {}", commit.short_id(), commit.subject()),
             });
         }
-        story.moments.sort_by_key(|moment| moment.time);
+        story.timeline.sort_by_key(|entry| entry.time);
         story
     }
 
-    /// Takes one record; `spoken` are the obstacles that the evaluation at hand has already counted.
-    fn add(&mut self, record: &Record, spoken: &mut Vec<usize>) {
+    fn add(&mut self, record: &Record, at_hand: &mut AtHand) {
         match &record.body {
             Body::Evaluation(evaluation) => {
-                spoken.clear();
-                self.add_evaluation(record.timestamp, evaluation);
+                *at_hand = self.add_evaluation(record.timestamp, evaluation);
             }
-            Body::Signal(signal) => self.add_signal(record.timestamp, signal, spoken),
+            Body::Signal(signal) => self.add_signal(record.timestamp, signal, at_hand),
             Body::Response(response) => {
                 let binding = response.binding.clone().unwrap_or_default();
                 let refused = response.refused.is_some();
                 let action = response.response.action;
                 let ending = if refused { ", which was refused" } else { "" };
-                self.moments.push(Moment {
+                self.timeline.push(TimelineEntry {
                     time: record.timestamp,
                     text: format!("`{binding}` was answered with `{action}`{ending}"),
                 });
@@ -144,7 +151,7 @@ impl Story {
         }
     }
 
-    fn add_evaluation(&mut self, time: DateTime<Utc>, evaluation: &EvaluationRecord) {
+    fn add_evaluation(&mut self, time: DateTime<Utc>, evaluation: &EvaluationRecord) -> AtHand {
         self.evaluations += 1;
         self.spent_us += evaluation.duration_us;
         let hook = &evaluation.hook;
@@ -158,20 +165,28 @@ impl Story {
         if stopped || hook.contains("-issue-") {
             let tool = evaluation.tool.as_ref();
             let tool = tool.map_or(String::new(), |tool| format!(" (`{tool}`)"));
-            self.moments.push(Moment {
+            self.timeline.push(TimelineEntry {
                 time,
                 text: format!("`{hook}`{tool} {what}"),
             });
         }
+        let mut repaired = Vec::new();
         for report in &evaluation.bindings {
             match report.outcome {
-                Outcome::Accepted => {
-                    let open =
-                        self.obstacles.iter_mut().rev().find(|obstacle| {
-                            obstacle.hook == *hook && obstacle.binding == report.id
-                        });
-                    if let Some(obstacle) = open {
-                        obstacle.mended.get_or_insert(time);
+                Outcome::Accepted | Outcome::Signalled => {
+                    for (at, obstacle) in self.obstacles.iter_mut().enumerate() {
+                        if !obstacle.is_open()
+                            || (&obstacle.hook, &obstacle.binding) != (hook, &report.id)
+                            || obstacle.acted_on != evaluation.object
+                        {
+                            continue;
+                        }
+                        if report.waived.iter().any(|id| obstacle.signals.contains(id)) {
+                            obstacle.is_waived = true;
+                        } else {
+                            obstacle.repaired = Some(time);
+                            repaired.push(at);
+                        }
                     }
                 }
                 Outcome::Failed => {
@@ -183,9 +198,14 @@ impl Story {
                 _ => {}
             }
         }
+        AtHand {
+            acted_on: evaluation.object.clone(),
+            spoken: Vec::new(),
+            repaired,
+        }
     }
 
-    fn add_signal(&mut self, time: DateTime<Utc>, record: &SignalRecord, spoken: &mut Vec<usize>) {
+    fn add_signal(&mut self, time: DateTime<Utc>, record: &SignalRecord, at_hand: &mut AtHand) {
         let signal = &record.signal;
         if signal.intensity() == Intensity::Aid {
             return;
@@ -199,30 +219,41 @@ impl Story {
             .to_owned();
         let hook = &signal.context.hook;
         let binding = &record.origin.binding;
-        let open = self.obstacles.iter().rposition(|obstacle| {
-            obstacle.hook == *hook && obstacle.binding == *binding && obstacle.mended.is_none()
+        let mut obstacles = self.obstacles.iter().enumerate();
+        let open = obstacles.rfind(|(at, obstacle)| {
+            (&obstacle.hook, &obstacle.binding) == (hook, binding)
+                && obstacle.identity == record.identity()
+                && (obstacle.is_open() || at_hand.repaired.contains(at))
         });
+        let open = open.map(|(at, _)| at);
         let at = open.unwrap_or(self.obstacles.len());
         if open.is_none() {
             self.obstacles.push(Obstacle {
                 hook: hook.clone(),
                 binding: binding.clone(),
+                identity: record.identity().to_owned(),
+                acted_on: None,
+                signals: Vec::new(),
                 intensity: signal.intensity(),
                 said: String::new(),
                 first: time,
                 times: 0,
-                mended: None,
+                repaired: None,
+                is_waived: false,
             });
         }
         if let Some(obstacle) = self.obstacles.get_mut(at) {
             obstacle.intensity = obstacle.intensity.max(signal.intensity());
             obstacle.said.clone_from(&said);
-            if !spoken.contains(&at) {
+            obstacle.acted_on.clone_from(&at_hand.acted_on);
+            obstacle.signals.push(signal.header.id);
+            obstacle.repaired = None;
+            if !at_hand.spoken.contains(&at) {
                 obstacle.times += 1;
-                spoken.push(at);
+                at_hand.spoken.push(at);
             }
         }
-        self.moments.push(Moment {
+        self.timeline.push(TimelineEntry {
             time,
             text: format!("{} by `{binding}`: {said}", signal.intensity()),
         });
@@ -232,7 +263,7 @@ impl Story {
     pub(super) fn passed(&self, verb: &str) -> Option<(DateTime<Utc>, DateTime<Utc>)> {
         let text = format!("-issue-{verb}` passed");
         let mut times = self
-            .moments
+            .timeline
             .iter()
             .filter(|m| m.text.ends_with(&text))
             .map(|m| m.time);
@@ -249,12 +280,12 @@ impl Story {
         given.count()
     }
 
-    /// Returns the mean time from the first finding of an obstacle to its mending.
+    /// Returns the mean time from the first finding of an obstacle to the end of it.
     pub(super) fn mean_repair(&self) -> Option<TimeDelta> {
         let times: Vec<TimeDelta> = self
             .obstacles
             .iter()
-            .filter_map(|obstacle| Some(obstacle.mended? - obstacle.first))
+            .filter_map(|obstacle| Some(obstacle.repaired? - obstacle.first))
             .collect();
         let count = i32::try_from(times.len()).ok().filter(|count| *count > 0)?;
         Some(times.into_iter().sum::<TimeDelta>() / count)
@@ -278,8 +309,8 @@ impl Story {
     pub(super) fn lessons(&self) -> Vec<String> {
         let mut lessons = Vec::new();
         for obstacle in &self.obstacles {
-            if obstacle.times >= 3 {
-                let end = match obstacle.mended {
+            if obstacle.times >= 3 && !obstacle.is_waived {
+                let end = match obstacle.repaired {
                     Some(_) => "before it was content: say up front what it wants",
                     None => "and was never content: is what it wants worth wanting?",
                 };
@@ -288,7 +319,7 @@ impl Story {
                     obstacle.binding, obstacle.times, obstacle.hook
                 ));
             }
-            if obstacle.mended.is_none() && obstacle.intensity == Intensity::Block {
+            if obstacle.is_open() && obstacle.intensity == Intensity::Block {
                 lessons.push(format!(
                     "`{}` never accepted at `{}` after it had blocked: {}",
                     obstacle.binding, obstacle.hook, obstacle.said
@@ -333,19 +364,4 @@ impl Story {
         }
         lessons
     }
-}
-
-/// Returns the commits of the issue, oldest first: of its branch, or those that name it where the branch is gone.
-fn commits(id: &str, context: &HookContext) -> Vec<Commit> {
-    let ask = |of: &CommitsOf| {
-        let commits = context.workspace().commits(of, MOST_COMMITS);
-        commits.unwrap_or_default()
-    };
-    let mut commits = ask(&CommitsOf::Branch);
-    if commits.is_empty() {
-        commits = ask(&CommitsOf::Paths(Vec::new()));
-        commits.retain(|commit| names_id(&commit.message, id));
-    }
-    commits.reverse();
-    commits
 }

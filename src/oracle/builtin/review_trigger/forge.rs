@@ -3,9 +3,7 @@
 use crate::oracle::HookContext;
 use crate::oracle::toolchain::in_time;
 use crate::oracle::wording::last_said;
-use crate::process::Exit;
-use crate::process::Program;
-use crate::process::installed;
+use crate::process::{Exit, Program, installed};
 
 /// What is asked of the forge.
 pub(super) struct Request<'a> {
@@ -102,7 +100,8 @@ fn link(said: &str) -> &str {
 
 /// Runs a program and returns its output, trimmed; its last words where it fails.
 fn run(context: &HookContext, arguments: &[&str]) -> Result<String, String> {
-    let finished = Program::new(arguments.iter().map(|&a| a.to_owned()).collect())
+    let program = Program::new(arguments.iter().map(|&a| a.to_owned()).collect());
+    let finished = (context.held(program))
         .dir(context.root())
         // A question would wait for an answer that nobody can give.
         .env("GH_PROMPT_DISABLED", "1")

@@ -17,19 +17,13 @@ use super::values::Texts;
 use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
-use crate::oracle::ConfigError;
-use crate::oracle::Definition;
-use crate::oracle::HookContext;
-use crate::oracle::Oracle;
-use crate::oracle::OracleConfig;
-use crate::oracle::OracleError;
-use crate::oracle::Programs;
 use crate::oracle::toolchain::in_time;
 use crate::oracle::wording::last_said;
-use crate::process::Exit;
-use crate::process::Program;
-use crate::signal::Intensity;
-use crate::signal::Signal;
+use crate::oracle::{
+    ConfigError, Definition, HookContext, Oracle, OracleConfig, OracleError, Programs,
+};
+use crate::process::{Exit, Program};
+use crate::signal::{Intensity, Signal};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "ReviewTrigger",
@@ -176,7 +170,7 @@ impl ReviewTrigger {
             return Err(config.error_at(
                 "webhook",
                 Code::BadValue,
-                "the webhook is no address; expected `https://…`, `http://…`, or `$NAME` of a variable that holds one",
+                "the webhook is not an address; expected `https://…`, `http://…`, or `$NAME` of a variable that holds one",
             ));
         }
         if trigger
@@ -284,7 +278,7 @@ fn run(
     reviewers: &[String],
     document: &str,
 ) -> Result<(), String> {
-    let finished = Program::shell(command)
+    let finished = (context.held(Program::shell(command)))
         .dir(context.root())
         .env("AHP_REVIEWERS", reviewers.join(","))
         .env(

@@ -5,9 +5,7 @@ use std::time::Duration;
 use crate::oracle::HookContext;
 use crate::oracle::toolchain::in_time;
 use crate::oracle::wording::last_said;
-use crate::process::Exit;
-use crate::process::Program;
-use crate::process::installed;
+use crate::process::{Exit, Program, installed};
 
 /// How long one try may take.
 const ONE_TRY: Duration = Duration::from_secs(10);
@@ -60,7 +58,7 @@ pub(super) fn post(context: &HookContext, address: &str, body: &str) -> Result<S
         format!("curl --config - {}", flags(one_try))
     };
     input.push_str(&format!("data-binary = {}\n", quoted(body)));
-    let finished = Program::shell(&command)
+    let finished = (context.held(Program::shell(&command)))
         .dir(context.root())
         .stdin(input)
         .deadline(deadline)

@@ -1,12 +1,8 @@
 //! Finding: what was found and where; never the secret itself.
 
-use sha2::Digest as _;
-use sha2::Sha256;
+use sha2::{Digest as _, Sha256};
 
-use crate::signal::Intensity;
-use crate::signal::Severity;
-use crate::signal::Signal;
-use crate::signal::hex;
+use crate::signal::{Intensity, Severity, Signal, hex};
 
 /// How many findings are named one by one.
 const NAMED: usize = 20;
@@ -20,10 +16,12 @@ pub(super) struct Finding {
     pub(super) what: String,
     /// How grave it is.
     pub(super) severity: Severity,
-    /// The file; none for a command line.
+    /// The file; none for a command line and the message of a commit.
     pub(super) file: Option<String>,
     /// The line, from 1.
     pub(super) line: Option<u32>,
+    /// The commit that added it, where it is gone from the change as a whole.
+    pub(super) commit: Option<String>,
     /// What the finding can be allowed by; it does not tell the secret.
     pub(super) fingerprint: String,
     /// How it can be mended.
@@ -45,10 +43,14 @@ pub(super) fn fingerprint(rule: &str, found: &str) -> String {
 impl Finding {
     /// Returns where it is: `src/a.rs:12`, or `the command`.
     pub(super) fn place(&self) -> String {
-        match (&self.file, self.line) {
-            (Some(file), Some(line)) => format!("{file}:{line}"),
-            (Some(file), None) => file.clone(),
-            (None, _) => "the tool call".to_owned(),
+        let commit = self.commit.as_deref();
+        let commit = commit.map(|id| format!("commit {}", id.get(..10).unwrap_or(id)));
+        match (&self.file, self.line, commit) {
+            (Some(file), Some(line), Some(commit)) => format!("{file}:{line} of {commit}"),
+            (Some(file), Some(line), None) => format!("{file}:{line}"),
+            (Some(file), None, _) => file.clone(),
+            (None, _, Some(commit)) => format!("the message of {commit}"),
+            (None, _, None) => "the tool call".to_owned(),
         }
     }
 
@@ -91,8 +93,9 @@ pub(super) fn signal(findings: &[Finding], intensity: Intensity) -> Signal {
         .map(|f| format!("{}: {}", f.place(), f.remedy))
         .collect();
     steps.dedup();
-    steps
-        .push("what is no finding, a person can allow by its fingerprint under `allow`".to_owned());
+    steps.push(
+        "a person can allow what is not a finding, by its fingerprint under `allow`".to_owned(),
+    );
     let mut files: Vec<String> = findings.iter().filter_map(|f| f.file.clone()).collect();
     files.sort_unstable();
     files.dedup();

@@ -7,38 +7,26 @@ mod search;
 mod sql;
 
 use std::fmt;
-use std::sync::Arc;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
-use rayon::iter::IntoParallelRefIterator as _;
-use rayon::iter::ParallelIterator as _;
+use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde::Deserializer;
 use serde::de;
+use serde::{Deserialize, Deserializer};
 
-use self::finding::Finding;
-use self::finding::signal;
+use self::finding::{Finding, signal};
 use self::rule_file::Rule;
 use self::search::Search;
 use super::values::Texts;
-use crate::diagnostic::Code;
-use crate::diagnostic::nearest;
+use crate::diagnostic::{Code, nearest};
 use crate::event::Trigger;
 use crate::fact::FactSource;
-use crate::oracle::ConfigError;
-use crate::oracle::Definition;
-use crate::oracle::HookContext;
-use crate::oracle::Oracle;
-use crate::oracle::OracleConfig;
-use crate::oracle::OracleError;
-use crate::oracle::Programs;
-use crate::oracle::added;
 use crate::oracle::added::Added;
-use crate::signal::Intensity;
-use crate::signal::Severity;
-use crate::signal::Signal;
+use crate::oracle::{
+    ConfigError, Definition, HookContext, Oracle, OracleConfig, OracleError, Programs, added,
+};
+use crate::signal::{Intensity, Severity, Signal};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "SecurityScanner",
@@ -65,10 +53,16 @@ pub(super) const OWN_RULES: &[&str] = &["no-secrets", "no-sql-injection"];
 /// How many bytes take longer to scan than other threads to be woken.
 const WORTH_THREADS: usize = 256 << 10;
 
+/// What is to be done about what a later commit has taken away.
+const IN_HISTORY: &str = "taking it away later does not take it out of what is pushed: rewrite the commits (`git rebase -i`), and replace a secret that has left this machine";
+
 /// Stops secrets and injectable SQL before they are written, committed or submitted.
 ///
 /// What it does: at tool triggers it scans what is about to be written, or the command line with its here-documents; at
-/// all others the lines that the change adds. `no-secrets` knows more than a hundred formats of keys and tokens as their
+/// all others the lines that the change adds, and those that any of its commits adds, also where a later one takes them away
+/// again, and the commits' messages; on a default branch that has no remote, of its newest hundred commits. Attributes,
+/// encodings, submodules, replacements of commits and flags of the index (`--assume-unchanged`) hide nothing. `no-secrets`
+/// knows more than a hundred formats of keys and tokens as their
 /// vendors document them, passwords in URLs, and random-looking values that are given to something called a password,
 /// token or secret; placeholders and examples are left alone. `no-sql-injection` looks at syntax trees of Python,
 /// JavaScript, TypeScript, Go, Java, Rust and PHP for queries that are put together from values. A file of own rules has
@@ -191,8 +185,23 @@ impl Oracle for SecurityScanner {
         } else {
             added::by_change(context)?
         };
-        let mut findings = self.scan(&added, context)?;
-        let mut failure = None;
+        let (mut findings, mut failure) = self.scan(&added, context)?;
+        if !at_tool {
+            let (committed, not_judged) = self.scan(&added::by_commits(context)?, context)?;
+            failure = failure.or(not_judged);
+            let is_gone = |finding: &Finding| {
+                let is_it =
+                    |f: &Finding| f.fingerprint == finding.fingerprint && f.file == finding.file;
+                !findings.iter().any(is_it)
+            };
+            let mut gone: Vec<Finding> = committed.into_iter().filter(is_gone).collect();
+            gone.sort_by(|a, b| (&a.fingerprint, &a.file).cmp(&(&b.fingerprint, &b.file)));
+            gone.dedup_by(|a, b| a.fingerprint == b.fingerprint && a.file == b.file);
+            findings.extend(gone.into_iter().map(|finding| Finding {
+                remedy: IN_HISTORY,
+                ..finding
+            }));
+        }
         let can_scan =
             context.workspace().is_on_disk() && context.event().trigger != Trigger::PreToolUse;
         if can_scan && !self.scanners.0.is_empty() {
@@ -297,10 +306,14 @@ impl SecurityScanner {
             .map_err(|e| OracleError::failed(e.as_str()))
     }
 
-    /// Scans texts; where they are many, each on whatever core is free.
-    fn scan(&self, added: &[Added], context: &HookContext) -> Result<Vec<Finding>, OracleError> {
+    /// Scans texts; where they are many, each on whatever core is free. The error inside is of what could not be judged.
+    fn scan(
+        &self,
+        added: &[Added],
+        context: &HookContext,
+    ) -> Result<(Vec<Finding>, Option<OracleError>), OracleError> {
         if added.is_empty() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), None));
         }
         let search = self.search()?;
         let is_left_out = |path: &str| {
@@ -315,16 +328,19 @@ impl SecurityScanner {
         };
         let find = |text: &Added| {
             if text.path.as_deref().is_some_and(is_left_out) {
-                return Vec::new();
+                return (Vec::new(), None);
             }
             search.scan(text, read)
         };
         let bytes: usize = added.iter().map(|text| text.text.len()).sum();
-        Ok(if bytes < WORTH_THREADS {
-            added.iter().flat_map(find).collect()
+        let scanned: Vec<_> = if bytes < WORTH_THREADS {
+            added.iter().map(find).collect()
         } else {
-            added.par_iter().flat_map_iter(find).collect()
-        })
+            added.par_iter().map(find).collect()
+        };
+        let (findings, unjudged): (Vec<_>, Vec<_>) = scanned.into_iter().unzip();
+        let unjudged = unjudged.into_iter().flatten().next();
+        Ok((findings.into_iter().flatten().collect(), unjudged))
     }
 
     fn allows(&self, finding: &Finding) -> bool {

@@ -6,6 +6,7 @@ use regex::Regex;
 use serde::Deserialize;
 
 use crate::diagnostic::nearest;
+use crate::regular_file;
 use crate::secret::Format;
 use crate::signal::Severity;
 
@@ -91,12 +92,15 @@ struct Allowlist {
     target_rules: Vec<String>,
 }
 
+/// The longest file of rules that is read, in bytes.
+const MAX_RULES: u64 = 16 << 20;
+
 /// Reads the rules of a file.
 ///
 /// # Errors
 /// What is wrong with it, in one line.
 pub(super) fn read(path: &Path) -> Result<Vec<Rule>, String> {
-    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+    let text = regular_file::text(path, MAX_RULES).map_err(|e| e.to_string())?;
     let is_toml = path
         .extension()
         .is_some_and(|e| e.eq_ignore_ascii_case("toml"));

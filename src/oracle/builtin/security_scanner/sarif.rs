@@ -5,14 +5,10 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::finding::Finding;
-use super::finding::fingerprint;
-use crate::oracle::HookContext;
-use crate::oracle::OracleError;
-use crate::oracle::toolchain;
+use super::finding::{Finding, fingerprint};
 use crate::oracle::wording::last_said;
-use crate::process::Exit;
-use crate::process::Program;
+use crate::oracle::{HookContext, OracleError, toolchain};
+use crate::process::{Exit, Program};
 use crate::signal::Severity;
 
 /// How much of a scanner's output is read.
@@ -199,6 +195,7 @@ fn read(output: &[u8], context: &HookContext) -> Result<Vec<Found>, String> {
             found.push(Found {
                 last_line: region.and_then(|r| r.end_line).or(line),
                 finding: Finding {
+                    commit: None,
                     severity: severity(result.level.as_deref(), rules.get(id).copied()),
                     fingerprint: fingerprint(
                         &rule,
@@ -208,7 +205,7 @@ fn read(output: &[u8], context: &HookContext) -> Result<Vec<Found>, String> {
                     rule,
                     file,
                     line,
-                    remedy: "mend it as the scanner's rule says",
+                    remedy: "fix it as the scanner's rule says",
                 },
             });
         }

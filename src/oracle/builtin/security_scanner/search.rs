@@ -5,14 +5,14 @@ use std::ops::Range;
 
 use aho_corasick::AhoCorasick;
 
-use super::finding::Finding;
-use super::finding::fingerprint;
+use super::finding::{Finding, fingerprint};
 use super::rule_file::Rule;
 use super::sql;
+use super::sql::Language;
+use crate::oracle::OracleError;
 use crate::oracle::added::Added;
 use crate::secret;
-use crate::secret::Certain;
-use crate::secret::Format;
+use crate::secret::{Certain, Format};
 use crate::signal::Severity;
 
 /// How many bytes around a keyword of a user's own rule a match may take.
@@ -60,20 +60,26 @@ impl Search {
         })
     }
 
-    /// Finds what an added text must not hold. `read` gives the whole of its file.
-    pub(super) fn scan(&self, text: &Added, read: impl Fn(&str) -> Option<String>) -> Vec<Finding> {
+    /// Finds what an added text must not hold. `read` gives the whole of its file. The error is what could not be judged.
+    pub(super) fn scan(
+        &self,
+        text: &Added,
+        read: impl Fn(&str) -> Option<String>,
+    ) -> (Vec<Finding>, Option<OracleError>) {
         let mut findings = self.secrets_in(text);
-        let source_file = text
-            .path
-            .as_deref()
-            .filter(|path| self.sql && sql::knows(path));
-        if let Some(path) = source_file {
+        // What a later commit has taken away is no longer a query.
+        let has_queries = self.sql && text.commit.is_none();
+        let path = text.path.as_deref().filter(|_| has_queries);
+        if let Some((path, language)) = path.and_then(|path| Some((path, Language::of(path)?))) {
             // The tree needs the whole file, of which only the added lines count.
             let whole = (!text.lines.is_empty()).then(|| read(path)).flatten();
             let source = whole.as_deref().unwrap_or(&text.text);
-            findings.extend(Self::injections_in(text, path, source));
+            match sql::scan(language, path, source) {
+                Ok(found) => findings.extend(Self::injections_in(text, path, source, found)),
+                Err(error) => return (findings, Some(error)),
+            }
         }
-        findings
+        (findings, None)
     }
 
     fn secrets_in(&self, text: &Added) -> Vec<Finding> {
@@ -112,6 +118,7 @@ impl Search {
                     severity,
                     file: text.path.clone(),
                     line: path.map(|_| text.line_at(hit.range.start)),
+                    commit: text.commit.clone(),
                     fingerprint: fingerprint(id, secret),
                     remedy: "take it out and read it from the environment or a secret store; if it was ever committed or sent, revoke it",
                 })
@@ -153,8 +160,13 @@ impl Search {
         hits
     }
 
-    fn injections_in(text: &Added, path: &str, source: &str) -> Vec<Finding> {
-        sql::scan(path, source)
+    fn injections_in(
+        text: &Added,
+        path: &str,
+        source: &str,
+        found: Vec<sql::Injection>,
+    ) -> Vec<Finding> {
+        found
             .into_iter()
             .filter(|found| {
                 text.touches(found.line, found.last_line) || text.touches(found.built, found.built)
@@ -168,6 +180,7 @@ impl Search {
                     severity: Severity::High,
                     file: Some(path.to_owned()),
                     line: Some(found.line),
+                    commit: None,
                     fingerprint: fingerprint("no-sql-injection", &format!("{path}\0{code}")),
                     remedy: "write placeholders in the query and pass the values as parameters",
                 }

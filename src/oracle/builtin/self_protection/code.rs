@@ -4,9 +4,7 @@ use super::found::Found;
 use super::guarded::Guarded;
 use crate::program;
 use crate::program::Fact;
-use crate::shell::Analysis;
-use crate::shell::Invocation;
-use crate::shell::Stdin;
+use crate::shell::{Analysis, Invocation, Stdin};
 
 /// Words of guarded paths that inline code would have to name.
 pub(super) const NAMED: &[&str] = &[
@@ -67,6 +65,25 @@ const WRITES: &[&str] = &[
 const CHANGES: &[&str] = &[
     ">", "rm ", "mv ", "cp ", "tee ", "sed -i", "unlink", "ln ", "truncate", "dd ", "git ",
 ];
+
+/// Whether an interpreter is given code among its words.
+pub(super) fn takes_code(invocation: &Invocation) -> bool {
+    let known = program::find(&invocation.program);
+    let options = invocation
+        .arguments
+        .iter()
+        .map(|word| word.text.as_str())
+        .take_while(|text| text.starts_with(['-', '+']));
+    let is_code = |option: &str| {
+        let letters = option.trim_start_matches('-');
+        let ends = |code: &str| code.len() == 2 && code.chars().nth(1) == letters.chars().last();
+        known.lists(Fact::Code, option)
+            || known.is(Fact::Shell) && !option.starts_with("--") && letters.contains('c')
+            || !option.starts_with("--") && known.words(Fact::Code).any(ends)
+    };
+    let mut options = options;
+    options.any(is_code)
+}
 
 /// Returns what is guarded and is named by a text.
 pub(super) fn named(text: &str) -> Option<&'static str> {

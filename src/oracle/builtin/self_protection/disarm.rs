@@ -2,25 +2,24 @@
 
 use std::path::Path;
 
-use super::found::Found;
-use super::found::act;
+use super::found::{Found, act};
 use super::git;
 use super::guarded::Guarded;
+use crate::config::{OWN_PLACES, OWN_VARIABLES};
+use crate::host::{HOSTS, Host};
+use crate::place::Place;
 use crate::program;
 use crate::program::Fact;
-use crate::shell::Analysis;
-use crate::shell::Invocation;
+use crate::shell::{Analysis, Invocation};
 
-/// Variables that change what guards an agent.
-const DISARMING: &[&str] = &[
-    "AHP_ON_CONFIG_ERROR",
-    "AHP_TRUST",
-    "AHP_HOME",
-    "AHP_ENV",
-    "AHP_STATE_DIR",
-    "AHP_CONFIG",
-    "GIT_CONFIG_GLOBAL",
-];
+/// The commands of `ahp bundle` that change what is in force on the machine.
+const CHANGES_BUNDLE: &[&str] = &["break-glass", "install", "pull", "rollback"];
+
+/// Whether an environment variable changes what guards an agent: one of ours, or one that sets a host's hooks aside.
+fn disarms(variable: &str) -> bool {
+    let of_host = |host: &&Host| host.switches.variables.contains(&variable);
+    OWN_VARIABLES.contains(&variable) || HOSTS.iter().any(of_host)
+}
 
 /// Commands that disarm without touching a file that they name.
 pub(super) fn find(
@@ -31,24 +30,17 @@ pub(super) fn find(
     let program = invocation.program.as_str();
     let operands: Vec<&str> = invocation.operands().map(|w| w.text.as_str()).collect();
     let has = |text: &str| invocation.arguments.iter().any(|w| w.text == text);
-    if invocation
-        .environment
-        .iter()
-        .any(|(name, _)| DISARMING.contains(&name.as_str()))
-    {
+    if invocation.environment.iter().any(|(name, _)| disarms(name)) {
         return Some(act("set a variable that disarms the policy"));
     }
     match program {
         "export" | "declare" | "typeset" | "readonly" | "unset" | "setx" | "launchctl" => {
-            let is_ours = |text: &str| {
-                let name = text.split('=').next().unwrap_or(text);
-                DISARMING.contains(&name)
-            };
-            if operands.iter().any(|text| is_ours(text)) {
+            let names = operands.iter().map(|text| text.split('=').next());
+            if names.flatten().any(disarms) {
                 return Some(act("set a variable that disarms the policy"));
             }
         }
-        "ahp" | "ahp-hooks" => {
+        "ahp" | "ahp-hooks" | "ahp-fleet" => {
             // The value of `--format` is no command.
             let mut commands = operands.iter().filter(|o| !matches!(**o, "json" | "human"));
             let command = commands.next().copied().unwrap_or_default();
@@ -58,14 +50,42 @@ pub(super) fn find(
             if command == "trust" && !only_shows {
                 return Some(act("trust programs that no person has read"));
             }
+            // Another policy, or one that only advises, is for the machine's owner to bring.
+            let bundle = match command {
+                "bundle" => commands.next(),
+                "fleet" => commands
+                    .find(|word| **word == "bundle")
+                    .and(commands.next()),
+                _ => None,
+            };
+            if bundle.is_some_and(|word| CHANGES_BUNDLE.contains(word)) && !has("--help") {
+                return Some(act("change the signed policy of this machine"));
+            }
             // Only a host gives events, and only a person's own terminal gives a person's answers.
-            if command == "hook" && !has("--help") {
+            if matches!(command, "hook" | "serve") && !has("--help") {
                 return Some(act("tell `ahp` of an event that did not happen"));
+            }
+            // Stops of a session count until one is let through.
+            let tells = |option: &str| {
+                let mut words = invocation.arguments.iter();
+                words.any(|w| w.text.split('=').next() == Some(option))
+            };
+            if command == "run" && ["--session", "--event", "--events"].into_iter().any(tells) {
+                return Some(act("tell `ahp` of an event that did not happen"));
+            }
+            let approves_tools = command == "mcp" && operands.contains(&"lock");
+            if approves_tools {
+                return Some(act("approve tools that no person has read"));
+            }
+            if command == "session" && has("forget") {
+                return Some(act("forget what was counted"));
             }
             if matches!(command, "uninstall") {
                 return Some(act("take the policy's wires out"));
             }
-            if matches!(command, "edit") || (command == "log" && has("--apply")) {
+            let locks = command == "mcp" && operands.contains(&"lock");
+            if matches!(command, "edit" | "allow") || locks || (command == "log" && has("--apply"))
+            {
                 return Some(act("change the policy"));
             }
             let by_human = invocation
@@ -120,15 +140,22 @@ pub(super) fn find(
                 return Some(act("remove `ahp`"));
             }
         }
-        "git" => return git::find(guarded, invocation, &operands),
+        "git" | "hub" => return git::find(guarded, invocation, &operands),
+        name if program::find(name).is_with(Fact::ReplacesHooks, &[operands.first().copied()])
+            && git::has_wires(guarded) =>
+        {
+            return Some(act("take away the hooks that `ahp` has put into git"));
+        }
         "env"
             if (has("-i") || has("--ignore-environment"))
-                && operands.iter().any(|text| is_agent(text)) =>
+                && operands.iter().any(|text| Host::agent_of(text).is_some()) =>
         {
             return Some(act("start an agent without its hooks"));
         }
-        program if is_agent(program) => return by_agent(invocation, &operands),
-        _ => {}
+        program => {
+            let host = Host::agent_of(program)?;
+            return by_agent(host, invocation, &operands);
+        }
     }
     None
 }
@@ -140,89 +167,109 @@ fn is_ahp(text: &str) -> bool {
         || text == "^ahp$"
 }
 
-fn is_agent(program: &str) -> bool {
-    program::find(program).is(Fact::Agent)
-}
-
-/// Another agent that would run without the hooks that this one has.
-fn by_agent(invocation: &Invocation, operands: &[&str]) -> Option<Found> {
+/// Another agent that would run without the hooks that this one has, or with code in it that can pass them by.
+fn by_agent(host: &Host, invocation: &Invocation, operands: &[&str]) -> Option<Found> {
     let text = invocation.display().to_lowercase();
-    let skips = [
-        "disableallhooks",
-        "--bare",
-        "--no-hooks",
-        "--setting-sources",
-        "dangerously-bypass-hook",
-        "hooks.enabled=false",
-        "features.hooks=false",
-    ]
-    .iter()
-    .any(|w| text.contains(w));
+    let switches = &host.switches;
+    // Whether this host knows it or not, this word means it.
+    let skips = text.contains("--no-hooks") || switches.flags.iter().any(|f| text.contains(f));
     let inline = text.contains("--settings") && text.contains("hooks");
     // With another home it reads other settings.
-    let elsewhere = invocation.environment.iter().any(|(name, _)| {
-        name == "HOME"
-            || name.starts_with("XDG_CONFIG")
-            || name.ends_with("_CONFIG_DIR")
-            || name.ends_with("_HOME")
-    });
+    let moving = || {
+        OWN_PLACES
+            .iter()
+            .chain(host.places())
+            .filter_map(Place::variable)
+    };
+    let elsewhere = invocation
+        .environment
+        .iter()
+        .any(|(name, _)| name == "HOME" || moving().any(|variable| variable == name));
     if skips || inline || elsewhere {
         return Some(act("start an agent without its hooks"));
+    }
+    let command = operands.join(" ");
+    let is_begun = |with: &&str| {
+        command
+            .strip_prefix(with)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    };
+    if switches.commands.iter().any(is_begun) {
+        return Some(act("bring code into the host that can pass its hooks by"));
     }
     let changes = operands.first() == Some(&"config")
         && operands.iter().any(|o| o.to_lowercase().contains("hook"));
     changes.then(|| act("change the host's hooks"))
 }
 
-/// Files, or folders of files, with content that is in force the next time that something starts.
-const BY_CONTENT: &[(&[&str], &str)] = &[
-    (
-        &[
-            ".bash_aliases",
-            ".bash_login",
-            ".bash_logout",
-            ".bash_profile",
-            ".bashrc",
-            ".config/environment.d",
-            ".config/fish/conf.d",
-            ".config/fish/functions",
-            ".config/systemd/user",
-            ".envrc",
-            ".pam_environment",
-            ".profile",
-            ".xprofile",
-            ".zlogin",
-            ".zprofile",
-            ".zshenv",
-            ".zshrc",
-            "config.fish",
-            "/etc/bash.bashrc",
-            "/etc/environment",
-            "/etc/profile",
-            "/etc/profile.d",
-            "/etc/zsh",
-        ],
-        "ahp",
-    ),
-    (&[".vscode/settings.json"], "chat.usehooks"),
-    (&[".vscode/settings.json"], "chat.hook"),
+/// Files from which shells and sessions take their variables and commands, by the ends of their paths.
+const START_FILES: &[&str] = &[
+    ".bash_aliases",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_profile",
+    ".bashrc",
+    ".config/systemd/user/*",
+    ".cshrc",
+    ".envrc",
+    ".kshrc",
+    ".login",
+    ".pam_environment",
+    ".profile",
+    ".tcshrc",
+    ".xprofile",
+    ".xsessionrc",
+    ".zlogin",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
+    "environment.d/*",
+    "etc/bash.bashrc",
+    "etc/environment",
+    "etc/profile",
+    "etc/profile.d/*",
+    "etc/zsh/*",
+    "fish/conf.d/*",
+    "fish/config.fish",
+    "fish/functions/*",
 ];
+
+/// Returns the words that matter in a file: what stands there is in force the next time that something starts.
+fn words_of(path: &Path) -> impl Iterator<Item = String> {
+    let is_start = START_FILES.iter().any(|end| ends_with(path, end));
+    let variables = HOSTS.iter().flat_map(|host| {
+        let moving = host.places().filter_map(Place::variable);
+        // Many programs have their place in the directory of the person's configuration.
+        let own = moving.filter(|name| !name.starts_with("XDG_"));
+        host.switches.variables.iter().copied().chain(own)
+    });
+    let of_start = std::iter::once("ahp")
+        .chain(variables)
+        .filter(move |_| is_start);
+    let words = HOSTS.iter().flat_map(|host| host.switches.words);
+    let of_host = words
+        .filter(|(files, _)| files.iter().any(|end| ends_with(path, end)))
+        .flat_map(|(_, words)| words.iter().copied());
+    of_start.chain(of_host).map(str::to_lowercase)
+}
+
+/// Whether the last names of a path are these, each of which may be a pattern.
+fn ends_with(path: &Path, end: &str) -> bool {
+    let mut names = path.iter().rev();
+    end.rsplit('/').all(|wanted| {
+        let name = names.next().map(|name| name.to_string_lossy());
+        name.is_some_and(|name| {
+            name == wanted || (wanted.contains('*') && fast_glob::glob_match(wanted, &*name))
+        })
+    })
+}
 
 /// Returns what one of some texts would do when it is written into a file that others take their settings from.
 pub(super) fn in_content<'a>(
     path: &Path,
     mut texts: impl Iterator<Item = &'a str>,
 ) -> Option<&'static str> {
-    let words: Vec<&str> = BY_CONTENT
-        .iter()
-        .filter(|(files, _)| {
-            let mut files = files.iter();
-            files.any(|file| {
-                path.ends_with(file) || path.parent().is_some_and(|dir| dir.ends_with(file))
-            })
-        })
-        .map(|(_, word)| *word)
-        .collect();
+    let words: Vec<String> = words_of(path).collect();
     let names = |text: &str, word: &str| {
         let lower = unescaped(text).to_lowercase();
         lower.match_indices(word).any(|(at, _)| {

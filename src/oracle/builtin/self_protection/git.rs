@@ -2,13 +2,19 @@
 
 use std::fs;
 
-use super::code;
-use super::file;
-use super::found::Found;
-use super::found::act;
+use super::found::{Found, act};
 use super::guarded::Guarded;
 use super::mention::covers;
+use super::{code, file};
 use crate::shell::Invocation;
+
+/// Whether git asks `ahp` by hooks of the repository.
+pub(super) fn has_wires(guarded: &Guarded<'_>) -> bool {
+    let hooks = guarded.root().join(".git/hooks");
+    ["pre-commit", "pre-push", "commit-msg", "pre-merge-commit"]
+        .iter()
+        .any(|name| file::read(&hooks.join(name)).is_some_and(|text| text.contains("ahp")))
+}
 
 /// Judges a git command.
 pub(super) fn find(
@@ -34,7 +40,12 @@ pub(super) fn find(
     let by_variable = invocation.environment.iter().any(|(name, value)| {
         name.starts_with("GIT_CONFIG") && value.text.to_lowercase().contains("core.hookspath")
     });
-    if sets_hooks || by_variable {
+    // `-c alias.c='commit --no-verify'`: the hooks are skipped by another name.
+    let by_alias = invocation.arguments.iter().any(|w| {
+        let lower = w.text.to_lowercase();
+        lower.starts_with("alias.") && (lower.contains("--no-veri") || lower.contains("hookspath"))
+    });
+    if sets_hooks || by_variable || by_alias {
         return Some(act("run git without its hooks"));
     }
     let skips = invocation.has_long("--no-verify")
@@ -49,16 +60,9 @@ pub(super) fn find(
         && operands
             .iter()
             .any(|o| matches!(*o, "commit" | "push" | "merge" | "rebase" | "am"))
+        && has_wires(guarded)
     {
-        let ours = ["pre-commit", "pre-push", "commit-msg", "pre-merge-commit"]
-            .iter()
-            .any(|name| {
-                file::read(&guarded.root().join(".git/hooks").join(name))
-                    .is_some_and(|t| t.contains("ahp"))
-            });
-        if ours {
-            return Some(act("skip the hooks that `ahp` has put into git"));
-        }
+        return Some(act("skip the hooks that `ahp` has put into git"));
     }
     if operands.first() == Some(&"stash")
         && operands

@@ -1,28 +1,18 @@
 //! Guarded: the files that no agent may change.
 
-use std::borrow::Cow;
-use std::cell::OnceCell;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
-use super::look::Grounds;
-use super::look::LastLook;
-use super::look::Links;
-use super::look::Look;
-use super::places::Place;
-use super::places::Places;
-use super::places::components;
-use crate::shell::Effect;
-use crate::shell::PathEffect;
-use crate::shell::lexical;
-use crate::shell::real;
+use super::look::{Grounds, LastLook, Links, Look};
+use super::places::{Place, Places, components};
+use crate::guard::Guards;
+use crate::shell::{Effect, PathEffect, lexical, real};
 
 /// Names that are ours wherever they lie in the project or home: a nested `.ahp` is a policy of its own.
 const OURS: &[&[&str]] = &[&[".ahp"], &[".agents", "hooks"]];
@@ -43,7 +33,7 @@ pub(super) struct Guarded<'a> {
     links: OnceCell<Arc<Links>>,
     /// What is known of the paths of this event.
     kinds: RefCell<HashMap<OsString, Kind, RandomState>>,
-    grounds: Grounds<'a>,
+    grounds: Grounds,
 }
 
 /// What lies at a path.
@@ -55,33 +45,27 @@ enum Kind {
 }
 
 impl<'a> Guarded<'a> {
-    pub(super) fn new(
-        root: &'a Path,
-        home: Option<&'a Path>,
-        state_dir: &'a Path,
-        further: &[String],
-        last: &'a LastLook,
-    ) -> Self {
-        let further = further.iter().map(|path| lexical(path, root, home).into());
+    pub(super) fn new(guards: &Arc<Guards>, further: &[String], last: &'a LastLook) -> Self {
+        let roots = guards.roots();
+        let lies = |path: &String| lexical(path, &roots.project, roots.home.as_deref());
         Self {
             last,
             look: OnceCell::new(),
             links: OnceCell::new(),
             kinds: RefCell::default(),
             grounds: Grounds {
-                root: root.into(),
-                home: home.map(Cow::from),
-                further: further.chain(std::iter::once(state_dir.into())).collect(),
+                further: further.iter().map(lies).collect(),
+                guards: guards.clone(),
             },
         }
     }
 
     pub(super) fn root(&self) -> &Path {
-        &self.grounds.root
+        &self.grounds.guards.roots().project
     }
 
     pub(super) fn home(&self) -> Option<&Path> {
-        self.grounds.home.as_deref()
+        self.grounds.guards.roots().home.as_deref()
     }
 
     fn look(&self) -> &Look {
@@ -224,7 +208,7 @@ impl<'a> Guarded<'a> {
             let named = |name: &str| fast_glob::glob_match(below.as_str(), name);
             let holds = |place: &Place<'_>| {
                 let path = place.path();
-                path.exists()
+                place.exists()
                     && (place.last().is_some_and(|name| named(&name))
                         || (path.is_dir()
                             && FILES.iter().any(|f| named(f) && holds_file(&path, f))))
@@ -263,7 +247,7 @@ fn along(places: &Places, names: &[String], takes_all: bool, inexact: bool) -> O
         .find(|place| {
             // A pattern meets only what is there; so does what takes all below it away.
             let is_at = names.len() >= place.depth();
-            (is_at && !inexact) || ((is_at || takes_all) && place.path().exists())
+            (is_at && !inexact) || ((is_at || takes_all) && place.exists())
         })
         .map(|place| place.path())
 }

@@ -2,19 +2,13 @@
 
 use std::path::PathBuf;
 
-use super::code;
-use super::disarm;
+use serde_json::Value;
+
 use super::guarded::Guarded;
-use super::mention;
-use super::naming;
-use super::script;
+use super::{code, disarm, mention, naming, script, walk};
 use crate::event::ToolView;
 use crate::fact::Facts;
-use crate::shell::Analysis;
-use crate::shell::DoubtKind;
-use crate::shell::Effect;
-use crate::shell::Invocation;
-use crate::shell::lexical;
+use crate::shell::{Analysis, DoubtKind, Effect, Invocation, lexical};
 
 /// What would be changed, and by what.
 #[derive(Debug)]
@@ -31,9 +25,9 @@ pub(super) struct Attempt {
 pub(super) fn by_tool(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> Option<Attempt> {
     let name = facts.event().tool.as_ref().map_or("", |t| t.name.as_str());
     if !tool.changes_files(name) {
-        return None;
+        return by_unknown(guarded, facts, tool);
     }
-    tool.paths.iter().find_map(|path| {
+    let by_path = tool.paths.iter().find_map(|path| {
         let path = lexical(path, guarded.root(), guarded.home());
         if let Some(what) = disarm::in_content(&path, tool.content.as_deref().into_iter()) {
             return Some(Attempt {
@@ -48,7 +42,80 @@ pub(super) fn by_tool(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> 
             what: format!("change `{}`", hit.display()),
             path: Some(hit),
         })
+    });
+    by_path.or_else(|| by_unknown(guarded, facts, tool))
+}
+
+/// Parts of the names of fields that hold words and no path.
+const WORDS: &[&str] = &[
+    "body",
+    "code",
+    "command",
+    "comment",
+    "content",
+    "description",
+    "glob",
+    "label",
+    "message",
+    "note",
+    "pattern",
+    "prompt",
+    "query",
+    "question",
+    "reason",
+    "regex",
+    "search",
+    "source_code",
+    "str",
+    "summary",
+    "text",
+    "title",
+];
+
+/// Judges a tool that is not known to only look, by every field that names a file, whatever it is called.
+fn by_unknown(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> Option<Attempt> {
+    let call = facts.event().tool.as_ref()?;
+    if tool.only_looks(&call.name) {
+        return None;
+    }
+    let hit = named_in(guarded, &call.input, MAX_DEPTH)?;
+    Some(Attempt {
+        by: call.name.clone(),
+        what: format!(
+            "be given `{}` and is not known to only read it",
+            hit.display()
+        ),
+        path: Some(hit),
     })
+}
+
+/// How deep the input of a tool is looked through.
+const MAX_DEPTH: usize = 8;
+/// The longest text that is taken for a path, in bytes.
+const MAX_PATH: usize = 4096;
+
+fn named_in(guarded: &Guarded<'_>, value: &Value, depth: usize) -> Option<PathBuf> {
+    match value {
+        Value::String(text) => {
+            let path = text.strip_prefix("file://").unwrap_or(text);
+            let may_name =
+                path.len() <= MAX_PATH && path.contains(['.', '/', '~']) && !path.contains('\n');
+            may_name
+                .then(|| guarded.covers_word(&lexical(path, guarded.root(), guarded.home())))
+                .flatten()
+        }
+        Value::Array(items) if depth > 0 => {
+            (items.iter()).find_map(|item| named_in(guarded, item, depth - 1))
+        }
+        Value::Object(fields) if depth > 0 => fields.iter().find_map(|(name, value)| {
+            let name = name.to_lowercase();
+            let holds_words = WORDS.iter().any(|word| name.contains(word));
+            (!holds_words)
+                .then(|| named_in(guarded, value, depth - 1))
+                .flatten()
+        }),
+        _ => None,
+    }
 }
 
 /// Judges what a command line would run.
@@ -103,8 +170,19 @@ pub(super) fn by_shell(
                     path,
                 })
         })
+        .or_else(|| by_walk(guarded, analysis))
         .or_else(|| by_assignment(guarded, analysis))
         .or_else(|| by_doubt(analysis, text))
+}
+
+/// Code that changes what it finds in a folder that holds what is guarded.
+fn by_walk(guarded: &Guarded<'_>, analysis: &Analysis) -> Option<Attempt> {
+    let hit = walk::by_code(guarded, analysis)?;
+    Some(Attempt {
+        by: "the code".to_owned(),
+        what: format!("change `{}`, which it finds", hit.display()),
+        path: Some(hit),
+    })
 }
 
 /// A variable with a value that a shell runs when it is used in a sum, a prompt or an index.

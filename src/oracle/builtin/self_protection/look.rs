@@ -1,18 +1,14 @@
 //! Look: what the file system says of the guarded places, kept from event to event for as long as it holds.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::places::Place;
-use super::places::Places;
+use super::places::{Place, Places, WHOLE};
+use crate::guard::{GuardedDir, Guards};
 use crate::shell::real;
 use crate::stamp::Stamp;
 
@@ -24,30 +20,26 @@ pub(super) struct LastLook {
 }
 
 /// Where guarded places are looked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Grounds<'a> {
-    pub(super) root: Cow<'a, Path>,
-    pub(super) home: Option<Cow<'a, Path>>,
-    pub(super) further: Vec<Cow<'a, Path>>,
+#[derive(Clone, Debug)]
+pub(super) struct Grounds {
+    pub(super) guards: Arc<Guards>,
+    /// What a binding adds.
+    pub(super) further: Vec<PathBuf>,
 }
 
-impl Grounds<'_> {
-    fn kept(&self) -> Grounds<'static> {
-        let kept = |path: &Cow<'_, Path>| Cow::Owned(path.clone().into_owned());
-        Grounds {
-            root: kept(&self.root),
-            home: self.home.as_ref().map(kept),
-            further: self.further.iter().map(kept).collect(),
-        }
+impl PartialEq for Grounds {
+    fn eq(&self, other: &Self) -> bool {
+        let is_same = Arc::ptr_eq(&self.guards, &other.guards) || self.guards == other.guards;
+        is_same && self.further == other.further
     }
 }
 
 /// The guarded places, and where the project and the home really lie.
 #[derive(Debug)]
 pub(super) struct Look {
-    grounds: Grounds<'static>,
+    grounds: Grounds,
     pub(super) places: Places,
-    /// The root and the home directory.
+    /// The root, the home directory, and those that variables name.
     dirs: Vec<Dir>,
     watched: Watched,
 }
@@ -64,7 +56,7 @@ pub(super) struct Dir {
 /// What guarded places lead to through links.
 #[derive(Debug)]
 pub(super) struct Links {
-    grounds: Grounds<'static>,
+    grounds: Grounds,
     pub(super) targets: Places,
     /// The places that were reached through links, each with where that was.
     linked: Vec<(PathBuf, PathBuf)>,
@@ -78,7 +70,7 @@ struct Watched(Vec<(PathBuf, Option<Stamp>)>);
 
 impl LastLook {
     /// Returns the places as they were last seen, or anew where something has changed since.
-    pub(super) fn look(&self, grounds: &Grounds<'_>) -> Arc<Look> {
+    pub(super) fn look(&self, grounds: &Grounds) -> Arc<Look> {
         let mut last = self.look.lock().unwrap_or_else(PoisonError::into_inner);
         match &*last {
             Some(look) if look.grounds == *grounds && look.watched.holds() => look.clone(),
@@ -97,23 +89,33 @@ impl LastLook {
 }
 
 impl Look {
-    fn new(grounds: &Grounds<'_>) -> Self {
-        let dirs: Vec<Dir> = std::iter::once(&grounds.root)
-            .chain(&grounds.home)
+    fn new(grounds: &Grounds) -> Self {
+        let roots = grounds.guards.roots();
+        let moved = roots.moved.iter().map(|(_, dir)| dir);
+        let dirs: Vec<Dir> = std::iter::once(&roots.project)
+            .chain(&roots.home)
+            .chain(moved)
             .map(|path| Dir::new(path))
             .collect();
         let mut watched = Watched::default();
         for dir in &dirs {
             watched.add(&dir.path);
         }
-        let (root, home) = dirs.split_at(1);
+        let mut places = Places::default();
+        for GuardedDir { dir, names } in grounds.guards.dirs() {
+            places.add(dir, names);
+            // By its other name it is the same directory.
+            let is_elsewhere = |known: &&Dir| known.path == *dir && !known.is_real;
+            if let Some(known) = dirs.iter().find(is_elsewhere) {
+                places.add(&known.real, names);
+            }
+        }
+        for path in &grounds.further {
+            places.add(path, WHOLE);
+        }
         Self {
-            places: Places::new(
-                grounds.further.iter().map(AsRef::as_ref),
-                root.iter().flat_map(Dir::both),
-                home.iter().flat_map(Dir::both),
-            ),
-            grounds: grounds.kept(),
+            places,
+            grounds: grounds.clone(),
             dirs,
             watched,
         }
@@ -160,19 +162,14 @@ impl Dir {
             real,
         }
     }
-
-    /// Returns its path, and where it really lies where that is elsewhere.
-    fn both(&self) -> impl Iterator<Item = &Path> {
-        let elsewhere = (!self.is_real).then_some(self.real.as_path());
-        std::iter::once(self.path.as_path()).chain(elsewhere)
-    }
 }
 
 impl Links {
     fn new(look: &Look) -> Self {
-        let Grounds { root, further, .. } = &look.grounds;
+        let root = &look.grounds.guards.roots().project;
+        let policy = look.grounds.guards.further().map(|guarded| &guarded.dir);
         let mut disk = Disk::default();
-        for path in further {
+        for path in look.grounds.further.iter().chain(policy) {
             let above = path.ancestors().skip(1);
             let of_project = above.clone().take_while(|dir| dir.starts_with(root));
             above
@@ -189,7 +186,9 @@ impl Links {
             }
         }
         let mut targets = Places::default();
-        targets.add(linked.iter().map(|(_, target)| target.as_path()));
+        for (_, target) in &linked {
+            targets.add(target, WHOLE);
+        }
         Self {
             grounds: look.grounds.clone(),
             targets,

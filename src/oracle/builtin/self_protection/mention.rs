@@ -1,13 +1,11 @@
 //! Mention: where a word or a text names what is guarded, in whatever form it stands there.
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::guarded::Guarded;
 use crate::program;
 use crate::program::Fact;
-use crate::shell::Invocation;
-use crate::shell::lexical;
+use crate::shell::{Invocation, lexical};
 
 /// How many parts of a text are looked at; what is longer is not judged by its parts but by its words.
 const MAX_PARTS: usize = 4096;
@@ -95,7 +93,15 @@ pub(super) fn disarms(text: &str) -> bool {
 }
 
 /// The commands of ours that only a person gives.
-const DISARMING: &[&str] = &["edit", "hook", "respond", "trust", "uninstall"];
+const DISARMING: &[&str] = &[
+    "allow",
+    "edit",
+    "hook",
+    "respond",
+    "serve",
+    "trust",
+    "uninstall",
+];
 
 /// Whether a text with blanks in it reads as one that is written for people, not for a program.
 pub(super) fn is_prose(text: &str) -> bool {

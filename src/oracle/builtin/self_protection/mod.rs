@@ -9,7 +9,6 @@ mod guarded;
 mod judgement;
 mod look;
 mod mention;
-mod names;
 mod naming;
 mod places;
 mod script;
@@ -25,19 +24,11 @@ use serde::Deserialize;
 use self::guarded::Guarded;
 use self::judgement::Attempt;
 use self::look::LastLook;
-use crate::event::ToolCall;
-use crate::event::ToolKind;
-use crate::event::Trigger;
+use crate::event::{ToolCall, ToolKind, Trigger};
 use crate::fact::FactSource;
-use crate::oracle::Definition;
-use crate::oracle::HookContext;
-use crate::oracle::Mode;
-use crate::oracle::Oracle;
-use crate::oracle::OracleError;
-use crate::oracle::Programs;
+use crate::oracle::{Definition, HookContext, Mode, Oracle, OracleError, Programs};
 use crate::shell::DoubtKind;
-use crate::signal::Intensity;
-use crate::signal::Signal;
+use crate::signal::{Intensity, Signal};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "SelfProtection",
@@ -94,13 +85,7 @@ impl Oracle for SelfProtection {
         let Some(tool) = facts.tool() else {
             return Ok(Vec::new());
         };
-        let guarded = Guarded::new(
-            context.root(),
-            facts.home(),
-            &context.state_dir,
-            &self.paths,
-            &self.last,
-        );
+        let guarded = Guarded::new(&context.guards, &self.paths, &self.last);
         let attempt = judgement::by_tool(&guarded, facts, tool).or_else(|| {
             facts.shell().and_then(|shell| {
                 let line = tool.command.as_deref().unwrap_or_default();
@@ -112,12 +97,14 @@ impl Oracle for SelfProtection {
         }
         let unreadable = context.event().tool.as_ref().is_some_and(is_unreadable);
         let limit = || {
-            facts
-                .shell()?
-                .doubts
-                .iter()
-                .find(|d| d.kind == DoubtKind::TooComplex)?;
-            Some("the command is too long or too deeply nested to be followed to its end")
+            let mut doubts = facts.shell()?.doubts.iter();
+            doubts.find_map(|doubt| match doubt.kind {
+                DoubtKind::TooComplex => {
+                    Some("the command is too long or too deeply nested to be followed to its end")
+                }
+                DoubtKind::Unparseable => Some("the command could not be parsed"),
+                DoubtKind::DynamicProgram | DoubtKind::DynamicCode => None,
+            })
         };
         let why = unreadable
             .then_some("the input of the tool could not be read")

@@ -3,24 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::code;
-use super::found::Found;
-use super::found::act;
+use super::found::{Found, act};
 use super::guarded::Guarded;
-use super::mention;
-use super::mention::covers;
-use super::mention::path_of;
+use super::mention::{covers, path_of};
 use super::places::guarded_in;
-use super::unseen;
-use super::walk;
+use super::{code, mention, unseen, walk};
 use crate::program;
 use crate::program::Fact;
-use crate::shell::Analysis;
-use crate::shell::Invocation;
-use crate::shell::Word;
-use crate::shell::anywhere_below;
-use crate::shell::found_by_find;
-use crate::shell::sed_scripts;
+use crate::shell::{Analysis, Invocation, Word, anywhere_below, found_by_find, sed_scripts};
 
 /// Finds what a program would do to the guarded files that it is given.
 pub(super) fn find(
@@ -103,9 +93,10 @@ fn lays_over(guarded: &Guarded<'_>, invocation: &Invocation) -> Option<Found> {
 /// A search whose finds, at any depth, are given to what changes them.
 fn by_search(guarded: &Guarded<'_>, analysis: &Analysis, invocation: &Invocation) -> Option<Found> {
     let program = invocation.program.as_str();
+    // What it prints for others to change is judged with the filters on the way.
     let through: &[&str] = match program {
-        "find" | "gfind" => &["find", "gfind", "xargs", "gxargs", "parallel"],
-        "fd" | "fdfind" => &["fd", "fdfind", "xargs", "gxargs", "parallel"],
+        "bfs" | "find" | "gfind" => &["find", "gfind"],
+        "fd" | "fdfind" => &["fd", "fdfind"],
         _ => return None,
     };
     // A search that leaves hidden folders out does not meet what is guarded.
@@ -113,12 +104,7 @@ fn by_search(guarded: &Guarded<'_>, analysis: &Analysis, invocation: &Invocation
         return None;
     }
     let hit = if program.starts_with("fd") {
-        let mut patterns = invocation.operands();
-        let named = patterns.find_map(|word| {
-            let plain: String = word.text.chars().filter(|c| !"\\^$".contains(*c)).collect();
-            covers(guarded, invocation, &plain)
-        });
-        named.or_else(|| walk::found_by_fd(guarded, invocation))
+        walk::found_by_fd(guarded, invocation)
     } else {
         let found = found_by_find(invocation).into_iter();
         found.map(anywhere_below).find_map(|word| {
@@ -165,10 +151,12 @@ fn by_finding(
     if !unpacks && (reads || matches!(invocation.program.as_str(), "xargs" | "gxargs")) {
         return None;
     }
+    // What a search runs by itself is judged with the search.
+    let by_itself = invocation.through(&["find", "fd"]);
     let mut given: Vec<_> = invocation
         .arguments
         .iter()
-        .filter(|word| word.dynamic)
+        .filter(|word| word.dynamic || (word.each && !by_itself))
         .map(|word| word.made_by.clone())
         .collect();
     if unpacks || (invocation.program == "parallel" && changes_through(analysis, &["parallel"])) {
@@ -225,6 +213,7 @@ fn by_given(
         own.map_or("", |word| word.text.as_str())
     });
     let options = invocation.before_dashes().count();
+    let run = script_place(invocation);
     let in_text = |text: &str| {
         let is_read = (mention::is_prose(text) && !is_console) || inner.runs(text);
         (!is_read)
@@ -237,6 +226,7 @@ fn by_given(
         let was_message = std::mem::replace(&mut is_message, known.lists(Fact::Texts, text));
         if reads
             || was_message
+            || run == Some(nth)
             || (script == Some(text) && (!is_language || replaces(text)))
             || inner.is_given(text)
         {
@@ -313,6 +303,23 @@ impl<'a> Inner<'a> {
     fn runs(&self, text: &str) -> bool {
         self.0.iter().any(|inner| text.contains(&inner.path.text))
     }
+}
+
+/// Returns which argument is the script that an interpreter runs, and does not change: what it says is judged by itself.
+fn script_place(invocation: &Invocation) -> Option<usize> {
+    let known = invocation.known();
+    let runs = known.is(Fact::Shell) || known.is(Fact::Language);
+    if !runs || code::takes_code(invocation) {
+        return None;
+    }
+    let nth = invocation.arguments.iter().position(|w| !w.is_option())?;
+    let mut before = invocation.arguments.iter().take(nth);
+    // The value of a long option is not the script.
+    let is_letters = |word: &Word| {
+        let letters = word.text.strip_prefix('-').unwrap_or_default();
+        !letters.is_empty() && letters.chars().all(|c| c.is_ascii_alphabetic())
+    };
+    before.all(is_letters).then_some(nth)
 }
 
 /// Whether code only replaces one text with another: `s/a/b/`.

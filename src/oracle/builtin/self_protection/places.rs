@@ -1,12 +1,11 @@
 //! Places: where the files lie that no agent may change, compared with paths by their names alone.
 
-use std::path::Component;
-use std::path::Path;
-use std::path::PathBuf;
+use std::borrow::Cow;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
 
-use super::names::OF_MACHINE;
-use super::names::OF_PERSON;
-use super::names::OF_PROJECT;
+use crate::guard;
+use crate::place::Base as PlaceBase;
 
 /// Where the files lie that no agent may change.
 #[derive(Debug, Default)]
@@ -17,7 +16,7 @@ pub(super) struct Places(Vec<Base>);
 struct Base {
     dir: PathBuf,
     parts: Vec<String>,
-    names: &'static [&'static str],
+    names: Vec<Cow<'static, str>>,
     /// With which ASCII characters the names begin, in lower case; all where a name is empty.
     begins: u128,
 }
@@ -26,45 +25,26 @@ struct Base {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place<'a> {
     base: &'a Base,
-    name: &'static str,
+    name: &'a str,
 }
 
+/// The name that stands for the directory itself.
+pub(super) const WHOLE: &[Cow<'static, str>] = &[Cow::Borrowed("")];
+
 impl Places {
-    /// Returns further ones, those of the machine, of a project and of a person.
-    pub(super) fn new<'a>(
-        further: impl Iterator<Item = &'a Path>,
-        roots: impl Iterator<Item = &'a Path>,
-        homes: impl Iterator<Item = &'a Path>,
-    ) -> Self {
-        let mut places = Self(Vec::new());
-        places.add(further);
-        places.add_below(std::iter::once(Path::new("/")), OF_MACHINE);
-        places.add_below(roots, OF_PROJECT);
-        places.add_below(homes, OF_PERSON);
-        places
-    }
-
-    /// Adds places that are guarded as a whole.
-    pub(super) fn add<'a>(&mut self, paths: impl Iterator<Item = &'a Path>) {
-        self.add_below(paths, &[""]);
-    }
-
-    fn add_below<'a>(
-        &mut self,
-        dirs: impl Iterator<Item = &'a Path>,
-        names: &'static [&'static str],
-    ) {
-        let begin = |name: &&str| match name.trim_start_matches('/').as_bytes() {
+    /// Adds what is guarded below a directory.
+    pub(super) fn add(&mut self, dir: &Path, names: &[Cow<'static, str>]) {
+        let begin = |name: &Cow<'_, str>| match name.trim_start_matches('/').as_bytes() {
+            [b'*', ..] => u128::MAX,
             [first, ..] if first.is_ascii() => 1 << first.to_ascii_lowercase(),
             _ => u128::MAX,
         };
-        let begins = names.iter().map(begin).fold(0, |all, one| all | one);
-        self.0.extend(dirs.map(|dir| Base {
+        self.0.push(Base {
+            begins: names.iter().map(begin).fold(0, |all, one| all | one),
             dir: dir.to_owned(),
             parts: components(dir),
-            names,
-            begins,
-        }));
+            names: names.to_vec(),
+        });
     }
 
     /// Returns all places.
@@ -93,7 +73,7 @@ impl Places {
                         let start = name.get(..first.len());
                         start.is_some_and(|start| start.eq_ignore_ascii_case(first.as_bytes()))
                     };
-                    name.is_empty() || first.is_none_or(begins)
+                    name.is_empty() || place.is_pattern() || first.is_none_or(begins)
                 };
                 base.places()
                     .filter(may_fit)
@@ -121,7 +101,7 @@ impl Base {
     }
 }
 
-impl Place<'_> {
+impl<'a> Place<'a> {
     pub(super) fn path(&self) -> PathBuf {
         if self.name.is_empty() {
             self.base.dir.clone()
@@ -150,21 +130,52 @@ impl Place<'_> {
     /// Whether it lies at or below a path, given by its names.
     pub(super) fn is_below(&self, parts: &[String]) -> bool {
         let own = self.base.parts().chain(self.parts());
-        self.depth() >= parts.len()
-            && own
-                .zip(parts)
-                .all(|(own, part)| own.eq_ignore_ascii_case(part))
+        self.depth() >= parts.len() && own.zip(parts).all(|(own, part)| fits(part, own, false))
     }
 
-    fn parts(&self) -> impl Iterator<Item = &str> {
+    /// Whether something is there.
+    pub(super) fn exists(&self) -> bool {
+        if !self.is_pattern() {
+            return self.path().exists();
+        }
+        let mut found = vec![self.base.dir.clone()];
+        for part in self.parts() {
+            found = found.iter().flat_map(|dir| below(dir, part)).collect();
+        }
+        !found.is_empty()
+    }
+
+    /// Whether its path is a pattern.
+    fn is_pattern(&self) -> bool {
+        self.name.contains('*')
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         self.name.split('/').filter(|part| !part.is_empty())
     }
 }
 
 /// Returns what a folder holds that would be guarded in a project.
 pub(super) fn guarded_in(dir: &Path) -> Option<&'static str> {
-    let mut names = OF_PROJECT.iter().copied();
+    let of_project = guard::known().filter(|place| place.base == PlaceBase::Project);
+    let mut names = of_project.map(|place| place.path);
     names.find(|name| dir.join(name).exists())
+}
+
+/// Returns what lies in a directory and has a name, which may be a pattern.
+fn below(dir: &Path, name: &str) -> Vec<PathBuf> {
+    if !name.contains('*') {
+        let path = dir.join(name);
+        return if path.exists() {
+            vec![path]
+        } else {
+            Vec::new()
+        };
+    }
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let named = entries
+        .filter(|entry| fast_glob::glob_match(name, entry.file_name().to_string_lossy().as_ref()));
+    named.map(|entry| entry.path()).collect()
 }
 
 /// Returns the names of a path in lower case: some file systems do not tell them apart.
@@ -185,6 +196,9 @@ fn fits(part: &str, wanted: &str, inexact: bool) -> bool {
     if part.eq_ignore_ascii_case(wanted) {
         return true;
     }
+    if wanted.contains('*') && fast_glob::glob_match(wanted.to_ascii_lowercase(), part) {
+        return true;
+    }
     if !inexact || !part.contains(['*', '?', '[']) {
         return false;
     }
@@ -203,8 +217,11 @@ mod tests {
     fn a_place_is_found_in_any_case() {
         let root = Path::new("/Project");
         let further = Path::new("/Project/Scripts/Gate");
-        let dirs = || std::iter::once(root);
-        let places = Places::new(std::iter::once(further), dirs(), dirs());
+        let mut places = Places::default();
+        places.add(further, WHOLE);
+        let of_project = guard::known().filter(|place| place.base == PlaceBase::Project);
+        let names: Vec<_> = of_project.map(|place| Cow::Borrowed(place.path)).collect();
+        places.add(root, &names);
         let found = |path: &Path| {
             let names = components(path);
             places.along(&names, false).next().is_some()

@@ -6,22 +6,33 @@ use std::path::Path;
 
 use super::code;
 use super::file::read;
-use super::found::Found;
-use super::found::act;
+use super::found::{Found, act};
 use super::guarded::Guarded;
 use super::judgement::by_shell;
 use crate::program;
 use crate::program::Fact;
-use crate::shell::Analysis;
-use crate::shell::Invocation;
-use crate::shell::Stdin;
-use crate::shell::Surroundings;
-use crate::shell::Word;
-use crate::shell::analyse;
-use crate::shell::lexical;
+use crate::shell::{Analysis, Invocation, Stdin, Surroundings, Word, analyse, lexical};
 
 /// How deep scripts that run scripts are followed.
 const MAX_SCRIPTS: usize = 3;
+
+/// Words of scripts that look for files.
+const LOOKS: &[&str] = &[
+    " .*",
+    " .?",
+    " .[",
+    "directoryiterator",
+    "find",
+    "listdir",
+    "os.walk",
+    "readdir",
+    "rglob",
+    "scandir",
+    "iterdir",
+    "xargs",
+    "children",
+    "entries",
+];
 
 /// How many files are read that a pattern names.
 const MAX_MATCHES: usize = 32;
@@ -74,7 +85,7 @@ pub(super) fn find(
         return run("sh", &files.text(&word.text)?);
     }
     if is_shell || code::is_interpreter(program) {
-        let takes_code = program == "eval" || takes_code(invocation);
+        let takes_code = program == "eval" || code::takes_code(invocation);
         if takes_code {
             let made = invocation.arguments.iter().map(|word| word.made_by.clone());
             let texts = made.flat_map(|range| files.named_by(range));
@@ -113,25 +124,6 @@ pub(super) fn find(
         .split(['/', ' '])
         .rfind(|w| !w.is_empty() && !w.starts_with('-'))?;
     run(interpreter, &text)
-}
-
-/// Whether an interpreter is given code among its words.
-fn takes_code(invocation: &Invocation) -> bool {
-    let known = program::find(&invocation.program);
-    let options = invocation
-        .arguments
-        .iter()
-        .map(|word| word.text.as_str())
-        .take_while(|text| text.starts_with(['-', '+']));
-    let is_code = |option: &str| {
-        let letters = option.trim_start_matches('-');
-        let ends = |code: &str| code.len() == 2 && code.chars().nth(1) == letters.chars().last();
-        known.lists(Fact::Code, option)
-            || known.is(Fact::Shell) && !option.starts_with("--") && letters.contains('c')
-            || !option.starts_with("--") && known.words(Fact::Code).any(ends)
-    };
-    let mut options = options;
-    options.any(is_code)
 }
 
 fn program_or_shell(program: &str) -> &str {
@@ -240,9 +232,10 @@ impl Files<'_> {
 }
 
 fn run_script(files: &Files<'_>, interpreter: &str, text: &str, depth: usize) -> Option<Found> {
-    // Most scripts name nothing of ours; those are not worth a walk.
+    // Most scripts neither name what is ours nor look for files; those are not worth a walk.
     let lower = text.to_lowercase();
-    if !code::NAMED.iter().any(|name| lower.contains(name)) && !lower.contains("ahp") {
+    let names = code::NAMED.iter().any(|name| lower.contains(name)) || lower.contains("ahp");
+    if !names && !LOOKS.iter().any(|word| lower.contains(word)) {
         return None;
     }
     let surroundings = Surroundings {

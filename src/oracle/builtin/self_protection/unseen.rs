@@ -1,20 +1,14 @@
 //! Unseen: code that only shows when it runs, judged by what it is made of.
 
 use std::ops::Range;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::found::Found;
-use super::found::act;
+use super::found::{Found, act};
 use super::guarded::Guarded;
 use super::mention;
 use crate::program;
 use crate::program::Fact;
-use crate::shell::Analysis;
-use crate::shell::Invocation;
-use crate::shell::Stdin;
-use crate::shell::Word;
-use crate::shell::lexical;
+use crate::shell::{Analysis, Invocation, Stdin, Word, lexical};
 
 /// Finds a program that runs what this line makes, where what it is made of names what is guarded.
 pub(super) fn find(

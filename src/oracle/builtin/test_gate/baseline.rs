@@ -3,15 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::judgement::Outcome;
-use crate::oracle::HookContext;
-use crate::oracle::toolchain;
-use crate::oracle::wording::counted;
-use crate::oracle::wording::listed;
-use crate::process::Program;
+use crate::oracle::wording::{counted, listed};
+use crate::oracle::{HookContext, toolchain};
 use crate::signal::Signal;
-use crate::workspace::CommitsOf;
-use crate::workspace::EvidenceStore;
-use crate::workspace::names_id;
+use crate::workspace::{CommitsOf, EvidenceStore, git, names_id};
 
 /// How many tests are looked for in the commits, and named.
 const MOST: usize = 100;
@@ -93,14 +88,12 @@ fn begun_with(names: &[&str], head: Option<&str>, context: &HookContext) -> BTre
     let base = changes.and_then(|changes| changes.base.as_deref());
     let mut found = BTreeSet::new();
     for commit in base.into_iter().chain(head) {
-        let mut argv = ["git", "--no-optional-locks", "grep", "-h", "-o", "-F"]
-            .map(str::to_owned)
-            .to_vec();
+        let mut arguments = vec!["grep", "--no-textconv", "-h", "-o", "-F"];
         for name in names {
-            argv.extend(["-e".to_owned(), (*name).to_owned()]);
+            arguments.extend(["-e", name]);
         }
-        argv.extend([commit.to_owned(), "--".to_owned()]);
-        let program = Program::new(argv).dir(context.root()).max_output(64 << 20);
+        arguments.extend([commit, "--"]);
+        let program = git(context.root(), &arguments).max_output(64 << 20);
         if let Ok(finished) = toolchain::run(context, program, "git grep") {
             found.extend(finished.stdout_text().lines().map(str::to_owned));
         }

@@ -1,8 +1,6 @@
 //! Reads coverage reports: lcov, Cobertura, Clover, JaCoCo, llvm-cov JSON, coverage.py JSON, istanbul's summary, Go's profile.
 
-use roxmltree::Document;
-use roxmltree::Node;
-use roxmltree::ParsingOptions;
+use roxmltree::{Document, Node, ParsingOptions};
 use serde_json::Value;
 
 /// How many lines of a project its tests reach.

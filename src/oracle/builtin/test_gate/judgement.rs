@@ -2,20 +2,14 @@
 
 use std::path::Path;
 
-use super::TestGate;
 use super::coverage::Coverage;
-use super::unusable;
-use crate::fact::Fact;
-use crate::fact::FactValue;
+use super::{TestGate, unusable};
+use crate::fact::{Fact, FactValue};
 use crate::oracle::HookContext;
 use crate::oracle::toolchain::relative;
-use crate::oracle::toolchain::test_run::Failure;
-use crate::oracle::toolchain::test_run::Tally;
-use crate::oracle::toolchain::test_run::TestRun;
+use crate::oracle::toolchain::test_run::{Failure, Tally, TestRun};
 use crate::process::Exit;
-use crate::signal::Intensity;
-use crate::signal::Severity;
-use crate::signal::Signal;
+use crate::signal::{Intensity, Severity, Signal};
 use crate::workspace::Evidence;
 
 /// How many failed tests are named one by one.

@@ -7,45 +7,25 @@ mod report;
 mod unusable;
 
 use std::sync::Arc;
-use std::time::Duration;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
-use chrono::DateTime;
-use chrono::TimeDelta;
-use chrono::Utc;
+use chrono::{DateTime, TimeDelta, Utc};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use sha2::Digest as _;
-use sha2::Sha256;
+use sha2::{Digest as _, Sha256};
 
-use self::judgement::Figure;
-use self::judgement::Outcome;
-use super::values::Age;
-use super::values::Texts;
+use self::judgement::{Figure, Outcome};
+use super::values::{Age, Texts};
 use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
-use crate::oracle::ConfigError;
-use crate::oracle::Definition;
-use crate::oracle::HookContext;
-use crate::oracle::Oracle;
-use crate::oracle::OracleConfig;
-use crate::oracle::OracleError;
-use crate::oracle::Programs;
-use crate::oracle::toolchain::test_run::Runner;
-use crate::oracle::toolchain::test_run::Tally;
-use crate::oracle::toolchain::test_run::expand;
-use crate::oracle::toolchain::test_run::find;
-use crate::oracle::toolchain::test_run::read_junit;
-use crate::oracle::toolchain::test_run::times;
-use crate::signal::Intensity;
-use crate::signal::Signal;
-use crate::signal::hex;
-use crate::workspace::Evidence;
-use crate::workspace::EvidenceStore;
-use crate::workspace::Tree;
-use crate::workspace::TreeDigest;
+use crate::oracle::toolchain::test_run::{Runner, Tally, expand, find, read_junit, times};
+use crate::oracle::{
+    ConfigError, Definition, HookContext, Oracle, OracleConfig, OracleError, Programs,
+};
+use crate::signal::{Intensity, Signal, hex};
+use crate::workspace::{Evidence, EvidenceStore, Tree, TreeDigest};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "TestGate",
@@ -85,7 +65,7 @@ pub(super) static DEFINITION: Definition = Definition {
 /// of the branch, or the issue, names the tests. As many new names as gone ones are taken for a renaming.
 ///
 /// Its evidence is bound to content: a tree on which the same command has passed before is not tested again, and a tree
-/// in which any file differs was never tested; files that git ignores, issues and `.ahp/` are no part of it. A report is
+/// in which any file differs was never tested; files that git ignores, issues and `.ahp/` are not part of it. A report is
 /// stale, and blocks, where any file of the project is newer, where it is older than `max_age` or from the future, and where
 /// the very same report was there already when the tree was another.
 ///
@@ -157,6 +137,9 @@ impl Oracle for TestGate {
         if runners.is_empty() {
             return Ok(vec![unusable::no_runner()]);
         }
+        if self.command.is_none() {
+            context.permits_programs()?;
+        }
         self.by_run(&runners, context)
     }
 }
@@ -204,7 +187,7 @@ impl TestGate {
             .map(|r| r.command.as_str())
             .collect::<Vec<_>>()
             .join(" && ");
-        let store = EvidenceStore::open(&context.state_dir);
+        let store = context.workspace().evidence(&context.state_dir);
         if let Some(known) = store
             .latest(&digest, Some(&command))
             .filter(|e| self.suffices(e, context))
@@ -282,7 +265,7 @@ impl TestGate {
         known.success && is_young && (self.coverage_threshold.is_none() || known.coverage.is_some())
     }
 
-    /// Returns the files that a run writes, which are no part of the tree.
+    /// Returns the files that a run writes, which are not part of the tree.
     fn made(&self, context: &HookContext, reports: &[String]) -> Vec<String> {
         let mut patterns = reports.to_vec();
         patterns.extend(self.report.0.iter().cloned());
@@ -324,7 +307,7 @@ impl TestGate {
         let tree = Tree::read(root, context.workspace().issues_dir())
             .map_err(|e| OracleError::failed(format!("the project's files cannot be read: {e}")))?
             .digest(&made);
-        let store = EvidenceStore::open(&context.state_dir);
+        let store = context.workspace().evidence(&context.state_dir);
         // A time can be set; what a report held when the tree was another cannot tell of this one.
         let command = format!("report sha256:{}", hex(&content.finalize()));
         let known = store

@@ -1,18 +1,15 @@
 //! What a command hook answered, as signals.
 
-use serde_json::Map;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Dialect;
 use super::file::Handler;
 use super::input::Tool;
 use crate::event::Trigger;
 use crate::oracle::OracleError;
-use crate::oracle::external::shortened;
-use crate::process::Exit;
-use crate::process::Finished;
-use crate::signal::Modification;
-use crate::signal::Signal;
+use crate::oracle::external::{is_text, shortened};
+use crate::process::{Exit, Finished};
+use crate::signal::{Manner, Modification, Signal};
 
 /// Reads what a command has answered; `shown` names it.
 pub(super) fn read(
@@ -43,17 +40,16 @@ pub(super) fn read(
     match finished.exit {
         Exit::Code(0) => match answer {
             Some(_) => Ok(signals),
-            None if stdout.is_empty() => Ok(signals),
-            None if takes_text(handler.trigger) => Ok(vec![
+            None if takes_text(handler.trigger) && !stdout.is_empty() => Ok(vec![
                 Signal::aid("hook-context", shortened(stdout))
                     .fingerprint(["hook-context", stdout]),
             ]),
-            // Claude Code shows such text to its user alone.
-            None if handler.dialect == Dialect::Claude => Ok(signals),
-            None => Err(OracleError::failed(format!(
-                "{shown} wrote neither nothing nor a JSON object on stdout: {}",
+            None if !is_text(stdout) => Err(OracleError::failed(format!(
+                "{shown} wrote an answer that cannot be read: {}",
                 stdout.lines().next().unwrap_or_default()
             ))),
+            // No host takes the output of a formatter for an answer.
+            None => Ok(signals),
         },
         Exit::Code(2) => {
             let blocks = |signal: &Signal| signal.intensity() == crate::signal::Intensity::Block;
@@ -137,7 +133,14 @@ fn answered(
         |text: Option<&str>| text.map_or_else(|| format!("blocked by {shown}"), shortened);
     let mut signals = Vec::new();
     if answer.get("continue") == Some(&Value::Bool(false)) {
-        signals.push(block(handler, shown, &or_default(text("stopReason"))));
+        let reason = or_default(text("stopReason"));
+        // A block of a stop makes the agent go on, which is the opposite.
+        let signal = if handler.trigger.is_stop() || !handler.trigger.is_pre() {
+            Signal::aid("hook-ends-run", &*reason).fingerprint(["hook-ends-run", &reason])
+        } else {
+            block(handler, shown, &reason)
+        };
+        signals.push(signal.manner(Manner::EndsRun));
     }
     match text("permissionDecision") {
         Some("deny") => {
@@ -174,14 +177,10 @@ fn answered(
             );
         }
     }
-    for (key, kind) in [
-        ("additionalContext", "hook-context"),
-        ("systemMessage", "hook-message"),
-    ] {
-        if let Some(text) = text(key) {
-            signals.push(Signal::aid(kind, shortened(text)).fingerprint([kind, text]));
-        }
-    }
+    let aid = |kind, text: &str| Signal::aid(kind, shortened(text)).fingerprint([kind, text]);
+    signals.extend(text("additionalContext").map(|text| aid("hook-context", text)));
+    let message = text("systemMessage").map(|text| aid("hook-message", text));
+    signals.extend(message.map(|message| message.manner(Manner::ForPerson)));
     signals
 }
 

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::Map;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Dialect;
 use super::matcher::Matcher;
@@ -24,13 +23,18 @@ pub(super) struct Handler {
     pub(super) event: String,
     pub(super) dialect: Dialect,
     pub(super) matcher: Matcher,
-    /// None where this is no command, or none for this system.
+    /// None where this is not a command, or none for this system.
     pub(super) command: Option<Command>,
     /// What it is: `command`, `http`, `prompt`, ….
     pub(super) kind: String,
     pub(super) cwd: Option<String>,
     pub(super) env: BTreeMap<String, String>,
-    pub(super) timeout: Duration,
+    /// How long it may take, where the file says so.
+    pub(super) timeout: Option<Duration>,
+    /// Whether its host goes on without it, so that it decides nothing.
+    pub(super) is_async: bool,
+    /// The permission rule, such as `Bash(git *)`, for which alone it runs.
+    pub(super) rule: Option<String>,
 }
 
 /// What is run.
@@ -106,6 +110,22 @@ impl HookFile {
         Ok(Self { handlers })
     }
 
+    /// Returns the longest time that its commands ask for at one event, one after the other; none where none of them says.
+    pub(crate) fn longest(&self) -> Option<Duration> {
+        let of_event = |trigger: Trigger| {
+            let asked = self.handlers(trigger).filter_map(|handler| handler.timeout);
+            asked.reduce(Duration::saturating_add)
+        };
+        let handlers = self.handlers.iter();
+        handlers
+            .filter_map(|handler| of_event(handler.trigger))
+            .max()
+    }
+
+    pub(super) fn all(&self) -> &[Handler] {
+        &self.handlers
+    }
+
     pub(super) fn handlers(&self, trigger: Trigger) -> impl Iterator<Item = &Handler> {
         self.handlers
             .iter()
@@ -114,7 +134,7 @@ impl HookFile {
 }
 
 /// Returns the trigger of an event's name, and whether the name is Copilot's own.
-fn trigger_of(event: &str) -> Option<(Trigger, bool)> {
+pub(super) fn trigger_of(event: &str) -> Option<(Trigger, bool)> {
     let own = match event {
         "sessionStart" => Trigger::PreSession,
         "sessionEnd" => Trigger::PostSession,
@@ -143,14 +163,15 @@ impl Handler {
         let seconds = ["timeout", "timeoutSec"]
             .iter()
             .find_map(|key| entry.get(*key));
-        let timeout = match seconds {
-            None => dialect.timeout(),
-            Some(seconds) => seconds
-                .as_f64()
-                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-                .filter(|timeout| !timeout.is_zero())
-                .ok_or_else(|| format!("`timeout` is {seconds}, not a number of seconds"))?,
-        };
+        let timeout = seconds
+            .map(|seconds| {
+                seconds
+                    .as_f64()
+                    .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+                    .filter(|timeout| !timeout.is_zero())
+                    .ok_or_else(|| format!("`timeout` is {seconds}, not a number of seconds"))
+            })
+            .transpose()?;
         let mut env = BTreeMap::new();
         for (name, value) in entry
             .get("env")
@@ -181,6 +202,8 @@ impl Handler {
             cwd: text("cwd").map(ToOwned::to_owned),
             env,
             timeout,
+            is_async: entry.get("async") == Some(&Value::Bool(true)),
+            rule: text("if").map(ToOwned::to_owned),
         })
     }
 }

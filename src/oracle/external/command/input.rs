@@ -1,15 +1,11 @@
 //! What a command hook reads: the event in the words of the hook's own format.
 
-use serde_json::Map;
-use serde_json::Value;
 use serde_json::json;
+use serde_json::{Map, Value};
 
 use super::Dialect;
 use super::file::Handler;
-use crate::event::ToolCall;
-use crate::event::ToolKind;
-use crate::event::ToolView;
-use crate::event::Trigger;
+use crate::event::{ToolCall, ToolKind, ToolView, Trigger};
 use crate::fact::Facts;
 
 /// A tool call in the words of a format.
@@ -111,7 +107,7 @@ impl Tool {
 fn is_own(host: Option<&str>, dialect: Dialect) -> bool {
     matches!(
         (host, dialect),
-        (Some("claude-code"), Dialect::Claude)
+        (Some("claude-code" | "claude-agent-sdk"), Dialect::Claude)
             | (Some("vscode"), Dialect::VsCode)
             | (Some("copilot"), Dialect::Copilot)
     )
@@ -236,10 +232,7 @@ pub(super) fn of(facts: &Facts, handler: &Handler, tool: Option<&Tool>) -> Vec<u
         put("agent_id", "agent_id", subagent.name.as_deref().into());
         put("agent_type", "agent_type", subagent.kind.as_deref().into());
     }
-    if matches!(
-        event.trigger,
-        Trigger::PreAgentTurnStop | Trigger::PostSubagent
-    ) {
+    if event.trigger.is_stop() {
         let stop = event.stop.clone().unwrap_or_default();
         put("stop_hook_active", "stop_hook_active", stop.active.into());
         if let Some(message) = stop.final_message {

@@ -4,10 +4,13 @@ mod answer;
 mod file;
 mod input;
 mod matcher;
+mod rule;
 mod run;
+mod survey;
 
 pub(crate) use self::file::HookFile;
-pub(crate) use self::run::run;
+pub(crate) use self::run::{run, settle};
+pub use self::survey::{HookFileSurvey, survey};
 
 use std::time::Duration;
 

@@ -3,20 +3,13 @@
 use std::path::Path;
 use std::time::Instant;
 
-use super::Dialect;
-use super::HookFile;
-use super::answer;
-use super::file::Command;
-use super::file::Handler;
-use super::input;
+use super::file::{Command, Handler};
 use super::input::Tool;
-use crate::oracle::HookContext;
-use crate::oracle::OracleError;
-use crate::process::DEPTH;
-use crate::process::Program;
-use crate::process::depth;
-use crate::signal::Intensity;
-use crate::signal::Signal;
+use super::{Dialect, HookFile, answer, input, rule};
+use crate::event::Trigger;
+use crate::oracle::{HookContext, OracleError};
+use crate::process::{DEPTH, Program, depth};
+use crate::signal::{Intensity, Signal};
 
 /// Runs every command of the file that the event is for; the signals come in the order of the file.
 pub(crate) fn run(
@@ -57,7 +50,9 @@ pub(crate) fn run(
 }
 
 /// Puts the answers of several commands together: what one has found stands, whatever became of the others.
-fn settle(results: Vec<Result<Vec<Signal>, OracleError>>) -> Result<Vec<Signal>, OracleError> {
+pub(crate) fn settle(
+    results: Vec<Result<Vec<Signal>, OracleError>>,
+) -> Result<Vec<Signal>, OracleError> {
     let mut signals = Vec::new();
     let mut failures = Vec::new();
     for result in results {
@@ -80,7 +75,7 @@ fn settle(results: Vec<Result<Vec<Signal>, OracleError>>) -> Result<Vec<Signal>,
 
 /// Whether a handler is the wire by which its host calls `ahp`: what it would be told of is judged here already, and `ahp`
 /// would call itself without end.
-fn is_own_wire(handler: &Handler) -> bool {
+pub(super) fn is_own_wire(handler: &Handler) -> bool {
     let line = match &handler.command {
         Some(Command::Shell { line, .. }) => line.clone(),
         Some(Command::Exec(words)) => words.join(" "),
@@ -97,11 +92,27 @@ fn is_own_wire(handler: &Handler) -> bool {
 fn is_for(handler: &Handler, context: &HookContext) -> bool {
     let event = context.event();
     let Some(call) = &event.tool else {
-        return true;
+        // What the matchers of these events are about; elsewhere a matcher means nothing.
+        let told = |key: &str| event.context.get(key).and_then(serde_json::Value::as_str);
+        let about = match event.trigger {
+            Trigger::PreSession => told("source"),
+            Trigger::PreContextCompact | Trigger::PostContextCompact => told("trigger"),
+            Trigger::PreSubagent | Trigger::PostSubagent => event
+                .subagent
+                .as_ref()
+                .and_then(|subagent| subagent.kind.as_deref()),
+            _ => None,
+        };
+        return about.is_none_or(|about| handler.matcher.matches(&[about]));
     };
     let view = context.facts.tool();
     let tool = Tool::of(call, view, event.host.as_deref(), handler.dialect);
     let claude = input::claude_name(call, view);
+    if let Some(rule) = &handler.rule
+        && !rule::meets(rule, &claude, &context.facts)
+    {
+        return false;
+    }
     let takes_claude_names = handler.dialect == Dialect::Copilot
         && handler.event.starts_with(|c: char| c.is_ascii_uppercase());
     if takes_claude_names {
@@ -119,7 +130,7 @@ fn run_one(
     let shown = format!("the {} hook of `{name}`", handler.event);
     let Some(command) = &handler.command else {
         if handler.kind == "command" {
-            // It has commands for other systems alone, which is no fault.
+            // It has commands for other systems alone, which is not a fault.
             return Ok(Vec::new());
         }
         return Err(OracleError::failed(format!(
@@ -143,8 +154,10 @@ fn run_one(
     {
         tool.name = input::claude_name(call, facts.tool());
     }
-    let mut program = Program::new(argv(command, &work_dir, context)?)
+    let program = Program::new(argv(command, &work_dir, context)?);
+    let mut program = (context.held(program))
         .dir(&work_dir)
+        .outside(context.outside)
         .env("CLAUDE_PROJECT_DIR", root)
         .env("AHP_PROJECT_DIR", root)
         .env(DEPTH, (depth() + 1).to_string())
@@ -155,7 +168,8 @@ fn run_one(
     for (name, value) in &handler.env {
         program = program.env(name, value);
     }
-    let own_deadline = Instant::now().checked_add(handler.timeout);
+    let own_deadline =
+        Instant::now().checked_add(handler.timeout.unwrap_or(handler.dialect.timeout()));
     let deadline = match (context.deadline, own_deadline) {
         (Some(a), Some(b)) => Some(a.min(b)),
         (a, b) => a.or(b),
@@ -165,6 +179,9 @@ fn run_one(
         .deadline(deadline)
         .run()
         .map_err(|error| OracleError::failed(format!("{shown}: {error}")))?;
+    if handler.is_async {
+        return Ok(Vec::new());
+    }
     let own = call.map(|call| &call.input);
     answer::read(handler, &shown, own, tool.as_ref(), &finished)
 }

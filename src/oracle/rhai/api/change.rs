@@ -1,15 +1,11 @@
 //! The lines that a change adds.
 
-use rhai::Array;
-use rhai::Dynamic;
+use rhai::{Array, Dynamic};
 
-use super::Function;
-use super::Group;
+use super::{Function, Group};
 use crate::oracle::added;
 use crate::oracle::rhai::guard;
-use crate::oracle::rhai::limits::Fallible;
-use crate::oracle::rhai::limits::MAX_ITEMS;
-use crate::oracle::rhai::limits::failure;
+use crate::oracle::rhai::limits::{Fallible, MAX_ITEMS, failure};
 use crate::oracle::rhai::value::map;
 
 pub(super) const GROUP: Group = Group {
@@ -39,7 +35,7 @@ fn added_lines() -> Fallible<Array> {
     };
     let mut lines = Array::new();
     for file in &added {
-        // What a command line holds is no line of a file.
+        // What a command line holds is not a line of a file.
         let Some(path) = &file.path else { continue };
         for (n, text) in file.text.lines().enumerate() {
             if lines.len() == MAX_LINES || guard::is_over() {
@@ -59,7 +55,7 @@ fn added_lines() -> Fallible<Array> {
     Ok(lines)
 }
 
-/// A line longer than this is no line that somebody wrote.
+/// A line longer than this is not a line that somebody wrote.
 const MAX_LINE: usize = 400;
 
 fn shortened(text: &str) -> Dynamic {

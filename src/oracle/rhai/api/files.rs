@@ -1,23 +1,16 @@
 //! Paths, and read-only access to the files of the project.
 
 use std::io;
-use std::path::Component;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use rhai::Dynamic;
-use rhai::EvalAltResult;
+use rhai::{Dynamic, EvalAltResult};
 
-use super::Function;
-use super::Group;
+use super::{Function, Group};
 use crate::oracle::rhai::guard;
-use crate::oracle::rhai::limits::Fallible;
-use crate::oracle::rhai::limits::MAX_TEXT;
-use crate::oracle::rhai::limits::failure;
+use crate::oracle::rhai::limits::{Fallible, MAX_TEXT, failure};
 use crate::oracle::rhai::list::List;
-use crate::workspace::GitError;
-use crate::workspace::Workspace;
+use crate::workspace::{GitError, Workspace};
 
 pub(super) const PATHS: Group = Group {
     title: "Paths",

@@ -1,7 +1,6 @@
 //! What can be done with lists of texts, beside what the language does with its own arrays.
 
-use super::Function;
-use super::Group;
+use super::{Function, Group};
 
 /// Lists are registered with their type; these rows are their manual.
 pub(super) const GROUP: Group = Group {

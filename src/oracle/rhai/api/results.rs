@@ -1,22 +1,12 @@
 //! What a script can answer, and how the answer is refined.
 
-use rhai::Array;
-use rhai::Dynamic;
-use rhai::Engine;
-use rhai::EvalAltResult;
-use rhai::Map;
+use rhai::{Array, Dynamic, Engine, EvalAltResult, Map};
 
-use super::Function;
-use super::Group;
-use crate::oracle::rhai::limits::Fallible;
-use crate::oracle::rhai::limits::failure;
+use super::{Function, Group};
+use crate::oracle::rhai::limits::{Fallible, failure};
 use crate::oracle::rhai::list::texts;
 use crate::oracle::rhai::value;
-use crate::signal::Intensity;
-use crate::signal::Modification;
-use crate::signal::Payload;
-use crate::signal::Severity;
-use crate::signal::Signal;
+use crate::signal::{Intensity, Modification, Payload, Severity, Signal};
 
 /// What a script gives back: no objection, or a signal.
 #[derive(Clone, Debug)]
@@ -56,7 +46,7 @@ pub(super) const GROUP: Group = Group {
         Function {
             signature: "block(reason, steps = [])",
             doc: "The operation does not go on. `steps` say how to resolve it, in order.",
-            example: r#"block("the tests fail", ["run `cargo test`", "mend what fails"]).steps.len() == 2"#,
+            example: r#"block("the tests fail", ["run `cargo test`", "fix what fails"]).steps.len() == 2"#,
             register: |engine| {
                 engine.register_fn("block", |reason: &str| {
                     Answer::of(Signal::block(UNTYPED, reason))
@@ -128,7 +118,7 @@ pub(super) const GROUP: Group = Group {
         },
         Function {
             signature: "signal(intensity, text, steps = [])",
-            doc: "A block, a prompt or an aid, as `intensity` says: for a script whose configuration decides.",
+            doc: "A block, a prompt or an aid, as `intensity` says: for a script that lets its configuration decide.",
             example: r#"signal("block", "no", ["do this first"]).intensity == "block""#,
             register: |engine| {
                 engine.register_fn("signal", |name: &str, text: &str| {

@@ -1,25 +1,15 @@
 //! The command line, the past and the time.
 
-use chrono::DateTime;
-use chrono::Datelike as _;
-use chrono::FixedOffset;
-use chrono::Local;
-use chrono::Timelike as _;
-use rhai::Array;
-use rhai::Dynamic;
-use rhai::EvalAltResult;
+use chrono::{DateTime, Datelike as _, FixedOffset, Local, Timelike as _};
+use rhai::{Array, Dynamic, EvalAltResult};
 
-use super::Function;
-use super::Group;
+use super::{Function, Group};
 use crate::oracle::rhai::extra::commands;
 use crate::oracle::rhai::guard;
-use crate::oracle::rhai::limits::Fallible;
-use crate::oracle::rhai::limits::MAX_ITEMS;
-use crate::oracle::rhai::limits::failure;
+use crate::oracle::rhai::limits::{Fallible, MAX_ITEMS, failure};
 use crate::oracle::rhai::value::map;
 use crate::shell;
-use crate::signal_log::Body;
-use crate::signal_log::Record;
+use crate::signal_log::{Body, Record};
 
 pub(super) const GROUP: Group = Group {
     title: "Command lines, the past, the time",
@@ -52,7 +42,7 @@ pub(super) const GROUP: Group = Group {
                 engine.register_fn("clock", |time: &str, offset: &str| {
                     let offset: FixedOffset = offset.parse().map_err(|_| {
                         failure(format!(
-                            "`{offset}` is no offset; expected one like `+02:00`"
+                            "`{offset}` is not an offset; expected one like `+02:00`"
                         ))
                     })?;
                     Ok::<_, Box<EvalAltResult>>(face(&parse_time(time)?.with_timezone(&offset)))

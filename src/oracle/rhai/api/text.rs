@@ -1,28 +1,16 @@
 //! Text: regular expressions, lines, JSON and YAML.
 
 use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::OnceLock;
-use std::sync::PoisonError;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use regex::Regex;
-use regex::RegexBuilder;
-use rhai::Array;
-use rhai::Dynamic;
-use rhai::EvalAltResult;
+use regex::{Regex, RegexBuilder};
+use rhai::{Array, Dynamic, EvalAltResult};
 
-use super::Function;
-use super::Group;
-use crate::oracle::rhai::guard;
-use crate::oracle::rhai::limits::Fallible;
-use crate::oracle::rhai::limits::MAX_ITEMS;
-use crate::oracle::rhai::limits::MAX_TEXT;
-use crate::oracle::rhai::limits::failure;
-use crate::oracle::rhai::limits::too_large;
+use super::{Function, Group};
+use crate::oracle::rhai::limits::{Fallible, MAX_ITEMS, MAX_TEXT, failure, too_large};
 use crate::oracle::rhai::list::List;
-use crate::oracle::rhai::value;
 use crate::oracle::rhai::value::map;
+use crate::oracle::rhai::{guard, value};
 
 /// How large a compiled regular expression of a script may be, in bytes.
 const MAX_REGEX: usize = 256 << 10;

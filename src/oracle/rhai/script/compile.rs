@@ -1,26 +1,17 @@
 //! Compile: a source becomes a script, described by its constants and the comment at its head.
 
 use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::OnceLock;
-use std::sync::PoisonError;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use rhai::AST;
-use rhai::Dynamic;
-use rhai::Map;
-use rhai::Position;
-use rhai::Stmt;
+use rhai::{AST, Dynamic, Map, Position, Stmt};
 
 use super::Script;
 use crate::config::kebab_case;
-use crate::event::Trigger;
-use crate::event::UnknownTriggerError;
-use crate::oracle::rhai::coverage;
+use crate::event::{Trigger, UnknownTriggerError};
 use crate::oracle::rhai::error::ScriptError;
-use crate::oracle::rhai::list;
 use crate::oracle::rhai::sandbox::engine;
 use crate::oracle::rhai::survey::Survey;
+use crate::oracle::rhai::{coverage, list};
 
 /// How long a script's file may be, in bytes.
 pub const MAX_SOURCE: usize = 256 << 10;

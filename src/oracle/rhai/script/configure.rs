@@ -4,11 +4,9 @@ use rhai::Map;
 
 use super::Script;
 use crate::config::Node;
-use crate::diagnostic::Code;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::oracle::ConfigError;
-use crate::oracle::rhai::list;
-use crate::oracle::rhai::value;
+use crate::oracle::rhai::{list, value};
 
 impl Script {
     /// Checks a configuration and completes it with the defaults.

@@ -5,28 +5,19 @@ mod configure;
 mod run;
 
 pub use self::compile::MAX_SOURCE;
-pub use self::run::Run;
-pub use self::run::ScriptOracle;
+pub use self::run::{Run, ScriptOracle};
 
 use std::sync::Arc;
 
-use rhai::AST;
-use rhai::Dynamic;
-use rhai::Map;
+use rhai::{AST, Dynamic, Map};
 
 use super::survey::MisspeltFact;
-use super::value;
+use super::{names, value};
 use crate::config::Node;
-use crate::diagnostic::Code;
-use crate::diagnostic::Diagnostic;
-use crate::diagnostic::Span;
+use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::event::Trigger;
 use crate::fact::FactSource;
-use crate::oracle::ConfigError;
-use crate::oracle::Factory;
-use crate::oracle::Kind;
-use crate::oracle::Oracle;
-use crate::oracle::OracleConfig;
+use crate::oracle::{ConfigError, Factory, Kind, Oracle, OracleConfig};
 use crate::signal::Intensity;
 
 /// A script, compiled and described.
@@ -153,7 +144,20 @@ impl Factory for Arc<Script> {
                 None => warning,
             }
         };
-        self.misspelt.iter().map(remark).collect()
+        let unknown = names::unknown(&self.source, &self.ast);
+        let unknown = unknown.iter().map(|name| {
+            let (line, column) = (name.position.line(), name.position.position());
+            let place = format!(
+                "{}:{}:{}",
+                self.file,
+                line.unwrap_or(0),
+                column.unwrap_or(0)
+            );
+            let told = format!("`{place}` cannot run: {}", name.told);
+            Diagnostic::error(Code::BadScript, told, named_at)
+                .help("a call or a name fails only when the run comes to it; put it right before")
+        });
+        self.misspelt.iter().map(remark).chain(unknown).collect()
     }
 
     fn build(&self, config: &OracleConfig<'_>) -> Result<Arc<dyn Oracle>, ConfigError> {

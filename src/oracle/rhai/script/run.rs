@@ -1,37 +1,21 @@
 //! Run: a script with its configuration, run once in the sandbox within its time.
 
 use std::any::Any;
-use std::panic::AssertUnwindSafe;
-use std::panic::catch_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use rhai::AST;
-use rhai::Array;
-use rhai::CallFnOptions;
-use rhai::Dynamic;
-use rhai::EvalAltResult;
-use rhai::Map;
-use rhai::Position;
-use rhai::Scope;
+use rhai::{AST, Array, CallFnOptions, Dynamic, EvalAltResult, Map, Position, Scope};
 
 use super::Script;
-use crate::oracle::HookContext;
-use crate::oracle::Mode;
-use crate::oracle::Oracle;
-use crate::oracle::OracleError;
 use crate::oracle::rhai::api::Answer;
 use crate::oracle::rhai::context::Root;
-use crate::oracle::rhai::coverage;
 use crate::oracle::rhai::error::ScriptError;
-use crate::oracle::rhai::guard;
-use crate::oracle::rhai::guard::Sees;
-use crate::oracle::rhai::guard::Used;
+use crate::oracle::rhai::guard::{Sees, Used};
 use crate::oracle::rhai::sandbox::engine;
-use crate::oracle::rhai::value;
-use crate::oracle::rhai::workers;
+use crate::oracle::rhai::{coverage, guard, value, workers};
+use crate::oracle::{HookContext, Mode, Oracle, OracleError};
 use crate::signal::Signal;
 
 /// The most of a script's time that is kept back to find out where it was when its time was over, and to tell that.

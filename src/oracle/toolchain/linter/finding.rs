@@ -2,25 +2,8 @@
 
 use serde_json::Value;
 
-use super::tool::Tool;
+use super::tool::{Form, Tool};
 use crate::oracle::toolchain::relative;
-
-/// How findings are written.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::oracle) enum Form {
-    /// `path:line:column: message`; a note explains the finding before it.
-    Places,
-    /// The same, with `note` as a level of findings.
-    Levels,
-    /// `path(line,column): message`.
-    Brackets,
-    /// One file a line, which is not formatted.
-    Files,
-    /// ESLint's JSON.
-    Eslint,
-    /// Workflow commands of GitHub: `::error file=…,line=…::message`.
-    Annotations,
-}
 
 /// One finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,17 +7,12 @@ pub(in crate::oracle) use self::finding::Fault;
 pub(in crate::oracle) use self::tool::TOOLS;
 pub(in crate::oracle) use self::tool::Tool;
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use self::finding::Form;
-use crate::oracle::HookContext;
-use crate::oracle::OracleError;
-use crate::oracle::toolchain;
+use self::tool::Form;
 use crate::oracle::wording::shortened;
-use crate::process::Finished;
-use crate::process::Program;
-use crate::process::installed;
+use crate::oracle::{HookContext, OracleError, toolchain};
+use crate::process::{Finished, Program, installed, lies_in};
 
 /// How many files one call of a linter is given: the system bounds the length of a command line.
 pub(in crate::oracle) const FILES_A_CALL: usize = 400;
@@ -58,8 +53,9 @@ pub(in crate::oracle) fn check(
     named: &[String],
 ) -> Checked {
     let mut checked = Checked::default();
+    let read = |path: &str| Some(context.workspace().read(path).ok()?.to_vec());
     for tool in wanted(context, named) {
-        let own = files.iter().filter(|file| tool.looks_at(file));
+        let own = files.iter().filter(|file| tool.looks_at(file, read));
         let own: Vec<String> = own.cloned().collect();
         if own.is_empty() {
             continue;
@@ -93,6 +89,9 @@ pub(in crate::oracle) fn check(
     checked
 }
 
+/// The linters that run nothing of the project: settings of theirs cannot name a program or a plugin of code.
+const READERS: &[&str] = &["biome", "go-vet", "gofmt", "ruff", "shellcheck", "tsc"];
+
 impl Tool {
     /// Returns its program: the project's own before the machine's.
     pub(in crate::oracle) fn program(&self, context: &HookContext) -> Option<PathBuf> {
@@ -114,6 +113,10 @@ impl Tool {
         arguments: &[&str],
         files: &[String],
     ) -> Result<Finished, OracleError> {
+        // Plugins, build scripts and toolchains are the project's too.
+        if !READERS.contains(&self.name) || lies_in(program, context.root()) {
+            context.permits_programs()?;
+        }
         let mut argv = vec![program.to_string_lossy().into_owned()];
         argv.extend(arguments.iter().map(|&a| a.to_owned()));
         argv.extend(self.project_arguments(context.workspace()));

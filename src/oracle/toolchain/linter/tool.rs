@@ -1,7 +1,23 @@
 //! The linters: how each is found, called and read.
 
-use super::finding::Form;
 use crate::workspace::Workspace;
+
+/// How findings are written.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::oracle) enum Form {
+    /// `path:line:column: message`; a note explains the finding before it.
+    Places,
+    /// The same, with `note` as a level of findings.
+    Levels,
+    /// `path(line,column): message`.
+    Brackets,
+    /// One file a line, which is not formatted.
+    Files,
+    /// ESLint's JSON.
+    Eslint,
+    /// Workflow commands of GitHub: `::error file=…,line=…::message`.
+    Annotations,
+}
 
 /// One linter.
 #[derive(Debug)]
@@ -227,10 +243,19 @@ impl Tool {
             })
     }
 
-    /// Whether it looks at a file.
-    pub(in crate::oracle) fn looks_at(&self, path: &str) -> bool {
-        path.rsplit_once('.')
-            .is_some_and(|(_, extension)| self.extensions.contains(&extension))
+    /// Whether it looks at a file. `read` gives the content of one without an extension, whose first line may say what it is.
+    pub(in crate::oracle) fn looks_at(
+        &self,
+        path: &str,
+        read: impl Fn(&str) -> Option<Vec<u8>>,
+    ) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        match name.rsplit_once('.') {
+            Some((_, extension)) => self.extensions.contains(&extension),
+            None => read(path)
+                .and_then(|content| extension_by_first_line(&content))
+                .is_some_and(|extension| self.extensions.contains(&extension)),
+        }
     }
 
     /// Returns the arguments that depend on the project: rustfmt must be told the edition.
@@ -255,5 +280,25 @@ impl Tool {
             "--edition".to_owned(),
             edition.unwrap_or_else(|| "2015".to_owned()),
         ]
+    }
+}
+
+/// Returns the extension that a script has by its first line, `#!/bin/sh` or `#!/usr/bin/env python3`.
+fn extension_by_first_line(content: &[u8]) -> Option<&'static str> {
+    let line = content
+        .strip_prefix(b"#!")?
+        .split(|byte| *byte == b'\n')
+        .next()?;
+    let line = std::str::from_utf8(line).ok()?;
+    let mut words = line
+        .split_whitespace()
+        .map(|word| word.rsplit('/').next().unwrap_or(word));
+    let program = words.find(|word| *word != "env" && !word.starts_with('-'))?;
+    match program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') {
+        "sh" | "dash" => Some("sh"),
+        "bash" => Some("bash"),
+        "ksh" => Some("ksh"),
+        "python" => Some("py"),
+        _ => None,
     }
 }

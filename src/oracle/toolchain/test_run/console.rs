@@ -1,11 +1,8 @@
 //! What is printed by runners that write no report: libtest (`cargo test`, and each test of nextest), unittest, and
 //! whatever speaks TAP.
 
-use super::go;
-use super::place;
-use super::tally::Failure;
-use super::tally::Outcome;
-use super::tally::Tally;
+use super::tally::{Failure, Outcome, Tally};
+use super::{go, place};
 
 /// What an output tells of one runner.
 #[derive(Debug, Default, PartialEq)]

@@ -125,7 +125,7 @@ fn locks(workspace: &dyn Workspace, file: &str, package: &str) -> bool {
 fn node(workspace: &dyn Workspace) -> Option<Runner> {
     let package: Value = serde_json::from_str(&text(workspace, "package.json")?).ok()?;
     let script = package.pointer("/scripts/test")?.as_str()?;
-    // What `npm init` writes is no test.
+    // What `npm init` writes is not a test.
     if script.contains("no test specified") || script.trim().is_empty() {
         return None;
     }

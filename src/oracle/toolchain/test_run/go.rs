@@ -6,8 +6,7 @@ use serde::Deserialize;
 
 use super::console::Read;
 use super::place;
-use super::tally::Failure;
-use super::tally::Outcome;
+use super::tally::{Failure, Outcome};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]

@@ -5,9 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::place;
-use super::tally::Failure;
-use super::tally::Outcome;
-use super::tally::Tally;
+use super::tally::{Failure, Outcome, Tally};
 use crate::oracle::toolchain::relative;
 
 #[derive(Deserialize)]

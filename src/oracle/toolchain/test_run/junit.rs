@@ -2,15 +2,10 @@
 
 use std::path::Path;
 
-use roxmltree::Document;
-use roxmltree::Node;
-use roxmltree::ParsingOptions;
+use roxmltree::{Document, Node, ParsingOptions};
 
-use super::place::in_line;
-use super::place::in_project;
-use super::tally::Failure;
-use super::tally::Outcome;
-use super::tally::Tally;
+use super::place::{in_line, in_project};
+use super::tally::{Failure, Outcome, Tally};
 
 /// Reads a report; places become relative to `project`. The error says what is wrong with it.
 pub(in crate::oracle) fn read(bytes: &[u8], project: &Path) -> Result<Tally, String> {

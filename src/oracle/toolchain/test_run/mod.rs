@@ -19,12 +19,9 @@ pub(in crate::oracle) use self::tally::Tally;
 
 use self::find::JVM_REPORTS;
 use self::reports::Reports;
-use crate::oracle::HookContext;
-use crate::oracle::OracleError;
-use crate::oracle::toolchain;
 use crate::oracle::wording::shortened;
-use crate::process::Exit;
-use crate::process::Program;
+use crate::oracle::{HookContext, OracleError, toolchain};
+use crate::process::{Exit, Program};
 
 /// How much of a run's output is kept; the sums stand at its end, so that it must be much.
 const MAX_OUTPUT: usize = 64 << 20;

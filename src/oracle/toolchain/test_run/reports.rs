@@ -2,12 +2,10 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::jest;
-use super::junit;
 use super::tally::Tally;
+use super::{jest, junit};
 
 /// What is put into the folder for the runners to load.
 const REPORTERS: &[(&str, &str)] = &[

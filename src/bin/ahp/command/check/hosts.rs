@@ -1,20 +1,12 @@
 //! What the hosts that are wired here cannot carry of the policy in force.
 
-use ahp::config::BindingSpec;
-use ahp::config::Environment;
-use ahp::config::Locations;
-use ahp::config::Node;
-use ahp::config::Value;
-use ahp::diagnostic::Code;
-use ahp::diagnostic::Diagnostic;
+use ahp::config::{BindingSpec, Environment, Locations, Node, Value};
+use ahp::diagnostic::{Code, Diagnostic};
 use ahp::engine::State;
 use ahp::event::Trigger;
-use ahp::host::Host;
-use ahp::host::Moment;
-use ahp::host::Way;
-use ahp::host::Wish;
+use ahp::host::{Fallback, Host, HostEvent, Wish};
 use ahp::install::Installer;
-use ahp::install::Scope;
+use ahp::place::Scope;
 use ahp::policy::Binding;
 use ahp::signal::Intensity;
 
@@ -25,15 +17,15 @@ pub(super) fn wired(environment: &Environment, locations: &Locations) -> Vec<&'s
     let Ok(places) = install::places(environment, locations) else {
         return Vec::new();
     };
-    let is_wired = |installer: &&Installer| {
+    let is_wired = |installer: &Installer| {
         Scope::ALL.into_iter().any(|scope| {
             let git = install::git_hooks(installer, &places, scope).unwrap_or_default();
             let wires = installer.wires(&places, scope, git.as_deref());
             wires.is_ok_and(|wires| !wires.is_empty()) || installer.has_shim(&places, scope)
         })
     };
-    let wired = Installer::all().iter().filter(is_wired);
-    wired.filter_map(|i| Host::find(i.host)).collect()
+    let wired = Installer::all().filter(is_wired);
+    wired.map(|installer| installer.host).collect()
 }
 
 /// Looks over what each binding can give, at each of the hosts.
@@ -46,7 +38,11 @@ pub(super) fn lint(state: &State, hosts: &[&'static Host]) -> Vec<Diagnostic> {
     for trigger in policy.triggers() {
         for (binding, spec) in policy.enabled(trigger, state.lookup()) {
             let hosts: Vec<_> = hosts.iter().filter(|host| is_for(spec, host)).collect();
-            if !hosts.is_empty() && hosts.iter().all(|h| moments(h, trigger).next().is_none()) {
+            if !hosts.is_empty()
+                && hosts
+                    .iter()
+                    .all(|h| host_events(h, trigger).next().is_none())
+            {
                 warnings.push(never_told(&hosts, spec, trigger));
             }
             let weak = hosts
@@ -72,15 +68,23 @@ fn is_for(spec: &BindingSpec, host: &Host) -> bool {
     whens.filter_map(|when| when.get("host")).all(meets)
 }
 
-/// Returns the moments at which a host tells of a trigger; what agents do to issues they do in their shell.
-fn moments(host: &'static Host, trigger: Trigger) -> impl Iterator<Item = &'static Moment> {
+/// Returns the events at which a host tells of a trigger; what agents do to issues they do in their shell.
+fn host_events(host: &'static Host, trigger: Trigger) -> impl Iterator<Item = &'static HostEvent> {
     let at = match (trigger.is_issue(), trigger.is_pre()) {
         (false, _) => trigger,
-        (true, _) if host.moments_of(trigger).next().is_some() => trigger,
         (true, true) => Trigger::PreToolUse,
         (true, false) => Trigger::PostToolUse,
     };
-    host.moments_of(at)
+    let own = trigger.is_issue().then(|| host.events_of(trigger));
+    let derived = host
+        .after_stop()
+        .filter(move |m| m.trigger == Some(trigger));
+    let told = own
+        .into_iter()
+        .flatten()
+        .chain(host.events_of(at))
+        .chain(derived);
+    told.filter(|host_event| !host_event.is_permission)
 }
 
 /// Returns what an intensity asks of a host; only a tool has an input that could be another.
@@ -92,11 +96,11 @@ const fn wish(intensity: Intensity, trigger: Trigger) -> Wish {
     }
 }
 
-/// Whether it is worth a word that a wish is granted in this way: advice may come later, or reach the person alone.
-const fn is_loss(wish: Wish, way: Way) -> bool {
+/// Whether it is worth a word that a wish is granted by this fallback: advice may come later, or reach the person alone.
+const fn is_loss(wish: Wish, fallback: Fallback) -> bool {
     match wish {
-        Wish::Block | Wish::Rewrite | Wish::Ask => !matches!(way, Way::AsIs),
-        Wish::Say => matches!(way, Way::Log),
+        Wish::Block | Wish::Rewrite | Wish::Ask => !matches!(fallback, Fallback::AsIs),
+        Wish::Say => matches!(fallback, Fallback::Log),
     }
 }
 
@@ -110,11 +114,11 @@ fn cannot_carry(
     let own = binding.oracle.factory().intensities().iter().copied();
     let mut given: Vec<_> = own.filter(|i| *i < strongest).chain([strongest]).collect();
     given.sort_unstable();
-    let (intensity, moment, way) = given.into_iter().rev().find_map(|intensity| {
+    let (intensity, host_event, fallback) = given.into_iter().rev().find_map(|intensity| {
         let wish = wish(intensity, trigger);
-        let lost = |m: &&Moment| is_loss(wish, host.way(wish, m));
-        let moment = moments(host, trigger).find(lost)?;
-        Some((intensity, moment, host.way(wish, moment)))
+        let lost = |m: &&HostEvent| is_loss(wish, host.fallback(wish, m));
+        let host_event = host_events(host, trigger).find(lost)?;
+        Some((intensity, host_event, host.fallback(wish, host_event)))
     })?;
     let (id, title) = (&spec.id, host.title);
     let message =
@@ -124,14 +128,14 @@ fn cannot_carry(
         .filter(|weaker| *weaker < intensity)
         .find(|weaker| {
             let wish = wish(*weaker, trigger);
-            !is_loss(wish, host.way(wish, moment))
+            !is_loss(wish, host.fallback(wish, host_event))
         });
     let mut ways_out = Vec::new();
     let made_for = binding.oracle.factory().triggers();
     let mut elsewhere: Vec<_> = host
-        .moments
+        .events
         .iter()
-        .filter(|m| host.way(wish(intensity, trigger), m) == Way::AsIs)
+        .filter(|m| host.fallback(wish(intensity, trigger), m) == Fallback::AsIs)
         .filter_map(|m| m.trigger)
         .filter(|t| t.is_pre() == trigger.is_pre())
         .filter(|t| made_for.is_empty() || made_for.contains(t))
@@ -151,22 +155,22 @@ fn cannot_carry(
     Some(
         Diagnostic::warning(Code::Intensity, message, spec.span).help(format!(
             "at its `{}` {}; {}",
-            moment.name(),
-            instead(way),
+            host_event.name(),
+            instead(fallback),
             ways_out.join("; or ")
         )),
     )
 }
 
 /// Says what happens in the place of what was wished.
-const fn instead(way: Way) -> &'static str {
-    match way {
-        Way::AsIs => "it is done",
-        Way::Block => "the call is refused, with words that say what it should have been",
-        Way::Context => "it goes on, and the agent is told",
-        Way::Queue => "it goes on, and the agent is told at a later event",
-        Way::Notice => "it goes on, and only the person is told",
-        Way::Log => "it goes on, and only the log tells of it",
+const fn instead(fallback: Fallback) -> &'static str {
+    match fallback {
+        Fallback::AsIs => "it is done",
+        Fallback::Block => "the call is refused, with words that say what it should have been",
+        Fallback::Context => "it goes on, and the agent is told",
+        Fallback::Queue => "it goes on, and the agent is told at a later event",
+        Fallback::Notice => "it goes on, and only the person is told",
+        Fallback::Log => "it goes on, and only the log tells of it",
     }
 }
 
@@ -184,8 +188,8 @@ fn never_told(hosts: &[&&'static Host], spec: &BindingSpec, trigger: Trigger) ->
     );
     let mut told: Vec<_> = hosts
         .iter()
-        .flat_map(|host| host.moments)
-        .filter_map(|moment| moment.trigger)
+        .flat_map(|host| host.events)
+        .filter_map(|host_event| host_event.trigger)
         .collect();
     told.sort_unstable();
     told.dedup();

@@ -1,5 +1,6 @@
 //! ahp check: the configuration, every fault of it with its line.
 
+mod hook_files;
 mod hosts;
 
 use std::path::PathBuf;
@@ -41,15 +42,17 @@ fn check(args: &Args) -> Result<Exit, String> {
     let mut looked_over = state.lint();
     let hosts = hosts::wired(&Environment::of_process(), &locations);
     looked_over.extend(hosts::lint(&state, &hosts));
-    let warnings: Vec<&Diagnostic> = state.warnings().iter().chain(&looked_over).collect();
+    looked_over.extend(hook_files::lint(&state, &locations.project_root));
     let hooks = state.hook_faults();
-    let errors = state.faults().len() + hooks.len();
     let faults: Vec<&Diagnostic> = state
         .faults()
         .iter()
         .chain(&hooks)
-        .chain(warnings.iter().copied())
+        .chain(state.warnings())
+        .chain(&looked_over)
         .collect();
+    let errors = faults.iter().filter(|fault| fault.is_error()).count();
+    let warnings = faults.len() - errors;
     let bindings = state.policy().specs().values().flatten();
     let bindings = bindings.filter(|spec| spec.is_written()).count();
     match args.format {
@@ -59,7 +62,7 @@ fn check(args: &Args) -> Result<Exit, String> {
             }
             output::json(&json!({
                 "errors": errors,
-                "warnings": warnings.len(),
+                "warnings": warnings,
                 "bindings": bindings,
                 "layers": state.layers(),
             }));
@@ -79,13 +82,13 @@ fn check(args: &Args) -> Result<Exit, String> {
                 format!(
                     "{}, {}; {} from {}",
                     count(errors, "error"),
-                    count(warnings.len(), "warning"),
+                    count(warnings, "warning"),
                     count(bindings, "binding"),
                     layers.join(", ")
                 )
             });
         }
     }
-    let failed = errors > 0 || (args.deny_warnings && !warnings.is_empty());
+    let failed = errors > 0 || (args.deny_warnings && warnings > 0);
     Ok(if failed { Exit::Failure } else { Exit::Success })
 }

@@ -1,31 +1,32 @@
 //! ahp doctor: what is wired here, and whether it would hold: a canary is sent through each host's own command line.
 
 mod canary;
+mod deep;
+mod fleet;
+mod mods;
+mod post;
 mod show;
 
-use ahp::config::Environment;
-use ahp::config::LayerSource;
-use ahp::config::Locations;
-use ahp::engine::Engine;
-use ahp::engine::log_path;
+use std::path::Path;
+
+use ahp::config::{Config, Environment, LayerSource, Locations};
+use ahp::engine::{Engine, log_place};
 use ahp::host;
-use ahp::host::Host;
-use ahp::host::Journal;
-use ahp::host::Note;
-use ahp::host::Way;
-use ahp::host::Wish;
-use ahp::install::Installer;
-use ahp::install::Needs;
-use ahp::install::Places;
-use ahp::install::Scope;
+use ahp::host::{Fallback, Host, Journal, Note, Wish};
+use ahp::install::{Installer, Needs, Places};
+use ahp::oracle::external::command::survey;
+use ahp::place::Scope;
 use ahp::policy::IntensityCeiling;
-use ahp::signal::Intensity;
-use ahp::signal::Strength;
+use ahp::session::Store;
+use ahp::signal::{Intensity, Strength};
 use ahp::signal_log;
-use ahp::trust::Trust;
+use ahp::trust::{Trust, usual_hook_files};
 
 use self::canary::Canary;
-use crate::command::install;
+use self::deep::Deep;
+use crate::ask;
+use crate::command::shield::Standing;
+use crate::command::{install, shield};
 use crate::exit_code::Exit;
 use crate::output;
 use crate::output::Format;
@@ -42,6 +43,9 @@ pub(crate) struct Args {
     /// Show the hosts that are not installed here, too
     #[arg(long)]
     all: bool,
+    /// Start each client that is wired and installed once, with a model that `ahp` plays, and see whether it asks before a tool
+    #[arg(long)]
+    deep: bool,
     /// How the findings are written
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -53,9 +57,20 @@ struct Findings {
     version: &'static str,
     project: String,
     policy: Policy,
+    /// The signed policy in force, and who has had locked bindings only advise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    bundle: Vec<String>,
     log: Log,
     trust: String,
+    /// Whether `ahp shield` can hold anything here; inside one, whether it still does.
+    shield: Standing,
+    /// The judge that listens, where one does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    serve: Option<serde_json::Value>,
     hosts: Vec<HostFindings>,
+    /// Files with command hooks that run under their own host alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unbound: Vec<String>,
     /// What was odd about the last calls of hosts.
     odd_calls: Vec<Note>,
     problems: Vec<String>,
@@ -88,9 +103,15 @@ struct HostFindings {
     /// Whether its program is in the search path.
     installed: bool,
     wired: Vec<Wired>,
-    /// The settings file that switches off every hook of the host.
+    /// What keeps the hooks of ours from running, and in which file it stands.
     #[serde(skip_serializing_if = "Option::is_none")]
     switched_off: Option<String>,
+    /// Code that it loads and that can skip every hook.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    mods: Vec<String>,
+    /// Whether the client itself asked before a tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deep: Option<Deep>,
     /// What becomes of answers that it cannot carry, where the policy in force gives them.
     degraded: Vec<String>,
     blind_spots: &'static [&'static str],
@@ -123,35 +144,48 @@ fn examine(args: &Args) -> Result<Exit, String> {
         .without_log()
         .build()
         .map_err(|e| e.to_string())?;
-    if let Some(name) = &args.host
-        && Installer::find(name).is_none()
-    {
-        let names = Installer::all().iter().map(|i| i.host);
-        let near = ahp::diagnostic::nearest(name, names)
-            .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-        return Err(format!("unknown host `{name}`{near}"));
-    }
+    let asked = match &args.host {
+        Some(name) => Some(Host::find(name).ok_or_else(|| Host::unknown_name(name))?),
+        None => None,
+    };
     let needs = install::needs(&engine);
     let mut hosts = Vec::new();
     for installer in Installer::all() {
-        let asked = args.host.as_deref() == Some(installer.host);
-        if args.host.is_some() && !asked {
+        let is_asked = asked.is_some_and(|host| host.name == installer.host.name);
+        if asked.is_some() && !is_asked {
             continue;
         }
-        if let Some(found) = of_host(installer, &places, &needs, &environment)?
-            && (asked || args.all || found.installed || !found.wired.is_empty())
-        {
+        let state_dir = locations.state_dir.as_deref();
+        let mut found = of_host(
+            &installer,
+            &places,
+            &needs,
+            &environment,
+            state_dir,
+            &engine,
+        )?;
+        if args.deep && !found.wired.is_empty() && (is_asked || found.installed) {
+            let path = environment.get("PATH").map(AsRef::as_ref);
+            found.deep = Some(deep::send(installer.host, &places.roots.project, path));
+        }
+        if is_asked || args.all || found.installed || !found.wired.is_empty() {
             hosts.push(found);
         }
     }
     let mut findings = Findings {
         program: places.program.display().to_string(),
         version: env!("CARGO_PKG_VERSION"),
-        project: places.project.display().to_string(),
+        project: places.roots.project.display().to_string(),
         policy: of_policy(&engine, &locations),
+        bundle: Vec::new(),
         log: of_log(&engine, &locations),
         trust: of_trust(&locations),
+        shield: shield::standing(&locations),
+        serve: ask::socket_path(&environment)
+            .filter(|socket| socket.exists())
+            .and_then(|socket| ask::status(&socket).ok()),
         hosts,
+        unbound: unbound(&engine, &locations),
         odd_calls: locations
             .state_dir
             .as_deref()
@@ -160,6 +194,15 @@ fn examine(args: &Args) -> Result<Exit, String> {
         problems: Vec::new(),
     };
     findings.problems = problems(&findings);
+    fleet::add_bundle(&engine, &mut findings);
+    fleet::add_kept(&locations, &mut findings);
+    if let Some(dir) = &locations.state_dir {
+        let damaged = Store::new(dir, &locations.project_root).damaged();
+        let told = damaged.into_iter();
+        findings.problems.extend(
+            told.map(|fault| format!("{fault}; `ahp session forget --all` begins all anew")),
+        );
+    }
     match args.format {
         Format::Json => output::json(&findings),
         Format::Human => show::show(&findings),
@@ -169,6 +212,28 @@ fn examine(args: &Args) -> Result<Exit, String> {
     } else {
         Exit::Failure
     })
+}
+
+/// Tells of files with command hooks that no binding takes: under any other host they do not run.
+fn unbound(engine: &Engine, locations: &Locations) -> Vec<String> {
+    let root = &locations.project_root;
+    let bound = project::bound_hook_files(&engine.state(), root);
+    let free = usual_hook_files(root).into_iter();
+    free.filter(|file| !bound.contains(file))
+        .filter_map(|file| {
+            let found = survey(&file)?;
+            let triggers: Vec<&str> = found.triggers.iter().map(|trigger| trigger.name()).collect();
+            let triggers = triggers.join(", ");
+            let shown = file.strip_prefix(root).unwrap_or(&file).display();
+            (found.commands > 0).then(|| {
+                format!(
+                    "{shown}: {} that only its own host runs; `- {{oracle: CommandHooks, config: {{file: {shown}}}}}` \
+                     below `{triggers}:` runs them under every host",
+                    count(found.commands, "command")
+                )
+            })
+        })
+        .collect()
 }
 
 fn of_policy(engine: &Engine, locations: &Locations) -> Policy {
@@ -222,16 +287,18 @@ fn of_policy(engine: &Engine, locations: &Locations) -> Policy {
 fn of_log(engine: &Engine, locations: &Locations) -> Log {
     let state = engine.state();
     let settings = &state.policy().settings().log;
-    let path = log_path(locations, &settings.path);
+    let place = log_place(locations, &Config::load(locations).config);
+    let place = place.unwrap_or_else(|_| locations.project_root.join(&settings.path).into());
+    let path = place.path();
     let (records, fault) = if path.exists() {
-        match signal_log::verify(&path) {
+        match signal_log::verify(place.clone()) {
             Ok(found) => (Some(found.records), found.damage.map(|d| d.to_string())),
             Err(error) => (None, Some(error.to_string())),
         }
     } else {
         (None, None)
     };
-    let (refusal, free_bytes) = match signal_log::probe(&path) {
+    let (refusal, free_bytes) = match signal_log::probe(place.clone()) {
         Ok(free) if free < settings.max_size => (
             Some(format!(
                 "only {} are free, and it may grow by {} before it is packed",
@@ -244,7 +311,7 @@ fn of_log(engine: &Engine, locations: &Locations) -> Log {
         Err(error) => (Some(error.to_string()), None),
     };
     Log {
-        path: locations.display(&path),
+        path: locations.display(path),
         records,
         fault,
         refusal,
@@ -283,14 +350,14 @@ fn of_trust(locations: &Locations) -> String {
 }
 
 fn of_host(
-    installer: &'static Installer,
+    installer: &Installer,
     places: &Places,
     needs: &Needs,
     environment: &Environment,
-) -> Result<Option<HostFindings>, String> {
-    let Some(host) = Host::find(installer.host) else {
-        return Ok(None);
-    };
+    state_dir: Option<&Path>,
+    engine: &Engine,
+) -> Result<HostFindings, String> {
+    let host = installer.host;
     let mut wired = Vec::new();
     for scope in Scope::ALL {
         let Ok(file) = installer.file(places, scope) else {
@@ -305,7 +372,7 @@ fn of_host(
         }
         let events: Vec<String> = wires.iter().map(|w| w.event.clone()).collect();
         let there = |name: &str| events.iter().any(|e| e.eq_ignore_ascii_case(name));
-        let canary_wire = canary::wire_for(host, &wires, &places.project);
+        let canary_wire = canary::wire_for(host, &wires, &places.roots.project);
         wired.push(Wired {
             scope: scope.name(),
             file: git.unwrap_or(file).display().to_string(),
@@ -313,15 +380,17 @@ fn of_host(
                 Vec::new()
             } else {
                 needs
-                    .moments(host)
+                    .host_events(host)
                     .into_iter()
-                    .map(host::Moment::name)
+                    .map(host::HostEvent::name)
                     .filter(|name| !there(name))
                     .collect()
             },
             canary: match (installer.is_shim(), canary_wire) {
                 (true, _) => canary::try_shim(places, scope, installer, environment),
-                (false, Some(wire)) => canary::send(host, wire, &places.project),
+                (false, Some(wire)) => {
+                    canary::send(host, wire, &places.roots.project, state_dir, engine)
+                }
                 (false, None) => Canary::NotSent("no event before a tool is wired".to_owned()),
             },
             command: canary_wire.map(|w| w.command.clone()),
@@ -333,27 +402,36 @@ fn of_host(
             events,
         });
     }
-    Ok(Some(HostFindings {
+    Ok(HostFindings {
         host: host.name,
         title: host.title,
         installed: install::is_here(host, environment),
         switched_off: installer
             .switched_off(places)
             .map_err(|e| e.to_string())?
-            .map(|file| file.display().to_string()),
+            .map(|(key, file)| install::switched_off(host, key, &file)),
         wired,
+        mods: mods::find(host, &places.roots)
+            .into_iter()
+            .map(|file| file.display().to_string())
+            .collect(),
+        deep: None,
         degraded: degraded(host, needs),
         blind_spots: host.blind_spots,
-    }))
+    })
 }
 
-/// Lists the answers that the host cannot carry at the moments that the policy needs.
+/// Lists the answers that the host cannot carry at the events that the policy needs.
 fn degraded(host: &'static Host, needs: &Needs) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for moment in needs.moments(host) {
-        let Some(trigger) = moment.trigger else {
+    for host_event in needs.host_events(host) {
+        let Some(trigger) = host_event.trigger else {
             continue;
         };
+        // Only a block is ever an answer there.
+        if host_event.is_permission {
+            continue;
+        }
         for wish in [Wish::Block, Wish::Ask, Wish::Rewrite, Wish::Say] {
             // Only a tool has an input, and what has happened is neither stopped nor asked about.
             let apt = match wish {
@@ -361,9 +439,13 @@ fn degraded(host: &'static Host, needs: &Needs) -> Vec<String> {
                 Wish::Ask | Wish::Block => trigger.is_pre(),
                 Wish::Say => true,
             };
-            let way = host.way(wish, moment);
-            if apt && way != Way::AsIs {
-                found.push(format!("{} at {}: {way}", wish.name(), moment.name()));
+            let fallback = host.fallback(wish, host_event);
+            if apt && fallback != Fallback::AsIs {
+                found.push(format!(
+                    "{} at {}: {fallback}",
+                    wish.name(),
+                    host_event.name()
+                ));
             }
         }
     }
@@ -384,11 +466,25 @@ fn problems(findings: &Findings) -> Vec<String> {
         found.push(format!("the log {}: {refusal}", findings.log.path));
     }
     for host in &findings.hosts {
-        if let (Some(file), false) = (&host.switched_off, host.wired.is_empty()) {
+        if let (Some(off), false) = (&host.switched_off, host.wired.is_empty()) {
+            found.push(format!("{} {off}", host.host));
+        }
+        if let (false, Some(first)) = (host.wired.is_empty(), host.mods.first()) {
             found.push(format!(
-                "{} runs no hook at all: `disableAllHooks` stands in {file}; take it out there",
+                "{} loads code that can skip every hook: {first}; look at it, and take it away if it is not yours",
                 host.host
             ));
+        }
+        match &host.deep {
+            Some(Deep::Ran) => found.push(format!(
+                "{} ran a command without asking `ahp`: something in the client, or in its settings, passes its hooks by",
+                host.host
+            )),
+            Some(Deep::Unknown(why)) => found.push(format!(
+                "{} itself could not be tried: {why}",
+                host.host
+            )),
+            Some(Deep::Held | Deep::NotTried) | None => {}
         }
         for wired in &host.wired {
             let place = format!("{} ({})", host.host, wired.scope);
@@ -400,7 +496,7 @@ fn problems(findings: &Findings) -> Vec<String> {
             }
             for weak in &wired.weak {
                 found.push(format!(
-                    "{place} would let things pass at {weak}; `ahp install {} --{}` mends it",
+                    "{place} would let things pass at {weak}; `ahp install {} --{}` fixes it",
                     host.host, wired.scope
                 ));
             }

@@ -1,10 +1,10 @@
 //! The findings, for people.
 
-use super::Canary;
-use super::Findings;
-use super::megabytes;
+use serde_json::Value;
+
+use super::{Canary, Deep, Findings, megabytes};
 use crate::output;
-use crate::view::count;
+use crate::view::{count, judge_line};
 
 pub(super) fn show(findings: &Findings) {
     let policy = &findings.policy;
@@ -24,6 +24,9 @@ pub(super) fn show(findings: &Findings) {
             count(policy.warnings.len(), "warning")
         )
     });
+    for line in &findings.bundle {
+        output::line(format!("bundle   {line}"));
+    }
     let log = &findings.log;
     let state = match (&log.fault, log.records) {
         (Some(fault), _) => fault.clone(),
@@ -37,6 +40,24 @@ pub(super) fn show(findings: &Findings) {
     };
     output::line(format!("log      {}: {state}; {room}", log.path));
     output::line(format!("trust    {}", findings.trust));
+    output::line(format!("shield   {}", findings.shield.said));
+    if let Some(serve) = &findings.serve {
+        let number = |name: &str| serve.get(name).and_then(Value::as_u64).unwrap_or(0);
+        output::line(format!(
+            "serve    {} listens: process {}, since {} s, {} MiB",
+            serve
+                .get("version")
+                .and_then(Value::as_str)
+                .unwrap_or("ahp"),
+            number("pid"),
+            number("uptime_s"),
+            number("memory_bytes") >> 20
+        ));
+        let engines = serve.get("engines").and_then(Value::as_array);
+        for engine in engines.into_iter().flatten() {
+            output::line(format!("         {}", judge_line(engine)));
+        }
+    }
     for host in &findings.hosts {
         output::line("");
         let here = if host.installed {
@@ -49,8 +70,18 @@ pub(super) fn show(findings: &Findings) {
             output::line(format!("  not wired: `ahp install {}`", host.host));
             continue;
         }
-        if let Some(file) = &host.switched_off {
-            output::line(format!("  SWITCHED OFF: `disableAllHooks` in {file}"));
+        if let Some(off) = &host.switched_off {
+            output::line(format!("  SWITCHED OFF: it {off}"));
+        }
+        let deep = match &host.deep {
+            Some(Deep::Held) => "the client itself asks before a tool, and heeds the answer",
+            Some(Deep::Ran) => "PASSED BY: the client itself ran a command without asking",
+            Some(Deep::Unknown(why)) => &format!("the client itself could not be tried: {why}"),
+            Some(Deep::NotTried) => "the client itself was not tried: its model cannot be played",
+            None => "",
+        };
+        if !deep.is_empty() {
+            output::line(format!("  {deep}"));
         }
         for wired in &host.wired {
             output::line(format!("  wired ({}): {}", wired.scope, wired.file));
@@ -60,7 +91,12 @@ pub(super) fn show(findings: &Findings) {
             output::line(format!(
                 "    canary   {}",
                 match &wired.canary {
-                    Canary::Blocked => "blocked, in this host's own form".to_owned(),
+                    Canary::Blocked(Some(command)) =>
+                        format!("`{command}` is blocked, in this host's own form"),
+                    Canary::Blocked(None) => {
+                        "answered, in this host's own form; the policy in force stops no command"
+                            .to_owned()
+                    }
                     Canary::NotBlocked(why) => format!("NOT BLOCKED: {why}"),
                     Canary::NotSent(why) => why.clone(),
                 }
@@ -72,8 +108,15 @@ pub(super) fn show(findings: &Findings) {
                 output::line("    trust    NOT TRUSTED: the host skips these hooks");
             }
         }
+        list("code in it that can skip every hook", &host.mods);
         list("what it cannot carry", &host.degraded);
         list("blind spots and limits", host.blind_spots);
+    }
+    if !findings.unbound.is_empty() {
+        output::line("\nhooks of one host alone");
+        for told in &findings.unbound {
+            output::line(format!("  {told}"));
+        }
     }
     if !findings.odd_calls.is_empty() {
         output::line("\nodd calls of hosts");

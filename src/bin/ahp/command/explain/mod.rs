@@ -1,5 +1,6 @@
 //! ahp explain: the policy in force, where each value came from, and why a binding fires or does not.
 
+mod command;
 mod values;
 
 use std::fmt::Write as _;
@@ -8,14 +9,12 @@ use std::sync::Arc;
 
 use ahp::config::BindingSpec;
 use ahp::engine::State;
-use ahp::event::Trigger;
-use ahp::fact::Fact;
-use ahp::fact::Facts;
+use ahp::event::{Event, Trigger};
+use ahp::fact::{Fact, Facts};
 use ahp::oracle::NotJudged;
 use anstyle::Style;
-use serde_json::Map;
-use serde_json::Value;
 use serde_json::json;
+use serde_json::{Map, Value};
 
 use crate::command::run::read_event;
 use crate::exit_code::Exit;
@@ -34,9 +33,21 @@ pub(crate) struct Args {
     /// Tell for an event which bindings would fire, and why
     #[arg(long, value_name = "FILE")]
     event: Option<PathBuf>,
+    /// Tell what would run of this command line, which rules were near, and why it passes or not
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["event", "place"])]
+    command: Option<String>,
+    /// Tell the same of a call of this tool
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["event", "place", "command"], requires = "input")]
+    tool: Option<String>,
+    /// The tool's input
+    #[arg(long, value_name = "JSON", requires = "tool")]
+    input: Option<String>,
     /// List every fact that a `when` or a script can ask for
     #[arg(long)]
     facts: bool,
+    /// List the marks that are counted, and what each counts
+    #[arg(long)]
+    marks: bool,
     /// How it is written
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -47,9 +58,25 @@ pub(crate) fn run(args: &Args) -> Exit {
 }
 
 fn explain(args: &Args) -> Result<Exit, String> {
+    if args.marks {
+        return values::marks::explain(args.format);
+    }
     if args.facts {
         print_facts(args.format);
+        let engine = project::engine_at(None)?;
+        for spec in engine.state().policy().mark_specs().values() {
+            let name = format!("marks.{}", spec.name);
+            print_fact(
+                args.format,
+                &name,
+                "integer",
+                "How often what this mark counts has happened.",
+            );
+        }
         return Ok(Exit::Success);
+    }
+    if let Some(event) = call(args)? {
+        return command::explain(event, args.format);
     }
     let (mut only, id) = match args.place.as_deref().map(project::parse_place) {
         Some(place) => place.map(|(trigger, id)| (Some(trigger), id))?,
@@ -109,6 +136,19 @@ fn explain(args: &Args) -> Result<Exit, String> {
         }
     }
     Ok(Exit::Success)
+}
+
+/// Returns the call of a tool that the arguments name.
+fn call(args: &Args) -> Result<Option<Event>, String> {
+    if let Some(command) = &args.command {
+        return Ok(Some(Event::tool_use("Bash", json!({ "command": command }))));
+    }
+    let Some((tool, input)) = args.tool.as_ref().zip(args.input.as_ref()) else {
+        return Ok(None);
+    };
+    let input: Value =
+        serde_json::from_str(input).map_err(|error| format!("`--input` is not JSON: {error}"))?;
+    Ok(Some(Event::tool_use(tool, input)))
 }
 
 /// Returns what is in force of one binding, with the place of every value.
@@ -257,18 +297,14 @@ fn short(value: &Value) -> String {
 
 fn print_facts(format: Format) {
     for fact in Fact::ALL {
-        match format {
-            Format::Json => output::json(&json!({
-                "fact": fact.name(),
-                "type": format!("{:?}", fact.value_type()).to_lowercase(),
-                "summary": fact.summary(),
-            })),
-            Format::Human => output::line(format!(
-                "{BOLD}{:<28}{BOLD:#} {:<8} {}",
-                fact.name(),
-                format!("{:?}", fact.value_type()).to_lowercase(),
-                fact.summary()
-            )),
-        }
+        let kind = format!("{:?}", fact.value_type()).to_lowercase();
+        print_fact(format, fact.name(), &kind, fact.summary());
+    }
+}
+
+fn print_fact(format: Format, name: &str, kind: &str, summary: &str) {
+    match format {
+        Format::Json => output::json(&json!({"fact": name, "type": kind, "summary": summary})),
+        Format::Human => output::line(format!("{BOLD}{name:<28}{BOLD:#} {kind:<8} {summary}")),
     }
 }

@@ -1,18 +1,18 @@
 //! ahp log advise: what the figures say should change.
 
-use ahp::analysis::Edit;
-use ahp::analysis::Proposal;
-use ahp::analysis::RULES;
-use ahp::analysis::Stats;
-use ahp::analysis::advise;
-use ahp::analysis::edit;
-use ahp::config::Config;
-use anstyle::AnsiColor;
-use anstyle::Style;
-use serde_json::Value;
-use serde_json::json;
+use std::io::IsTerminal as _;
+
+use ahp::analysis::{Edit, Proposal, RULES, Stats, advise, edit};
+use ahp::config::{Approved, Config, Locations};
+use ahp::engine::Engine;
+use ahp::signal_log::Reader;
+use anstyle::{AnsiColor, Style};
+use serde_json::{Value, json};
 
 use super::filter::FilterArgs;
+use super::sums::SumsFile;
+use crate::command::replay;
+use crate::command::replay::Effect;
 use crate::exit_code::Exit;
 use crate::log_file::LogFile;
 use crate::output;
@@ -23,6 +23,9 @@ use crate::view::count;
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 
+/// How many of the events that would be judged otherwise are shown, the newest first.
+const SHOWN: usize = 5;
+
 /// The project's own layer, as the source map names it.
 const PROJECT_FILE: &str = ".ahp/hooks.yaml";
 
@@ -30,9 +33,14 @@ const PROJECT_FILE: &str = ".ahp/hooks.yaml";
 pub(crate) struct Args {
     #[command(flatten)]
     filter: FilterArgs,
-    /// Change the files; comments and layout stay
+    #[command(flatten)]
+    sums: SumsFile,
+    /// Change the files, each after a person has said yes at the terminal; comments, layout and line ends stay
     #[arg(long)]
     apply: bool,
+    /// Do not ask
+    #[arg(long, requires = "apply")]
+    yes: bool,
     /// Only these rules
     #[arg(long, value_name = "NAME")]
     rule: Vec<String>,
@@ -48,8 +56,11 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
     if args.rules {
         for rule in RULES {
             output::line(format!(
-                "{BOLD}{}{BOLD:#} {}\n  from {} on",
-                rule.name, rule.meaning, rule.at_least
+                "{BOLD}{}{BOLD:#} {}\n  from {} cases on, of which surely {:.0}% or more speak for it",
+                rule.name,
+                rule.meaning,
+                rule.at_least,
+                rule.rate * 100.0
             ));
         }
         return Ok(Exit::Success);
@@ -61,9 +72,20 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
         }
     }
     let locations = project::locations(None);
-    let reader = log.read()?;
-    let filter = args.filter.filter()?;
-    let stats = Stats::collect(&reader, &filter).map_err(|e| e.to_string())?;
+    let (stats, source) = match args.sums.read(log)? {
+        Some(_) if args.apply => {
+            return Err("these figures are of many machines, so nothing is changed by them: change the policy where it is kept".to_owned());
+        }
+        Some(stats) => (stats, None),
+        None => {
+            let reader = log.read()?;
+            let filter = args.filter.filter()?;
+            let stats = Stats::collect(&reader, &filter).map_err(|e| e.to_string())?;
+            (stats, Some((reader, filter)))
+        }
+    };
+    let reader = source.as_ref().map(|(reader, _)| reader);
+    super::tell_of_bad_lines(&stats);
     let mut loaded = Config::load(&locations);
     if loaded.is_broken() {
         return Err("the configuration is broken; `ahp check` says where".to_owned());
@@ -73,8 +95,10 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
     if proposals.is_empty() {
         if args.format == Format::Json {
             output::line("[]");
-        } else if stats.records == 0 {
-            super::tell_of_nothing(log, &reader, &filter);
+        } else if stats.records == 0
+            && let Some((reader, filter)) = &source
+        {
+            super::tell_of_nothing(log, reader, filter);
         } else {
             output::line(format!(
                 "no advice from {} and {}",
@@ -84,51 +108,107 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
         }
         return Ok(Exit::Success);
     }
+    if args.apply && !log.foreign()?.is_empty() {
+        return Err("this log was not written here, so nothing is changed by it".to_owned());
+    }
+    if args.apply && !args.yes && !std::io::stdin().is_terminal() {
+        return Err(
+            "`--apply` asks a person before each change, and this is not a terminal: look at the changes, then say `--yes`"
+                .to_owned(),
+        );
+    }
+    let is_approved = approved(&locations);
     let mut told = Vec::new();
     for proposal in &proposals {
         let edit = edit(proposal, &loaded.config, &loaded.sources, PROJECT_FILE);
+        let effect = edit
+            .as_ref()
+            .ok()
+            .and_then(|edit| effect_of(reader?, proposal, edit));
         match args.format {
-            Format::Human => print(proposal, edit.as_ref()),
-            Format::Json => told.push(as_json(proposal, edit.as_ref())),
+            Format::Human => print(proposal, edit.as_ref(), effect.as_ref(), reader.is_some()),
+            Format::Json => told.push(as_json(proposal, edit.as_ref(), effect)),
         }
         if args.apply
             && let Ok(edit) = edit
+            && (args.yes || project::confirmed(&format!("Change {} so?", edit.file)))
         {
             let path = locations.project_root.join(&edit.file);
-            std::fs::write(&path, &edit.after)
-                .map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
+            project::approving(&locations, || {
+                std::fs::write(&path, &edit.after)
+                    .map_err(|error| format!("cannot write `{}`: {error}", path.display()))
+            })?;
             output::error(format!("changed {}", edit.file));
             // The next edit stands on this one.
             loaded = Config::load(&locations);
             if loaded.is_broken() {
                 std::fs::write(&path, &edit.before)
                     .map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
-                loaded = Config::load(&locations);
-                output::error(format!("took it back: {} would be broken by it", edit.file));
+                return Err(format!(
+                    "took it back: {} would be broken by it; change it by hand",
+                    edit.file
+                ));
             }
         }
     }
+    if args.apply && is_approved {
+        // What a person has just written is approved; what was pending before is not.
+        let approved = Approved::of(&locations, true).write(&locations);
+        approved.map_err(|error| format!("what was approved cannot be kept: {error}"))?;
+    }
+    if args.apply && !approved(&locations) {
+        output::error(
+            "what waits for approval is not in force yet: `ahp trust` shows and approves it",
+        );
+    }
     if args.format == Format::Json {
         output::json(&told);
-    } else if !args.apply {
+    } else if !args.apply && reader.is_some() {
         output::line(format!("{DIM}--apply makes these changes{DIM:#}"));
     }
     Ok(Exit::Success)
 }
 
-fn print(proposal: &Proposal, edit: Result<&Edit, &String>) {
+/// Whether nothing of the project's policy waits for approval.
+fn approved(locations: &Locations) -> bool {
+    let engine = Engine::builder().locations(locations.clone()).build();
+    engine.is_ok_and(|engine| {
+        let look = engine.state().trust().look();
+        look.is_ok_and(|look| look.changes().is_empty())
+    })
+}
+
+/// Returns what an edit would have done to the logged events; none where it is not of the project's own file.
+fn effect_of(reader: &Reader, proposal: &Proposal, edit: &Edit) -> Option<Effect> {
+    if edit.file != PROJECT_FILE || proposal.hook.is_issue() {
+        return None;
+    }
+    let binding = (proposal.hook.name(), proposal.binding.as_str());
+    replay::effect(reader, binding, (&edit.before, &edit.after)).ok()
+}
+
+fn print(
+    proposal: &Proposal,
+    edit: Result<&Edit, &String>,
+    effect: Option<&Effect>,
+    has_events: bool,
+) {
     let added = Style::new().fg_color(Some(AnsiColor::Green.into()));
     let removed = Style::new().fg_color(Some(AnsiColor::Red.into()));
     let meaning = RULES.iter().find(|rule| rule.name == proposal.rule);
-    let layer = proposal.layer.map_or("", |layer| layer.name());
+    let layer = proposal.layer.name();
     output::line(format!(
         "{BOLD}{}{BOLD:#}: {} at {} ({layer} layer, {})",
         proposal.rule, proposal.binding, proposal.hook, proposal.place
     ));
+    let rate = &proposal.confidence;
     output::line(format!(
-        "  {} ({:.0}% sure)",
+        "  {}: {} of {}, so {:.0}% to {:.0}% (95% interval)",
         proposal.why,
-        proposal.confidence * 100.0
+        rate.cases,
+        rate.of,
+        rate.low * 100.0,
+        rate.high * 100.0
     ));
     output::line(format!("  {}", meaning.map_or("", |rule| rule.meaning)));
     match edit {
@@ -144,10 +224,36 @@ fn print(proposal: &Proposal, edit: Result<&Edit, &String>) {
         }
         Err(reason) => output::line(format!("  {DIM}no patch: {reason}{DIM:#}")),
     }
+    match effect {
+        None if edit.is_ok() && has_events => output::line(
+            "  what it would change cannot be told without running programs; `ahp replay --policy FILE` does so",
+        ),
+        None => {}
+        Some(effect) => {
+            output::line(format!(
+                "  of {} that it was against, {} would be judged otherwise{}",
+                count(effect.judged + effect.not_judged, "logged event"),
+                effect.changes.len(),
+                match effect.not_judged {
+                    0 => String::new(),
+                    unknown => format!(", and of {unknown} it cannot be told"),
+                }
+            ));
+            for change in effect.changes.iter().rev().take(SHOWN) {
+                output::line(format!(
+                    "    {} #{} {} -> {}",
+                    change.timestamp.format("%Y-%m-%d %H:%M:%S"),
+                    change.seq,
+                    change.old,
+                    change.new
+                ));
+            }
+        }
+    }
     output::line("");
 }
 
-fn as_json(proposal: &Proposal, edit: Result<&Edit, &String>) -> Value {
+fn as_json(proposal: &Proposal, edit: Result<&Edit, &String>, effect: Option<Effect>) -> Value {
     let (key, text) = match edit {
         Ok(edit) => ("patch", edit.diff()),
         Err(reason) => ("no_patch", reason.clone()),
@@ -155,6 +261,9 @@ fn as_json(proposal: &Proposal, edit: Result<&Edit, &String>) -> Value {
     let mut told = json!(proposal);
     if let Value::Object(fields) = &mut told {
         fields.insert(key.to_owned(), text.into());
+        if let Some(effect) = effect {
+            fields.insert("effect".to_owned(), json!(effect));
+        }
     }
     told
 }

@@ -1,15 +1,17 @@
 //! ahp log export: the signals or the records for other programs.
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
-use ahp::analysis::Entry;
-use ahp::analysis::Passed;
-use ahp::analysis::each_entry;
-use ahp::analysis::each_line;
+use ahp::analysis::{Entry, Filter, Passed, each_entry, each_line};
+use ahp::signal_log::Reader;
+use clap::ValueEnum as _;
 use serde_json::Value;
 
 use super::filter::SignalFilterArgs;
+use crate::command::fleet;
 use crate::exit_code::Exit;
 use crate::log_file::LogFile;
 use crate::output;
@@ -24,6 +26,12 @@ pub(crate) struct Args {
     /// The records as they are in the log, evaluations and answers too
     #[arg(long, conflicts_with = "unanswered")]
     raw: bool,
+    /// The directory for the tables of `parquet`
+    #[arg(long, value_name = "DIR", required_if_eq("format", "parquet"))]
+    to: Option<PathBuf>,
+    /// Every evaluation as `otlp`, not only those that were stopped
+    #[arg(long)]
+    all: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -33,6 +41,12 @@ enum ExportFormat {
     /// One JSON object a line
     #[default]
     Ndjson,
+    /// Log records of OpenTelemetry, names and ids hashed (by `ahp-fleet`)
+    Otlp,
+    /// Detection Findings of OCSF 1.9, names and ids hashed (by `ahp-fleet`)
+    Ocsf,
+    /// Tables for an engine, names and ids hashed (by `ahp-fleet`)
+    Parquet,
 }
 
 /// The columns of signals as CSV: the members of the JSON.
@@ -77,6 +91,9 @@ const RAW_COLUMNS: &[&str] = &[
 pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
     let reader = log.read()?;
     let filter = args.filter.filter()?;
+    if !matches!(args.format, ExportFormat::Csv | ExportFormat::Ndjson) {
+        return of_many_machines(log, args, &reader, &filter);
+    }
     let mut out = output::stream();
     let done = if args.raw {
         if args.format == ExportFormat::Csv {
@@ -88,8 +105,8 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
                 return ControlFlow::Continue(());
             }
             go_on(match args.format {
-                ExportFormat::Ndjson => out.write_all(bytes).and_then(|()| out.write_all(b"\n")),
                 ExportFormat::Csv => raw_row(&mut out, bytes),
+                _ => out.write_all(bytes).and_then(|()| out.write_all(b"\n")),
             })
         })
     } else {
@@ -98,16 +115,43 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
         }
         each_entry(&reader, &filter, |entry| {
             go_on(match args.format {
-                ExportFormat::Ndjson => serde_json::to_writer(&mut out, &entry)
+                ExportFormat::Csv => entry_row(&mut out, &entry),
+                _ => serde_json::to_writer(&mut out, &entry)
                     .map_err(std::io::Error::from)
                     .and_then(|()| out.write_all(b"\n")),
-                ExportFormat::Csv => entry_row(&mut out, &entry),
             })
         })
     };
     done.map_err(|e| e.to_string())?;
     out.flush().ok();
     Ok(Exit::Success)
+}
+
+/// Hands the records to the program that makes tables and events of them: it filters nothing, and this makes no tables.
+fn of_many_machines(
+    log: &LogFile,
+    args: &Args,
+    reader: &Reader,
+    filter: &Filter,
+) -> Result<Exit, String> {
+    let format = args.format.to_possible_value();
+    let format = format.map_or_else(String::new, |value| value.get_name().to_owned());
+    let (place, _) = log.find()?;
+    let mut arguments: Vec<OsString> = vec!["export".into(), "--format".into(), format.into()];
+    arguments.extend(["--log".into(), place.path().into()]);
+    arguments.extend(args.to.iter().flat_map(|to| ["--to".into(), to.into()]));
+    arguments.extend(args.all.then(|| "--all".into()));
+    let mut child = fleet::start(&arguments)?;
+    let mut passed = Passed::new(filter);
+    let read = each_line(reader, |bytes, line| {
+        if !passed.admits(&line, |_| false) {
+            return ControlFlow::Continue(());
+        }
+        go_on(fleet::write_line(&mut child, bytes))
+    });
+    let exit = fleet::finish(child)?;
+    read.map_err(|e| e.to_string())?;
+    Ok(exit)
 }
 
 /// Goes on until the reader of the output has seen enough.
@@ -151,8 +195,11 @@ fn write_row(out: &mut impl Write, cells: impl Iterator<Item = Value>) -> std::i
             Value::String(text) => text,
             other => other.to_string(),
         };
-        if text.contains(['"', ',', '\n', '\r']) {
-            write!(out, "\"{}\"", text.replace('"', "\"\""))?;
+        // A spreadsheet would take what begins so for a formula, and run it.
+        let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+        let guard = if is_formula { "'" } else { "" };
+        if is_formula || text.contains(['"', ',', '\n', '\r']) {
+            write!(out, "\"{guard}{}\"", text.replace('"', "\"\""))?;
         } else {
             out.write_all(text.as_bytes())?;
         }

@@ -1,8 +1,6 @@
 //! The filters of the log commands.
 
-use ahp::analysis::Filter;
-use ahp::analysis::parse_since;
-use ahp::analysis::parse_until;
+use ahp::analysis::{Filter, parse_since, parse_until};
 use ahp::event::Trigger;
 use ahp::signal::Intensity;
 

@@ -6,11 +6,12 @@ mod filter;
 mod report;
 mod show;
 mod stats;
+mod sums;
 mod table;
 mod tail;
 mod verify;
 
-use ahp::analysis::Filter;
+use ahp::analysis::{Filter, Stats};
 use ahp::signal_log::Reader;
 
 use crate::exit_code::Exit;
@@ -46,12 +47,33 @@ enum Command {
 /// Says why there is nothing to show: an empty page could mean anything.
 fn tell_of_nothing(log: &LogFile, reader: &Reader, filter: &Filter) {
     if reader.is_empty() {
-        let path = log.find().0;
-        output::error(format!("nothing is logged in `{}` yet", path.display()));
+        let place = log
+            .find()
+            .map(|(place, _)| place.path().display().to_string());
+        let place = place.unwrap_or_default();
+        output::error(format!("nothing is logged in `{place}` yet"));
     } else if filter.is_open() && !filter.unanswered {
         output::error("the log has no signals");
     } else {
         output::error("nothing in the log is what these filters ask for");
+    }
+}
+
+/// Says that lines were left out: what was edited or put in by hand is counted nowhere.
+fn tell_of_bad_lines(stats: &Stats) {
+    if let Some(lines) = bad_lines(stats) {
+        output::error(format!("{lines}; `ahp log verify` says more"));
+    }
+}
+
+/// Returns how many lines are not records of the log; none where all are.
+fn bad_lines(stats: &Stats) -> Option<String> {
+    match stats.bad_lines {
+        0 => None,
+        1 => Some("1 line is not a record and was not counted".to_owned()),
+        lines => Some(format!(
+            "{lines} lines are not records and were not counted"
+        )),
     }
 }
 

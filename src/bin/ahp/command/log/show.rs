@@ -3,8 +3,10 @@
 use std::io::Write as _;
 use std::ops::ControlFlow;
 
-use ahp::analysis::each_entry;
-use ahp::analysis::newest_entries;
+use ahp::analysis::{Filter, each_entry, each_line, newest_entries};
+use ahp::session::Truth;
+use ahp::signal_log::{Body, Reader};
+use serde_json::json;
 
 use super::filter::SignalFilterArgs;
 use super::table;
@@ -23,6 +25,9 @@ pub(crate) struct Args {
     /// At most this many, the newest; 0 for all [default: 50 for people, all for programs]
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
+    /// The events that this mark counted, that set it back or asked for it, in the place of signals
+    #[arg(long, value_name = "NAME")]
+    mark: Option<String>,
     /// One JSON object a line; the same as --format json
     #[arg(long)]
     json: bool,
@@ -41,6 +46,9 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
         None if for_programs => None,
         None => Some(MOST),
     };
+    if let Some(mark) = &args.mark {
+        return marks(&reader, &filter, mark, for_programs);
+    }
     if for_programs {
         let mut out = output::stream();
         let mut put = |entry: &ahp::analysis::Entry| {
@@ -70,6 +78,65 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
     table::print(&table::entries(&entries));
     if entries.len() == most {
         output::error(format!("the newest {most}; -n 0 shows all"));
+    }
+    Ok(Exit::Success)
+}
+
+/// Shows what events did to a mark, oldest first.
+fn marks(reader: &Reader, filter: &Filter, mark: &str, for_programs: bool) -> Result<Exit, String> {
+    let mut any = false;
+    let read = each_line(reader, |_, line| {
+        if filter.admits(&line)
+            && let Body::Evaluation(evaluation) = &line.body
+            && let Some(record) = evaluation.marks.get(mark)
+        {
+            any = true;
+            let tool = evaluation.tool.as_deref();
+            if for_programs {
+                output::json(&json!({
+                    "seq": line.seq,
+                    "timestamp": line.timestamp,
+                    "hook": &*evaluation.hook,
+                    "tool": tool,
+                    "session_id": line.session(),
+                    "mark": mark,
+                    "fed": record.fed,
+                    "ended": record.ended,
+                    "asked": record.asked,
+                }));
+            } else {
+                let told = |what: &str, truth: Option<Truth>| {
+                    truth.map(|truth| format!("{what}: {}", truth.name()))
+                };
+                let asked = record.asked.map(|[least, most]| {
+                    let most = if most == u64::MAX {
+                        "more".to_owned()
+                    } else {
+                        most.to_string()
+                    };
+                    format!("asked: {least} to {most}")
+                });
+                let told: Vec<String> =
+                    [told("fed", record.fed), told("ended", record.ended), asked]
+                        .into_iter()
+                        .flatten()
+                        .collect();
+                output::line(format!(
+                    "{} {:<22} {:<12} {}",
+                    line.timestamp.format("%Y-%m-%d %H:%M:%S"),
+                    &*evaluation.hook,
+                    tool.unwrap_or("-"),
+                    told.join(", ")
+                ));
+            }
+        }
+        ControlFlow::Continue(())
+    });
+    read.map_err(|error| error.to_string())?;
+    if !any && !for_programs {
+        output::error(format!(
+            "no event in the log did anything to the mark `{mark}`"
+        ));
     }
     Ok(Exit::Success)
 }

@@ -1,12 +1,10 @@
 //! ahp log stats: the figures of the policy.
 
-use ahp::analysis::Figures;
-use ahp::analysis::GroupStats;
-use ahp::analysis::Stats;
-use comfy_table::CellAlignment;
-use comfy_table::Table;
+use ahp::analysis::{Figures, FindingStats, Gathered, GroupStats, PartStats, Stats};
+use comfy_table::{CellAlignment, Table};
 
 use super::filter::FilterArgs;
+use super::sums::SumsFile;
 use super::table;
 use crate::exit_code::Exit;
 use crate::log_file::LogFile;
@@ -18,6 +16,8 @@ use crate::view::count;
 pub(crate) struct Args {
     #[command(flatten)]
     filter: FilterArgs,
+    #[command(flatten)]
+    sums: SumsFile,
     /// What the rows are
     #[arg(long, value_enum, default_value_t)]
     by: By,
@@ -37,26 +37,63 @@ enum By {
     Issue,
     Host,
     Day,
+    Mark,
+    Session,
+    /// What was found, by the rule that was broken
+    Rule,
+    /// What was found, by what broke the rule
+    Finding,
+    /// Each binding in each team; needs --sums, as all that follow
+    Team,
+    /// Each binding in each repository
+    Repo,
+    /// Each binding under each policy, to compare versions
+    Policy,
+    /// The logs of which records are missing or came twice
+    Gaps,
+    /// The machines that sent records before, and none for three days
+    Silent,
 }
 
 pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
-    let reader = log.read()?;
-    let filter = args.filter.filter()?;
-    let stats = Stats::collect(&reader, &filter).map_err(|e| e.to_string())?;
+    let (stats, source) = if let Some(stats) = args.sums.read(log)? {
+        (stats, None)
+    } else {
+        let reader = log.read()?;
+        let filter = args.filter.filter()?;
+        let stats = Stats::collect(&reader, &filter).map_err(|e| e.to_string())?;
+        (stats, Some((reader, filter)))
+    };
+    is_there(args.by, stats.gathered.is_some())?;
     if args.json || args.format == Format::Json {
         output::json(&stats);
         return Ok(Exit::Success);
     }
+    let none = Gathered::default();
+    let gathered = stats.gathered.as_ref().unwrap_or(&none);
     let mut table = match args.by {
         By::Binding => by_binding(&stats),
         By::Oracle => by_oracle(&stats),
         By::Issue => by_group("ISSUE", &stats.issues),
         By::Host => by_group("HOST", &stats.hosts),
         By::Day => by_group("DAY", &stats.days),
+        By::Mark => by_mark(&stats),
+        By::Session => by_group("SESSION", &stats.sessions),
+        By::Rule => by_finding(&stats.rules),
+        By::Finding => by_finding(&stats.findings),
+        By::Team => by_part("TEAM", &gathered.teams),
+        By::Repo => by_part("REPO", &gathered.repos),
+        By::Policy => by_part("POLICY", &gathered.policies),
+        By::Gaps => by_gap(gathered),
+        By::Silent => by_silence(gathered),
     };
     if let (Some(since), Some(until)) = (stats.since, stats.until) {
         output::line(format!(
-            "{}, {}, {}, {} to {} UTC",
+            "{}{}, {}, {}, {} to {} UTC",
+            match &stats.gathered {
+                Some(gathered) => format!("{}, ", count(gathered.machines, "machine")),
+                None => String::new(),
+            },
             count(stats.evaluations, "event"),
             count(stats.signals.total(), "signal"),
             count(stats.total.answered, "answer"),
@@ -64,18 +101,26 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
             until.format("%Y-%m-%d %H:%M")
         ));
     }
-    if stats.records == 0 {
-        super::tell_of_nothing(log, &reader, &filter);
+    if stats.records == 0
+        && let Some((reader, filter)) = &source
+    {
+        super::tell_of_nothing(log, reader, filter);
     } else if table.row_count() == 0 {
         output::error(match args.by {
             By::Binding | By::Oracle => "no binding judged any of these events",
             By::Issue => "none of these events is of an issue",
             By::Host => "none of these events names its host",
             By::Day => "none of these events has a day",
+            By::Mark => "none of these events did anything to a mark",
+            By::Session => "none of these events names its session",
+            By::Rule | By::Finding => "nothing was found in any of these events",
+            By::Team | By::Repo | By::Policy => "nothing was gathered",
+            By::Gaps => "no record is missing, and none came twice",
+            By::Silent => "every machine has sent records within three days",
         });
     }
     if table.row_count() == 0 {
-        tell_of_bad_lines(&stats);
+        super::tell_of_bad_lines(&stats);
         return Ok(Exit::Success);
     }
     let left_out = table::fit(&mut table, LEAVE_OUT, false);
@@ -86,23 +131,26 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
             left_out.join(", ")
         ));
     }
-    tell_of_bad_lines(&stats);
+    super::tell_of_bad_lines(&stats);
     Ok(Exit::Success)
 }
 
-fn tell_of_bad_lines(stats: &Stats) {
-    if stats.bad_lines > 0 {
-        output::error(format!(
-            "{} no record; `ahp log verify` says more",
-            match stats.bad_lines {
-                1 => "1 line is".to_owned(),
-                lines => format!("{lines} lines are"),
-            }
-        ));
+/// Says why there are no such rows.
+fn is_there(by: By, is_gathered: bool) -> Result<(), String> {
+    let name = clap::ValueEnum::to_possible_value(&by);
+    let name = name.map_or_else(String::new, |name| name.get_name().to_owned());
+    match by {
+        By::Team | By::Repo | By::Policy | By::Gaps | By::Silent if !is_gathered => Err(format!(
+            "`--by {name}` compares many machines: `--sums FILE` gives their figures"
+        )),
+        By::Mark | By::Session | By::Finding if is_gathered => Err(format!(
+            "`--by {name}` is of one log: what sessions and marks are called and what was found is not gathered"
+        )),
+        _ => Ok(()),
     }
 }
 
-const COLUMNS: [&str; 15] = [
+const COLUMNS: [&str; 17] = [
     "RUNS",
     "OK",
     "BLOCK",
@@ -110,8 +158,10 @@ const COLUMNS: [&str; 15] = [
     "PROMPT",
     "AID",
     "ANSWERED",
+    "FOUND",
     "DISMISSED",
     "OVERRIDDEN",
+    "IGNORED",
     "REPAIR",
     "TRIES",
     "ERRORS",
@@ -134,6 +184,8 @@ const LEAVE_OUT: &[&str] = &[
     "ANSWERED",
     "REPAIR",
     "REPAIRED",
+    "OPEN",
+    "SIGNALS",
 ];
 
 fn by_binding(stats: &Stats) -> Table {
@@ -143,6 +195,44 @@ fn by_binding(stats: &Stats) -> Table {
         table.add_row(names.into_iter().chain(cells(&binding.figures)));
     }
     align(table, 2)
+}
+
+/// Each binding of each part: what a binding does is compared from row to row.
+fn by_part(what: &str, parts: &[PartStats]) -> Table {
+    let mut table = table::table(&[&["BINDING", "HOOK", what], &COLUMNS[..]].concat());
+    let each = parts
+        .iter()
+        .flat_map(|part| part.bindings.iter().map(move |binding| (binding, part)));
+    let mut rows: Vec<_> = each.collect();
+    rows.sort_by_key(|(binding, part)| (&binding.id, &binding.hook, &part.group.name));
+    for (binding, part) in rows {
+        let name = match part.group.name.as_str() {
+            "" => "-",
+            name => name,
+        };
+        let names = [binding.id.clone(), binding.hook.clone(), name.to_owned()];
+        table.add_row(names.into_iter().chain(cells(&binding.figures)));
+    }
+    align(table, 3)
+}
+
+fn by_gap(gathered: &Gathered) -> Table {
+    let mut table = table::table(&["LOG", "FIRST", "LAST", "MISSING", "DOUBLED"]);
+    for gap in &gathered.gaps {
+        let counts = [gap.first_seq, gap.last_seq, gap.missing, gap.doubled];
+        let counts = counts.iter().map(ToString::to_string);
+        table.add_row([gap.log_id.clone()].into_iter().chain(counts));
+    }
+    align(table, 1)
+}
+
+fn by_silence(gathered: &Gathered) -> Table {
+    let mut table = table::table(&["MACHINE", "LAST RECORD (UTC)"]);
+    for silent in &gathered.silent {
+        let last = silent.last.format("%Y-%m-%d %H:%M").to_string();
+        table.add_row([silent.machine.clone(), last]);
+    }
+    table
 }
 
 fn by_oracle(stats: &Stats) -> Table {
@@ -169,11 +259,65 @@ fn by_group(what: &str, groups: &[GroupStats]) -> Table {
             group.signals.prompt.to_string(),
             group.signals.aid.to_string(),
             group.answered.to_string(),
-            group.repaired.to_string(),
+            group.fates.repaired.to_string(),
             seconds(group.mean_time_to_repair_s),
         ]);
     }
     align(table, 1)
+}
+
+fn by_mark(stats: &Stats) -> Table {
+    let mut table = table::table(&["MARK", "FED", "ENDED", "ASKED", "UNTOLD"]);
+    for (name, mark) in &stats.marks {
+        table.add_row([
+            name.clone(),
+            mark.fed.to_string(),
+            mark.ended.to_string(),
+            mark.asked.to_string(),
+            mark.untold.to_string(),
+        ]);
+    }
+    align(table, 1)
+}
+
+fn by_finding(findings: &[FindingStats]) -> Table {
+    let mut table = table::table(&[
+        "BINDING",
+        "RULE",
+        "OBJECT",
+        "SIGNALS",
+        "FOUND",
+        "REPAIRED",
+        "OVERRIDDEN",
+        "DISMISSED",
+        "HEEDED",
+        "IGNORED",
+        "OPEN",
+    ]);
+    for finding in findings.iter().filter(|f| f.signals.total() > 0) {
+        let fates = &finding.fates;
+        let counts = [
+            finding.signals.total(),
+            fates.findings,
+            fates.repaired,
+            fates.overridden,
+            fates.dismissed,
+            fates.heeded,
+            fates.ignored,
+            fates.open(),
+        ];
+        let names = [
+            finding.binding.clone(),
+            finding.rule.clone(),
+            finding.object.clone().unwrap_or_else(|| "-".to_owned()),
+        ];
+        table.add_row(
+            names
+                .into_iter()
+                .chain(counts.map(|count| count.to_string())),
+        );
+    }
+    align(table, 3)
 }
 
 /// Puts the figures behind the names to the right.
@@ -184,7 +328,7 @@ fn align(mut table: Table, names: usize) -> Table {
     table
 }
 
-fn cells(figures: &Figures) -> [String; 15] {
+fn cells(figures: &Figures) -> [String; 17] {
     [
         figures.triggered.to_string(),
         figures.accepted.to_string(),
@@ -193,8 +337,10 @@ fn cells(figures: &Figures) -> [String; 15] {
         figures.signals.prompt.to_string(),
         figures.signals.aid.to_string(),
         percent(figures.consumption_rate),
+        figures.fates.findings.to_string(),
         percent(figures.dismissal_rate),
         percent(figures.override_rate),
+        percent(figures.ignored_rate),
         seconds(figures.mean_time_to_repair_s),
         figures
             .mean_tries

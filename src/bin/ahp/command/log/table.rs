@@ -1,14 +1,10 @@
 //! Tables for people: one line a row, as wide as the terminal, intensities in colour.
 
 use ahp::analysis::Entry;
-use ahp::signal::Actor;
-use ahp::signal::Intensity;
-use anstyle::AnsiColor;
-use anstyle::Style;
-use comfy_table::ColumnConstraint;
-use comfy_table::ContentArrangement;
-use comfy_table::Table;
+use ahp::signal::{Actor, Intensity};
+use anstyle::{AnsiColor, Style};
 use comfy_table::presets;
+use comfy_table::{ColumnConstraint, ContentArrangement, Table};
 
 use crate::output;
 

@@ -3,14 +3,8 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use ahp::analysis::Entry;
-use ahp::analysis::Filter;
-use ahp::analysis::Passed;
-use ahp::analysis::newest_entries;
-use ahp::signal_log::Body;
-use ahp::signal_log::Follow;
-use ahp::signal_log::Line;
-use ahp::signal_log::ResponseRecord;
+use ahp::analysis::{Entry, Filter, Passed, newest_entries};
+use ahp::signal_log::{Body, Follow, Line, ResponseRecord};
 use uuid::Uuid;
 
 use super::filter::SignalFilterArgs;
@@ -52,7 +46,7 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
         }
     };
     // First the place from which to follow, so that nothing falls between.
-    let mut follow = Follow::new(log.find().0).map_err(|e| e.to_string())?;
+    let mut follow = Follow::new(log.find()?.0).map_err(|e| e.to_string())?;
     let reader = log.read()?;
     if args.limit > 0 {
         let newest = newest_entries(&reader, &filter, args.limit).map_err(|e| e.to_string())?;

@@ -18,7 +18,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
     let reader = log.read()?;
-    let found = verify(log.find().0).map_err(|e| e.to_string())?;
+    let found = verify(log.find()?.0).map_err(|e| e.to_string())?;
     let exit = if found.damage.is_some() {
         Exit::Failure
     } else {

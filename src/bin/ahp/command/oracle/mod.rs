@@ -4,18 +4,13 @@ mod new;
 mod run;
 mod show;
 
-use std::path::Path;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ahp::config::Locations;
-use ahp::config::Settings;
+use ahp::config::{Locations, Settings};
 use ahp::engine::Engine;
-use ahp::oracle::Catalog;
-use ahp::oracle::Factory as _;
-use ahp::oracle::folded_name;
-use ahp::oracle::rhai::Library;
-use ahp::oracle::rhai::Script;
+use ahp::oracle::rhai::{Library, Script};
+use ahp::oracle::{Catalog, Factory as _, folded_name};
 use serde_json::json;
 
 use crate::exit_code::Exit;

@@ -23,7 +23,7 @@ pub(super) fn new(args: &Args) -> Result<Exit, String> {
     let name = kebab_case(&args.name);
     if name.is_empty() {
         return Err(format!(
-            "`{}` is no name: write letters and digits",
+            "`{}` is not a name: write letters and digits",
             args.name
         ));
     }

@@ -2,18 +2,13 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use ahp::config::Node;
-use ahp::config::parse_duration;
-use ahp::config::parse_yaml;
-use ahp::diagnostic::SourceMap;
-use ahp::diagnostic::Span;
+use ahp::config::{Node, parse_duration, parse_yaml};
+use ahp::diagnostic::{SourceMap, Span};
 use ahp::engine::block_on;
 use ahp::event::Event;
-use ahp::oracle::HookContext;
-use ahp::oracle::OracleConfig;
+use ahp::oracle::{HookContext, OracleConfig};
 use ahp::signal::Signal;
 use ahp::trust::Trust;
 use serde_json::json;
@@ -46,7 +41,7 @@ pub(crate) struct Args {
 }
 
 /// One run: what it gave, and what it took.
-struct Took {
+struct OracleRun {
     result: Result<Vec<Signal>, String>,
     duration: Duration,
     operations: Option<u64>,
@@ -100,7 +95,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, String> {
     }
 }
 
-fn durations_first(runs: &[Took]) -> Duration {
+fn durations_first(runs: &[OracleRun]) -> Duration {
     runs.first().map_or(Duration::ZERO, |run| run.duration)
 }
 
@@ -143,17 +138,17 @@ impl Judge {
         }
     }
 
-    fn once(&self, context: &HookContext) -> Took {
+    fn once(&self, context: &HookContext) -> OracleRun {
         let started = Instant::now();
         match self {
             Self::Script(script) => match block_on(script.run(context)) {
-                Ok(run) => Took {
+                Ok(run) => OracleRun {
                     result: run.result.map_err(|e| e.to_string()),
                     duration: run.duration,
                     operations: Some(run.operations),
                     printed: run.printed,
                 },
-                Err(error) => Took {
+                Err(error) => OracleRun {
                     result: Err(error.to_string()),
                     duration: started.elapsed(),
                     operations: None,
@@ -162,7 +157,7 @@ impl Judge {
             },
             Self::Other(oracle) => {
                 let result = block_on(oracle.evaluate(context)).map_err(|e| e.to_string());
-                Took {
+                OracleRun {
                     result,
                     duration: started.elapsed(),
                     operations: None,
@@ -182,10 +177,12 @@ fn context(oracles: &Oracles, event: Event) -> HookContext {
         state_dir: oracles.root.join(".ahp").into(),
         // Who names an oracle on the command line wants it to run.
         trust: Trust::everything(),
+        guards: state.guards().clone(),
+        outside: false,
     }
 }
 
-fn tell(args: &Args, last: &Took, first: Duration, median: Duration) -> Exit {
+fn tell(args: &Args, last: &OracleRun, first: Duration, median: Duration) -> Exit {
     let signals = last.result.as_ref().map(Vec::as_slice).unwrap_or_default();
     match args.format {
         Format::Json => output::json(&json!({

@@ -1,9 +1,7 @@
 //! ahp oracle show: an oracle's manual page.
 
-use ahp::oracle::Definition;
-use ahp::oracle::Factory as _;
-use ahp::oracle::page;
 use ahp::oracle::rhai::Script;
+use ahp::oracle::{Definition, Factory as _, page};
 use serde_json::json;
 
 use super::Oracles;

@@ -2,16 +2,10 @@
 
 use std::path::PathBuf;
 
-use ahp::event::Event;
-use ahp::event::McpTool;
-use ahp::event::ToolCall;
-use ahp::event::ToolKind;
-use ahp::event::Trigger;
-use chrono::DateTime;
-use chrono::Utc;
+use ahp::event::{Event, McpTool, ToolCall, ToolKind, Trigger};
+use chrono::{DateTime, Utc};
 use serde::Deserialize;
-use serde_json::Map;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// An event as a harness tells it; fields that are not known are ignored.
 #[derive(Debug, Deserialize)]

@@ -2,8 +2,7 @@
 
 use ahp::host::Queue;
 use serde::Deserialize;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::event::HarnessEvent;
 use super::judge::Judge;

@@ -1,45 +1,28 @@
 //! Judge: the engines of the projects that are asked about, and what an event comes to in them.
 
-use std::collections::BTreeMap;
+use std::cell::Cell;
 use std::panic::AssertUnwindSafe;
-use std::path::Path;
-use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::time::Duration;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use ahp::config::Config;
-use ahp::config::Environment;
-use ahp::config::Locations;
-use ahp::engine::Engine;
-use ahp::engine::block_on;
-use ahp::engine::log_path;
-use ahp::event::Event;
-use ahp::event::Trigger;
-use ahp::host;
-use ahp::host::HOSTS;
-use ahp::host::Host;
-use ahp::host::Input;
-use ahp::host::Queue;
+use ahp::config::{Environment, Locations};
+use ahp::engine::{Engine, block_on};
+use ahp::event::{Event, Trigger};
+use ahp::host::{Decoded, Host, Reply};
 use ahp::message;
-use ahp::signal::Action;
-use ahp::signal::Actor;
-use ahp::signal::Signal;
+use ahp::process::depth;
+use ahp::signal::{Action, Actor, Signal};
 use ahp::signal_log::Answer;
-use ahp::signal_log::SignalLog;
-use ahp::signal_log::respond;
-use ahp::verdict::Decision;
-use ahp::verdict::Verdict;
-use serde_json::Map;
-use serde_json::Value;
+use ahp::verdict::{Decision, Verdict};
+use serde_json::{Map, Value};
 
 use super::known::Known;
+use crate::answer;
+use crate::answer::{Call, Deadlines};
+use crate::command::hook::settings_changed;
+use crate::daemon::engines::Engines;
 use crate::log_file;
 use crate::project;
-
-/// The most engines that are kept at once.
-const MOST_ENGINES: usize = 32;
 
 /// The most characters of a message to a client.
 const MESSAGE: usize = 9_000;
@@ -53,7 +36,7 @@ pub(super) struct Judge {
     is_fixed: bool,
     timeout: Duration,
     believes_humans: bool,
-    engines: Mutex<BTreeMap<PathBuf, Engine>>,
+    engines: Engines,
     pub(super) known: Known,
 }
 
@@ -104,7 +87,7 @@ impl Judge {
             is_fixed,
             timeout,
             believes_humans,
-            engines: Mutex::default(),
+            engines: Engines::new(project::engine),
             known: Known::default(),
         }
     }
@@ -112,7 +95,8 @@ impl Judge {
     /// Returns the root of the project, and how many faults its policy has.
     pub(super) fn project(&self) -> (PathBuf, usize) {
         let faults = self
-            .engine(self.locations.clone())
+            .engines
+            .get(self.locations.clone())
             .map_or(1, |engine| engine.state().faults().len());
         (self.locations.project_root.clone(), faults)
     }
@@ -122,48 +106,26 @@ impl Judge {
         self.locations.state_dir.as_deref()
     }
 
-    fn locations_of(&self, event: &Event) -> Locations {
-        match &event.work_dir {
-            Some(dir) if !self.is_fixed => Locations::find(&self.environment, Some(dir)),
-            _ => self.locations.clone(),
-        }
-    }
-
-    fn engine(&self, locations: Locations) -> Result<Engine, String> {
-        let mut engines = self.engines.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(engine) = engines.get(&locations.project_root) {
-            return Ok(engine.clone());
-        }
-        if engines.len() >= MOST_ENGINES {
-            engines.clear();
-        }
-        let root = locations.project_root.clone();
-        let engine = project::engine(locations)
-            .build()
-            .map_err(|error| error.to_string())?;
-        engines.insert(root, engine.clone());
-        Ok(engine)
-    }
-
     /// Judges an event, with the issue events that its command line brings along. What cannot be judged is blocked
-    /// before it happens.
+    /// before it happens. Where one project is fixed, another in which the event happens can only add to it.
     pub(super) fn evaluate(&self, mut event: Event) -> Judged {
         let trigger = event.trigger;
-        let locations = self.locations_of(&event);
-        if event.work_dir.is_none() {
-            event.work_dir = Some(locations.work_dir.clone());
-        }
+        let here = answer::Judge::locations(self, event.work_dir.as_deref());
+        let fixed = self.is_fixed.then(|| self.locations.clone());
+        let fixed = fixed.filter(|fixed| fixed.project_root != here.project_root);
+        event.work_dir.get_or_insert_with(|| here.work_dir.clone());
         let deadline = Instant::now() + self.timeout;
         let work = AssertUnwindSafe(|| -> Result<Judged, String> {
-            let engine = self.engine(locations)?;
-            let all = block_on(engine.evaluate_all(event, Some(deadline)));
-            let verdicts = all.into_iter().map(|one| {
-                let issue_id = one.event.issue_id.clone();
-                (issue_id, one.verdict)
-            });
-            Ok(Judged {
-                verdicts: verdicts.collect(),
-            })
+            let mut verdicts = Vec::new();
+            for locations in fixed.into_iter().chain([here]) {
+                let engine = self.engines.get(locations)?;
+                let all = block_on(engine.evaluate_all(event.clone(), Some(deadline)));
+                verdicts.extend(
+                    all.into_iter()
+                        .map(|one| (one.event.issue_id.clone(), one.verdict)),
+                );
+            }
+            Ok(Judged { verdicts })
         });
         let failed = || Err("ahp itself failed; please report it with the event".to_owned());
         std::panic::catch_unwind(work)
@@ -171,54 +133,46 @@ impl Judge {
             .unwrap_or_else(|why| not_judged(trigger, &why))
     }
 
-    /// Judges what a host would give its hook; returns the decision and the host's own answer.
+    /// Judges what a host would give its hook, as `ahp hook` does; `timeout` is how long the caller waits, in seconds.
+    ///
+    /// # Errors
+    /// There is no such host, or its answer is an exit code, which cannot be written as JSON.
     pub(super) fn hook(
         &self,
         host: &str,
         event: Option<&str>,
-        payload: &Map<String, Value>,
-    ) -> Result<(Decision, Value), String> {
-        let Some(host) = Host::find(host) else {
-            let names: Vec<&str> = HOSTS.iter().map(|host| host.name).collect();
-            return Err(format!(
-                "unknown host `{host}`: expected one of `{}`",
-                names.join("`, `")
-            ));
+        timeout: Option<f64>,
+        payload: &[u8],
+    ) -> Result<(Decision, Reply), String> {
+        let found = Host::find(host).ok_or_else(|| Host::unknown_name(host))?;
+        let own = self.timeout.as_secs_f64();
+        let call = Call {
+            host: Some(host.to_owned()),
+            event: event.map(str::to_owned),
+            arguments: Vec::new(),
+            timeout: Some(timeout.map_or(own, |asked| asked.min(own))),
         };
-        let bytes = serde_json::to_vec(payload).map_err(|error| error.to_string())?;
-        let decoded = host::decode(&Input {
-            bytes: &bytes,
-            host: Some(host),
-            event,
-            arguments: &[],
-            work_dir: &self.locations.work_dir,
-        })
-        .map_err(|error| error.to_string())?;
-        let mut judged = Vec::new();
-        for event in &decoded.events {
-            judged.extend(self.evaluate(event.clone()).verdicts);
-        }
-        let judged = Judged { verdicts: judged };
-        let decision = judged.decision();
-        let queue = self
-            .state_dir()
-            .zip(decoded.session_id.as_deref())
-            .map(|(dir, session)| Queue::new(dir, decoded.host.name, session));
-        let verdicts = judged.verdicts.into_iter().map(|(_, verdict)| verdict);
-        let reply = decoded
-            .host
-            .answer(&decoded, verdicts.collect(), queue.as_ref());
+        let deadlines = Deadlines::of(&call);
+        let decision = Cell::new(None);
+        let reply = answer::reply(&call, |progress| {
+            let reply = answer::evaluate(&call, payload, self, progress, deadlines);
+            decision.set(progress.decision);
+            reply
+        });
         if reply.blocks && reply.stdout.is_empty() {
             return Err(format!(
-                "`{}` is told of a block by an exit code, which a reply cannot carry; ask with `ahp/evaluate`: {}",
-                decoded.host.name, reply.stderr
+                "`{host}` is told of a block by an exit code, which a reply cannot carry; ask with `ahp/evaluate`: {}",
+                reply.stderr
             ));
         }
-        let object = match reply.object() {
-            Value::Null => Value::Object(Map::new()),
-            object => object,
+        let stands_in = || {
+            if found.obeys(&reply) {
+                Decision::Block
+            } else {
+                Decision::None
+            }
         };
-        Ok((decision, object))
+        Ok((decision.get().unwrap_or_else(stands_in), reply))
     }
 
     /// Records the answer to a signal; a person's word is taken only where the program was started for one.
@@ -234,16 +188,37 @@ impl Judge {
         } else {
             Actor::Agent
         };
-        let settings = Config::load(&self.locations).config.settings.log;
-        let path = log_path(&self.locations, &settings.path);
-        let log = SignalLog::open(path, &settings).map_err(|error| error.to_string())?;
         let answer = Answer {
             action,
             details,
             by,
         };
-        respond(&log, signal, answer, log_file::now()).map_err(|error| error.to_string())?;
-        Ok(())
+        log_file::answer(&self.locations, signal, answer).map(drop)
+    }
+}
+
+impl answer::Judge for Judge {
+    fn locations(&self, dir: Option<&Path>) -> Locations {
+        match dir {
+            Some(dir) => Locations::find(&self.environment, Some(dir)),
+            None => self.locations.clone(),
+        }
+    }
+
+    fn host_dir(&self) -> Option<PathBuf> {
+        self.is_fixed.then(|| self.locations.project_root.clone())
+    }
+
+    fn depth(&self) -> u32 {
+        depth()
+    }
+
+    fn engine(&self, locations: Locations, _: Trigger, is_logged: bool) -> Result<Engine, String> {
+        self.engines.logged(locations, is_logged)
+    }
+
+    fn settings_changed(&self, decoded: &Decoded) -> Option<Verdict> {
+        settings_changed(&self.environment, &self.locations, decoded)
     }
 }
 

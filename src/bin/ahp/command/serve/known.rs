@@ -1,13 +1,8 @@
 //! Known: the answers that were given lately, so that an event that comes twice is judged once.
 
-use std::collections::HashMap;
-use std::collections::VecDeque;
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::OnceLock;
-use std::sync::PoisonError;
-use std::time::Duration;
-use std::time::Instant;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 /// For how long the same event gets the same answer.
 const REMEMBERED: Duration = Duration::from_mins(10);

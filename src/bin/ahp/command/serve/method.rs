@@ -3,19 +3,15 @@
 use std::panic::AssertUnwindSafe;
 
 use ahp::event::Event;
-use ahp::signal::Action;
-use ahp::signal::Actor;
+use ahp::signal::{Action, Actor};
 use serde::Deserialize;
-use serde_json::Map;
-use serde_json::Value;
 use serde_json::json;
+use serde_json::{Map, Value};
 
-use super::harness;
 use super::judge::Judge;
 use super::line::Line;
-use super::rpc;
-use super::rpc::Error;
-use super::rpc::Request;
+use super::rpc::{Error, Request};
+use super::{harness, rpc};
 
 /// The version of the methods `ahp/…`, which grows with every change that an older client would misread.
 const PROTOCOL: u32 = 1;
@@ -33,8 +29,11 @@ const METHODS: &[(&str, Method)] = &[
     ("hooks/observe", harness::observe),
 ];
 
-/// Answers a line; nothing for a notification.
-pub(super) fn answer(judge: &Judge, line: &Line) -> Option<Value> {
+/// How the methods of the Agent Hooks Protocol begin, which alone are answered over HTTP.
+pub(super) const OF_HARNESSES: &str = "hooks/";
+
+/// Answers a line by one of the methods that begin with `prefix`; nothing for a notification.
+pub(super) fn answer(judge: &Judge, line: &Line, prefix: &str) -> Option<Value> {
     let request = match line {
         Line::TooLong => {
             let error = Error::not_a_request("the line is longer than 32 MiB");
@@ -49,23 +48,24 @@ pub(super) fn answer(judge: &Judge, line: &Line) -> Option<Value> {
             return Some(error.response(id.as_ref()));
         }
     };
-    let found = METHODS.iter().find(|(name, _)| *name == method);
-    let Some((_, run)) = found else {
-        let known: Vec<&str> = METHODS.iter().map(|(name, _)| *name).collect();
+    let known = METHODS.iter().filter(|(name, _)| name.starts_with(prefix));
+    let Some((_, run)) = known.clone().find(|(name, _)| *name == method) else {
+        let known: Vec<&str> = known.map(|(name, _)| *name).collect();
         return id.map(|id| Error::unknown_method(&method, &known).response(Some(&id)));
     };
     // What judges holds its own panics; this keeps one elsewhere from taking a thread of the pool away.
     let run = AssertUnwindSafe(|| run(judge, id.as_ref(), params));
-    let result = std::panic::catch_unwind(run).unwrap_or_else(|_| {
-        Err(Error::bad_params(
-            "ahp itself failed; please report it with the request",
-        ))
-    });
+    let result = std::panic::catch_unwind(run).unwrap_or_else(|_| Err(Error::failed()));
     let id = id?;
     Some(match result {
         Ok(result) => rpc::result(&id, &result),
         Err(error) => error.response(Some(&id)),
     })
+}
+
+/// Answers that there is too much to do.
+pub(super) fn busy(why: &str) -> Vec<u8> {
+    Error::busy(why).response(None).to_string().into_bytes()
 }
 
 fn read<T: for<'de> Deserialize<'de>>(params: Value) -> Result<T, Error> {
@@ -89,6 +89,11 @@ fn evaluate(judge: &Judge, _: Option<&Value>, params: Value) -> Result<Value, Er
         event: Event,
     }
     let Params { event } = read(params)?;
+    Ok(evaluated(judge, event))
+}
+
+/// Judges an event in AHP's own form, and says what it came to.
+pub(super) fn evaluated(judge: &Judge, event: Event) -> Value {
     let judged = judge.evaluate(event);
     let verdicts: Vec<Value> = judged
         .verdicts
@@ -97,12 +102,12 @@ fn evaluate(judge: &Judge, _: Option<&Value>, params: Value) -> Result<Value, Er
             json!({ "trigger": verdict.trigger, "issue_id": issue_id, "verdict": verdict })
         })
         .collect();
-    Ok(json!({
+    json!({
         "decision": judged.decision(),
         "modified_input": judged.modified_input(),
         "message": judged.message(),
         "verdicts": verdicts,
-    }))
+    })
 }
 
 fn hook(judge: &Judge, _: Option<&Value>, params: Value) -> Result<Value, Error> {
@@ -114,8 +119,18 @@ fn hook(judge: &Judge, _: Option<&Value>, params: Value) -> Result<Value, Error>
         payload: Map<String, Value>,
     }
     let params: Params = read(params)?;
-    let answered = judge.hook(&params.host, params.event.as_deref(), &params.payload);
+    let payload = Value::Object(params.payload).to_string();
+    let answered = judge.hook(
+        &params.host,
+        params.event.as_deref(),
+        None,
+        payload.as_bytes(),
+    );
     let (decision, reply) = answered.map_err(Error::bad_params)?;
+    let reply = match reply.object() {
+        Value::Null => json!({}),
+        object => object,
+    };
     Ok(json!({ "decision": decision, "reply": reply }))
 }
 

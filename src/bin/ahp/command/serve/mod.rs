@@ -1,35 +1,31 @@
-//! ahp serve: a judge that stays, asked by JSON-RPC lines on stdin, answered on stdout.
+//! ahp serve: a judge that stays: asked on a socket by `ahp hook`, or by JSON-RPC lines on stdin.
 
+mod door;
 mod event;
 mod harness;
+mod http;
 mod judge;
 mod known;
 mod line;
+mod listen;
 mod method;
 mod rpc;
+mod stdio;
 
-use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::sync::mpsc;
-use std::thread;
 use std::time::Duration;
 
+use ahp::config::{Environment, parse_duration};
 use serde_json::Value;
 
-use self::judge::Judge;
-use self::line::Line;
-use self::line::Lines;
+use crate::ask;
 use crate::exit_code::Exit;
 use crate::output;
-use crate::project;
+use crate::view::judge_line;
 
 /// How long one event may take at most, in seconds: a test gate runs a whole suite.
 const TIMEOUT: f64 = 480.0;
-
-/// The size of the stack of each thread that evaluates: scripts and parsers go deep.
-const STACK: usize = 16 << 20;
 
 /// The most events that are judged at once.
 const MOST_JOBS: usize = 64;
@@ -37,13 +33,25 @@ const MOST_JOBS: usize = 64;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Read requests from stdin and answer on stdout, one JSON-RPC object a line, until stdin ends
-    #[arg(long, required = true)]
+    #[arg(long)]
     stdio: bool,
+    /// Say how the judge is that listens now
+    #[arg(long, conflicts_with = "stdio")]
+    status: bool,
+    /// End once nobody has asked for so long: `30m`
+    #[arg(long, value_name = "DURATION", conflicts_with = "stdio", value_parser = parse_duration)]
+    idle: Option<Duration>,
+    /// Answer HTTP too, at this address of this machine: `127.0.0.1:PORT`
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "stdio")]
+    http: Option<SocketAddr>,
+    /// How much is told on stderr
+    #[arg(long, value_name = "LEVEL", default_value = "info", value_parser = ["warn", "info", "debug"])]
+    log_level: String,
     /// Judge by the policy of this project, whatever directory an event names
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", requires = "stdio")]
     project: Option<PathBuf>,
     /// How many events are judged at once [default: the number of cores]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MOST_JOBS as i64))]
+    #[arg(long, value_name = "N", requires = "stdio", value_parser = clap::value_parser!(u16).range(1..=MOST_JOBS as i64))]
     jobs: Option<u16>,
     /// How long one event may take
     #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = seconds)]
@@ -61,55 +69,42 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Exit {
-    serve(args).unwrap_or_else(output::failure)
+    let done = if args.stdio {
+        stdio::serve(args)
+    } else if args.status {
+        status()
+    } else {
+        listen::listen(args)
+    };
+    done.unwrap_or_else(output::failure)
 }
 
-fn serve(args: &Args) -> Result<Exit, String> {
-    let locations = project::named(args.project.as_deref())?;
-    let judge = Judge::new(
-        locations,
-        args.project.is_some(),
-        Duration::from_secs_f64(args.timeout),
-        args.answers == "human",
-    );
-    // A panic is answered for; what it would print is not for the client.
-    std::panic::set_hook(Box::new(|_| {}));
-    let cores = thread::available_parallelism().map_or(1, usize::from);
-    let jobs = args.jobs.map_or(cores, usize::from).min(MOST_JOBS);
-    // No more is read than can be judged soon, so that a client that writes without end is held back.
-    let (give, take) = mpsc::sync_channel::<Line>(jobs);
-    let take = Mutex::new(take);
-    thread::scope(|scope| {
-        for _ in 0..jobs {
-            thread::Builder::new()
-                .stack_size(STACK)
-                .spawn_scoped(scope, || work(&judge, &take))
-                .map_err(|error| format!("no thread could be started: {error}"))?;
+/// Says how the judge is that listens; inside a shield, the one outside it.
+fn status() -> Result<Exit, String> {
+    let socket = match ask::shield() {
+        Some(marker) => marker?.socket,
+        None => {
+            ask::socket_path(&Environment::of_process()).ok_or("set HOME or XDG_RUNTIME_DIR")?
         }
-        let mut lines = Lines::new(io::stdin().lock());
-        while let Some(line) = lines
-            .next()
-            .map_err(|error| format!("stdin cannot be read: {error}"))?
-        {
-            if give.send(line).is_err() {
-                break;
+    };
+    let told = ask::status(&socket)
+        .map_err(|why| format!("nobody answers at `{}`: {why}", socket.display()))?;
+    output::line(format!("listening  {}", socket.display()));
+    for (name, value) in told.as_object().into_iter().flatten() {
+        match (name.as_str(), value) {
+            ("engines", Value::Array(engines)) => {
+                for engine in engines {
+                    output::line(format!("engine     {}", judge_line(engine)));
+                }
             }
-        }
-        drop(give);
-        Ok(Exit::Success)
-    })
-}
-
-/// Judges lines until there are no more; ends early where nobody reads the answers.
-fn work(judge: &Judge, lines: &Mutex<mpsc::Receiver<Line>>) {
-    loop {
-        let line = lines.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(line) = line else { return };
-        let answer: Option<Value> = method::answer(judge, &line);
-        if let Some(answer) = answer
-            && !output::whole_line(&answer)
-        {
-            return;
+            ("memory_bytes", bytes) => {
+                let bytes = bytes.as_u64().unwrap_or(0);
+                output::line(format!("memory     {} MiB", bytes >> 20));
+            }
+            (name, Value::String(text)) => output::line(format!("{name:<10} {text}")),
+            (_, Value::Null) => {}
+            (name, value) => output::line(format!("{name:<10} {value}")),
         }
     }
+    Ok(Exit::Success)
 }

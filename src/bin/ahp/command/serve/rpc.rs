@@ -1,8 +1,7 @@
 //! JSON-RPC 2.0: requests read, results and errors written (<https://www.jsonrpc.org/specification>).
 
 use serde::Deserialize;
-use serde_json::Value;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A request, or a notification where it has no `id`.
 #[derive(Debug)]
@@ -80,6 +79,19 @@ impl Error {
         )
     }
 
+    /// There is too much to do.
+    pub(super) fn busy(why: &str) -> Self {
+        Self::new(-32003, why)
+    }
+
+    /// It could not be answered.
+    pub(super) fn failed() -> Self {
+        Self::new(
+            -32004,
+            "ahp itself failed; please report it with the request",
+        )
+    }
+
     /// Writes the response that holds the error.
     pub(super) fn response(self, id: Option<&Value>) -> Value {
         let mut error = json!({ "code": self.code, "message": self.message });
@@ -137,4 +149,22 @@ impl Request {
 
 fn refused(error: Error, id: Option<Value>) -> Box<(Error, Option<Value>)> {
     Box::new((error, id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_comes_is_a_request_or_an_error_with_a_code(line: Vec<u8>, text in r#"[{}\[\]":,a-z0-9. ]{0,40}"#) {
+            for line in [&line, text.as_bytes()] {
+                if let Err(refused) = Request::read(line) {
+                    let (error, id) = *refused;
+                    let response = error.response(id.as_ref());
+                    proptest::prop_assert!(response["error"]["code"].as_i64().is_some_and(|code| code < -32000));
+                }
+            }
+        }
+    }
 }

@@ -4,11 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use quick_junit::NonSuccessKind;
-use quick_junit::Report;
-use quick_junit::TestCase;
-use quick_junit::TestCaseStatus;
-use quick_junit::TestSuite;
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::Results;
 

@@ -6,18 +6,13 @@ mod watch;
 use std::collections::HashMap;
 use std::fs;
 use std::io;
-use std::path::Path;
-use std::path::PathBuf;
-use std::time::Duration;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use ahp::diagnostic::SourceMap;
 use ahp::oracle::rhai::coverage;
 use ahp::policy_test;
-use ahp::policy_test::Gap;
-use ahp::policy_test::Outcome;
-use ahp::policy_test::Runner;
-use ahp::policy_test::TestFile;
+use ahp::policy_test::{Gap, Outcome, Runner, TestFile};
 use serde_json::json;
 
 use crate::exit_code::Exit;
@@ -30,7 +25,7 @@ use crate::view::count;
 pub(crate) struct Args {
     /// A file with tests, or a directory below which they are found; by default `.ahp` of the project
     path: Option<PathBuf>,
-    /// Run only tests whose name holds this text
+    /// Run only tests with this text in their name
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
     /// Rewrite the `expect` of failed tests to what came of them

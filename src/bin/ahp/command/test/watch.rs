@@ -4,12 +4,9 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use notify::RecursiveMode;
-use notify::Watcher as _;
+use notify::{RecursiveMode, Watcher as _};
 
-use super::Args;
-use super::once;
-use super::places;
+use super::{Args, once, places};
 use crate::exit_code::Exit;
 use crate::output;
 
@@ -20,7 +17,7 @@ const QUIET: Duration = Duration::from_millis(100);
 pub(super) fn run(args: &Args) -> Result<Exit, String> {
     let (sender, changes) = mpsc::channel();
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-        // Reading the tests is no change of them.
+        // Reading the tests is not a change of them.
         if event.is_ok_and(|event| !event.kind.is_access()) {
             sender.send(()).ok();
         }

@@ -6,8 +6,7 @@ use std::sync::OnceLock;
 use regex::Regex;
 
 use super::literals::Literals;
-use crate::secret::Hit;
-use crate::secret::Words;
+use crate::secret::{Hit, Words};
 
 /// Words with which SQL begins; those with which it goes on; and how functions end that take a part of it.
 const WORDS: [(&str, u16); 30] = numbered([
@@ -196,11 +195,7 @@ fn is_comment(before: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::FIRST_FUNCTION;
-    use super::FIRST_THAT_GOES_ON;
-    use super::FIRST_THAT_ONLY_GOES_ON;
-    use super::WORDS;
-    use super::may_hold_sql;
+    use super::{FIRST_FUNCTION, FIRST_THAT_GOES_ON, FIRST_THAT_ONLY_GOES_ON, WORDS, may_hold_sql};
 
     fn lets_through(source: &str) -> bool {
         may_hold_sql("a.go", source)

@@ -1,14 +1,12 @@
 //! The charts of the report: plain SVG and bars, each with a text for those who do not see it.
 
-use ahp::analysis::GroupStats;
-use ahp::analysis::Intensities;
+use ahp::analysis::{GroupStats, Intensities};
 use ahp::signal::Intensity;
-use chrono::DateTime;
-use chrono::Utc;
-use maud::Markup;
-use maud::html;
+use chrono::{DateTime, Utc};
+use maud::{Markup, html};
 
 /// One part of a bar: its class, what it is called, how much it is.
+#[derive(Clone)]
 pub(super) struct Share {
     pub(super) class: &'static str,
     pub(super) name: &'static str,
@@ -33,20 +31,29 @@ pub(super) fn shares(signals: &Intensities) -> Vec<Share> {
         .collect()
 }
 
-/// Explains the colours.
-pub(super) fn key(names: &[(&str, &str)]) -> Markup {
+/// Explains the colours that are there.
+pub(super) fn key(names: &[(&str, &str)], shares: &[Share]) -> Markup {
+    let is_there = |class: &str| {
+        shares
+            .iter()
+            .any(|share| share.class == class && share.value > 0)
+    };
     html! {
         ul.key aria-hidden="true" {
-            @for (class, name) in names { li { i class=(class) {} (name) } }
+            @for (class, name) in names.iter().filter(|(class, _)| is_there(class)) {
+                li { i class=(class) {} (name) }
+            }
         }
     }
 }
 
-/// Draws bars that lie, the longest as long as there is room.
-pub(super) fn bars(bars: &[Bar]) -> Markup {
+/// Draws bars that lie, the longest as long as there is room, with the key to their colours.
+pub(super) fn bars(bars: &[Bar], names: &[(&str, &str)]) -> Markup {
+    let shares: Vec<Share> = bars.iter().flat_map(|bar| bar.shares.clone()).collect();
     let sum = |bar: &Bar| bar.shares.iter().map(|s| s.value).sum::<u64>();
     let most = bars.iter().map(sum).max().unwrap_or(0).max(1);
     html! {
+        (key(names, &shares))
         ul.bars {
             @for bar in bars {
                 li {
@@ -96,7 +103,7 @@ pub(super) fn days(days: &[GroupStats]) -> Markup {
         .unwrap_or(0)
         .max(1);
     let step = WIDTH * 1000 / (days.len() as u64).max(1);
-    let every = days.len().div_ceil(8).max(1);
+    let every = days.len().div_ceil(6).max(1);
     html! {
         div.wide {
             svg viewBox={ "0 0 " (WIDTH) " " (HEIGHT + FOOT) } role="img" aria-label="Signals of each day by intensity" {

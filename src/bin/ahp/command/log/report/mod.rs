@@ -7,20 +7,18 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use ahp::analysis::Filter;
-use ahp::analysis::Stats;
-use ahp::analysis::advise;
-use ahp::analysis::each_entry;
-use ahp::analysis::edit;
+use ahp::analysis::{Filter, Stats, advise, each_entry, edit};
 use ahp::config::Config;
 use ahp::signal_log::Reader;
 
 use self::chart::Timeline;
 use super::filter::FilterArgs;
+use super::sums::SumsFile;
 use crate::exit_code::Exit;
 use crate::log_file::LogFile;
 use crate::output;
 use crate::project;
+use crate::view::count;
 
 /// How many issues get a time line, and how many signals one shows.
 const MOST_ISSUES: usize = 20;
@@ -30,16 +28,23 @@ const MOST_SIGNALS: usize = 200;
 pub(crate) struct Args {
     #[command(flatten)]
     filter: FilterArgs,
+    #[command(flatten)]
+    sums: SumsFile,
     /// Where to write the page; `-` is stdout
     #[arg(short, long, value_name = "FILE", default_value = "ahp-report.html")]
     output: PathBuf,
 }
 
 pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
-    let reader = log.read()?;
-    let filter = args.filter.filter()?;
-    let stats = Stats::collect(&reader, &filter).map_err(|e| e.to_string())?;
-    let timelines = timelines(&reader, &filter, &stats)?;
+    let (stats, timelines) = if let Some(stats) = args.sums.read(log)? {
+        (stats, Vec::new())
+    } else {
+        let reader = log.read()?;
+        let filter = args.filter.filter()?;
+        let stats = Stats::collect(&reader, &filter).map_err(|e| e.to_string())?;
+        let timelines = timelines(&reader, &filter, &stats)?;
+        (stats, timelines)
+    };
     let locations = project::locations(None);
     let loaded = Config::load(&locations);
     let advice: Vec<_> = advise(&stats, &loaded.config, &loaded.sources)
@@ -56,7 +61,10 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
         .collect();
     let name = locations.project_root.file_name();
     let html = page::page(&page::Report {
-        project: name.map_or_else(|| "/".into(), |n| n.to_string_lossy().into_owned()),
+        of: match &stats.gathered {
+            Some(gathered) => count(gathered.machines, "machine"),
+            None => name.map_or_else(|| "/".into(), |n| n.to_string_lossy().into_owned()),
+        },
         stats: &stats,
         timelines: &timelines,
         advice: &advice,

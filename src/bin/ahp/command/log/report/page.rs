@@ -1,21 +1,16 @@
 //! The report as one HTML page: no script, nothing loaded from elsewhere.
 
-use ahp::analysis::Edit;
-use ahp::analysis::Figures;
-use ahp::analysis::Proposal;
-use ahp::analysis::REPAIR_CLASSES;
-use ahp::analysis::RULES;
-use ahp::analysis::Stats;
-use ahp::signal::Action;
-use maud::DOCTYPE;
-use maud::Markup;
-use maud::PreEscaped;
+use ahp::analysis::{
+    Edit, Figures, FindingStats, Gathered, GroupStats, PartStats, Proposal, REPAIR_CLASSES, RULES,
+    Stats,
+};
+use ahp::visible::visible;
 use maud::html;
+use maud::{DOCTYPE, Markup, PreEscaped};
 
+use super::super::bad_lines;
 use super::chart;
-use super::chart::Bar;
-use super::chart::Share;
-use super::chart::Timeline;
+use super::chart::{Bar, Share, Timeline};
 
 /// How many bindings, oracles and days a chart shows.
 const MOST_BARS: usize = 15;
@@ -28,9 +23,19 @@ const INTENSITIES: [(&str, &str); 4] = [
     ("aid", "aid"),
 ];
 
+const FATES: [(&str, &str); 6] = [
+    ("good", "repaired"),
+    ("aid", "heeded: stopped, and not tried again"),
+    ("prompt", "dismissed"),
+    ("control", "ignored"),
+    ("block", "overridden"),
+    ("none", "not known yet"),
+];
+
 /// What the page tells.
 pub(super) struct Report<'r> {
-    pub(super) project: String,
+    /// A project, or how many machines.
+    pub(super) of: String,
     pub(super) stats: &'r Stats,
     pub(super) timelines: &'r [Timeline],
     pub(super) advice: &'r [(Proposal, Result<Edit, String>)],
@@ -38,7 +43,7 @@ pub(super) struct Report<'r> {
 
 pub(super) fn page(report: &Report<'_>) -> String {
     let stats = report.stats;
-    let title = format!("Signals of {}", report.project);
+    let title = format!("Signals of {}", report.of);
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -53,19 +58,28 @@ pub(super) fn page(report: &Report<'_>) -> String {
                 main {
                     h1 { (title) }
                     p.soft { (period(stats)) }
+                    @if let Some(lines) = bad_lines(stats) { p { (lines) "; " code { "ahp log verify" } " says more." } }
                     (tiles(stats))
                     (over_time(stats))
-                    (active(stats))
+                    (stopped(stats))
                     (repairs(&stats.total))
-                    (answers(stats))
-                    (slowest(stats))
-                    (timelines(report.timelines))
+                    (active(stats))
+                    @if let Some(gathered) = &stats.gathered {
+                        (parts("Teams", "The signals of each team; how many of its events were stopped.", &gathered.teams))
+                        (parts("Repositories", "The signals of each repository; how many of its events were stopped.", &gathered.repos))
+                        (parts("Policies", "The signals under each policy; how many of the events that it judged were stopped.", &gathered.policies))
+                        (incomplete(gathered))
+                    }
+                    (groups("Hosts", "The signals of each agent host; how many of its events were stopped.", &stats.hosts))
+                    (groups("Sessions", "The signals of the sessions that were stopped most; how many of their events were.", &stats.sessions))
+                    @if stats.gathered.is_none() { (slowest(stats)) }
+                    @if stats.gathered.is_none() { (timelines(report.timelines)) }
                     (advice(report.advice))
                 }
             }
         }
     };
-    page.into_string()
+    visible(&page.into_string()).into_owned()
 }
 
 fn period(stats: &Stats) -> String {
@@ -92,9 +106,11 @@ fn tiles(stats: &Stats) -> Markup {
             li { b { (stats.evaluations) } "events" }
             li { b { (stopped) } "stopped" }
             li { b { (stats.signals.total()) } "signals" }
-            li { b { (rate(total.consumption_rate)) } "answered" }
-            li { b { (rate(total.dismissal_rate)) } "dismissed" }
+            li { b { (total.fates.findings) } "findings" }
+            li { b { (total.fates.repaired) } "repaired" }
             li { b { (duration(total.mean_time_to_repair_s)) } "to repair" }
+            li { b { (rate(total.dismissal_rate)) } "of findings dismissed" }
+            li { b { (rate(total.ignored_rate)) } "of findings ignored" }
         }
     }
 }
@@ -105,8 +121,8 @@ fn over_time(stats: &Stats) -> Markup {
     html! {
         section {
             h2 { "Signals over time" }
-            p.soft { "Each day with events, by intensity" @if from > 0 { ", the last " (MOST_DAYS) } "." }
-            (chart::key(&INTENSITIES))
+            p.soft { "Each day, by intensity" @if from > 0 { ", the last " (MOST_DAYS) } "." }
+            (chart::key(&INTENSITIES, &days.iter().flat_map(|day| chart::shares(&day.signals)).collect::<Vec<_>>()))
             (chart::days(days))
             details {
                 summary { "Figures" }
@@ -144,8 +160,7 @@ fn active(stats: &Stats) -> Markup {
         section {
             h2 { "Most active bindings" }
             p.soft { "Signals by binding." }
-            (chart::key(&INTENSITIES))
-            (chart::bars(&bars))
+            (chart::bars(&bars, &INTENSITIES))
             details {
                 summary { "Figures of all bindings" }
                 div.wide { (binding_table(stats)) }
@@ -187,69 +202,113 @@ fn repairs(total: &Figures) -> Markup {
     html! {
         section {
             h2 { "Time to repair" }
-            p.soft { "From the first violation to the acceptance: " (total.repaired) " repairs, on average "
-                (duration(total.mean_time_to_repair_s)) "." }
+            @if total.fates.repaired == 0 { p { "Nothing was repaired." } } @else {
+            p.soft { "From the first signal of a finding to its repair: " (total.fates.repaired) " repairs, on average "
+                (duration(total.mean_time_to_repair_s)) ", "
+                (total.mean_tries.map_or("–".to_owned(), |n| format!("{n:.1}"))) " tries and "
+                (total.mean_turns.map_or("–".to_owned(), |n| format!("{n:.1}"))) " turns of the agent." }
             (chart::histogram("Repairs by the time they took", &classes))
+            }
         }
     }
 }
 
-fn answers(stats: &Stats) -> Markup {
-    let of = |figures: &Figures, actions: &[Action]| -> u64 {
-        actions
-            .iter()
-            .filter_map(|a| figures.responses.get(a.name()))
-            .sum()
+/// What was found most, and what became of it.
+fn stopped(stats: &Stats) -> Markup {
+    let bar = |finding: &FindingStats| {
+        let fates = &finding.fates;
+        let share = |class, name, value| Share { class, name, value };
+        Bar {
+            name: match &finding.object {
+                Some(object) => format!("{object} · {}", finding.rule),
+                None => format!("{} · {}", finding.rule, finding.binding),
+            },
+            shares: vec![
+                share("good", "repaired", fates.repaired),
+                share("aid", "heeded", fates.heeded),
+                share("prompt", "dismissed", fates.dismissed),
+                share("control", "ignored", fates.ignored),
+                share("block", "overridden", fates.overridden),
+                share("none", "not known yet", fates.open()),
+            ],
+            label: fates.findings.to_string(),
+        }
     };
-    let bars: Vec<Bar> = stats
-        .bindings
-        .iter()
-        .filter(|b| b.figures.signals.total() > 0)
-        .take(MOST_BARS)
-        .map(|binding| {
-            let figures = &binding.figures;
-            let followed = of(
-                figures,
-                &[
-                    Action::RetryAfterFix,
-                    Action::AcceptModification,
-                    Action::ApplySuggestion,
-                    Action::SuggestionApplied,
-                ],
-            );
-            let acknowledged = of(figures, &[Action::Acknowledge, Action::Abort]);
-            let dismissed = of(
-                figures,
-                &[
-                    Action::Dismiss,
-                    Action::RejectModification,
-                    Action::SuggestionDeferred,
-                ],
-            );
-            let overridden = of(figures, &[Action::ProceedWithRisk]);
-            let open = figures.signals.total().saturating_sub(figures.answered);
-            let share = |class, name, value| Share { class, name, value };
-            Bar {
-                name: format!("{} · {}", binding.id, binding.hook),
-                shares: vec![
-                    share("good", "followed", followed),
-                    share("aid", "acknowledged or given up", acknowledged),
-                    share("prompt", "dismissed", dismissed),
-                    share("block", "overridden", overridden),
-                    share("none", "not answered", open),
-                ],
-                label: figures
-                    .dismissal_rate
-                    .map_or_else(String::new, |r| format!("{:.0} % dismissed", r * 100.0)),
+    let bars = |findings: &[FindingStats], has_object: bool| -> Vec<Bar> {
+        let found = findings.iter().filter(|f| f.fates.findings > 0);
+        let found = found.filter(|f| !has_object || f.object.is_some());
+        found.take(MOST_BARS).map(bar).collect()
+    };
+    let (rules, objects) = (bars(&stats.rules, false), bars(&stats.findings, true));
+    html! {
+        section {
+            h2 { "What was found" }
+            p.soft { "A finding is a rule with what broke it, counted once however often it was said. The rules with most findings, and what became of them:" }
+            (chart::bars(&rules, &FATES))
+            @if rules.is_empty() { p { "Nothing was found." } }
+            @if !objects.is_empty() {
+                h3 { "Commands and files" }
+                (chart::bars(&objects, &FATES))
             }
+        }
+    }
+}
+
+fn groups(title: &str, about: &str, groups: &[GroupStats]) -> Markup {
+    let told = groups.iter().filter(|g| g.signals.total() > 0);
+    let bars: Vec<Bar> = told
+        .take(MOST_BARS)
+        .map(|group| Bar {
+            name: group.name.clone(),
+            shares: chart::shares(&group.signals),
+            label: format!("{} / {}", group.stopped, group.evaluations),
         })
         .collect();
     html! {
-        section {
-            h2 { "Answers and dismissals" }
-            p.soft { "What became of the signals of each binding." }
-            (chart::key(&[("good", "followed"), ("aid", "acknowledged or given up"), ("prompt", "dismissed"), ("block", "overridden"), ("none", "not answered")]))
-            (chart::bars(&bars))
+        @if !bars.is_empty() {
+            section {
+                h2 { (title) }
+                p.soft { (about) }
+                (chart::bars(&bars, &INTENSITIES))
+            }
+        }
+    }
+}
+
+fn parts(title: &str, about: &str, parts: &[PartStats]) -> Markup {
+    let mut told: Vec<GroupStats> = parts.iter().map(|part| part.group.clone()).collect();
+    told.sort_by_key(|group| std::cmp::Reverse(group.signals.total()));
+    for group in told.iter_mut().filter(|group| group.name.is_empty()) {
+        "none".clone_into(&mut group.name);
+    }
+    groups(title, about, &told)
+}
+
+/// What makes the figures of many machines less than whole.
+fn incomplete(gathered: &Gathered) -> Markup {
+    html! {
+        @if !gathered.gaps.is_empty() || !gathered.silent.is_empty() {
+            section {
+                h2 { "What is missing" }
+                @if !gathered.gaps.is_empty() {
+                    p.soft { "Logs of which records are missing or came twice." }
+                    div.wide { table {
+                        thead { tr { th { "Log" } th { "First" } th { "Last" } th { "Missing" } th { "Doubled" } } }
+                        tbody { @for gap in gathered.gaps.iter().take(200) {
+                            tr { td { (gap.log_id) } td { (gap.first_seq) } td { (gap.last_seq) } td { (gap.missing) } td { (gap.doubled) } }
+                        } }
+                    } }
+                }
+                @if !gathered.silent.is_empty() {
+                    p.soft { "Machines that sent records before, and none for three days." }
+                    div.wide { table {
+                        thead { tr { th { "Machine" } th { "Last record" } } }
+                        tbody { @for silent in gathered.silent.iter().take(200) {
+                            tr { td { (silent.machine) } td { (silent.last.format("%Y-%m-%d %H:%M")) } }
+                        } }
+                    } }
+                }
+            }
         }
     }
 }
@@ -285,8 +344,7 @@ fn slowest(stats: &Stats) -> Markup {
         section {
             h2 { "Slowest oracles" }
             p.soft { "How long half of the runs took at most, and 99 of 100." }
-            (chart::key(&[("aid", "p50"), ("none", "p99")]))
-            (chart::bars(&bars))
+            (chart::bars(&bars, &[("aid", "p50"), ("none", "p99")]))
         }
     }
 }
@@ -296,7 +354,7 @@ fn timelines(timelines: &[Timeline]) -> Markup {
         section {
             h2 { "Issues" }
             p.soft { "Each line is the time from an issue's first event to its last, with its signals; the issues with most signals." }
-            (chart::key(&INTENSITIES))
+            (chart::key(&INTENSITIES, &timelines.iter().flat_map(|t| &t.signals).map(|(_, intensity, _)| Share { class: intensity.name(), name: intensity.name(), value: 1 }).collect::<Vec<_>>()))
             @for line in timelines {
                 p.soft style="margin:.5rem 0 0" {
                     b { (line.issue) } " " (line.first.format("%m-%d %H:%M")) " – " (line.last.format("%m-%d %H:%M"))
@@ -317,7 +375,8 @@ fn advice(advice: &[(Proposal, Result<Edit, String>)]) -> Markup {
             @for (proposal, edit) in advice {
                 div.advice data-rule=(proposal.rule) {
                     p { b { (proposal.rule) } ": " (proposal.binding) " at " (proposal.hook) " "
-                        span.soft { "(" (proposal.place) ", " (format!("{:.0}", proposal.confidence * 100.0)) " % sure)" } }
+                        span.soft { "(" (proposal.place) "; " (proposal.confidence.cases) " of " (proposal.confidence.of) ", so "
+                            (format!("{:.0} to {:.0}", proposal.confidence.low * 100.0, proposal.confidence.high * 100.0)) " %, with 95 % certainty)" } }
                     p { (proposal.why) ". " (RULES.iter().find(|r| r.name == proposal.rule).map_or("", |r| r.meaning)) }
                     @match edit {
                         Ok(edit) => pre { (edit.diff()) },

@@ -1,7 +1,6 @@
 //! The string literals of Python.
 
-use super::Lexer;
-use super::Literal;
+use super::{Lexer, Literal};
 
 /// Takes a source of Python apart.
 pub(super) struct Python<'s> {

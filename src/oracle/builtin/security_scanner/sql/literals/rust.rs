@@ -1,7 +1,6 @@
 //! The string literals of Rust.
 
-use super::Lexer;
-use super::Literal;
+use super::{Lexer, Literal};
 
 /// Takes a source of Rust apart.
 pub(super) struct Rust<'s> {

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""How fast `ahp serve` answers, and what `ahp hook` costs with it: the real judge, the log on.
+
+    benches/serve.py [--ahp target/release/ahp] [--events 20000]
+
+Goals (two cores): p50 at most 200 µs and p99 at most 1 ms an event; 20,000 events a second over kept connections and 8,000 with a
+connection each; `ahp hook` at most 1.75 times `/bin/true` (for `cargo static`); memory at most 128 MiB after all of it.
+"""
+
+import argparse
+import json
+import multiprocessing
+import os
+import socket
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+POLICY = "extends: [ahp:standard]\n"
+
+
+def frame(head, body):
+    head = json.dumps(head).encode()
+    return struct.pack("<II", len(head), len(body)) + head + body
+
+
+def exactly(stream, count):
+    parts = b""
+    while len(parts) < count:
+        part = stream.recv(count - len(parts))
+        if not part:
+            raise EOFError
+        parts += part
+    return parts
+
+
+def read(stream):
+    head, body = struct.unpack("<II", exactly(stream, 8))
+    return json.loads(exactly(stream, head)), exactly(stream, body)
+
+
+def connect(path):
+    stream = socket.socket(socket.AF_UNIX)
+    stream.connect(path)
+    return stream
+
+
+def ask(stream, request):
+    stream.sendall(request)
+    first, _ = read(stream)
+    if first["state"] != "accepted":
+        raise RuntimeError(first)
+    return read(stream)
+
+
+def caller(path, request, count, kept, out):
+    begun = time.perf_counter()
+    stream = connect(path)
+    # What waits for no answer keeps this program from being what is measured.
+    ahead = 16
+    done = 0
+    while done < count:
+        if kept:
+            stream.sendall(request * ahead)
+            for _ in range(ahead):
+                read(stream)
+                read(stream)
+            done += ahead
+        else:
+            ask(stream, request)
+            stream.close()
+            stream = connect(path)
+            done += 1
+    out.put((done, begun, time.perf_counter()))
+
+
+def rate(path, request, count, callers, kept):
+    out = multiprocessing.Queue()
+    workers = [multiprocessing.Process(target=caller, args=(path, request, count // callers, kept, out)) for _ in range(callers)]
+    for worker in workers:
+        worker.start()
+    results = [out.get() for _ in workers]
+    for worker in workers:
+        worker.join()
+    took = max(end for _, _, end in results) - min(begun for _, begun, _ in results)
+    return sum(done for done, _, _ in results) / took
+
+
+def started(argv, environment, stdin, rounds=300):
+    """How much longer a process takes than `/bin/true`, run in turn with it; the median of both."""
+    times = ([], [])
+    for _ in range(rounds):
+        for kept, words in zip(times, (argv, ["/bin/true"])):
+            begun = time.perf_counter()
+            subprocess.run(words, env=environment, input=stdin, capture_output=True, check=False)
+            kept.append(time.perf_counter() - begun)
+    return statistics.median(times[0]) / statistics.median(times[1])
+
+
+def memory(pid):
+    """The mebibytes that a process holds."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--ahp", type=Path, default=Path("target/release/ahp"))
+    options.add_argument("--events", type=int, default=20_000)
+    options.add_argument("--callers", type=int, default=4)
+    options = options.parse_args()
+    ahp = str(options.ahp.resolve())
+    with tempfile.TemporaryDirectory() as base:
+        home, project = Path(base) / "home", Path(base) / "project"
+        (project / ".ahp").mkdir(parents=True)
+        home.mkdir()
+        (project / ".ahp/hooks.yaml").write_text(POLICY)
+        environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
+        event = json.dumps({
+            "session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": str(project),
+            "tool_input": {"command": "cargo test --workspace && git status --short | head -20"}, "tool_use_id": "t",
+        }).encode()
+        hook = [ahp, "hook", "--host", "claude-code"]
+        alone = started(hook, environment, event)
+        daemon = subprocess.Popen([ahp, "serve"], env=environment, cwd=project, stderr=subprocess.PIPE, text=True)
+        while "listens at" not in daemon.stderr.readline():
+            pass
+        path = str(home / ".local/state/ahp/run/serve.sock")
+        head = {"v": 1, "build": "", "op": "hook", "host": "claude-code", "arguments": [], "cwd": str(project), "env": environment}
+        request = frame(head, event)
+        try:
+            idle = memory(daemon.pid)
+            stream = connect(path)
+            times = []
+            for _ in range(10_000):
+                begun = time.perf_counter()
+                ask(stream, request)
+                times.append((time.perf_counter() - begun) * 1e6)
+            times.sort()
+            early = memory(daemon.pid)
+            kept = rate(path, request, options.events, options.callers, True)
+            each = rate(path, request, options.events // 2, options.callers, False)
+            later = memory(daemon.pid)
+            asked = started(hook, environment, event)
+            rows = [
+                ("an event over a kept connection, median", times[len(times) // 2], 200, "µs"),
+                ("the same, of a hundred the slowest", times[len(times) * 99 // 100], 1_000, "µs"),
+                (f"events a second, {options.callers} callers, kept connections", kept, -20_000, ""),
+                (f"events a second, {options.callers} callers, a connection each", each, -8_000, ""),
+                ("`ahp hook` that judges by itself", alone, None, "× `/bin/true`"),
+                ("`ahp hook` that asks", asked, 1.75, "× `/bin/true`"),
+                ("memory before the first event", idle, 40, "MiB"),
+                ("memory after 10,000 events", early, 128, "MiB"),
+                (f"memory after {options.events * 3 // 2 + 10_000:,} events", later, early * 1.1, "MiB"),
+            ]
+        finally:
+            daemon.terminate()
+            daemon.wait()
+        verified = subprocess.run([ahp, "log", "verify"], env=environment, cwd=project, capture_output=True, check=False)
+    print("| what | wanted | measured |\n|---|---|---|")
+    missed = []
+    for what, figure, goal, unit in rows:
+        bound = "" if goal is None else f"{abs(goal):,.2f}".removesuffix(".00")
+        wanted = bound and f"{'≥' if goal < 0 else '≤'} {bound} {unit}".rstrip()
+        shown = f"{figure:,.0f}" if figure >= 100 else f"{figure:.2f}"
+        print(f"| {what} | {wanted} | {shown} {unit}".rstrip() + " |")
+        if goal is not None and (figure > goal if goal > 0 else figure < -goal):
+            missed.append(what)
+    if verified.returncode:
+        missed.append("the log does not verify")
+    for what in missed:
+        print(f"not as wanted: {what}", file=sys.stderr)
+    return 1 if missed else 0
+
+
+sys.exit(main())

@@ -1,0 +1,373 @@
+//! Answer: one event as a host tells it, and the reply in the host's own form; wherever it is judged.
+
+mod stand_in;
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::{Duration, Instant};
+
+use ahp::config::{Approved, Environment, Locations};
+use ahp::engine::{Engine, Evaluated, Prepared, block_on};
+use ahp::event::{Event, Trigger};
+use ahp::host;
+use ahp::host::{CANARY, Decoded, Host, Input, Queue, Reply};
+use ahp::signal::Signal;
+use ahp::verdict::{Decision, Verdict};
+
+pub(crate) use self::stand_in::{Progress, Trouble, reply};
+
+use self::stand_in::note;
+
+/// How many hooks may call `ahp hook` inside of one another: a hook may well start an agent that has hooks.
+const MOST_DEPTH: u32 = 3;
+
+/// How long `ahp` takes at most where neither the command line nor the host says more.
+const PATIENCE: Duration = Duration::from_secs(24);
+
+/// The size of the stack of the thread that evaluates: scripts and parsers go deep.
+pub(crate) const STACK: usize = 16 << 20;
+
+/// What a host says on the command line of its hook.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Call {
+    pub(crate) host: Option<String>,
+    pub(crate) event: Option<String>,
+    pub(crate) arguments: Vec<String>,
+    pub(crate) timeout: Option<f64>,
+}
+
+impl Call {
+    /// Returns the host that is named, where it is one.
+    pub(crate) fn host(&self) -> Option<&'static Host> {
+        self.host.as_deref().and_then(Host::find)
+    }
+
+    /// Whether the host gives its hook anything on stdin.
+    pub(crate) fn has_input(&self) -> bool {
+        let is_plain = self.host().is_some_and(|host| host.name == "git");
+        !is_plain || self.event.as_deref() == Some("pre-push")
+    }
+}
+
+/// By when what has to be done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadlines {
+    pub(crate) checks: Instant,
+    pub(crate) answer: Instant,
+}
+
+impl Deadlines {
+    /// Returns the deadlines of a call that begins now.
+    pub(crate) fn of(call: &Call) -> Self {
+        let asked = call.timeout.filter(|s| s.is_finite() && *s > 0.0);
+        let patience = match (asked, call.host()) {
+            (Some(seconds), _) => Duration::from_secs_f64(seconds.min(3600.0)),
+            (None, Some(host)) => host.timeout * 4 / 5,
+            (None, None) => PATIENCE,
+        };
+        Self {
+            // What has not judged by then has failed by timeout, as its own `on_error` says …
+            checks: Instant::now()
+                + patience.saturating_sub((patience / 10).min(Duration::from_secs(1))),
+            // … and this is for the case that even that does not help.
+            answer: Instant::now() + patience,
+        }
+    }
+}
+
+/// Who judges: a process for one event, one for many, or one outside a shield.
+pub(crate) trait Judge {
+    /// Finds the project around a directory; around that of the caller where none is given.
+    fn locations(&self, dir: Option<&Path>) -> Locations;
+
+    /// Returns a directory of the project in which the host works, as far as that can be told.
+    fn host_dir(&self) -> Option<PathBuf>;
+
+    /// Returns how many hooks stand above the caller.
+    fn depth(&self) -> u32;
+
+    /// Returns the engine of a project.
+    fn engine(
+        &self,
+        locations: Locations,
+        trigger: Trigger,
+        is_logged: bool,
+    ) -> Result<Engine, String>;
+
+    /// Says why nothing that has not happened yet may happen here; none where it may.
+    fn lost(&self) -> Option<String> {
+        None
+    }
+
+    /// Is told of what a host has sent, before anything of it is judged or written.
+    ///
+    /// # Errors
+    /// It is to be judged elsewhere.
+    fn take(&self, _decoded: &Decoded) -> Result<(), Trouble> {
+        Ok(())
+    }
+
+    /// Blocks a change of the host's own settings after which it would no longer ask before a tool; its person may make any
+    /// other change while the session runs.
+    fn settings_changed(&self, decoded: &Decoded) -> Option<Verdict>;
+
+    /// Is told what will be judged, before anything of it is judged or written.
+    ///
+    /// # Errors
+    /// It is to be judged elsewhere.
+    fn begin(&self, _event: &Upcoming<'_>) -> Result<(), Trouble> {
+        Ok(())
+    }
+}
+
+/// Returns a directory of the project in which a host works: the one that it tells its hooks, or the one in which it started
+/// this hook, where that has a policy.
+pub(crate) fn host_dir(environment: &Environment, here: &Locations) -> Option<PathBuf> {
+    let started = || here.has_policy().then(|| here.work_dir.clone());
+    environment.project_dir().or_else(started)
+}
+
+/// What is about to be judged.
+pub(crate) struct Upcoming<'a> {
+    pub(crate) prepared: &'a Prepared,
+    /// Whether nothing else of this call will be judged.
+    pub(crate) is_all: bool,
+}
+
+/// Judges what a host sent, and returns what the host is to be answered.
+pub(crate) fn evaluate(
+    call: &Call,
+    bytes: &[u8],
+    judge: &dyn Judge,
+    progress: &mut Progress,
+    deadlines: Deadlines,
+) -> Result<Reply, Trouble> {
+    let host = call.host();
+    let here = judge.locations(None);
+    progress.state_dir.clone_from(&here.state_dir);
+    let decoded = host::decode(&Input {
+        bytes,
+        host,
+        event: call.event.as_deref(),
+        arguments: &call.arguments,
+        work_dir: &here.work_dir,
+    });
+    let unknown = match (&call.host, host) {
+        (Some(name), None) => Some(Host::unknown_name(name)),
+        _ => None,
+    };
+    let mut decoded = decoded.map_err(|error| {
+        let why = unknown.iter().map(|unknown| format!("{unknown}; "));
+        Trouble::Event(why.chain([error.to_string()]).collect())
+    })?;
+    if judge.depth() > MOST_DEPTH {
+        progress.decoded = Some(decoded);
+        let why = format!("{MOST_DEPTH} hooks have called `ahp hook` inside of one another");
+        return Err(Trouble::Event(why));
+    }
+    if let Some(unknown) = unknown {
+        let told = decoded.host.name;
+        decoded
+            .notes
+            .push(format!("{unknown}: the payload told that it is {told}"));
+    }
+    let decoded = progress.decoded.insert(decoded).clone();
+    // `doctor` is not told of what it has sent itself.
+    if decoded.session_id.as_deref() != Some(CANARY) {
+        for text in &decoded.notes {
+            note(progress, host, call, text);
+        }
+    }
+    judge.take(&decoded)?;
+    let lost = judge.lost();
+    let mut verdicts = Vec::new();
+    for event in &decoded.events {
+        if let Some(why) = lost.as_ref().filter(|_| event.trigger.is_pre()) {
+            verdicts.push(Verdict::of(event.trigger, vec![not_held(why)]));
+            continue;
+        }
+        let locations = match &event.work_dir {
+            Some(dir) if *dir != here.work_dir => judge.locations(Some(dir)),
+            _ => here.clone(),
+        };
+        // Wherever the agent has gone meanwhile, the policy of the project that its host works in stays in force; that of
+        // the place where it is can only add to it.
+        let elsewhere = judge.host_dir().filter(|dir| *dir != locations.work_dir);
+        let of_host = elsewhere.map(|dir| judge.locations(Some(&dir)));
+        let mut of_host = of_host.filter(|l| l.project_root != locations.project_root);
+        if let Some(of_host) = &mut of_host {
+            of_host.work_dir.clone_from(&locations.work_dir);
+        }
+        let is_permission = decoded
+            .host_event
+            .is_some_and(|host_event| host_event.is_permission);
+        let is_all = decoded.events.len() == 1 && of_host.is_none() && !is_permission;
+        for locations in of_host.into_iter().chain([locations]) {
+            if is_permission {
+                // The call was judged and logged before; what is new here is a block alone.
+                let first = one(
+                    event,
+                    locations.clone(),
+                    (false, is_all),
+                    judge,
+                    progress,
+                    deadlines,
+                )?;
+                if first.iter().all(|v| v.decision != Decision::Block) {
+                    continue;
+                }
+            }
+            verdicts.extend(one(
+                event,
+                locations,
+                (true, is_all),
+                judge,
+                progress,
+                deadlines,
+            )?);
+        }
+    }
+    if decoded
+        .host_event
+        .is_some_and(|host_event| host_event.is_settings)
+    {
+        verdicts.extend(judge.settings_changed(&decoded));
+    }
+    let decisions = verdicts.iter().map(|verdict| verdict.decision);
+    progress.decision = decisions.max();
+    let queue = here
+        .state_dir
+        .as_deref()
+        .zip(decoded.session_id.as_deref())
+        .map(|(dir, session)| Queue::new(dir, decoded.host.name, session));
+    let has_ended = decoded.host.ends_turn(&decoded, &verdicts);
+    let reply = decoded.host.answer(&decoded, verdicts, queue.as_ref());
+    if has_ended {
+        after_stop(&decoded, &here, queue.as_ref(), judge, progress, deadlines);
+    }
+    Ok(reply)
+}
+
+/// Judges what comes after a turn, where the host tells only that the agent wants to stop, and lets it.
+///
+/// The reply is about the stop: what is said here waits for the next event that can carry it, and what fails holds nobody.
+fn after_stop(
+    decoded: &Decoded,
+    locations: &Locations,
+    queue: Option<&Queue>,
+    judge: &dyn Judge,
+    progress: &mut Progress,
+    deadlines: Deadlines,
+) {
+    for host_event in decoded.host.after_stop() {
+        let mut verdicts = Vec::new();
+        for event in &decoded.events {
+            let mut event = event.clone();
+            event.trigger = host_event.trigger.unwrap_or(event.trigger);
+            let given = one(
+                &event,
+                locations.clone(),
+                (true, false),
+                judge,
+                progress,
+                deadlines,
+            );
+            match given {
+                Ok(given) => verdicts.extend(given),
+                Err(Trouble::Event(why) | Trouble::Own(why) | Trouble::NoJudge(why)) => {
+                    tracing::warn!(%why, "what comes after the turn was not judged");
+                    return;
+                }
+                Err(Trouble::Elsewhere) => return,
+            }
+        }
+        let decoded = Decoded {
+            host_event: Some(host_event),
+            ..decoded.clone()
+        };
+        decoded.host.answer(&decoded, verdicts, queue);
+    }
+}
+
+/// Evaluates one event, with the issue events that its command line brings along.
+fn one(
+    event: &Event,
+    locations: Locations,
+    (is_logged, is_all): (bool, bool),
+    judge: &dyn Judge,
+    progress: &mut Progress,
+    deadlines: Deadlines,
+) -> Result<Vec<Verdict>, Trouble> {
+    let is_canary = host::is_canary(event);
+    if !is_canary && !locations.trust_all {
+        Approved::keep_first(&locations);
+    }
+    let engine = judge
+        .engine(locations, event.trigger, is_logged && !is_canary)
+        .map_err(Trouble::Event)?;
+    let state = engine.state();
+    progress.on_error = state.policy().settings().on_error;
+    let prepared = engine.prepare(state, event.clone());
+    progress.found = prepared.found();
+    judge.begin(&Upcoming {
+        prepared: &prepared,
+        is_all: is_all && !is_canary,
+    })?;
+    let evaluated = if prepared.only_computes() {
+        block_on(prepared.evaluate(Some(deadlines.checks)))
+    } else {
+        on_thread(prepared, deadlines)?
+    };
+    let mut verdicts: Vec<Verdict> = evaluated.into_iter().map(|e| e.verdict).collect();
+    // What the policy stops it has to stop itself; a call of nothing but the canary tells whether the wire holds.
+    let host = event.host.as_deref().and_then(Host::find);
+    let has_call = host.is_some_and(|host| host.shell_call(Path::new(""), "", "").is_some());
+    // So does one that a real client asks about, in a session of its own.
+    let is_of_client = event.session_id.as_deref() != Some(CANARY);
+    let is_wire_test = !has_call
+        || is_of_client
+        || event.tool.as_ref().is_none_or(|call| {
+            let input = call.input.to_string();
+            input.contains(&format!("\"{CANARY}\""))
+        });
+    if is_canary
+        && let Some(first) = verdicts.first_mut()
+        && (is_wire_test || first.decision == Decision::Block)
+    {
+        let canary = Signal::block(
+            "canary",
+            "this event of `ahp doctor` is to be blocked, and was",
+        );
+        first.signals.insert(0, canary);
+        first.decision = Decision::Block;
+    }
+    Ok(verdicts)
+}
+
+/// Evaluates on a thread of its own, so that a check that hangs does not keep the answer back.
+fn on_thread(prepared: Prepared, deadlines: Deadlines) -> Result<Vec<Evaluated>, Trouble> {
+    let (done, result) = mpsc::channel();
+    let work = move || {
+        done.send(block_on(prepared.evaluate(Some(deadlines.checks))))
+            .ok();
+    };
+    std::thread::Builder::new()
+        .stack_size(STACK)
+        .spawn(work)
+        .map_err(|error| Trouble::Own(format!("no thread could be started: {error}")))?;
+    let left = deadlines.answer.saturating_duration_since(Instant::now());
+    result.recv_timeout(left).map_err(|error| {
+        Trouble::Own(match error {
+            RecvTimeoutError::Timeout => "the policy was not evaluated in time".to_owned(),
+            RecvTimeoutError::Disconnected => {
+                "ahp itself failed; please report it with the event".to_owned()
+            }
+        })
+    })
+}
+
+/// What stands for every event of a shield that does not hold any more.
+pub(crate) fn not_held(why: &str) -> Signal {
+    Signal::block("shield", why).steps(["end this session", "start `ahp shield` again"])
+}

@@ -1,0 +1,107 @@
+//! ahp fleet and ahp bundle, and `ahp log export` in the forms of many machines: done by the program `ahp-fleet`, which lies beside this one.
+//!
+//! It stands apart so that the program in the hook's path has neither a network nor a table format in it.
+
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use crate::exit_code::Exit;
+use crate::output;
+
+/// The name of the program.
+const PROGRAM: &str = "ahp-fleet";
+
+#[derive(Debug, clap::Args)]
+#[command(disable_help_flag = true)]
+pub(crate) struct Args {
+    /// A command of `ahp-fleet`, and its arguments
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "ARGUMENT"
+    )]
+    arguments: Vec<OsString>,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(disable_help_flag = true)]
+pub(crate) struct BundleArgs {
+    /// What to do with bundles, and its arguments; `--help` lists all
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "ARGUMENT"
+    )]
+    arguments: Vec<OsString>,
+}
+
+pub(crate) fn run(args: &Args) -> Exit {
+    become_it(&args.arguments)
+}
+
+/// As `ahp fleet bundle`.
+pub(crate) fn run_bundle(args: &BundleArgs) -> Exit {
+    let bundle = std::iter::once(OsString::from("bundle"));
+    become_it(
+        &bundle
+            .chain(args.arguments.iter().cloned())
+            .collect::<Vec<_>>(),
+    )
+}
+
+fn become_it(arguments: &[OsString]) -> Exit {
+    let gone = find().and_then(|program| Err(command(&program, arguments).exec().to_string()));
+    gone.unwrap_or_else(output::failure)
+}
+
+/// Starts it with records on its standard input.
+pub(super) fn start(arguments: &[OsString]) -> Result<Child, String> {
+    let started = command(&find()?, arguments).stdin(Stdio::piped()).spawn();
+    started.map_err(|error| format!("`{PROGRAM}` cannot be started: {error}"))
+}
+
+/// Writes records to it, line by line, and waits for its end.
+pub(super) fn finish(mut child: Child) -> Result<Exit, String> {
+    drop(child.stdin.take());
+    let status = child.wait().map_err(|error| error.to_string())?;
+    Ok(if status.success() {
+        Exit::Success
+    } else {
+        Exit::Failure
+    })
+}
+
+/// Writes one line to it; an error where it has ended.
+pub(super) fn write_line(child: &mut Child, line: &[u8]) -> io::Result<()> {
+    let to = child.stdin.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
+    to.write_all(line)?;
+    to.write_all(b"\n")
+}
+
+/// It lies beside this program: one from `PATH` could be anybody's.
+fn find() -> Result<PathBuf, String> {
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let beside = own.canonicalize().unwrap_or(own).with_file_name(PROGRAM);
+    if beside.is_file() {
+        return Ok(beside);
+    }
+    let dir = beside
+        .parent()
+        .map_or_else(String::new, |dir| dir.display().to_string());
+    Err(format!(
+        "`{PROGRAM}` is not installed beside `ahp` in `{dir}`; `cargo build --release -p {PROGRAM}` makes it"
+    ))
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it takes the place of this program, and has no deadline of ours"
+)]
+fn command(program: &PathBuf, arguments: &[OsString]) -> Command {
+    let mut command = Command::new(program);
+    command.args(arguments);
+    command
+}

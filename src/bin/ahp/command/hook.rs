@@ -1,0 +1,220 @@
+//! ahp hook: what hosts call; one event on stdin, the host's own reply on stdout, exit code 0 or 2 whatever happens.
+
+use std::ffi::OsString;
+use std::io;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use ahp::config::{Config, Environment, Locations};
+use ahp::engine::{Engine, Keeper};
+use ahp::event::Trigger;
+use ahp::host::{Decoded, MOST_BYTES, Reply};
+use ahp::install::Installer;
+use ahp::process::depth;
+use ahp::signal::Signal;
+use ahp::verdict::Verdict;
+use rustix::buffer::spare_capacity;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
+
+use crate::answer;
+use crate::answer::{Call, Deadlines, Judge, Progress, Trouble};
+use crate::ask;
+use crate::ask::Asked;
+use crate::command::install;
+use crate::project;
+
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct Args {
+    /// The host that calls: `ahp doctor` lists them; without it the payload tells
+    #[arg(long, value_name = "NAME")]
+    host: Option<String>,
+    /// The host's event, for payloads that do not name it
+    #[arg(long, value_name = "NAME")]
+    event: Option<String>,
+    /// Answer within so many seconds, before the host gives up
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<f64>,
+    /// What the host gives its hook as arguments; git does
+    #[arg(last = true)]
+    arguments: Vec<String>,
+}
+
+impl Args {
+    /// Reads the arguments without clap, for hosts call this on every tool call and wait for it.
+    ///
+    /// Returns nothing where they ask for something that clap knows better: help, or an option that is none.
+    pub(crate) fn read(words: impl Iterator<Item = OsString>) -> Option<Self> {
+        let mut words = words.map(|w| w.to_string_lossy().into_owned());
+        let mut args = Self::default();
+        while let Some(word) = words.next() {
+            let (name, inline) = match word.split_once('=') {
+                Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
+                None => (word, None),
+            };
+            if name == "--" {
+                args.arguments = words.collect();
+                break;
+            }
+            let value = inline.or_else(|| words.next())?;
+            match name.as_str() {
+                "--host" => args.host = Some(value),
+                "--event" => args.event = Some(value),
+                "--timeout" => args.timeout = Some(value.parse().ok()?),
+                _ => return None,
+            }
+        }
+        Some(args)
+    }
+}
+
+/// Judges one event, in a process of its own.
+struct Alone<'a> {
+    environment: &'a Environment,
+    here: Locations,
+}
+
+impl Judge for Alone<'_> {
+    fn locations(&self, dir: Option<&Path>) -> Locations {
+        match dir {
+            Some(dir) => Locations::find(self.environment, Some(dir)),
+            None => self.here.clone(),
+        }
+    }
+
+    fn host_dir(&self) -> Option<PathBuf> {
+        answer::host_dir(self.environment, &self.here)
+    }
+
+    fn depth(&self) -> u32 {
+        depth()
+    }
+
+    fn engine(
+        &self,
+        locations: Locations,
+        trigger: Trigger,
+        is_logged: bool,
+    ) -> Result<Engine, String> {
+        let mut engine = project::engine(locations).only(trigger);
+        if !is_logged {
+            engine = engine.without_log().keeper(Keeper::in_memory());
+        }
+        let engine = engine.build().map_err(|error| error.to_string())?;
+        // The process ends with the answer: what the engine holds goes with it, at once, instead of piece by piece.
+        std::mem::forget(engine.clone());
+        Ok(engine)
+    }
+
+    fn settings_changed(&self, decoded: &Decoded) -> Option<Verdict> {
+        settings_changed(self.environment, &self.here, decoded)
+    }
+}
+
+/// Blocks a change of the host's own settings after which it would no longer ask before a tool.
+pub(crate) fn settings_changed(
+    environment: &Environment,
+    here: &Locations,
+    decoded: &Decoded,
+) -> Option<Verdict> {
+    let host_event = decoded.host_event?;
+    let installer = Installer::of(decoded.host)?;
+    let why = match install::places(environment, here) {
+        Ok(places) => installer.is_undone(&places)?,
+        Err(error) => error,
+    };
+    let reason = format!("this session keeps its settings as they were: {why}");
+    let mut signal = Signal::block("self-protection", reason).unresolvable();
+    "self-protection".clone_into(&mut signal.header.source);
+    Some(Verdict::of(host_event.trigger?, vec![signal]))
+}
+
+/// Answers the host.
+pub(crate) fn run(args: &Args) -> ExitCode {
+    // Whatever a panic would print, a host would take for an answer; it goes to the journal.
+    std::panic::set_hook(Box::new(|_| {}));
+    let call = Call {
+        host: args.host.clone(),
+        event: args.event.clone(),
+        arguments: args.arguments.clone(),
+        timeout: args.timeout,
+    };
+    let deadlines = Deadlines::of(&call);
+    let reply = answer::reply(&call, |progress| evaluate(&call, progress, deadlines));
+    write(&reply);
+    ExitCode::from(reply.exit_code())
+}
+
+fn evaluate(call: &Call, progress: &mut Progress, deadlines: Deadlines) -> Result<Reply, Trouble> {
+    let environment = Environment::of_process();
+    let bytes = if call.has_input() {
+        read_event(deadlines.answer)
+    } else {
+        Ok(Vec::new())
+    };
+    // A judge that listens knows everything else already: nothing is looked for before it is asked.
+    if let Ok(bytes) = &bytes {
+        match ask::judge(&environment, call, bytes, deadlines.answer) {
+            Asked::Answer(reply) => return Ok(reply),
+            Asked::Nobody => {}
+            Asked::TooLate => {
+                // A part of the host's time is left to find out what the project says of failures.
+                let here = Locations::find(&environment, None);
+                progress.on_error = Config::load(&here).config.settings.on_error;
+                progress.state_dir = here.state_dir;
+                progress.decode(call, bytes, environment.current_dir());
+                return Err(Trouble::Own("the judge did not answer in time".to_owned()));
+            }
+            Asked::Shielded(why) => {
+                progress.decode(call, bytes, environment.current_dir());
+                return Err(Trouble::NoJudge(why));
+            }
+        }
+    }
+    let judge = Alone {
+        here: Locations::find(&environment, None),
+        environment: &environment,
+    };
+    progress.state_dir.clone_from(&judge.here.state_dir);
+    answer::evaluate(call, &bytes?, &judge, progress, deadlines)
+}
+
+/// Reads what the host sends, for as long as there is time to answer it.
+fn read_event(deadline: Instant) -> Result<Vec<u8>, Trouble> {
+    let unreadable = |error: io::Error| Trouble::Event(format!("stdin cannot be read: {error}"));
+    let stdin = io::stdin();
+    let mut bytes = Vec::with_capacity(8 << 10);
+    while bytes.len() <= MOST_BYTES {
+        let left = Timespec::try_from(deadline.saturating_duration_since(Instant::now())).ok();
+        let mut ready = [PollFd::new(&stdin, PollFlags::IN)];
+        match rustix::event::poll(&mut ready, left.as_ref()) {
+            Ok(0) => {
+                return Err(Trouble::Own(
+                    "the host did not send its event in time".to_owned(),
+                ));
+            }
+            Ok(_) => {}
+            Err(Errno::INTR) => continue,
+            Err(error) => return Err(unreadable(error.into())),
+        }
+        bytes.reserve(1);
+        match rustix::io::read(&stdin, spare_capacity(&mut bytes)) {
+            Ok(0) => break,
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(unreadable(error.into())),
+        }
+    }
+    Ok(bytes)
+}
+
+/// Writes the whole reply, or as much as the host still reads.
+fn write(reply: &Reply) {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(reply.stdout.as_bytes()).ok();
+    stdout.flush().ok();
+    let mut stderr = io::stderr().lock();
+    stderr.write_all(reply.stderr.as_bytes()).ok();
+    stderr.flush().ok();
+}

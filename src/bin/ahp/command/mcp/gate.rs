@@ -1,0 +1,223 @@
+//! The gate: lines between a client and its server, with every call of a tool judged before it passes.
+
+use std::collections::HashMap;
+use std::io;
+use std::io::{BufRead as _, BufReader, Read, Write as _};
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use ahp::engine::{Engine, block_on};
+use ahp::event::{Event, Trigger};
+use ahp::message;
+use ahp::verdict::{Decision, Verdict};
+use serde_json::{Value, json};
+
+use super::Server;
+use super::pins::{self, Pins, Standing};
+use crate::exit_code::Exit;
+use crate::output;
+use crate::project;
+
+/// The most characters of what is said to the agent.
+const TEXT: usize = 8_000;
+
+/// What a request that the server has not answered yet asked for.
+enum Asked {
+    /// Its tools.
+    List,
+    /// A call: its event, and what there is to say beside the result.
+    Call(Box<Event>, String),
+}
+
+struct Gate {
+    engine: Engine,
+    server: String,
+    pins: Pins,
+    dir: PathBuf,
+    asked: Mutex<HashMap<String, Asked>>,
+    /// The tools that the server has listed, each with what it is against its pin.
+    listed: Mutex<HashMap<String, Standing>>,
+}
+
+/// Starts the server and passes lines until the client or the server ends.
+pub(super) fn run(server: &Server) -> Result<Exit, String> {
+    let locations = project::locations(None);
+    let gate = Gate {
+        pins: Pins::read(&pins::file(&locations.project_root))?,
+        dir: locations.work_dir.clone(),
+        engine: project::engine(locations)
+            .build()
+            .map_err(|e| e.to_string())?,
+        server: server.name(),
+        asked: Mutex::default(),
+        listed: Mutex::default(),
+    };
+    let mut child = server.start()?;
+    let (Some(mut to_server), Some(from_server)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err("the server has no input or output".to_owned());
+    };
+    let status = thread::scope(|scope| {
+        scope.spawn(|| {
+            for_each_line(from_server, |line| {
+                let answer = gate.answered(line);
+                output::whole_line(&answer)
+            });
+        });
+        for_each_line(io::stdin().lock(), |line| match gate.wanted(line) {
+            Ok(request) => writeln!(to_server, "{request}").is_ok(),
+            Err(refusal) => output::whole_line(&refusal),
+        });
+        drop(to_server);
+        child.wait()
+    });
+    let status = status.map_err(|error| format!("the server is lost: {error}"))?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(Exit::Of(code.unwrap_or(1)))
+}
+
+/// Gives every line that is not blank to `take`, until it returns false.
+fn for_each_line(from: impl Read, mut take: impl FnMut(&str) -> bool) {
+    let mut lines = BufReader::new(from).lines().map_while(Result::ok);
+    lines.all(|line| line.trim().is_empty() || take(&line));
+}
+
+impl Gate {
+    /// Returns what is passed to the server, or what the client gets in its place.
+    fn wanted(&self, line: &str) -> Result<Value, Value> {
+        let error = |code: i32, why: String| json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": why}});
+        let mut request: Value = serde_json::from_str(line)
+            .map_err(|fault| error(-32_700, format!("ahp: the line is not JSON: {fault}")))?;
+        if !request.is_object() {
+            // What cannot be judged one by one does not pass.
+            return Err(error(
+                -32_600,
+                "ahp: one request a line is taken".to_owned(),
+            ));
+        }
+        let number = request.get("id").cloned().unwrap_or_default();
+        let id = request.get("id").map(Value::to_string);
+        match request.get("method").and_then(Value::as_str) {
+            Some("tools/list") => self.await_answer(id, Asked::List),
+            Some("tools/call") => {
+                let refused = |text: String| {
+                    let content = json!([{"type": "text", "text": text}]);
+                    let result = json!({"content": content, "isError": true});
+                    json!({"jsonrpc": "2.0", "id": number, "result": result})
+                };
+                let params = request.get("params").cloned().unwrap_or_default();
+                let name = params.get("name").and_then(Value::as_str);
+                let name = name.unwrap_or_default();
+                self.pinned(name).map_err(&refused)?;
+                let tool = format!("mcp__{}__{name}", self.server);
+                let input = params
+                    .get("arguments")
+                    .cloned()
+                    .unwrap_or_else(|| json!({}));
+                let mut event = Event::tool_use(tool, input).with_work_dir(&self.dir);
+                event.host = Some("mcp".to_owned());
+                event.session_id = Some(format!("mcp-{}", std::process::id()));
+                let verdict = block_on(self.engine.evaluate(event.clone()));
+                let words = message::for_agent(&verdict, TEXT);
+                if verdict.stops() {
+                    let ask = "\nAsk the person, respond as they say, then try again.";
+                    let asks = verdict.decision == Decision::Ask;
+                    return Err(refused(words + if asks { ask } else { "" }));
+                }
+                if let (Some(input), Some(tool)) = (verdict.modified_input, &mut event.tool) {
+                    tool.input = input.clone();
+                    let params = request.get_mut("params").and_then(Value::as_object_mut);
+                    if let Some(params) = params {
+                        params.insert("arguments".to_owned(), input);
+                    }
+                }
+                self.await_answer(id, Asked::Call(Box::new(event), words));
+            }
+            _ => {}
+        }
+        Ok(request)
+    }
+
+    fn await_answer(&self, id: Option<String>, asked: Asked) {
+        let mut all = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        all.extend(id.map(|id| (id, asked)));
+    }
+
+    /// Whether a tool is what a person has approved.
+    fn pinned(&self, tool: &str) -> Result<(), String> {
+        if !self.pins.has(&self.server) {
+            return Ok(());
+        }
+        let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let why = match listed.get(tool) {
+            Some(Standing::Approved) => return Ok(()),
+            Some(Standing::Changed) => "says something else of itself than when it was approved",
+            Some(Standing::New) => "was not there when the tools of its server were approved",
+            None => "was not listed by its server in this session: list the tools first",
+        };
+        Err(format!(
+            "Not called: the tool `{tool}` {why}. A person looks at it and runs `ahp mcp lock`."
+        ))
+    }
+
+    /// Returns what the client gets of a line of the server.
+    fn answered(&self, line: &str) -> Value {
+        let Ok(mut answer) = serde_json::from_str::<Value>(line) else {
+            return json!({"jsonrpc": "2.0", "method": "notifications/message",
+                "params": {"level": "error", "data": "ahp: the server wrote a line that is not JSON"}});
+        };
+        let id = answer.get("id").map(Value::to_string);
+        let is_answer = answer.get("method").is_none();
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let asked = id.filter(|_| is_answer).and_then(|id| asked.remove(&id));
+        match asked {
+            Some(Asked::List) => self.note_tools(&mut answer),
+            Some(Asked::Call(event, words)) => self.after(*event, words, &mut answer),
+            None => {}
+        }
+        answer
+    }
+
+    /// Notes what tools the server has; what one that is not approved says of itself does not reach the model.
+    fn note_tools(&self, answer: &mut Value) {
+        let tools = answer
+            .pointer_mut("/result/tools")
+            .and_then(Value::as_array_mut);
+        let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        for tool in tools.into_iter().flatten() {
+            let standing = self.pins.standing(&self.server, tool);
+            let Some(tool) = tool.as_object_mut() else {
+                continue;
+            };
+            if standing != Standing::Approved {
+                let words = "Not approved by a person: it cannot be called.";
+                tool.insert("description".to_owned(), words.into());
+            }
+            let name = tool.get("name").and_then(Value::as_str);
+            listed.insert(name.unwrap_or_default().to_owned(), standing);
+        }
+    }
+
+    /// Judges a call that has happened, and says what there is to say behind its result.
+    fn after(&self, mut event: Event, mut words: String, answer: &mut Value) {
+        let is_error = answer.pointer("/result/isError") == Some(&Value::Bool(true));
+        let failed = is_error || answer.get("error").is_some();
+        event.trigger = if failed {
+            Trigger::PostToolUseFailure
+        } else {
+            Trigger::PostToolUse
+        };
+        if let Some(tool) = &mut event.tool {
+            tool.output = answer.get("result").cloned();
+            tool.error = answer.get("error").cloned();
+        }
+        let verdict: Verdict = block_on(self.engine.evaluate(event));
+        words = [words, message::for_agent(&verdict, TEXT)].join("\n");
+        let content = answer
+            .pointer_mut("/result/content")
+            .and_then(Value::as_array_mut);
+        if let (false, Some(content)) = (words.trim().is_empty(), content) {
+            content.push(json!({"type": "text", "text": words.trim()}));
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! ahp mcp: a gate before one server of tools, for hosts that call no hook for them, and what its tools were when a person
+//! approved them.
+
+mod gate;
+mod pins;
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use self::pins::Pins;
+use crate::exit_code::Exit;
+use crate::output;
+use crate::project;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Verb,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Verb {
+    /// Start a server of tools and judge every call of them: write this in the place of the server's own command
+    Run(Server),
+    /// Pin the name, description and input of each tool that a server has now
+    Lock(Server),
+}
+
+#[derive(Debug, clap::Args)]
+struct Server {
+    /// The server's name in the policy, `tool.mcp_server`; by default that of its program
+    #[arg(long)]
+    name: Option<String>,
+    /// The command that starts the server
+    #[arg(last = true, required = true)]
+    command: Vec<String>,
+}
+
+impl Server {
+    /// Returns the name by which the policy knows it.
+    fn name(&self) -> String {
+        let program = self.command.first().map(Path::new);
+        let stem = program.and_then(Path::file_stem).unwrap_or_default();
+        let named = self.name.clone();
+        named.unwrap_or_else(|| stem.to_string_lossy().into_owned())
+    }
+
+    /// Starts it with its input and output in our hands.
+    fn start(&self) -> Result<Child, String> {
+        let (program, arguments) = self
+            .command
+            .split_first()
+            .ok_or_else(|| "no command was given".to_owned())?;
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the server lives as long as its client wants it to"
+        )]
+        let command = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn();
+        command.map_err(|error| format!("cannot start `{program}`: {error}"))
+    }
+}
+
+pub(crate) fn run(args: &Args) -> Exit {
+    match &args.command {
+        Verb::Run(server) => gate::run(server),
+        Verb::Lock(server) => lock(server),
+    }
+    .unwrap_or_else(output::failure)
+}
+
+fn lock(server: &Server) -> Result<Exit, String> {
+    let file = pins::file(&project::locations(None).project_root);
+    let mut pins = Pins::read(&file)?;
+    let name = server.name();
+    let tools = pins::tools_of(server)?;
+    let count = tools.len();
+    let changed = pins.set(&name, &tools);
+    pins.write(&file)?;
+    output::line(format!(
+        "pinned {count} tools of `{name}` in {}",
+        file.display()
+    ));
+    for tool in changed {
+        output::line(format!("  changed: {tool}"));
+    }
+    Ok(Exit::Success)
+}

@@ -1,0 +1,144 @@
+//! ahp session: what marks have counted, and how it is forgotten.
+
+use std::ops::ControlFlow;
+
+use ahp::engine::MarkNow;
+use ahp::event::{Event, Trigger};
+use ahp::session::{Scope, Store};
+use serde_json::json;
+
+use crate::exit_code::Exit;
+use crate::log_file::LogFile;
+use crate::output;
+use crate::output::Format;
+use crate::project;
+use crate::view::count;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Show what each mark is now
+    Show(ShowArgs),
+    /// Forget what was counted in a session, or in all
+    Forget(ForgetArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct ShowArgs {
+    /// The session, by the host's name for it; by default that of the newest event in the log
+    #[arg(value_name = "ID")]
+    session: Option<String>,
+    /// The issue, for marks that are counted by issue
+    #[arg(long, value_name = "ID")]
+    issue: Option<String>,
+    /// How it is written
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Debug, clap::Args)]
+struct ForgetArgs {
+    /// The session, by the host's name for it
+    #[arg(value_name = "ID", required_unless_present = "all")]
+    session: Option<String>,
+    /// All sessions, issues and projects
+    #[arg(long, conflicts_with = "session")]
+    all: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Exit {
+    let done = match &args.command {
+        Command::Show(args) => show(args),
+        Command::Forget(args) => forget(args),
+    };
+    done.unwrap_or_else(output::failure)
+}
+
+fn show(args: &ShowArgs) -> Result<Exit, String> {
+    let engine = project::engine_at(None)?;
+    if project::print_faults(&engine) {
+        return Ok(Exit::Failure);
+    }
+    let session = match &args.session {
+        Some(session) => Some(session.clone()),
+        None => newest()?,
+    };
+    let Some(session) = session else {
+        return Err("the log tells of no session; name one: `ahp session show ID`".to_owned());
+    };
+    let mut event = Event::new(Trigger::PostAgentTurn).with_session(session.as_str());
+    event.issue_id.clone_from(&args.issue);
+    let marks = engine.marks_at(event);
+    for mark in &marks {
+        match args.format {
+            Format::Json => output::json(&json!({
+                "session": session,
+                "mark": mark.name,
+                "per": mark.scope,
+                "by": mark.by,
+                "least": mark.count.count.least,
+                "most": mark.count.count.most,
+                "why": mark.count.why,
+            })),
+            Format::Human => output::line(line(mark)),
+        }
+    }
+    if marks.is_empty() {
+        output::error("nothing asks for a mark, so that none is counted");
+    }
+    Ok(Exit::Success)
+}
+
+fn line(mark: &MarkNow) -> String {
+    let by = mark.by.as_ref().map(|by| format!(", the highest by {by}"));
+    format!(
+        "marks.{:<24} {}  (per {}{})",
+        mark.name,
+        mark.count,
+        mark.scope.name(),
+        by.unwrap_or_default()
+    )
+}
+
+/// Returns the session of the newest event that tells one.
+fn newest() -> Result<Option<String>, String> {
+    let mut session = None;
+    let reader = LogFile::default().read()?;
+    let read = reader.newest_first(|_, line| match line.session() {
+        Some(found) => {
+            session = Some(found.to_owned());
+            ControlFlow::Break(())
+        }
+        None => ControlFlow::Continue(()),
+    });
+    read.map_err(|error| error.to_string())?;
+    Ok(session)
+}
+
+fn forget(args: &ForgetArgs) -> Result<Exit, String> {
+    let locations = project::locations(None);
+    let Some(state_dir) = &locations.state_dir else {
+        return Err(
+            "there is no state directory: neither `XDG_STATE_HOME` nor `HOME` is set".to_owned(),
+        );
+    };
+    let store = Store::new(state_dir, &locations.project_root);
+    if let Some(session) = &args.session {
+        let file = store.file(Scope::Session, session);
+        let was_there = file.forget().map_err(|error| error.to_string())?;
+        output::line(if was_there {
+            "forgotten: its marks begin at 0"
+        } else {
+            "nothing was counted in this session"
+        });
+    } else {
+        let removed = store.forget_all().map_err(|error| error.to_string())?;
+        output::line(format!("forgotten: {}", count(removed as u64, "file")));
+    }
+    Ok(Exit::Success)
+}

@@ -1,0 +1,182 @@
+//! Outside: the judge of one shield: one project, the environment in which the shield was started, and programs that run in a
+//! shield of the same plan.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use ahp::config::{Environment, Locations};
+use ahp::engine::{Engine, EngineBuilder};
+use ahp::event::Trigger;
+use ahp::host::{Decoded, Reply};
+use ahp::process::DEPTH;
+use ahp::signal::{Action, Actor};
+use ahp::signal_log::Answer;
+use ahp::verdict::Verdict;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::world::World;
+use crate::answer;
+use crate::answer::{Deadlines, Judge};
+use crate::ask;
+use crate::ask::Request;
+use crate::command::hook::settings_changed;
+use crate::daemon::Service;
+use crate::daemon::engines::Engines;
+use crate::log_file;
+
+/// The judge of one shield.
+#[derive(Debug)]
+pub(super) struct Outside {
+    id: String,
+    here: Locations,
+    engines: Engines,
+    held: Vec<(PathBuf, Option<Inode>)>,
+}
+
+/// What a path leads to: a device, and a number on it.
+type Inode = (u64, u64);
+
+fn inode(path: &Path) -> Option<Inode> {
+    let meta = fs::symlink_metadata(path).ok()?;
+    Some((meta.dev(), meta.ino()))
+}
+
+/// Begins an engine: what is to go on while the agent does is done on a thread of this process, whose programs are held.
+fn engine(locations: Locations) -> EngineBuilder {
+    Engine::builder().locations(locations)
+}
+
+impl Outside {
+    /// Notes what is held, as it is at the start.
+    pub(super) fn new(world: &World, id: String) -> Self {
+        let held = world.plan.held();
+        Self {
+            id,
+            here: world.here.clone(),
+            engines: Engines::new(engine),
+            held: held.map(|path| (path.to_owned(), inode(path))).collect(),
+        }
+    }
+
+    /// Says what is not held any more: a mount goes away with the thing that it was made on.
+    fn lost(&self) -> Option<String> {
+        let gone = self.held.iter().find(|(path, at)| inode(path) != *at);
+        gone.map(|(path, _)| {
+            format!(
+                "`{}` was replaced from outside and is no longer held; start `ahp shield` again",
+                path.display()
+            )
+        })
+    }
+
+    fn record(&self, body: &[u8]) -> Result<String, String> {
+        #[derive(Deserialize)]
+        struct Told {
+            signal: String,
+            action: Action,
+            #[serde(default)]
+            details: Map<String, Value>,
+        }
+        let told: Told = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+        let answer = Answer {
+            action: told.action,
+            details: told.details,
+            // Whoever asks from inside is the agent.
+            by: Actor::Agent,
+        };
+        let responses = log_file::answer(&self.here, &told.signal, answer)?;
+        serde_json::to_string(&responses).map_err(|error| error.to_string())
+    }
+}
+
+/// One request.
+struct Event<'a> {
+    outside: &'a Outside,
+    work_dir: PathBuf,
+    depth: u32,
+}
+
+impl Judge for Event<'_> {
+    fn locations(&self, dir: Option<&Path>) -> Locations {
+        Locations {
+            work_dir: dir.unwrap_or(&self.work_dir).to_owned(),
+            ..self.outside.here.clone()
+        }
+    }
+
+    fn host_dir(&self) -> Option<PathBuf> {
+        None
+    }
+
+    fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    fn engine(&self, locations: Locations, _: Trigger, is_logged: bool) -> Result<Engine, String> {
+        self.outside.engines.logged(locations, is_logged)
+    }
+
+    fn lost(&self) -> Option<String> {
+        self.outside.lost()
+    }
+
+    fn settings_changed(&self, decoded: &Decoded) -> Option<Verdict> {
+        settings_changed(&Environment::of_process(), &self.outside.here, decoded)
+    }
+}
+
+impl Service for Outside {
+    fn hook(
+        &self,
+        request: Request,
+        body: &[u8],
+        accept: &mut dyn FnMut() -> bool,
+    ) -> Option<Reply> {
+        if !accept() {
+            return None;
+        }
+        let call = request.call();
+        let event = Event {
+            outside: self,
+            work_dir: self.here.project_root.join(request.cwd),
+            // It can only be told deeper than it is, and is then blocked.
+            depth: request
+                .env
+                .get(DEPTH)
+                .and_then(|depth| depth.parse().ok())
+                .unwrap_or(0),
+        };
+        let deadlines = Deadlines::of(&call);
+        Some(answer::reply(&call, |progress| {
+            answer::evaluate(&call, body, &event, progress, deadlines)
+        }))
+    }
+
+    fn respond(&self, body: &[u8]) -> Option<Reply> {
+        Some(match self.record(body) {
+            Ok(stdout) => Reply {
+                stdout,
+                ..Reply::nothing()
+            },
+            Err(stderr) => Reply {
+                stderr,
+                ..Reply::nothing()
+            },
+        })
+    }
+
+    fn status(&self, arguments: &[String]) -> Value {
+        let mut told =
+            json!({"shield": self.id, "lost": self.lost(), "engines": self.engines.status()});
+        // The key that tells is hidden inside.
+        if arguments.iter().any(|word| word == ask::LOG) {
+            let faults = log_file::faults(&self.here).unwrap_or_else(|why| vec![why]);
+            if let Some(told) = told.as_object_mut() {
+                told.insert(ask::LOG.to_owned(), json!(faults));
+            }
+        }
+        told
+    }
+}

@@ -1,0 +1,59 @@
+//! Shows a plan: to people, or as the options of a container.
+
+use std::path::Path;
+
+use ahp::shield::{Access, Plan};
+
+use crate::output;
+
+/// How a plan is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    #[default]
+    Human,
+    /// The options of `docker run`, and of what takes the same.
+    Docker,
+}
+
+pub(super) fn show(plan: &Plan, format: Format) {
+    if format == Format::Docker {
+        for option in plan.for_container() {
+            output::line(option);
+        }
+        return;
+    }
+    for warning in &plan.warnings {
+        output::line(format!("warning   {warning}"));
+    }
+    section("held", plan.held());
+    section(
+        "writable",
+        plan.with(|access| matches!(access, Access::Writable)),
+    );
+    let own = |access: &Access| matches!(access, Access::Private(_));
+    section(
+        "private",
+        plan.with(own)
+            .chain([Path::new("/tmp"), Path::new("/var/tmp")]),
+    );
+    let hidden = |access: &Access| matches!(access, Access::HiddenFile | Access::HiddenFolder);
+    section("hidden", plan.with(hidden));
+    section("covered", plan.with(|access| *access == Access::Covered));
+    let seen = |access: &Access| matches!(access, Access::Seen | Access::Device);
+    section("reachable", plan.with(seen));
+    output::line(if plan.network {
+        "network   every server, also on this machine"
+    } else {
+        "network   none"
+    });
+    output::line("else      read-only");
+}
+
+fn section<'a>(name: &str, paths: impl Iterator<Item = &'a Path>) {
+    let mut name = name;
+    for path in paths {
+        output::line(format!("{name:<9} {}", path.display()));
+        name = "";
+    }
+}

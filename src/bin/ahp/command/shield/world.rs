@@ -1,0 +1,293 @@
+//! World: what a shield is made of here: the project, its policy, the plan, and the files that the shield needs.
+
+use std::fs;
+use std::fs::{DirBuilder, File};
+use std::io;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use ahp::config::{Config, Environment, Locations, ShieldSettings};
+use ahp::engine::log_place;
+use ahp::host::Host;
+use ahp::process::{Enclosure, Program};
+use ahp::shield::{
+    INSIDE, Inside, Obstacle, Plan, Request, Traces, bubblewrap, filter_bytes, start_script, sweep,
+};
+
+use serde_json::Value;
+
+use super::Args;
+use crate::ask;
+use crate::ask::{Marker, PROTOCOL};
+use crate::daemon::socket::{Socket, own_directory};
+use crate::daemon::token::Token;
+use crate::project;
+
+/// The first version of Landlock that knows scopes.
+const SCOPES: u32 = 6;
+
+/// The name of the judge's socket.
+const SOCKET: &str = "judge.sock";
+
+/// What a shield is made of.
+#[derive(Debug)]
+pub(super) struct World {
+    pub(super) plan: Plan,
+    /// The project around, as it is while the shield lasts.
+    pub(super) here: Locations,
+    pub(super) state_dir: PathBuf,
+    /// Where what only this shield needs lies.
+    cache: PathBuf,
+    /// The project's name for files that are kept elsewhere.
+    pub(super) name: String,
+    /// This program.
+    pub(super) program: PathBuf,
+}
+
+impl World {
+    /// Looks at the project around, and plans.
+    pub(super) fn find(args: &Args) -> Result<Self, String> {
+        let environment = Environment::of_process();
+        let mut here = Locations::find(&environment, None);
+        // The kernel knows a place by where it really lies.
+        for path in [&mut here.project_root, &mut here.work_dir] {
+            *path = path
+                .canonicalize()
+                .map_err(|error| format!("`{}`: {error}", path.display()))?;
+        }
+        let engine = project::engine(here.clone())
+            .without_log()
+            .build()
+            .map_err(|error| error.to_string())?;
+        let state = engine.state();
+        let settings = state.policy().settings();
+        let said = with_arguments(&settings.shield, args, &here.work_dir);
+        let program = std::env::current_exe()
+            .and_then(|path| path.canonicalize())
+            .map_err(|error| format!("where is this program? {error}"))?;
+        let host = args.command.first().and_then(|word| {
+            let name = Path::new(word).file_name()?.to_str()?;
+            Host::agent_of(name)
+        });
+        let log = log_place(&here, &Config::load(&here).config).map_err(|fault| fault.message)?;
+        let missing = |what| format!("where {what} is kept is not known: set HOME");
+        let state_dir = here.state_dir.clone().ok_or_else(|| missing("state"))?;
+        let cache = here.cache_dir.as_ref().ok_or_else(|| missing("a cache"))?;
+        // Only what is there can be hidden: a token that is made later would be seen. The key of the log is there already.
+        Token::of(&state_dir)?;
+        let plan = Plan::make(&Request {
+            locations: &here,
+            guards: state.guards(),
+            log: log.path(),
+            host,
+            settings: &said,
+            program: &program,
+            ssh_agent: environment.get("SSH_AUTH_SOCK").map(Path::new),
+            is_root: rustix::process::getuid().is_root(),
+        })
+        .map_err(|error| error.to_string())?;
+        let name = here.project_name();
+        Ok(Self {
+            cache: cache.join("shield").join(&name),
+            plan,
+            state_dir,
+            name,
+            program,
+            here,
+        })
+    }
+
+    /// Makes the files of one shield; what killed ones left is taken away first.
+    pub(super) fn run_files(&self) -> Result<(RunFiles, Socket), String> {
+        let cannot = |error: io::Error| format!("`{}`: {error}", self.cache.display());
+        let private = |dir: &Path| DirBuilder::new().recursive(true).mode(0o700).create(dir);
+        private(&self.cache).map_err(cannot)?;
+        for dir in fs::read_dir(&self.cache).map_err(cannot)?.flatten() {
+            let lock = File::open(dir.path().join("lock"));
+            if lock.is_ok_and(|lock| lock.try_lock().is_ok()) {
+                fs::remove_dir_all(dir.path()).ok();
+            }
+        }
+        for dir in &self.plan.private {
+            private(dir).map_err(cannot)?;
+        }
+        let id = format!("{}-{:x}", self.name, std::process::id());
+        let dir = self.cache.join(format!("{:x}", std::process::id()));
+        own_directory(&dir)?;
+        let lock = File::create(dir.join("lock")).map_err(cannot)?;
+        lock.try_lock().map_err(|error| error.to_string())?;
+        for name in ["in", "tmp", "tmp/.runtime", "var-tmp"] {
+            private(&dir.join(name)).map_err(cannot)?;
+        }
+        fs::write(dir.join("filter"), filter_bytes()).map_err(cannot)?;
+        fs::write(dir.join("empty"), b"").map_err(cannot)?;
+        let marker = Marker {
+            v: PROTOCOL,
+            socket: Path::new(INSIDE).join(SOCKET),
+            id: id.clone(),
+        };
+        let text = serde_json::to_vec(&marker).map_err(|error| error.to_string())?;
+        fs::write(dir.join("in/shield.json"), text).map_err(cannot)?;
+        let socket = Socket::listen(&dir.join("in").join(SOCKET))?;
+        let run = RunFiles {
+            dir: Removed(dir),
+            id,
+            _lock: lock,
+        };
+        Ok((run, socket))
+    }
+}
+
+/// Puts what the command line says beside what the person's layers say.
+fn with_arguments(settings: &ShieldSettings, args: &Args, dir: &Path) -> ShieldSettings {
+    let mut said = settings.clone();
+    said.write
+        .extend(args.write.iter().map(|path| dir.join(path)));
+    let sockets = args.socket.iter().map(|path| {
+        if path.as_os_str() == "ssh-agent" {
+            path.clone()
+        } else {
+            dir.join(path)
+        }
+    });
+    said.sockets.extend(sockets);
+    said.network &= !args.no_network;
+    said
+}
+
+/// What one shield needs on the disk, for as long as it lasts.
+#[derive(Debug)]
+pub(super) struct RunFiles {
+    pub(super) id: String,
+    dir: Removed,
+    _lock: File,
+}
+
+/// A directory that is removed in the end.
+#[derive(Debug)]
+struct Removed(PathBuf);
+
+impl Drop for Removed {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.0).ok();
+    }
+}
+
+impl RunFiles {
+    /// Returns how a command is started in the shield: its own, and each one of its judge.
+    pub(super) fn starter(&self, plan: &Plan, bubblewrap: &Path, program: &Path) -> Enclosure {
+        let (plan, dir) = (plan.clone(), self.dir.0.clone());
+        let (bubblewrap, program) = (bubblewrap.to_owned(), program.display().to_string());
+        Box::new(move |argv, work_dir| {
+            let mut arguments = plan.arguments(&Inside {
+                shown: &dir.join("in"),
+                empty: &dir.join("empty"),
+                tmp: &dir.join("tmp"),
+                var_tmp: &dir.join("var-tmp"),
+            });
+            if let Some(work_dir) = work_dir {
+                arguments.extend(["--chdir".to_owned(), work_dir.display().to_string()]);
+            }
+            arguments.extend(["--", &program, "shield-inner", "--"].map(str::to_owned));
+            arguments.extend_from_slice(argv);
+            start_script(&dir.join("filter"), &bubblewrap, arguments)
+        })
+    }
+}
+
+/// What `ahp doctor` says of shields.
+#[derive(Debug, serde::Serialize)]
+pub(crate) struct Standing {
+    /// Whether one can be made here, or this is the inside of one that holds.
+    pub(crate) holds: bool,
+    pub(crate) said: String,
+}
+
+/// Tries out whether a shield can be made here; what a killed one has left is taken away.
+pub(crate) fn standing(locations: &Locations) -> Standing {
+    if let Some(marker) = ask::shield() {
+        let asked = Instant::now();
+        let told = marker.and_then(|marker| Ok((ask::status(&marker.socket)?, marker)));
+        return match told {
+            Ok((status, marker)) => {
+                let lost = status.get("lost").and_then(Value::as_str);
+                let said = lost.map_or_else(
+                    || {
+                        let took = asked.elapsed().as_micros();
+                        format!("inside {}, the judge answers in {took} µs", marker.id)
+                    },
+                    str::to_owned,
+                );
+                Standing {
+                    holds: lost.is_none(),
+                    said,
+                }
+            }
+            Err(why) => Standing {
+                holds: false,
+                said: format!("inside, and the judge does not answer: {why}"),
+            },
+        };
+    }
+    let swept = locations
+        .state_dir
+        .as_deref()
+        .is_some_and(|state| sweep(state, &locations.project_name()));
+    let left = if swept {
+        "; what a killed one left was taken away"
+    } else {
+        ""
+    };
+    match try_out(locations) {
+        Ok(abi) if abi >= SCOPES => Standing {
+            holds: true,
+            said: format!("full{left}"),
+        },
+        Ok(abi) => Standing {
+            holds: true,
+            said: format!(
+                "full, but X11 and abstract sockets are reachable (Landlock ABI {abi} < {SCOPES}){left}"
+            ),
+        },
+        Err(why) => Standing {
+            holds: false,
+            said: format!("not possible: {why}{left}"),
+        },
+    }
+}
+
+/// Starts a shield of the project that asks the kernel for its version of Landlock.
+fn try_out(locations: &Locations) -> Result<u32, String> {
+    if !cfg!(target_os = "linux") {
+        return Err("Linux alone has what it is made of".to_owned());
+    }
+    let bubblewrap = bubblewrap().map_err(|obstacle| obstacle.to_string())?;
+    let world = World::find(&Args {
+        write: Vec::new(),
+        socket: Vec::new(),
+        no_network: false,
+        dry_run: false,
+        format: super::show::Format::default(),
+        command: Vec::new(),
+    })?;
+    let (run, _socket) = world.run_files()?;
+    let traces = Traces::make(&world.state_dir, &world.name, &world.plan.missing)
+        .map_err(|error| error.to_string())?;
+    let start = run.starter(&world.plan, &bubblewrap, &world.program);
+    Obstacle::try_out(start(&["/bin/true".to_owned()], None), &locations.work_dir)
+        .map_err(|obstacle| obstacle.to_string())?;
+    let told = [
+        world.program.display().to_string(),
+        "shield-inner".to_owned(),
+    ];
+    let finished = Program::new(start(&told, None))
+        .run()
+        .map_err(|error| error.to_string())?;
+    drop(traces);
+    finished
+        .stdout_text()
+        .trim()
+        .parse()
+        .map_err(|_| "what starts inside does not answer".to_owned())
+}

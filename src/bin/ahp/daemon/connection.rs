@@ -1,0 +1,104 @@
+//! Connection: the requests of one caller, one after the other.
+
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use ahp::host::Reply;
+use tracing::debug;
+
+use super::{Load, Service};
+use crate::ask::frame;
+use crate::ask::{Done, First, Op, PROTOCOL, Request, State};
+
+/// How long a caller may be silent between two requests.
+const SILENT: Duration = Duration::from_mins(10);
+
+/// How long the rest of a request may take once it has begun, and an answer to be read.
+const SLOW: Duration = Duration::from_secs(5);
+
+/// Serves a caller until it ends, is silent or slow, or sends what cannot be read.
+pub(super) fn serve(stream: &UnixStream, service: &dyn Service, load: &Load, build: &str) {
+    loop {
+        match one(stream, service, load, build) {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(error) => {
+                debug!("a caller was hung up on: {error}");
+                return;
+            }
+        }
+    }
+}
+
+/// Answers one request; false where the caller has ended.
+fn one(
+    mut stream: &UnixStream,
+    service: &dyn Service,
+    load: &Load,
+    build: &str,
+) -> io::Result<bool> {
+    stream.set_read_timeout(Some(SILENT))?;
+    let Some(announced) = frame::lengths(&mut stream)? else {
+        return Ok(false);
+    };
+    load.touch();
+    stream.set_read_timeout(Some(SLOW))?;
+    stream.set_write_timeout(Some(SLOW))?;
+    let (head, body) = announced;
+    let Some(_bytes) = load.bytes(head + body) else {
+        say(stream, State::Busy, "too many bytes at once")?;
+        return Ok(false);
+    };
+    let (request, body): (Request, _) = frame::rest(&mut stream, announced)?;
+    if request.v != PROTOCOL || (!request.build.is_empty() && request.build != build) {
+        say(stream, State::OtherBuild, build)?;
+        return Ok(true);
+    }
+    let Some(_event) = load.event() else {
+        say(stream, State::Busy, "too many events at once")?;
+        return Ok(true);
+    };
+    let mut accept = || say(stream, State::Accepted, "").is_ok();
+    let reply = match request.op {
+        Op::Hook => service.hook(request, &body, &mut accept),
+        Op::Respond => {
+            let reply = service.respond(&body);
+            reply.filter(|_| accept())
+        }
+        Op::Status => {
+            let stdout = service.status(&request.arguments).to_string();
+            accept().then_some(Reply {
+                stdout,
+                ..Reply::nothing()
+            })
+        }
+    };
+    load.touch();
+    match reply {
+        Some(reply) => {
+            let done = Done {
+                exit: reply.exit_code(),
+                stdout: reply.stdout.len(),
+            };
+            let mut body = reply.stdout.into_bytes();
+            body.extend(reply.stderr.into_bytes());
+            frame::write(&mut stream, &done, &body)?;
+        }
+        None => say(
+            stream,
+            State::Refused,
+            "it is to be judged where it happens",
+        )?,
+    }
+    Ok(true)
+}
+
+fn say(mut stream: &UnixStream, state: State, why: &str) -> io::Result<()> {
+    let first = First {
+        v: PROTOCOL,
+        state,
+        why: (!why.is_empty()).then(|| why.to_owned()),
+    };
+    frame::write(&mut stream, &first, b"")
+}

@@ -1,0 +1,135 @@
+//! Engines: one for each project and each way in which its places are found, kept while they are used.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use ahp::config::Locations;
+use ahp::engine::{Engine, EngineBuilder, Keeper};
+use serde_json::{Value, json};
+use tracing::info;
+
+/// The most engines that are kept at once.
+const MOST: usize = 32;
+
+/// How long one is kept that nobody uses.
+const UNUSED: Duration = Duration::from_mins(10);
+
+/// How many of the last times are kept of each engine.
+const TIMES: usize = 1024;
+
+/// The engines that are in use.
+#[derive(Debug)]
+pub(crate) struct Engines {
+    make: fn(Locations) -> EngineBuilder,
+    kept: Mutex<BTreeMap<String, Kept>>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    root: PathBuf,
+    engine: Engine,
+    used: Instant,
+    count: u64,
+    times: VecDeque<Duration>,
+}
+
+/// Returns what makes two places the same to an engine: everything but the directory in which something happens.
+fn key(mut locations: Locations) -> String {
+    locations.work_dir = PathBuf::new();
+    format!("{locations:?}")
+}
+
+impl Engines {
+    /// Keeps engines that are begun in some way.
+    pub(crate) fn new(make: fn(Locations) -> EngineBuilder) -> Self {
+        Self {
+            make,
+            kept: Mutex::default(),
+        }
+    }
+
+    /// Returns the engine of a project; what is written there is read again where it has changed.
+    ///
+    /// # Errors
+    /// None can be made.
+    pub(crate) fn get(&self, locations: Locations) -> Result<Engine, String> {
+        let key = key(locations.clone());
+        let now = Instant::now();
+        if let Some(kept) = self.lock().get_mut(&key) {
+            kept.used = now;
+            return Ok(kept.engine.clone());
+        }
+        // Made without the lock: a large policy must not keep the others waiting.
+        let root = locations.project_root.clone();
+        let engine = (self.make)(locations)
+            .build()
+            .map_err(|error| error.to_string())?;
+        let mut all = self.lock();
+        while all.len() >= MOST {
+            let oldest = all.iter().min_by_key(|(_, kept)| kept.used);
+            let Some(oldest) = oldest.map(|(key, _)| key.clone()) else {
+                break;
+            };
+            all.remove(&oldest);
+        }
+        info!("made an engine for {}", root.display());
+        let kept = all.entry(key).or_insert(Kept {
+            root,
+            engine,
+            used: now,
+            count: 0,
+            times: VecDeque::new(),
+        });
+        Ok(kept.engine.clone())
+    }
+
+    /// Returns the engine of a project; one of its own that writes nothing where it is not to be logged.
+    ///
+    /// # Errors
+    /// None can be made.
+    pub(crate) fn logged(&self, locations: Locations, is_logged: bool) -> Result<Engine, String> {
+        if is_logged {
+            return self.get(locations);
+        }
+        let engine = (self.make)(locations)
+            .without_log()
+            .keeper(Keeper::in_memory());
+        engine.build().map_err(|error| error.to_string())
+    }
+
+    /// Gives back the engines that nobody has used for long.
+    pub(crate) fn forget_unused(&self) {
+        let now = Instant::now();
+        self.lock()
+            .retain(|_, kept| now.duration_since(kept.used) < UNUSED);
+    }
+
+    /// Notes how long an event took.
+    pub(crate) fn took(&self, locations: Locations, time: Duration) {
+        if let Some(kept) = self.lock().get_mut(&key(locations)) {
+            kept.count += 1;
+            if kept.times.len() == TIMES {
+                kept.times.pop_front();
+            }
+            kept.times.push_back(time);
+        }
+    }
+
+    /// Says which there are, how much each has judged, and how long the last events took.
+    pub(crate) fn status(&self) -> Vec<Value> {
+        let all = self.lock();
+        let said = all.values().map(|kept| {
+            let mut times: Vec<_> = kept.times.iter().map(Duration::as_micros).collect();
+            times.sort_unstable();
+            let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or(0);
+            json!({"project": kept.root, "events": kept.count, "p50_us": at(50), "p99_us": at(99)})
+        });
+        said.collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Kept>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

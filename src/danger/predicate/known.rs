@@ -1,0 +1,245 @@
+//! What git and the disk know of the files and branches that a command names.
+
+use std::path::{Path, PathBuf};
+
+use super::file::is_precious;
+use crate::danger::digest::Digest;
+use crate::danger::knowledge::Holder;
+use crate::danger::place::Place;
+use crate::shell::{Invocation, Word, lexical};
+
+/// Programs that make no file which another could then lose.
+const MAKES_NOTHING: &[&str] = &[
+    "cd", "pushd", "popd", "echo", "printf", "true", "test", "[", "ls", "pwd", "export", "set",
+    "rm", "sleep",
+];
+
+/// Whether the project lies on this disk and nothing earlier on the line makes a file, so that the disk can tell what is there.
+fn is_as_on_disk(digest: &Digest<'_>) -> bool {
+    has_project(digest) && digest.earlier().all(makes_nothing)
+}
+
+/// Whether the project lies on this disk: without one nothing is known of what is in it.
+pub(super) fn has_project(digest: &Digest<'_>) -> bool {
+    let root = &digest.analysis.surroundings.project_root;
+    !root.as_os_str().is_empty() && root.is_dir()
+}
+
+/// Whether no tracked file of the repository differs from its last commit.
+pub(super) fn has_all_committed(digest: &Digest<'_>) -> bool {
+    let Some(root) = repository(digest) else {
+        return false;
+    };
+    let changed = digest.knowledge.changed(&root);
+    note(
+        digest,
+        changed,
+        "git has {} with changes that no commit holds",
+    );
+    changed == Some(0)
+}
+
+/// Whether git knows every file that the words name, and none has changed.
+pub(super) fn is_unchanged(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    let paths: Option<Vec<PathBuf>> = repository(digest).and_then(|_| {
+        let paths = words.iter().map(|word| path(digest, word));
+        paths.collect()
+    });
+    let Some(paths) = paths.filter(|paths| !paths.is_empty()) else {
+        return false;
+    };
+    let changed = sum(paths.iter().map(|path| digest.knowledge.changed(path)));
+    note(
+        digest,
+        changed,
+        "git has {} of them with changes that no commit holds",
+    );
+    changed == Some(0)
+        && sum(paths
+            .iter()
+            .map(|path| digest.knowledge.uncommitted(path, false)))
+            == Some(0)
+}
+
+/// Whether there is no file at or below the words, or the directory that the command runs in, which git does not know.
+pub(super) fn has_nothing_untracked(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    if repository(digest).is_none() {
+        return false;
+    }
+    let here = Word::plain(".");
+    let words = if words.is_empty() {
+        vec![&here]
+    } else {
+        words.to_vec()
+    };
+    let found = words.iter().map(|word| {
+        let path = path(digest, word)?;
+        Some(digest.knowledge.uncommitted(&path, false)? - digest.knowledge.changed(&path)?)
+    });
+    let found = sum(found);
+    note(digest, found, "git does not know {}");
+    found == Some(0)
+}
+
+/// Whether other branches or tags hold every commit of the branches that the words name.
+pub(super) fn is_merged(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    repository(digest).is_some()
+        && !words.is_empty()
+        && words.iter().all(|word| {
+            !word.dynamic && matches!(digest.knowledge.holder(&word.text), Some(Holder::Ref(_)))
+        })
+}
+
+/// Whether a branch is moved away from commits that no other ref holds. Where that cannot be told, a branch that goes to its
+/// own state elsewhere (`-B x origin/x`) is taken for one that loses nothing.
+pub(super) fn orphans(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    let invocation = digest.invocation;
+    let Some(branch) = invocation.value_of(&["-B", "-C", "--force-create"]) else {
+        return false;
+    };
+    let known = repository(digest).filter(|_| !branch.dynamic);
+    match known.and_then(|_| digest.knowledge.holder(&branch.text)) {
+        Some(holder) => holder == Holder::Nobody,
+        None => words.last().is_some_and(|start| {
+            start.text != branch.text && !start.text.ends_with(&format!("/{}", branch.text))
+        }),
+    }
+}
+
+/// Whether everything that a deletion names is a single file, is not there, or comes back by `git restore`.
+pub(super) fn is_recoverable(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    has_project(digest)
+        && words.iter().all(|word| {
+            let place = digest.place(word);
+            if !is_precious(place) {
+                return true;
+            }
+            let Some(path) = path(digest, word).filter(|_| place == Place::Inside) else {
+                return false;
+            };
+            match std::fs::symlink_metadata(&path) {
+                Ok(found) if !found.is_dir() => true,
+                Ok(_) => {
+                    let lost = digest.knowledge.uncommitted(&path, true);
+                    note(digest, lost, "git cannot bring back {} in it");
+                    lost == Some(0)
+                }
+                Err(_) => is_not_there(digest, word),
+            }
+        })
+}
+
+/// Whether there is certainly nothing at a path: the project lies on this disk, and no command of the line makes it.
+pub(super) fn is_not_there(digest: &Digest<'_>, word: &Word) -> bool {
+    path(digest, word).is_some_and(|path| {
+        has_project(digest)
+            && is_missing(&path)
+            && digest
+                .earlier()
+                .all(|i| makes_nothing(i) || i.program == "mkdir" && !makes(digest, i, &path))
+    })
+}
+
+/// Whether an earlier `mkdir` of the line makes the directory that a word means, or may.
+pub(super) fn is_made_before(digest: &Digest<'_>, word: &Word) -> bool {
+    let mut makers = digest.earlier().filter(|i| i.program == "mkdir");
+    path(digest, word).is_none_or(|path| makers.any(|i| makes(digest, i, &path)))
+}
+
+fn makes(digest: &Digest<'_>, mkdir: &Invocation, path: &Path) -> bool {
+    let home = digest.analysis.surroundings.home.as_deref();
+    mkdir.operands().any(|word| {
+        let dir = mkdir
+            .work_dir
+            .as_ref()
+            .filter(|_| !word.dynamic && !word.each);
+        dir.is_none_or(|dir| lexical(&word.text, dir, home).starts_with(path))
+    })
+}
+
+fn makes_nothing(invocation: &Invocation) -> bool {
+    MAKES_NOTHING.contains(&invocation.program.as_str())
+}
+
+fn is_missing(path: &Path) -> bool {
+    let found = std::fs::symlink_metadata(path);
+    found.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+}
+
+/// Whether an earlier `cd` of the line names a directory that is not there, so that what follows may run where it stood.
+pub(super) fn has_cd_that_fails(digest: &Digest<'_>) -> bool {
+    let mut earlier = digest.earlier();
+    is_as_on_disk(digest)
+        && earlier.any(|i| {
+            let target = i.operands().next().filter(|w| !w.dynamic && !w.glob);
+            i.program == "cd"
+                && i.work_dir.as_ref().zip(target).is_some_and(|(dir, word)| {
+                    let home = digest.analysis.surroundings.home.as_deref();
+                    is_missing(&lexical(&word.text, dir, home))
+                })
+        })
+}
+
+/// Whether the working trees that the words name hold nothing that no commit has, or are not there.
+pub(super) fn has_clean_worktrees(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    repository(digest).is_some()
+        && !words.is_empty()
+        && words.iter().all(|word| {
+            path(digest, word).is_some_and(|path| {
+                let lost = digest.knowledge.uncommitted_in(&path);
+                note(digest, lost, "git has {} there that no commit holds");
+                lost == Some(0)
+            })
+        })
+}
+
+/// Returns the directory of the repository that a command of git is about, where that is the one it runs in.
+fn repository(digest: &Digest<'_>) -> Option<PathBuf> {
+    let invocation = digest.invocation;
+    let is_elsewhere = invocation.remote
+        || ["-C", "--git-dir", "--work-tree"].iter().any(|option| {
+            let mut arguments = invocation.arguments.iter();
+            arguments.any(|word| word.text.split('=').next() == Some(option))
+        })
+        || invocation
+            .environment
+            .iter()
+            .any(|(name, _)| name.starts_with("GIT_"));
+    let dir = invocation.work_dir.as_ref().filter(|_| !is_elsewhere)?;
+    let root = &digest.analysis.surroundings.project_root;
+    (!root.as_os_str().is_empty() && dir.starts_with(root)).then(|| root.clone())
+}
+
+/// Returns the path that a word means, where it means one and is fully known.
+pub(super) fn path(digest: &Digest<'_>, word: &Word) -> Option<PathBuf> {
+    let invocation = digest.invocation;
+    let is_known =
+        !word.dynamic && !word.glob && !word.each && word.made_by.is_empty() && !invocation.remote;
+    let dir = invocation.work_dir.as_ref().filter(|_| is_known)?;
+    let text = match word.text.as_str() {
+        ":/" => return Some(digest.analysis.surroundings.project_root.clone()),
+        text if text.starts_with(':') || text.contains(['*', '?', '[']) => return None,
+        text => text,
+    };
+    Some(lexical(
+        text,
+        dir,
+        digest.analysis.surroundings.home.as_deref(),
+    ))
+}
+
+fn sum(counts: impl Iterator<Item = Option<usize>>) -> Option<usize> {
+    counts.sum()
+}
+
+/// Keeps a fact that speaks against the command, to be told with the reason.
+fn note(digest: &Digest<'_>, count: Option<usize>, text: &str) {
+    if let Some(count) = count.filter(|count| *count > 0) {
+        let files = if count == 1 {
+            "1 file".to_owned()
+        } else {
+            format!("{count} files")
+        };
+        digest.note.set(Some(text.replace("{}", &files)));
+    }
+}

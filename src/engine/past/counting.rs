@@ -1,0 +1,115 @@
+//! Counting: what an event finds counted before it, and what it adds to it under the lock of its scope.
+
+use std::sync::Arc;
+
+use super::call::is_post_of_call;
+use super::{EventPast, Read, lock, salt};
+use crate::fact::{Facts, MarkCount};
+use crate::policy::Mark;
+use crate::session::{Count, Scope, State};
+
+/// What is to be noted of an event beside what marks count.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Begins {
+    /// The time, where it is the first of the session.
+    pub(super) age: bool,
+    /// That of the calls that are open no result will come any more.
+    pub(super) gives_up: bool,
+}
+
+impl EventPast {
+    /// Counts a mark in its scope, and says why it is not one number.
+    pub(super) fn counted(
+        &self,
+        name: &str,
+        facts: &Facts,
+        count: impl FnOnce(&Mark, &State) -> Count,
+    ) -> MarkCount {
+        let Some(mark) = self.marks.iter().find(|mark| mark.spec().name == name) else {
+            return MarkCount::unknown(format!("the mark `{name}` is not counted"));
+        };
+        let state = match self.state(mark.scope(), facts) {
+            Ok(state) => state,
+            Err(why) => return MarkCount::unknown(why),
+        };
+        let count = count(mark, &state);
+        let why = match state.open_calls() {
+            _ if count.least == count.most => String::new(),
+            _ if state.is_broken() => "what was before is lost".to_owned(),
+            0 => "what was seen leaves it open".to_owned(),
+            1 => "the result of 1 call never came".to_owned(),
+            open => format!("the results of {open} calls never came"),
+        };
+        MarkCount { count, why }
+    }
+
+    /// Reads what is known of a scope and adds what the event adds to it, where nobody else does so meanwhile.
+    pub(super) fn change(&self, scope: Scope, id: &str, facts: &Facts, begins: Begins) {
+        let trigger = facts.event().trigger;
+        let definitions = self.definitions();
+        let mut seen = None;
+        let changed = self.keeper.change(
+            scope,
+            id,
+            || salt(&*self.clock),
+            |state| {
+                state.see(self.now, begins.age);
+                if begins.gives_up {
+                    state.give_up(&definitions);
+                }
+                let call = self.call(facts, scope, state);
+                let is_post = is_post_of_call(trigger);
+                let is_known = state.has_seen(call.id, if is_post { "post" } else { "pre" });
+                if is_post && !is_known {
+                    state.end(call.id, &definitions);
+                }
+                // The event itself never counts for itself.
+                seen = Some(Arc::new(state.clone()));
+                if !call.is_something() || is_known {
+                    return true;
+                }
+                if trigger.is_pre() {
+                    lock(&self.noted).push((scope, call.id));
+                    state.reserve(call, &definitions);
+                } else {
+                    state.add(&call.itself, call.time, &definitions);
+                }
+                true
+            },
+        );
+        match (changed, seen) {
+            (Ok(()), Some(state)) => self.keep(scope, Read::Known(state)),
+            (Ok(()), None) => self.fail(scope, "there is no state directory".to_owned()),
+            (Err(fault), _) => self.fail(scope, fault.to_string()),
+        }
+    }
+}
+
+/// What a mark is now.
+#[derive(Clone, Debug)]
+pub struct MarkNow {
+    /// Its name.
+    pub name: String,
+    /// Whose events are counted together.
+    pub scope: Scope,
+    /// The fact by which it is counted for each value: then what is told is the highest count.
+    pub by: Option<String>,
+    /// The number.
+    pub count: MarkCount,
+}
+
+impl MarkNow {
+    pub(in crate::engine) fn of(mark: &Mark, facts: &Facts) -> Self {
+        let spec = mark.spec();
+        let count = match facts.past() {
+            Some(past) if spec.by.is_some() => past.highest(&spec.name, facts),
+            _ => facts.mark(&spec.name),
+        };
+        Self {
+            name: spec.name.clone(),
+            scope: spec.scope(),
+            by: spec.by.clone(),
+            count,
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! Past: what was counted before an event, and what the event itself adds to it.
+//!
+//! An event that adds something is noted under the lock of its scope before it is judged, and is judged by what that
+//! reading says; how it ends is noted afterwards. One that adds nothing only reads, and only where it is asked.
+
+mod call;
+mod counting;
+mod keeper;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chrono::{DateTime, Utc};
+
+pub use self::counting::MarkNow;
+pub use self::keeper::{Keeper, Memory};
+
+use self::call::{asked_word, call_id, is_of_call, is_post_of_call, scope_id};
+use self::counting::Begins;
+use super::Clock;
+use crate::config::ProvenanceSettings;
+use crate::event::Trigger;
+use crate::fact::{Facts, MarkCount, Past};
+use crate::policy::Mark;
+use crate::provenance;
+use crate::session::{
+    Call, CallId, Count, Definition, Going, MarkRecord, Origin, Origins, Scope, State, Truth,
+    digest,
+};
+
+/// What was read of one scope.
+#[derive(Clone, Debug)]
+enum Read {
+    Known(Arc<State>),
+    Unknown(String),
+}
+
+/// The past of one event.
+#[derive(Debug)]
+pub(super) struct EventPast {
+    marks: Arc<[Mark]>,
+    asks_age: bool,
+    /// Whose results are believed; none where nothing asks where arguments come from.
+    provenance: Option<ProvenanceSettings>,
+    keeper: Keeper,
+    clock: Arc<dyn Clock>,
+    /// The time of the event, in milliseconds since 1970.
+    now: i64,
+    read: Mutex<BTreeMap<Scope, Read>>,
+    /// The scopes in which the event was noted, and as which call.
+    noted: Mutex<Vec<(Scope, CallId)>>,
+    faults: Mutex<Vec<String>>,
+    /// What marks were asked for, and what they were.
+    asked: Mutex<BTreeMap<String, Count>>,
+}
+
+impl EventPast {
+    /// Makes the past of an event; nothing is read yet.
+    pub(super) fn new(
+        marks: Arc<[Mark]>,
+        asks_age: bool,
+        provenance: Option<ProvenanceSettings>,
+        keeper: Keeper,
+        clock: Arc<dyn Clock>,
+        now: DateTime<Utc>,
+    ) -> Self {
+        Self {
+            marks,
+            asks_age,
+            provenance,
+            keeper,
+            clock,
+            now: now.timestamp_millis(),
+            read: Mutex::default(),
+            noted: Mutex::default(),
+            faults: Mutex::default(),
+            asked: Mutex::default(),
+        }
+    }
+
+    /// Keeps where the words of an event have stood, where something asks for it.
+    fn learn(
+        &self,
+        facts: &Facts,
+        learn: impl FnOnce(&mut Origins, &ProvenanceSettings) -> io::Result<()>,
+    ) {
+        let (Some(settings), Some(session)) = (&self.provenance, facts.event().whole_session())
+        else {
+            return;
+        };
+        let opened = self.keeper.origins_to_add(session, salt(&*self.clock));
+        if let Err(error) = opened.and_then(|mut origins| learn(&mut origins, settings)) {
+            let fault = format!("where words come from cannot be kept: {error}");
+            lock(&self.faults).push(fault);
+        }
+    }
+
+    fn definitions(&self) -> Vec<Definition> {
+        self.marks.iter().map(|mark| *mark.definition()).collect()
+    }
+
+    fn keep(&self, scope: Scope, read: Read) {
+        lock(&self.read).insert(scope, read);
+    }
+
+    fn fail(&self, scope: Scope, why: String) {
+        lock(&self.faults).push(why.clone());
+        self.keep(scope, Read::Unknown(why));
+    }
+
+    /// Returns what is known of a scope, read now where it was not before.
+    fn state(&self, scope: Scope, facts: &Facts) -> Result<Arc<State>, String> {
+        if let Some(read) = lock(&self.read).get(&scope) {
+            return match read {
+                Read::Known(state) => Ok(state.clone()),
+                Read::Unknown(why) => Err(why.clone()),
+            };
+        }
+        let Some(id) = scope_id(scope, facts) else {
+            return Err(format!("the event tells no {}", scope.name()));
+        };
+        match self.keeper.read(scope, &id) {
+            Ok(state) => {
+                let state = Arc::new(state);
+                self.keep(scope, Read::Known(state.clone()));
+                Ok(state)
+            }
+            Err(why) => {
+                self.fail(scope, why.clone());
+                Err(why)
+            }
+        }
+    }
+}
+
+impl Past for EventPast {
+    fn begin(&self, facts: &Facts) {
+        let trigger = facts.event().trigger;
+        if let (Trigger::PreSession, Keeper::Files(store)) = (trigger, &self.keeper) {
+            store.remove_old(self.clock.now().into());
+        }
+        // What a call teaches before it runs is noted once it was let go.
+        let teaches_now =
+            |settings| trigger != Trigger::PreToolUse && provenance::teaches(facts, settings);
+        if self.provenance.as_ref().is_some_and(teaches_now) {
+            let asked = asked_word(facts);
+            self.learn(facts, |origins, settings| {
+                let was_asked = origins.has(Origin::Text, &asked)?;
+                provenance::learn(facts, settings, was_asked, origins)
+            });
+        }
+        for scope in Scope::ALL {
+            let begins = Begins {
+                age: self.asks_age && scope == Scope::Session,
+                gives_up: trigger == Trigger::PreAgentTurn && self.awaits(scope),
+            };
+            let is_fed = self.fed(trigger).any(|mark| mark.scope() == scope);
+            if !is_fed && !begins.gives_up && !begins.age {
+                continue;
+            }
+            let Some(id) = scope_id(scope, facts) else {
+                continue;
+            };
+            // Most events add nothing, and have only to be read for.
+            if !self.call(facts, scope, &State::new(0)).is_something() {
+                let read = self.keeper.read(scope, &id);
+                let is_idle = read.as_ref().is_ok_and(|state| {
+                    let ends = begins.gives_up || is_post_of_call(trigger);
+                    (!begins.age || state.first().is_some()) && !(ends && state.open_calls() > 0)
+                });
+                if let (Ok(state), true) = (read, is_idle) {
+                    self.keep(scope, Read::Known(Arc::new(state)));
+                    continue;
+                }
+            }
+            self.change(scope, &id, facts, begins);
+        }
+    }
+
+    fn settle(&self, facts: &Facts, going: Option<Going>) {
+        let is_call = facts.event().trigger == Trigger::PreToolUse && going.is_some();
+        if is_call
+            && self
+                .provenance
+                .as_ref()
+                .is_some_and(|s| provenance::teaches(facts, s))
+        {
+            self.learn(facts, |origins, settings| {
+                provenance::learn(facts, settings, false, origins)
+            });
+        }
+        if is_call && going == Some(Going::Asked) {
+            let asked = asked_word(facts);
+            self.learn(facts, |origins, _| {
+                origins.add(Origin::Text, std::iter::once(asked.as_str()))
+            });
+        }
+        let definitions = self.definitions();
+        for (scope, noted) in std::mem::take(&mut *lock(&self.noted)) {
+            let Some(id) = scope_id(scope, facts) else {
+                continue;
+            };
+            let settle = |state: &mut State| {
+                let call = going.map(|going| Call {
+                    going,
+                    ..self.call(facts, scope, state)
+                });
+                state.settle(noted, call, &definitions);
+                true
+            };
+            let settled = self
+                .keeper
+                .change(scope, &id, || salt(&*self.clock), settle);
+            if let Err(fault) = settled {
+                self.fail(scope, fault.to_string());
+            }
+        }
+    }
+
+    fn fault(&self) -> Option<String> {
+        lock(&self.faults).first().cloned()
+    }
+
+    fn record(&self, facts: &Facts, going: Option<Going>) -> BTreeMap<String, MarkRecord> {
+        let mut records: BTreeMap<String, MarkRecord> = BTreeMap::new();
+        for (name, count) in &*lock(&self.asked) {
+            let asked = Some([count.least, count.most]);
+            records.entry(name.clone()).or_default().asked = asked;
+        }
+        let trigger = facts.event().trigger;
+        let is_over = !trigger.is_pre() || going == Some(Going::Gone);
+        if trigger.is_pre() && going.is_none() {
+            return records;
+        }
+        let nothing = State::new(0);
+        for mark in self.marks.iter().filter(|mark| mark.is_fed_at(trigger)) {
+            let given = mark.contribution(facts, &nothing);
+            let given = if is_over { given } else { given.doubtful() };
+            if given.is_something() {
+                let record = records.entry(mark.spec().name.clone()).or_default();
+                let told = |truth: Truth| (truth != Truth::No).then_some(truth);
+                record.fed = told(given.hit);
+                record.ended = told(given.end);
+            }
+        }
+        records
+    }
+
+    fn mark(&self, name: &str, facts: &Facts) -> MarkCount {
+        let but = is_of_call(facts.event().trigger).then(|| call_id(facts));
+        let counted = self.counted(name, facts, |mark, state| {
+            let one = |key| state.count(mark.definition(), key, self.now, but);
+            mark.count(facts, one, state)
+        });
+        lock(&self.asked).insert(name.to_owned(), counted.count);
+        counted
+    }
+
+    fn highest(&self, name: &str, facts: &Facts) -> MarkCount {
+        self.counted(name, facts, |mark, state| {
+            state.highest(mark.definition(), self.now)
+        })
+    }
+
+    fn arguments_from(&self, facts: &Facts) -> Option<Vec<String>> {
+        let session = facts.event().whole_session()?;
+        let origins = self.keeper.origins(session).ok()?;
+        provenance::come_from(facts, origins.as_ref())
+    }
+
+    fn told_by_others(&self, facts: &Facts) -> Vec<String> {
+        let session = facts.event().whole_session();
+        let origins = session.and_then(|session| self.keeper.origins(session).ok()?);
+        let told = origins.map(|origins| provenance::told_by_others(facts, &origins));
+        told.and_then(Result::ok).unwrap_or_default()
+    }
+
+    fn outward(&self, facts: &Facts) -> Option<bool> {
+        let session = facts.event().whole_session();
+        let origins = match session {
+            Some(session) => self.keeper.origins(session).ok()?,
+            None => None,
+        };
+        provenance::outward(facts, origins.as_ref())
+    }
+
+    fn age(&self, facts: &Facts) -> Option<f64> {
+        let state = self.state(Scope::Session, facts).ok()?;
+        let first = state.first()?;
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "milliseconds are far below 2^52"
+        )]
+        let seconds = state.time(self.now).saturating_sub(first) as f64 / 1000.0;
+        Some(seconds)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns a number that nobody can guess, by which a new file hides the values that it counts by.
+fn salt(clock: &dyn Clock) -> u64 {
+    digest([clock.new_id().as_bytes().as_slice()])
+}

@@ -1,0 +1,58 @@
+//! What no agent may change while this policy is in force.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::Config;
+use crate::engine::builder::Shared;
+use crate::engine::given::{LogTarget, Origin};
+use crate::engine::lookup::Finder;
+use crate::engine::origins::Origins;
+use crate::engine::places::place_of_log;
+use crate::guard::{GuardedDir, Guards};
+use crate::place::Roots;
+
+/// Where the system's own programs lie, which take the rights of root to change.
+const OF_SYSTEM: &[&str] = &["/bin", "/lib", "/nix", "/opt", "/sbin", "/usr"];
+
+/// Folders that package managers fill: what lies there is made anew at any time.
+const MADE: &[&str] = &[".venv", "node_modules", "target", "venv"];
+
+/// Whether a program of a policy stays as it is, and is not the system's.
+fn is_kept(program: &Path) -> bool {
+    let is_of_system = OF_SYSTEM.iter().any(|dir| program.starts_with(dir));
+    !is_of_system
+        && !program
+            .iter()
+            .any(|part| MADE.iter().any(|made| part == *made))
+}
+
+/// Returns what no agent may change: what is known of our own places and of the hosts', and what this policy adds.
+pub(super) fn guards(
+    shared: &Shared,
+    origins: &Origins,
+    finder: &Finder,
+    config: &Config,
+    programs: &[PathBuf],
+) -> Guards {
+    let Origin::Files(locations) = &shared.origin else {
+        return Guards::new(Roots::new(shared.root(), shared.home.clone()), Vec::new());
+    };
+    let log = match &shared.log {
+        LogTarget::File(path) => Some(path.clone()),
+        LogTarget::AsSettings | LogTarget::Nowhere => {
+            let place = place_of_log(locations, config, None);
+            place.ok().map(|place| place.path().to_owned())
+        }
+    };
+    let roots = Roots {
+        home: shared.home.clone(),
+        ..locations.roots()
+    };
+    let mut further: Vec<GuardedDir> = origins.paths().map(GuardedDir::whole).collect();
+    further.push(GuardedDir::whole(&shared.state_dir));
+    further.extend(log.as_deref().and_then(GuardedDir::with_siblings));
+    further.extend(finder.guarded());
+    let programs = programs.iter().filter(|path| is_kept(path));
+    further.extend(programs.map(|path| GuardedDir::whole(path)));
+    Guards::new(roots, further).with_programs(finder.trust().clone())
+}

@@ -1,0 +1,235 @@
+//! Reads the policy with all that hangs on it, and leaves out the layers that are faulty.
+
+use std::sync::Arc;
+
+use super::State;
+use super::guards::guards;
+use crate::config::{BreakGlass, Config, LayerRead, LayerSource, Loaded, Override, ask_for_all};
+use crate::diagnostic::{Code, Diagnostic, Span};
+use crate::engine::builder::Shared;
+use crate::engine::given::{LogTarget, Origin};
+use crate::engine::lookup::Finder;
+use crate::engine::origins::Origins;
+use crate::engine::places::{place_of_log, project_key};
+use crate::engine::signed;
+use crate::event::Trigger;
+use crate::pattern;
+use crate::policy::Policy;
+use crate::signal_log::SignalLog;
+
+impl State {
+    pub(in crate::engine) fn load(shared: &Shared) -> Self {
+        // Taken before anything is read: what is written meanwhile is then seen as a change.
+        let layers = match &shared.origin {
+            Origin::Files(locations) => Origins::layers(locations),
+            Origin::Text(_) => Origins::default(),
+        };
+        let loaded = match (&shared.origin, shared.only) {
+            (Origin::Files(locations), Some(trigger)) => {
+                Config::load_for(locations, &with_issue_triggers(trigger))
+            }
+            _ => load(shared, &[]),
+        };
+        let is_cached = loaded.is_cached;
+        let state = Self::of(shared, loaded, layers.clone());
+        // What is wrong is to be shown with the lines that it stands on.
+        let state = if is_cached && !state.faults.is_empty() {
+            Self::of(shared, load(shared, &[]), layers.clone())
+        } else {
+            state
+        };
+        state.without_faulty_layers(shared, &layers)
+    }
+
+    /// Leaves out the layers whose faults only compiling has shown, until those that are left are sound.
+    fn without_faulty_layers(self, shared: &Shared, origins: &Origins) -> Self {
+        let mut state = self;
+        loop {
+            let is_new = |layer: &&LayerRead| {
+                !layer.is_left_out && state.faults.iter().any(|fault| layer.holds(fault))
+            };
+            if !state.layers_read.iter().any(|layer| is_new(&layer)) {
+                return state;
+            }
+            let out = |layer: &&LayerRead| layer.is_left_out || is_new(layer);
+            let out: Vec<String> = state
+                .layers_read
+                .iter()
+                .filter(out)
+                .map(|l| l.name.clone())
+                .collect();
+            let known = std::mem::take(&mut state.faults);
+            let (triggers, sound) = (state.layers_read, load(shared, &out));
+            state = Self::of(shared, sound, origins.clone());
+            // What they bind is known from the load that took them in.
+            for (layer, before) in state.layers_read.iter_mut().zip(triggers) {
+                layer.triggers = before.triggers;
+            }
+            let is_told = |fault: &Diagnostic| {
+                known
+                    .iter()
+                    .any(|k| k.message == fault.message && place(k) == place(fault))
+            };
+            let further: Vec<_> = std::mem::take(&mut state.faults)
+                .into_iter()
+                .filter(|f| !is_told(f))
+                .collect();
+            state.faults = known;
+            state.faults.extend(further);
+        }
+    }
+
+    fn of(shared: &Shared, loaded: Loaded, origins: Origins) -> Self {
+        pattern::within_bounds(|| Self::compiled(shared, loaded, origins))
+    }
+
+    fn compiled(shared: &Shared, mut loaded: Loaded, mut origins: Origins) -> Self {
+        if !loaded.is_cached && shared.has_own_scripts(&loaded.config) {
+            // A script may ask for any mark by its name, and may be changed without the policy.
+            ask_for_all(&mut loaded.config.marks);
+        }
+        let cache_entry = match &shared.origin {
+            Origin::Files(locations) => loaded.cache_entry(locations),
+            Origin::Text(_) => None,
+        };
+        let Loaded {
+            mut config,
+            mut sources,
+            diagnostics,
+            is_cached,
+            layers: layers_read,
+            held,
+            programs,
+            bundle,
+            ..
+        } = loaded;
+        let layers: Vec<String> = sources.files().iter().map(|f| f.name.to_string()).collect();
+        if let Origin::Files(locations) = &shared.origin {
+            origins.add_extended(locations, &sources);
+        }
+        let (mut faults, warnings): (Vec<_>, Vec<_>) =
+            diagnostics.into_iter().partition(Diagnostic::is_error);
+        let locations = match &shared.origin {
+            Origin::Files(locations) => Some(&**locations),
+            Origin::Text(_) => None,
+        };
+        // Of an organisation's layer that cannot be read nobody knows what it forbids.
+        let is_lost = |layer: &LayerRead| layer.is_left_out && layer.source.is_of_machine();
+        let forbids_all = layers_read.iter().any(is_lost);
+        if forbids_all {
+            config.settings.forbid = Override::ALL.to_vec();
+        }
+        let is_free = |variable| !config.settings.forbid.contains(&variable);
+        let allow_when_broken =
+            locations.is_some_and(|l| l.allow_broken) && is_free(Override::OnConfigError);
+        let glass = locations.and_then(BreakGlass::find);
+        let glass = glass.filter(|glass| glass.until > shared.clock.now());
+        let ignored = locations.map_or_else(Vec::new, |l| {
+            let given = [
+                (Override::OnConfigError, l.allow_broken),
+                (Override::Trust, l.trust_all),
+                (Override::Env, l.environment.is_some()),
+                (Override::BreakGlass, glass.is_some()),
+            ];
+            let ignored = given
+                .into_iter()
+                .filter(|(variable, is_set)| *is_set && !is_free(*variable));
+            let ignored = ignored.map(|(variable, _)| variable);
+            l.ignored.iter().copied().chain(ignored).collect()
+        });
+        let break_glass = glass.filter(|_| is_free(Override::BreakGlass));
+        if let Some(glass) = &break_glass {
+            signed::weaken(&mut config, glass);
+        }
+        let finder = Finder::new(
+            shared.catalog.clone(),
+            shared.root.clone(),
+            locations,
+            &shared.script_dirs,
+            &config,
+            &programs,
+            bundle.as_ref().map(|bundle| &*bundle.dir),
+        );
+        // Nobody has asked for anything: nothing is written, not even an empty folder.
+        let is_asked = !layers.is_empty() || finder.has_hooks();
+        let key = locations.filter(|_| is_asked).and_then(project_key);
+        let place = match &shared.log {
+            LogTarget::File(path) => Some(Ok(path.into())),
+            LogTarget::Nowhere => None,
+            LogTarget::AsSettings => match &shared.origin {
+                Origin::Files(_) if !is_asked => None,
+                Origin::Files(locations) => Some(place_of_log(locations, &config, key.clone())),
+                Origin::Text(_) => None,
+            },
+        };
+        let log = place.and_then(|place| {
+            let opened = place.and_then(|place| {
+                SignalLog::open(place, &config.settings.log)
+                    .map_err(|e| Box::new(Diagnostic::unplaced(Code::BadRegex, e.to_string())))
+            });
+            opened.map_err(|fault| faults.push(*fault)).ok()
+        });
+        let guards = guards(shared, &origins, &finder, &config, &programs).into();
+        let issues_dir = shared.root().join(&config.settings.issues).into();
+        let triggers = shared.only.map(with_issue_triggers);
+        finder.add_unwritten(&mut config, &mut sources, triggers.as_deref());
+        let user_state_dir = locations.and_then(|l| l.state_dir.clone());
+        let digest = std::mem::take(&mut config.digest);
+        let policy = Policy::new(config, Arc::new(sources), shared.root.clone());
+        let found = if is_cached {
+            policy.check_changed(&finder)
+        } else {
+            policy.check(&finder)
+        };
+        faults.extend(found.into_iter().filter(Diagnostic::is_error));
+        if let Some(entry) = cache_entry.filter(|_| faults.is_empty()) {
+            entry.write();
+        }
+        Self {
+            policy,
+            faults,
+            warnings,
+            finder,
+            given_history: shared.history.clone(),
+            log,
+            key,
+            root: shared.root().into(),
+            issues_dir,
+            base: locations.map(|l| l.base.clone()).unwrap_or_default(),
+            allow_when_broken,
+            ignored,
+            held,
+            digest,
+            user_state_dir,
+            bundle,
+            break_glass,
+            origins,
+            layers,
+            layers_read,
+            guards,
+        }
+    }
+}
+
+/// Reads the layers, but those of these names.
+fn load(shared: &Shared, left_out: &[String]) -> Loaded {
+    match &shared.origin {
+        Origin::Files(locations) => Config::load_without(locations, left_out),
+        Origin::Text(text) => {
+            let layer = [(LayerSource::Project, "hooks.yaml", text.as_str())];
+            Config::from_layers_without(&layer, shared.root(), left_out)
+        }
+    }
+}
+
+fn place(fault: &Diagnostic) -> Option<Span> {
+    fault.label.as_ref().map(|label| label.span)
+}
+
+/// Returns the triggers of all events that one event can bring about: a shell tool may run issue commands.
+fn with_issue_triggers(trigger: Trigger) -> Vec<Trigger> {
+    let issue = Trigger::ALL.iter().copied().filter(|other| {
+        trigger.is_tool() && other.is_issue() && other.is_pre() == trigger.is_pre()
+    });
+    std::iter::once(trigger).chain(issue).collect()
+}

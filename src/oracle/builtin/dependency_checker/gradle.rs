@@ -1,0 +1,154 @@
+//! Gradle: the lock file in step with the coordinates that a build script writes out, and every one of them in the cache.
+
+use std::collections::BTreeMap;
+
+use super::manifest::{Fault, Manifest};
+use super::toml;
+use crate::oracle::wording::listed;
+
+/// The configurations that a lock of all of them has.
+const CONFIGURATIONS: &[&str] = &[
+    "annotationProcessor",
+    "api",
+    "compileOnly",
+    "implementation",
+    "runtimeOnly",
+    "testCompileOnly",
+    "testImplementation",
+    "testRuntimeOnly",
+];
+
+/// What is asked for: `group:name` and, where it is written out, the version.
+type Coordinates<'a> = (String, Option<&'a str>);
+
+impl Manifest<'_> {
+    /// Checks a `build.gradle` or `build.gradle.kts`. It is a program: what it computes is not known, what it writes out is.
+    pub(super) fn gradle(&self, text: &str) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        let catalog = "gradle/libs.versions.toml";
+        if let Some((_, catalog_text)) = self.above(catalog)
+            && let Err(error) = toml::read(&catalog_text)
+        {
+            let first = error.lines().next().unwrap_or_default();
+            faults.push(self.fault(
+                format!("`{catalog}` does not parse: {first}"),
+                format!("fix the syntax of `{catalog}`"),
+            ));
+        }
+        let wanted = coordinates(text);
+        let is_all_locked = text.contains("lockAllConfigurations()");
+        let renew = self.command("gradle dependencies --write-locks");
+        match self.text("gradle.lockfile") {
+            None if is_all_locked => faults.push(self.fault(
+                format!(
+                    "the lock file `gradle.lockfile` of `{}` is missing",
+                    self.path
+                ),
+                renew,
+            )),
+            None => {}
+            Some(lock) => {
+                let differing = out_of_step(&wanted, &lock, is_all_locked);
+                if !differing.is_empty() {
+                    let what = format!(
+                        "`gradle.lockfile` is out of step with `{}`: {}",
+                        self.path,
+                        listed(&differing, 10)
+                    );
+                    faults.push(self.fault(what, format!("{renew} and keep the new lock file")));
+                }
+            }
+        }
+        faults.extend(self.not_in_cache(&wanted, text));
+        faults
+    }
+
+    /// Looks for each module in Gradle's cache, where it is at its usual place: in any version, for others may have raised it.
+    fn not_in_cache(&self, wanted: &[Coordinates<'_>], text: &str) -> Option<Fault> {
+        let cache = self
+            .context
+            .facts
+            .home()?
+            .join(".gradle/caches/modules-2/files-2.1");
+        let lies_elsewhere = text.contains("mavenLocal()") || text.contains("flatDir");
+        if lies_elsewhere || !self.context.workspace().is_on_disk() || !cache.is_dir() {
+            return None;
+        }
+        let absent: Vec<&str> = wanted
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .filter(|name| !cache.join(name.replace(':', "/")).is_dir())
+            .collect();
+        let what = || {
+            format!(
+                "not in Gradle's cache, of `{}`: {}",
+                self.path,
+                listed(&absent, 10)
+            )
+        };
+        (!absent.is_empty()).then(|| self.fault(what(), self.command("gradle dependencies")))
+    }
+}
+
+/// Returns what a build script writes out: `implementation("group:name:1.0")`, in the block `dependencies` itself.
+fn coordinates(text: &str) -> Vec<Coordinates<'_>> {
+    let mut found = Vec::new();
+    let mut blocks: Vec<&str> = Vec::new();
+    for line in text.lines() {
+        let line = line.trim();
+        if line.starts_with("//") {
+            continue;
+        }
+        let word = line
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .next()
+            .unwrap_or_default();
+        if blocks == ["dependencies"]
+            && CONFIGURATIONS.contains(&word)
+            && !line.contains("platform(")
+        {
+            let mut quoted = line.split(['"', '\'']);
+            let parts: Vec<&str> = quoted.nth(1).unwrap_or_default().split(':').collect();
+            if let [group, name, rest @ ..] = parts.as_slice()
+                && !line.contains('$')
+                && !group.is_empty()
+                && !name.is_empty()
+            {
+                let version = rest
+                    .first()
+                    .map(|version| version.split('@').next().unwrap_or(version));
+                found.push((format!("{group}:{name}"), version));
+            }
+        }
+        let opened = line.matches('{').count();
+        let closed = line.matches('}').count();
+        for _ in closed..opened {
+            blocks.push(word);
+        }
+        blocks.truncate(blocks.len().saturating_sub(closed.saturating_sub(opened)));
+    }
+    found
+}
+
+/// Returns what a lock file does not name, and what it locks below the version asked for: Gradle takes the highest.
+fn out_of_step(wanted: &[Coordinates<'_>], lock: &str, is_all_locked: bool) -> Vec<String> {
+    let lines = lock.lines().filter(|line| !line.starts_with('#'));
+    let locked: BTreeMap<&str, &str> = lines
+        .filter_map(|line| line.split_once('=')?.0.rsplit_once(':'))
+        .collect();
+    let numbers = |version: &str| {
+        version
+            .split('.')
+            .map(|n| n.parse::<u64>().ok())
+            .collect::<Option<Vec<_>>>()
+    };
+    let differs = |(name, version): &Coordinates<'_>| match (locked.get(name.as_str()), version) {
+        (None, _) => is_all_locked.then(|| format!("it does not name {name}")),
+        (Some(locked), Some(version)) => {
+            let (here, asked) = (numbers(locked)?, numbers(version)?);
+            (here < asked).then(|| format!("{name} is locked as {locked} and not {version}"))
+        }
+        (Some(_), None) => None,
+    };
+    wanted.iter().filter_map(differs).collect()
+}

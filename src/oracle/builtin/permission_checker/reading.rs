@@ -1,0 +1,339 @@
+//! What a tool that is not a shell would read or send, said as commands, so that one set of rules judges both.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::event::{ToolCall, ToolKind, ToolView, name_words};
+use crate::secret::{holds_secret, is_secret_file};
+use crate::shell::{expand_braces, lexical, real};
+
+/// A command that does what the tool would do: a program that the rules know, and its arguments.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Said {
+    pub(super) program: &'static str,
+    pub(super) arguments: Vec<String>,
+    /// What is told of it: the tool's own word, and what it would read.
+    pub(super) shown: String,
+}
+
+/// How many texts of an input are looked at.
+const MOST: usize = 64;
+
+/// What a tool does with the files that it names, as far as its name tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Deed {
+    Shows,
+    Searches,
+    ListsNames,
+    Copies,
+    Sends,
+    Changes,
+}
+
+/// Words with which the names of tools begin a part, and what they say; the first that fits holds.
+const DEEDS: &[(Deed, &[&str])] = &[
+    (
+        Deed::Sends,
+        &[
+            "upload", "send", "attach", "share", "publish", "post", "submit", "email", "mail",
+        ],
+    ),
+    (Deed::Copies, &["copy", "move", "rename"]),
+    (
+        Deed::Changes,
+        &[
+            "write", "edit", "create", "delete", "remove", "patch", "append", "replace", "save",
+            "update", "insert", "put", "apply", "mkdir", "unlink", "truncate",
+        ],
+    ),
+    (
+        Deed::ListsNames,
+        &[
+            "list", "ls", "glob", "tree", "stat", "info", "exists", "metadata", "find",
+        ],
+    ),
+    (Deed::Searches, &["grep", "rg", "search"]),
+];
+
+/// Names of tools that search for names of files, in lower case without `_` and `-`.
+const FINDERS: &[&str] = &[
+    "ls",
+    "glob",
+    "filesearch",
+    "findpath",
+    "findfiles",
+    "searchfilenames",
+];
+
+/// Beginnings of the keys below which text stands, or what is left out: never a file that is read.
+const NOT_FILES: &[&str] = &[
+    "content",
+    "text",
+    "new_",
+    "old_",
+    "query",
+    "prompt",
+    "message",
+    "title",
+    "description",
+    "subject",
+    "body",
+    "reason",
+    "regex",
+    "code",
+    "command",
+    "exclude",
+    "ignore",
+    "comment",
+];
+
+/// Beginnings of the keys that narrow a search to files of a name.
+const NARROWING: &[&str] = &[
+    "include",
+    "glob",
+    "file_pattern",
+    "filepattern",
+    "file_glob",
+    "paths_include",
+];
+
+/// Beginnings of the keys below which code stands that a browser runs.
+const CODE: &[&str] = &[
+    "script",
+    "function",
+    "expression",
+    "pageFunction",
+    "javascript",
+    "code",
+];
+
+/// Clients that servers of tools run with the arguments that they are given: `run_gcloud_command`.
+const CLIENTS: &[&str] = &["gcloud", "aws", "az", "gh", "kubectl", "terraform"];
+
+/// Returns what a call would read or send.
+pub(super) fn of(call: &ToolCall, tool: &ToolView, root: &Path, home: Option<&Path>) -> Vec<Said> {
+    let word = tool.mcp_tool.as_deref().unwrap_or(&call.name);
+    if is_outward(call, tool) && call.every_text().is_some_and(|text| holds_secret(&text)) {
+        return vec![Said {
+            program: "send-text",
+            arguments: vec!["secret".to_owned()],
+            shown: word.to_owned(),
+        }];
+    }
+    let texts = call.texts();
+    let runs = |(key, _): &&(String, String)| CODE.iter().any(|start| key.starts_with(start));
+    if tool.kind == ToolKind::Mcp
+        && let Some((_, code)) = texts.iter().find(runs)
+    {
+        return vec![Said {
+            program: "page-code",
+            arguments: vec![code.clone()],
+            shown: word.to_owned(),
+        }];
+    }
+    if tool.kind == ToolKind::Fetch {
+        return tool.urls.iter().flat_map(|url| fetched(url)).collect();
+    }
+    if tool.kind == ToolKind::Mcp {
+        let given = |key: &str| {
+            texts
+                .iter()
+                .find(|(k, _)| k == key)
+                .map(|(_, text)| text.clone())
+        };
+        let words = name_words(word);
+        let reads = words
+            .iter()
+            .any(|w| matches!(w.as_str(), "get" | "read" | "access" | "fetch"));
+        let is_of_secrets = words.iter().any(|w| w.starts_with("secret"))
+            || given("kind").is_some_and(|kind| kind.eq_ignore_ascii_case("secret"));
+        if reads && is_of_secrets {
+            return vec![Said {
+                program: "secret-store",
+                arguments: vec![word.to_owned()],
+                shown: word.to_owned(),
+            }];
+        }
+        let client = word
+            .strip_prefix("run_")
+            .and_then(|w| w.strip_suffix("_command"));
+        if let Some((client, Value::Array(args))) = client.zip(call.input.get("args"))
+            && let Some(program) = CLIENTS.iter().find(|known| **known == client)
+        {
+            let words = args.iter().filter_map(Value::as_str);
+            return vec![Said {
+                program,
+                arguments: words.map(str::to_owned).collect(),
+                shown: word.to_owned(),
+            }];
+        }
+        if let Some(verb) = word.strip_prefix("kubectl_") {
+            let words = [Some(verb.to_owned()), given("resourcetype"), given("name")];
+            let output = given("output").map(|format| format!("-o{format}"));
+            return vec![Said {
+                program: "kubectl",
+                arguments: words.into_iter().flatten().chain(output).collect(),
+                shown: word.to_owned(),
+            }];
+        }
+        let urls = texts.iter().filter(|(_, text)| text.starts_with("http"));
+        let asked: Vec<Said> = urls.flat_map(|(_, url)| fetched(url)).collect();
+        if !asked.is_empty() && texts.iter().any(|(key, _)| key == "url") {
+            return asked;
+        }
+    }
+    let Some(deed) = deed(call, tool) else {
+        return Vec::new();
+    };
+    let word = match tool.kind {
+        ToolKind::Read | ToolKind::Search if tool.mcp_tool.is_none() => tool.kind.name(),
+        _ => word,
+    };
+    let said = |program, text: &str| Said {
+        program,
+        arguments: vec![text.to_owned()],
+        shown: format!("{word} {text}"),
+    };
+    let is_pattern = |key: &str| key.contains("pattern") || key.contains("glob") || key == "query";
+    let begins = |key: &str, all: &[&str]| all.iter().any(|start| key.starts_with(start));
+    match deed {
+        Deed::Changes => Vec::new(),
+        Deed::Searches => vec![search(word, &texts, &tool.paths)],
+        Deed::ListsNames => texts
+            .iter()
+            .filter(|(key, _)| is_pattern(key))
+            .map(|(_, text)| Said {
+                arguments: expand_braces(text),
+                ..said("glob", text)
+            })
+            .collect(),
+        Deed::Shows | Deed::Sends | Deed::Copies => {
+            let program = match deed {
+                Deed::Sends => "send-file",
+                Deed::Copies => "cp",
+                _ => "cat",
+            };
+            let mut found = Vec::new();
+            for (key, text) in texts.iter().take(MOST) {
+                let is_target =
+                    deed == Deed::Copies && begins(key, &["dest", "dst", "to", "target"]);
+                // A sentence that only names a file is not one.
+                let is_sentence = text.contains(char::is_whitespace)
+                    && !["path", "file", "uri"].iter().any(|of| key.contains(of));
+                if is_target || is_sentence || begins(key, NOT_FILES) && !key.ends_with("path") {
+                    continue;
+                }
+                let path = text.strip_prefix("file://").unwrap_or(text);
+                let meant = linked_secret(path, root, home).map_or(Cow::Borrowed(path), Cow::Owned);
+                let mut said = said(program, &meant);
+                if deed == Deed::Copies {
+                    said.arguments.push("elsewhere".to_owned());
+                }
+                found.push(said);
+            }
+            found
+        }
+    }
+}
+
+/// Words of the names of servers whose tools work on this machine: what they are given does not leave it.
+const LOCAL_SERVERS: &[&str] = &[
+    "file", "fs", "editor", "ide", "serena", "desktop", "memory", "shell", "terminal", "sqlite",
+];
+
+/// Whether what the tool is given leaves the machine: an address, a search of the web, a server that is not a local one.
+fn is_outward(call: &ToolCall, tool: &ToolView) -> bool {
+    let folded = call.name.replace(['_', '-'], "").to_ascii_lowercase();
+    tool.kind == ToolKind::Fetch
+        || folded.ends_with("websearch")
+        || tool.mcp_server.as_deref().is_some_and(|server| {
+            let words = name_words(server);
+            let is_local = |word: &String| LOCAL_SERVERS.iter().any(|of| word.starts_with(of));
+            !words.iter().any(is_local)
+        })
+}
+
+fn fetched(url: &str) -> Vec<Said> {
+    let said = |program, argument: &str| Said {
+        program,
+        arguments: vec![argument.to_owned()],
+        shown: format!("fetch {url}"),
+    };
+    match url.strip_prefix("file://") {
+        Some(path) => vec![said("cat", path)],
+        None => vec![said("fetch", url), said("curl", url)],
+    }
+}
+
+/// Says a search of contents; one that tells names or numbers alone shows no line.
+fn search(word: &str, texts: &[(String, String)], paths: &[String]) -> Said {
+    let pattern = texts
+        .iter()
+        .find(|(key, _)| key == "pattern" || key == "query");
+    let pattern = pattern.map_or("x", |(_, text)| text.as_str());
+    let mut arguments = vec!["-e".to_owned(), pattern.to_owned()];
+    let mut shown = word.to_owned();
+    for (key, text) in texts {
+        if key == "output_mode" && matches!(text.as_str(), "files_with_matches" | "count") {
+            arguments.push("-l".to_owned());
+        }
+        if NARROWING.iter().any(|start| key.starts_with(start)) {
+            let globs = text.split('|').flat_map(expand_braces);
+            arguments.extend(globs.map(|glob| format!("--glob={glob}")));
+            shown = format!("{shown} {text}");
+        }
+    }
+    for path in paths.iter().filter(|path| *path != ".") {
+        shown = format!("{shown} {path}");
+        arguments.push(path.clone());
+    }
+    Said {
+        program: "rg",
+        arguments,
+        shown,
+    }
+}
+
+/// Returns the secret file that a path leads to, where it is a link with another name.
+fn linked_secret(path: &str, root: &Path, home: Option<&Path>) -> Option<String> {
+    if is_secret_file(path)
+        || path.len() > 512
+        || path.contains(['\n', '*', '{'])
+        || !path.contains(['/', '.'])
+    {
+        return None;
+    }
+    let there = lexical(path, root, home);
+    let target = there.exists().then(|| real(&there))?;
+    let target = target.to_string_lossy();
+    is_secret_file(&target).then(|| target.into_owned())
+}
+
+/// Tells what a tool does with files; none where it names none that it would read.
+fn deed(call: &ToolCall, tool: &ToolView) -> Option<Deed> {
+    let name = tool.mcp_tool.as_deref().unwrap_or(&call.name);
+    let folded = name.replace(['_', '-'], "").to_ascii_lowercase();
+    match tool.kind {
+        ToolKind::Read => Some(Deed::Shows),
+        ToolKind::Search if FINDERS.contains(&folded.as_str()) || folded.starts_with("list") => {
+            Some(Deed::ListsNames)
+        }
+        ToolKind::Search => Some(Deed::Searches),
+        ToolKind::Mcp | ToolKind::Other => {
+            let words = name_words(name);
+            let says = |all: &[&str]| {
+                words
+                    .iter()
+                    .any(|word| all.iter().any(|start| word.starts_with(start)))
+            };
+            if folded.contains("searchfiles") || FINDERS.contains(&folded.as_str()) {
+                return Some(Deed::ListsNames);
+            }
+            let found = DEEDS.iter().find(|(_, all)| says(all));
+            Some(found.map_or(Deed::Shows, |(deed, _)| *deed))
+        }
+        _ => None,
+    }
+}

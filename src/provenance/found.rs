@@ -1,0 +1,132 @@
+//! Found: which words of a result are whole fields, and which stand within a text.
+
+use serde_json::Value;
+
+use super::words;
+use crate::config::parse_yaml;
+use crate::diagnostic::FileId;
+
+/// How much of a result is read.
+const MOST_BYTES: usize = 1 << 20;
+
+/// The longest result that is read as YAML.
+const MOST_YAML: usize = 256 << 10;
+
+/// What was found in a result.
+#[derive(Default)]
+pub(super) struct Found {
+    /// Whole fields.
+    pub(super) records: Vec<String>,
+    /// Words, and pairs of them.
+    pub(super) texts: Vec<String>,
+    /// How much was read.
+    bytes: usize,
+    /// Whether not all was read.
+    pub(super) is_cut: bool,
+}
+
+impl Found {
+    pub(super) fn text(&mut self, text: &str) {
+        let mut end = text.len().min(MOST_BYTES - self.bytes);
+        self.is_cut |= end < text.len();
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        self.bytes += end;
+        let read = text.get(..end).unwrap_or_default();
+        self.texts.extend(words::kept(&words::words(read)));
+    }
+
+    /// Reads rows: each cell that is short is a field.
+    pub(super) fn rows(&mut self, text: &str) {
+        let has = |sign: char| text.lines().take(3).any(|line| line.contains(sign));
+        let sign = ['|', '\t', ';', ',']
+            .into_iter()
+            .find(|sign| has(*sign))
+            .unwrap_or(',');
+        for cell in text.lines().flat_map(|line| line.split(sign)) {
+            let cell = cell.trim().trim_matches('"');
+            if words::is_value(cell) {
+                self.records.push(words::whole(&words::words(cell)));
+            }
+        }
+        self.text(text);
+    }
+
+    /// Reads what an MCP tool gave back: blocks of content are texts, whatever else is a tree has fields.
+    pub(super) fn answer(&mut self, result: &Value) {
+        let blocks = result.get("content").unwrap_or(result);
+        let is_block = |value: &Value| value.get("type").is_some_and(Value::is_string);
+        match blocks {
+            Value::String(text) => match structured(text) {
+                Some(tree) => self.answer(&tree),
+                None => self.text(text),
+            },
+            Value::Array(items) if items.iter().all(is_block) => {
+                for item in items {
+                    match item.get("text") {
+                        Some(text) => self.answer(text),
+                        None => leaves(item, &mut |leaf| self.text(leaf)),
+                    }
+                }
+                if let Some(tree) = result.get("structuredContent") {
+                    self.fields(tree);
+                }
+            }
+            _ => self.fields(result),
+        }
+    }
+
+    pub(super) fn fields(&mut self, tree: &Value) {
+        leaves(tree, &mut |leaf| {
+            if leaf.starts_with(['{', '['])
+                && let Ok(inner @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(leaf)
+            {
+                return self.answer(&inner);
+            }
+            if words::is_value(leaf) {
+                let found = words::words(leaf);
+                self.records.push(words::whole(&found));
+                if let [word] = &*found {
+                    self.records
+                        .extend(words::plain(word).map(|plain| words::whole(&[plain])));
+                }
+                // `Name <mail>` is two values.
+                if let Some((name, mail)) = leaf.split_once('<') {
+                    let parts = [name, mail].map(|part| words::whole(&words::words(part)));
+                    self.records.extend(parts);
+                }
+            }
+            self.text(leaf);
+        });
+    }
+}
+
+/// Reads a result as JSON or as YAML, where its top is a map or a list.
+fn structured(text: &str) -> Option<Value> {
+    let is_tree = |value: &Value| value.is_object() || value.is_array();
+    if let Ok(value) = serde_json::from_str(text) {
+        return Some(value).filter(is_tree);
+    }
+    let first = text.lines().find(|line| !line.trim().is_empty())?.trim();
+    let is_key = |line: &str| {
+        let (key, rest) = line.split_once(':').unwrap_or((line, "x"));
+        !key.contains(' ') && (rest.is_empty() || rest.starts_with(' '))
+    };
+    if text.len() > MOST_YAML || !(first.starts_with("- ") || is_key(first)) {
+        return None;
+    }
+    let node = parse_yaml(text, FileId::default(), &mut Vec::new())?;
+    Some(node.to_json()).filter(is_tree)
+}
+
+/// Calls with every leaf that is a text or a number.
+pub(super) fn leaves(value: &Value, give: &mut dyn FnMut(&str)) {
+    match value {
+        Value::String(text) => give(text),
+        Value::Number(number) => give(&number.to_string()),
+        Value::Array(items) => items.iter().for_each(|item| leaves(item, give)),
+        Value::Object(fields) => fields.values().for_each(|field| leaves(field, give)),
+        Value::Null | Value::Bool(_) => {}
+    }
+}

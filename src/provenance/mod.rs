@@ -1,0 +1,92 @@
+//! Provenance: where the arguments of a call come from, and whether it goes out (what `tool.arguments_from` and
+//! `tool.outward` say).
+//!
+//! No data flow is followed: a value comes from where its words have stood.
+
+mod found;
+mod outward;
+mod result;
+mod value;
+mod words;
+
+pub use self::outward::outward;
+pub use self::value::{argument_words, come_from, told_by_others};
+
+use std::io;
+
+use crate::config::ProvenanceSettings;
+use crate::event::Trigger;
+use crate::fact::Facts;
+use crate::session::{Origin, Origins};
+use crate::shell::Invocation;
+
+/// What is kept where a tool of somebody else was called.
+const CALLED: &str = "\u{1}called";
+
+/// What is kept where the result of such a tool was seen.
+const SEEN: &str = "\u{1}seen";
+
+/// What is kept where not all of a result was read.
+const CUT: &str = "\u{1}cut";
+
+/// What stands before a file or a folder that holds what somebody else wrote.
+const FOREIGN: &str = "\u{1}foreign ";
+
+/// What stands before a remote that the repository had when the session began.
+const REMOTE: &str = "\u{1}remote ";
+
+/// What is kept once those remotes are.
+const SNAPSHOT: &str = "\u{1}remotes";
+
+/// Whether an event teaches where words come from.
+pub fn teaches(facts: &Facts, settings: &ProvenanceSettings) -> bool {
+    match facts.event().trigger {
+        Trigger::PreAgentTurn => facts.event().prompt.is_some(),
+        Trigger::PreToolUse => result::is_of_others(facts, settings, None),
+        Trigger::PostToolUse | Trigger::PostToolUseFailure => true,
+        _ => false,
+    }
+}
+
+/// Adds what an event teaches: what the person typed, what a tool gave back, and what she was asked about and agreed to.
+///
+/// # Errors
+/// The filters cannot be read or written.
+pub fn learn(
+    facts: &Facts,
+    settings: &ProvenanceSettings,
+    was_asked: bool,
+    origins: &mut Origins,
+) -> io::Result<()> {
+    let event = facts.event();
+    if !origins.has(Origin::Project, SNAPSHOT)? {
+        let mut kept = vec![SNAPSHOT.to_owned()];
+        kept.extend(
+            outward::remotes(facts)
+                .iter()
+                .map(|own| format!("{REMOTE}{own}")),
+        );
+        origins.add(Origin::Project, kept.iter().map(String::as_str))?;
+    }
+    match event.trigger {
+        Trigger::PreAgentTurn => {
+            let typed = words::words(event.prompt.as_deref().unwrap_or_default());
+            let kept = words::kept(&typed);
+            origins.add(Origin::Prompt, kept.iter().map(String::as_str))
+        }
+        Trigger::PreToolUse => origins.add(Origin::Text, std::iter::once(CALLED)),
+        _ => {
+            if was_asked {
+                let agreed = argument_words(facts);
+                origins.add(Origin::Prompt, agreed.iter().map(String::as_str))?;
+            }
+            result::learn(facts, settings, origins)
+        }
+    }
+}
+
+/// Returns the programs that a command line would start.
+fn invocations(facts: &Facts) -> impl Iterator<Item = &Invocation> {
+    let shell = facts.shell().into_iter();
+    shell.flat_map(|shell| shell.invocations.iter().map(|invocation| &**invocation))
+}

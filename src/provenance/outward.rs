@@ -1,0 +1,329 @@
+//! Outward: whether a call sends, publishes, installs or opens a connection.
+
+use super::found::leaves;
+use super::{REMOTE, SNAPSHOT, words};
+use crate::danger::Knowledge as _;
+use crate::event::{ToolKind, ToolView, name_words};
+use crate::fact::Facts;
+use crate::oracle::ProjectKnowledge;
+use crate::program;
+use crate::program::Fact;
+use crate::session::{Origin, Origins};
+use crate::shell::{DoubtKind, Invocation, Redirect, Stdin, destination, names_destination};
+
+/// Verbs in the names of tools that only read.
+const READING: &[&str] = &[
+    "get", "read", "search", "list", "check", "find", "query", "fetch", "describe", "show",
+    "count", "view", "lookup", "is", "has",
+];
+
+/// Verbs in the names of tools that open an address, as a browser does.
+const OPENING: &[&str] = &["browse", "crawl", "goto", "navigate", "scrape", "visit"];
+
+/// Whether a call goes out; none where that cannot be told.
+pub fn outward(facts: &Facts, origins: Option<&Origins>) -> Option<bool> {
+    let tool = facts.tool()?;
+    let trust = Trust {
+        facts,
+        origins,
+        known: ProjectKnowledge::new(facts),
+    };
+    match tool.kind {
+        ToolKind::Mcp => {
+            let words = name_words(tool.mcp_tool.as_deref()?);
+            let has = |verbs: &[&str]| words.iter().any(|word| verbs.contains(&word.as_str()));
+            let mut urls = Vec::new();
+            if let Some(call) = &facts.event().tool {
+                leaves(&call.input, &mut |leaf| {
+                    if is_page(leaf) {
+                        urls.push(leaf.to_owned());
+                    }
+                });
+            }
+            if !has(READING) && (urls.is_empty() || !has(OPENING)) {
+                return Some(true);
+            }
+            composed(urls.iter().map(String::as_str), &trust)
+        }
+        ToolKind::Shell => {
+            let shell = facts.shell()?;
+            let goes_out = |i: &Invocation| sends(i) && !trust.keeps(i);
+            let mut outgoing = shell.invocations.iter().filter(|i| goes_out(i)).peekable();
+            if is_code_with_address(facts) {
+                return Some(true);
+            }
+            if outgoing.peek().is_some() {
+                let is_looked_at = |i: &Invocation| {
+                    fetched_page(i).is_some() || program::find(&i.program).is(Fact::LooksAt)
+                };
+                let writes = |i: &Invocation| i.redirects.iter().any(Redirect::takes_output);
+                if !shell.doubts.is_empty()
+                    || !shell
+                        .invocations
+                        .iter()
+                        .all(|i| is_looked_at(i) && !writes(i))
+                {
+                    return Some(true);
+                }
+                // What only asks for a page and shows it is a fetch.
+                return composed(outgoing.filter_map(|i| fetched_page(i)), &trust);
+            }
+            let is_hidden = |kind| {
+                matches!(
+                    kind,
+                    DoubtKind::DynamicProgram | DoubtKind::DynamicCode | DoubtKind::TooComplex
+                )
+            };
+            let hidden = shell.doubts.iter().any(|doubt| is_hidden(doubt.kind));
+            (!hidden).then_some(false)
+        }
+        ToolKind::Fetch => composed(tool.urls.iter().map(String::as_str), &trust),
+        _ => Some(false),
+    }
+}
+
+/// Whether a tool only fetches: it is told an address, and gives back what lies there.
+pub(super) fn is_fetch(tool: &ToolView) -> bool {
+    let words = || name_words(tool.mcp_tool.as_deref().unwrap_or_default());
+    let fetches = |word: &String| READING.contains(&&**word) || OPENING.contains(&&**word);
+    tool.kind == ToolKind::Fetch || tool.kind == ToolKind::Mcp && words().iter().any(fetches)
+}
+
+fn is_page(text: &str) -> bool {
+    ["http://", "https://"]
+        .iter()
+        .any(|scheme| text.starts_with(scheme))
+        && !text.contains(char::is_whitespace)
+}
+
+/// Whether one of several addresses was composed by the agent, and may carry what it knows: it stood whole nowhere.
+fn composed<'a>(urls: impl Iterator<Item = &'a str>, trust: &Trust<'_>) -> Option<bool> {
+    let mut is_known = true;
+    for url in urls.filter(|url| !trust.names(url, false)) {
+        let [word] = words::words(url).try_into().unwrap_or_default();
+        match trust.origins.map(|origins| stood(&word, origins)) {
+            Some(Ok(true)) => {}
+            Some(Ok(false)) | None => return Some(true),
+            Some(Err(_)) => is_known = false,
+        }
+    }
+    is_known.then_some(false)
+}
+
+/// Returns the page that a program asks for and prints, where it is told nothing else that it could send along.
+fn fetched_page(invocation: &Invocation) -> Option<&str> {
+    let plain: &[&str] = match invocation.program.as_str() {
+        "curl" => &[
+            "--compressed",
+            "--fail",
+            "--head",
+            "--include",
+            "--insecure",
+            "--location",
+            "--show-error",
+            "--silent",
+            "--write-out",
+            "-o",
+            "-w",
+            "/dev/null",
+        ],
+        "wget" => &["--quiet", "--spider", "-O-", "-qO-", "-q", "-O", "-"],
+        _ => return None,
+    };
+    let mut page = None;
+    for word in &invocation.arguments {
+        let text = word.text.as_str();
+        let letters = text
+            .strip_prefix('-')
+            .filter(|_| invocation.program == "curl");
+        let is_plain = plain.contains(&text)
+            || text.starts_with("%{")
+            || letters.is_some_and(|letters| letters.chars().all(|c| "46fgikLsSIv".contains(c)));
+        if word.dynamic || word.each || !is_plain && (page.is_some() || !is_page(text)) {
+            return None;
+        }
+        if !is_plain {
+            page = Some(text);
+        }
+    }
+    page
+}
+
+/// Whether a word of a line is an address: with its scheme, or as `git` and mail write it.
+pub(super) fn is_address(word: &str) -> bool {
+    word.contains("://")
+        || word
+            .split_once('@')
+            .is_some_and(|(_, host)| host.contains('.'))
+}
+
+/// Whether a line gives an interpreter code, and the line names an address.
+pub(super) fn is_code_with_address(facts: &Facts) -> bool {
+    let line = facts.tool().and_then(|tool| tool.command.as_deref());
+    line.is_some_and(|line| line.contains("://"))
+        && facts.shell().is_some_and(|shell| {
+            let mut invocations = shell.invocations.iter();
+            invocations.any(|invocation| {
+                let is_code = |text: &str| text == "-" || text.contains("://");
+                program::find(&invocation.program).is(Fact::Language)
+                    && (invocation.arguments.is_empty()
+                        || invocation.arguments.iter().any(|word| is_code(&word.text)))
+            })
+        })
+}
+
+fn stood(word: &str, origins: &Origins) -> std::io::Result<bool> {
+    for origin in Origin::ALL {
+        if origins.has(origin, word)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a program sends, publishes, installs or opens a connection.
+pub(super) fn sends(invocation: &Invocation) -> bool {
+    let program = program::find(&invocation.program);
+    let verbs = verbs(invocation);
+    let mut arguments = invocation.arguments.iter();
+    program.is(Fact::Downloads)
+        || invocation.remote
+        || program.is_with(Fact::Sends, &verbs)
+        || program.is_with(Fact::KeepsAddress, &verbs)
+            && (invocation.stdin != Stdin::Inherited || arguments.any(|w| is_address(&w.text)))
+        || sockets(invocation).next().is_some()
+}
+
+/// Returns the first two operands, one of which is the subcommand.
+pub(super) fn verbs(invocation: &Invocation) -> [Option<&str>; 2] {
+    let mut operands = invocation.operands().map(|word| word.text.as_str());
+    [operands.next(), operands.next()]
+}
+
+/// Returns the arguments that may say where a program goes: names of branches do not.
+pub(super) fn told(invocation: &Invocation) -> impl Iterator<Item = &str> {
+    let is_git = invocation.program == "git"
+        && matches!(verbs(invocation)[0], Some("fetch" | "pull" | "push"));
+    let mut operands = 0;
+    invocation.arguments.iter().filter_map(move |word| {
+        operands += usize::from(!word.is_option());
+        (!is_git || operands <= 2 || word.is_option()).then_some(word.text.as_str())
+    })
+}
+
+/// Returns what the last part of a path of a service names, where a call writes there: a person or a key by its name.
+pub(super) fn named_in_path(invocation: &Invocation) -> Option<&str> {
+    let is_call =
+        matches!(invocation.program.as_str(), "gh" | "glab") && verbs(invocation)[0] == Some("api");
+    let paths = invocation.arguments.iter().map(|word| word.text.as_str());
+    let mut paths = paths.filter(|text| is_call && text.matches('/').count() >= 3);
+    let name = paths.next()?.rsplit('/').next()?;
+    (name.len() > 4 && name.contains(['-', '_'])).then_some(name)
+}
+
+/// Returns the connections that the shell itself opens for a program, as `host/port`.
+pub(super) fn sockets(invocation: &Invocation) -> impl Iterator<Item = &str> {
+    let targets = invocation.redirects.iter().map(|r| r.target.text.as_str());
+    targets.filter_map(|target| {
+        let socket = target.strip_prefix("/dev/tcp/");
+        socket.or_else(|| target.strip_prefix("/dev/udp/"))
+    })
+}
+
+/// Whom the policy and the project trust as destinations.
+struct Trust<'a> {
+    facts: &'a Facts,
+    origins: Option<&'a Origins>,
+    known: ProjectKnowledge<'a>,
+}
+
+impl Trust<'_> {
+    /// Whether a program says where it goes, and all of that is trusted.
+    fn keeps(&self, invocation: &Invocation) -> bool {
+        let is_for_packages = program::find(&invocation.program).lists(Fact::Sends, "install");
+        if let Some(remotes) = git_remotes(invocation, self.facts) {
+            return !remotes.is_empty() && remotes.iter().all(|remote| self.names(remote, false));
+        }
+        let mut addresses = addresses(invocation).peekable();
+        addresses.peek().is_some() && addresses.all(|address| self.names(address, is_for_packages))
+    }
+
+    fn names(&self, address: &str, for_packages: bool) -> bool {
+        self.known.is_trusted(address, for_packages)
+            && (is_listed(address, self.facts.trusted_hosts())
+                || !is_new_remote(address, self.facts, self.origins))
+    }
+}
+
+/// Whether an address belongs to a remote of the repository that the session did not begin with.
+pub(super) fn is_new_remote(address: &str, facts: &Facts, origins: Option<&Origins>) -> bool {
+    let Some(meant) = destination(address) else {
+        return false;
+    };
+    let remotes = remotes(facts);
+    let mut naming = remotes
+        .iter()
+        .filter(|own| names_destination(own, &meant))
+        .peekable();
+    let stood = |own: &String| {
+        origins.is_none_or(|origins| {
+            let has = |word: &str| origins.has(Origin::Project, word).unwrap_or(false);
+            has(&format!("{REMOTE}{own}")) || !has(SNAPSHOT)
+        })
+    };
+    naming.peek().is_some() && !naming.any(stood)
+}
+
+/// Returns the remotes of the repository as it is now, as destinations.
+pub(super) fn remotes(facts: &Facts) -> Vec<String> {
+    let own = facts.workspace().own_remotes();
+    own.iter()
+        .filter_map(|remote| destination(remote))
+        .collect()
+}
+
+/// Returns where git goes that is given the name of a remote, or none; none where the line says it, or it cannot be told.
+pub(super) fn git_remotes(invocation: &Invocation, facts: &Facts) -> Option<Vec<String>> {
+    const STEERING: &[&str] = &["--exec", "--receive-pack", "--repo", "--upload-pack"];
+    let first = invocation.arguments.first()?;
+    let is_plain = invocation.program == "git"
+        && matches!(&*first.text, "fetch" | "ls-remote" | "pull" | "push")
+        && invocation.environment.is_empty()
+        && !invocation.arguments.iter().any(|word| {
+            word.dynamic || STEERING.iter().any(|option| word.text.starts_with(option))
+        });
+    let (dir, root) = (invocation.work_dir.as_deref()?, facts.project_root());
+    let mut between = dir.ancestors().take_while(|dir| *dir != root);
+    if !is_plain || !dir.starts_with(root) || between.any(|dir| dir.join(".git").exists()) {
+        return None;
+    }
+    let named = verbs(invocation)[1];
+    if named.is_some_and(|name| name.contains([':', '/', '.'])) {
+        return None;
+    }
+    facts.workspace().addresses_of(named)
+}
+
+/// Whether a program says where it goes, and the policy trusts all of that. What text says may be believed by this alone.
+pub(super) fn is_believed(invocation: &Invocation, trusted: &[String]) -> bool {
+    let mut addresses = addresses(invocation).peekable();
+    addresses.peek().is_some() && addresses.all(|address| is_listed(address, trusted))
+}
+
+/// Whether a list of trusted hosts names an address.
+pub(super) fn is_listed(address: &str, trusted: &[String]) -> bool {
+    destination(address)
+        .is_some_and(|meant| trusted.iter().any(|entry| names_destination(entry, &meant)))
+}
+
+/// Returns what of a program's arguments names another machine.
+fn addresses(invocation: &Invocation) -> impl Iterator<Item = &str> {
+    let texts = invocation.arguments.iter().map(|word| word.text.as_str());
+    texts.filter(|text| {
+        let host = text.split(['/', ':']).next().unwrap_or_default();
+        text.contains("://")
+            || !text.starts_with(['-', '@', '.', '/'])
+                && (host.len() < text.len() && text.contains(':'))
+            || words::is_host(host)
+    })
+}

@@ -1,0 +1,299 @@
+//! What a tool gave back: who wrote it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::found::{Found, leaves};
+use super::{CALLED, CUT, FOREIGN, SEEN, invocations, outward, words};
+use crate::config::ProvenanceSettings;
+use crate::event::ToolKind;
+use crate::fact::Facts;
+use crate::program;
+use crate::program::Fact;
+use crate::session::{Origin, Origins};
+use crate::shell::{Effect, Invocation, lexical};
+
+/// Of how many paths in a result it is asked whose files they are.
+const MOST_PATHS: usize = 1024;
+
+/// Whether a call gives back what somebody else wrote; without the filters, as far as its own words tell.
+pub(super) fn is_of_others(
+    facts: &Facts,
+    settings: &ProvenanceSettings,
+    origins: Option<&Origins>,
+) -> bool {
+    let Some(tool) = facts.tool() else {
+        return false;
+    };
+    let trusted = facts.trusted_hosts();
+    match tool.kind {
+        ToolKind::Fetch => {
+            tool.urls.is_empty() || !tool.urls.iter().all(|url| outward::is_listed(url, trusted))
+        }
+        ToolKind::Mcp => {
+            let mut believed = settings.trusted_mcp.iter().chain(&settings.project_mcp);
+            !believed.any(|server| Some(server) == tool.mcp_server.as_ref())
+        }
+        ToolKind::Shell => {
+            let transforms = invocations(facts).any(|invocation| {
+                let program = program::find(&invocation.program);
+                program.is(Fact::Language) || program.is(Fact::Decodes)
+            });
+            invocations(facts).any(|invocation| {
+                decodes(invocation, transforms, origins)
+                    || fetches(invocation) && !outward::is_believed(invocation, trusted)
+                    || !program::find(&invocation.program).is(Fact::Lists)
+                        && invocation.operands().any(|word| {
+                            let dir = invocation.work_dir.as_deref().unwrap_or(facts.work_dir());
+                            let path = lexical(&word.text, dir, facts.home());
+                            is_foreign(&path, facts, settings, origins)
+                        })
+            })
+        }
+        ToolKind::Read | ToolKind::Search => tool
+            .paths
+            .iter()
+            .any(|path| is_foreign(&facts.project_root().join(path), facts, settings, origins)),
+        // What a subagent tells may come from all that it has read.
+        ToolKind::Agent => {
+            origins.is_some_and(|origins| origins.has(Origin::Text, SEEN).unwrap_or(true))
+        }
+        ToolKind::Write | ToolKind::Edit | ToolKind::Delete | ToolKind::Other => false,
+    }
+}
+
+/// Whether a program is given what encodes a text, from where somebody else wrote it.
+fn decodes(invocation: &Invocation, transforms: bool, origins: Option<&Origins>) -> bool {
+    let has = |word: &String| {
+        (words::is_encoded(word) || transforms && word.len() >= 12 && !word.starts_with('/'))
+            && origins.is_some_and(|origins| origins.has(Origin::Text, word).unwrap_or(true))
+    };
+    let arguments = invocation.arguments.iter();
+    arguments
+        .map(|word| words::words(&word.text))
+        .any(|words| words.iter().any(has))
+}
+
+/// Whether a program prints what another machine sends, or what a package that it installs says.
+fn fetches(invocation: &Invocation) -> bool {
+    let mut operands = invocation.operands().map(|word| word.text.as_str());
+    match invocation.program.as_str() {
+        // What it has made itself, it tells the address of.
+        "gh" | "glab" => !matches!(
+            outward::verbs(invocation)[1],
+            Some("close" | "create" | "delete" | "edit" | "merge" | "upload")
+        ),
+        "git" => {
+            let shows = operands
+                .next()
+                .is_some_and(|verb| matches!(verb, "show" | "log" | "diff"));
+            let is_remote = |word: &str| {
+                let remotes = ["origin/", "upstream/", "FETCH_HEAD"];
+                remotes.iter().any(|remote| word.starts_with(remote))
+            };
+            shows && operands.any(is_remote)
+        }
+        name => {
+            let program = program::find(name);
+            program.is(Fact::Downloads)
+                || program.is_with(Fact::Foreign, &outward::verbs(invocation))
+                || program.is(Fact::Statements)
+                || program.lists(Fact::Sends, "install") && outward::sends(invocation)
+        }
+    }
+}
+
+/// Whether a file holds what somebody else wrote: the policy says so, or this session has had it from elsewhere.
+fn is_foreign(
+    path: &Path,
+    facts: &Facts,
+    settings: &ProvenanceSettings,
+    origins: Option<&Origins>,
+) -> bool {
+    let inside = path.strip_prefix(facts.project_root()).unwrap_or(path);
+    let inside = inside.to_string_lossy();
+    let mut globs = settings.untrusted_paths.iter();
+    globs.any(|glob| fast_glob::glob_match(glob, &*inside))
+        || origins.is_some_and(|origins| {
+            let has = |path: &Path| origins.has(Origin::Text, &foreign(path)).unwrap_or(true);
+            path.ancestors().any(has)
+        })
+}
+
+/// Returns what is kept of a file or a folder that holds what somebody else wrote.
+fn foreign(path: &Path) -> String {
+    format!("{FOREIGN}{}", path.display())
+}
+
+/// Returns the files that a line writes.
+fn written(facts: &Facts) -> Vec<PathBuf> {
+    let written = facts.shell().map(|shell| shell.writes());
+    let written = written.into_iter().flatten();
+    let written = written.filter(|found| found.effect == Effect::Write && !found.inexact);
+    written.map(|found| found.path).collect()
+}
+
+/// Returns the folder of a clone, or that of the repository in which what somebody else proposes is checked out.
+fn cloned(invocation: &Invocation, facts: &Facts) -> Option<PathBuf> {
+    let verbs = outward::verbs(invocation);
+    let mut words = invocation.operands();
+    let proposes = match invocation.program.as_str() {
+        "gh" | "glab" => matches!(verbs, [Some("pr" | "mr"), Some("checkout" | "co")]),
+        "git" => {
+            let proposal =
+                |word: &str| word.starts_with("pull/") || word.contains("merge-requests/");
+            verbs[0] == Some("fetch")
+                && words
+                    .any(|w| proposal(w.text.trim_start_matches('+').trim_start_matches("refs/")))
+        }
+        _ => false,
+    };
+    if proposes {
+        return Some(facts.project_root().to_owned());
+    }
+    let clones = matches!(invocation.program.as_str(), "git" | "gh" | "glab" | "hg");
+    let mut operands = invocation.operands().map(|word| word.text.as_str());
+    operands.find(|word| clones && *word == "clone")?;
+    let (address, folder) = (operands.next()?, operands.next());
+    if outward::is_listed(address, facts.trusted_hosts()) {
+        return None;
+    }
+    let name = address.trim_end_matches('/').rsplit(['/', ':']).next()?;
+    let folder = folder.unwrap_or_else(|| name.trim_end_matches(".git"));
+    let dir = invocation.work_dir.as_deref();
+    Some(lexical(
+        folder,
+        dir.unwrap_or(facts.work_dir()),
+        facts.home(),
+    ))
+}
+
+/// Adds the words of a result where they belong.
+pub(super) fn learn(
+    facts: &Facts,
+    settings: &ProvenanceSettings,
+    origins: &mut Origins,
+) -> io::Result<()> {
+    let (Some(tool), Some(call)) = (facts.tool(), &facts.event().tool) else {
+        return Ok(());
+    };
+    let result = call.output.as_ref().or(call.error.as_ref());
+    let result = result.unwrap_or(&Value::Null);
+    // A line may clone and print at once.
+    let cloned: Vec<String> = invocations(facts)
+        .filter_map(|invocation| cloned(invocation, facts))
+        .map(|path| foreign(&path))
+        .collect();
+    origins.add(Origin::Text, cloned.iter().map(String::as_str))?;
+    let is_of_others = is_of_others(facts, settings, Some(origins));
+    if is_of_others {
+        let written: Vec<String> = written(facts).iter().map(|path| foreign(path)).collect();
+        origins.add(Origin::Text, written.iter().map(String::as_str))?;
+    }
+    let mut found = Found::default();
+    let by = origins.tool(&call.name)?;
+    if is_of_others {
+        found.texts.extend([CALLED.to_owned(), SEEN.to_owned()]);
+        match tool.kind {
+            ToolKind::Mcp => found.answer(result),
+            // The answer of a search has rows: titles and addresses.
+            ToolKind::Fetch if tool.urls.is_empty() => found.fields(result),
+            _ if is_table(facts) => leaves(result, &mut |leaf| found.rows(leaf)),
+            _ => leaves(result, &mut |leaf| found.text(leaf)),
+        }
+        // The address that the agent asked for comes back with the answer, and is still its own.
+        let mut asked = BTreeSet::new();
+        for url in &tool.urls {
+            asked.extend(words::kept(&words::words(url)));
+        }
+        found.texts.retain(|word| !asked.contains(word));
+        origins.add(Origin::Record, found.records.iter().map(String::as_str))?;
+        origins.add_by(by, found.texts.iter().map(String::as_str))?;
+    } else if tool.kind == ToolKind::Other {
+        learn_other(&call.name, result, origins)?;
+    } else if matches!(
+        tool.kind,
+        ToolKind::Read
+            | ToolKind::Search
+            | ToolKind::Shell
+            | ToolKind::Fetch
+            | ToolKind::Mcp
+            | ToolKind::Agent
+    ) {
+        let mut others = Found::default();
+        let mut seen = BTreeMap::new();
+        let mut is_foreign = |line: &str| {
+            let path = line.split_once(':').map_or("", |(path, _)| path.trim());
+            let is_path = path.contains(['/', '.']) && !path.contains(char::is_whitespace);
+            is_path
+                && (seen.len() >= MOST_PATHS
+                    || *seen.entry(path.to_owned()).or_insert_with(|| {
+                        let path = lexical(path, facts.project_root(), facts.home());
+                        is_foreign(&path, facts, settings, Some(origins))
+                    }))
+        };
+        leaves(result, &mut |leaf| {
+            // What is found in several files may be found in those of somebody else.
+            if matches!(tool.kind, ToolKind::Search | ToolKind::Shell)
+                && leaf.lines().any(&mut is_foreign)
+            {
+                for line in leaf.lines() {
+                    let to = if is_foreign(line) {
+                        &mut others
+                    } else {
+                        &mut found
+                    };
+                    to.text(line);
+                }
+            } else {
+                found.text(leaf);
+            }
+        });
+        origins.add(Origin::Project, found.texts.iter().map(String::as_str))?;
+        origins.add_by(by, others.texts.iter().map(String::as_str))?;
+        found.is_cut |= others.is_cut;
+    }
+    if found.is_cut {
+        origins.add(Origin::Text, std::iter::once(CUT))?;
+    }
+    Ok(())
+}
+
+/// Whether a call gives back a table, of which the cells are fields: rows of a database, or of a file of values.
+fn is_table(facts: &Facts) -> bool {
+    let is_list = |path: &str| [".csv", ".tsv"].iter().any(|end| path.ends_with(end));
+    facts
+        .tool()
+        .is_some_and(|tool| tool.paths.iter().any(|path| is_list(path)))
+        || invocations(facts).any(|invocation| {
+            program::find(&invocation.program).is(Fact::Statements)
+                || invocation.operands().any(|word| is_list(&word.text))
+        })
+}
+
+/// Adds what a person has answered, and what a shell in the background has printed.
+fn learn_other(name: &str, result: &Value, origins: &mut Origins) -> io::Result<()> {
+    let name = name.to_lowercase().replace(['_', '-'], "");
+    let mut found = Found::default();
+    match &*name {
+        "askuserquestion" => {
+            if let Some(answers) = result.get("answers") {
+                leaves(answers, &mut |leaf| found.text(leaf));
+            }
+            origins.add(Origin::Prompt, found.texts.iter().map(String::as_str))
+        }
+        "bashoutput" | "readbash" => {
+            leaves(result, &mut |leaf| found.text(leaf));
+            let origin = if origins.has(Origin::Text, SEEN)? {
+                Origin::Text
+            } else {
+                Origin::Project
+            };
+            origins.add(origin, found.texts.iter().map(String::as_str))
+        }
+        _ => Ok(()),
+    }
+}

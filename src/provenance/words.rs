@@ -1,0 +1,387 @@
+//! Words: a text as it is compared, whatever somebody did to it on the way.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use unicode_normalization::UnicodeNormalization as _;
+
+/// The longest text that is one value, in characters.
+const LONGEST: usize = 80;
+
+/// How many words one value has at most.
+const MOST_WORDS: usize = 6;
+
+/// What stands in a word beside letters and digits.
+const INSIDE: &str = "@.:/+%&=~#?$-_";
+
+/// Names that a host's name ends with.
+const DOMAINS: &[&str] = &[
+    "ai",
+    "app",
+    "at",
+    "au",
+    "be",
+    "biz",
+    "br",
+    "ca",
+    "cc",
+    "ch",
+    "cloud",
+    "cn",
+    "co",
+    "com",
+    "de",
+    "dev",
+    "digital",
+    "download",
+    "edu",
+    "email",
+    "es",
+    "eu",
+    "fi",
+    "fr",
+    "fun",
+    "gg",
+    "gov",
+    "group",
+    "help",
+    "host",
+    "icu",
+    "in",
+    "info",
+    "invalid",
+    "io",
+    "it",
+    "jp",
+    "life",
+    "link",
+    "live",
+    "me",
+    "mobi",
+    "name",
+    "net",
+    "network",
+    "news",
+    "nl",
+    "no",
+    "online",
+    "org",
+    "page",
+    "pl",
+    "press",
+    "pro",
+    "ru",
+    "se",
+    "services",
+    "sh",
+    "shop",
+    "site",
+    "so",
+    "social",
+    "solutions",
+    "space",
+    "store",
+    "su",
+    "support",
+    "systems",
+    "tech",
+    "test",
+    "to",
+    "today",
+    "top",
+    "tv",
+    "uk",
+    "us",
+    "vip",
+    "website",
+    "wiki",
+    "work",
+    "world",
+    "ws",
+    "xyz",
+    "zone",
+];
+
+/// Ways in which people write `.` and `@` so that no machine follows them.
+const SPELLED: &[(&str, &str)] = &[
+    ("[.]", "."),
+    ("(.)", "."),
+    ("[dot]", "."),
+    ("(dot)", "."),
+    (" dot ", "."),
+    ("[@]", "@"),
+    ("[at]", "@"),
+    ("(at)", "@"),
+    ("hxxp", "http"),
+];
+
+/// Returns the words of a text: entities and percent codes undone, compatibility forms and capitals folded, what is not
+/// seen left out.
+pub(super) fn words(text: &str) -> Vec<String> {
+    let mut plain: String = without_codes(text)
+        .nfkc()
+        .filter(|c| !is_unseen(*c))
+        .flat_map(char::to_lowercase)
+        .collect();
+    for (spelled, meant) in SPELLED {
+        if plain.contains(spelled) {
+            for form in [format!(" {spelled} "), (*spelled).to_owned()] {
+                plain = plain.replace(&form, meant);
+            }
+        }
+    }
+    plain
+        .split(|c: char| !c.is_alphanumeric() && !INSIDE.contains(c))
+        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '/'))
+        .map(|word| word.trim_end_matches('/'))
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Returns all that is kept of a text's words: each, what it points to, and every pair of neighbours.
+pub(super) fn kept(words: &[String]) -> Vec<String> {
+    let mut kept: Vec<String> = words.to_vec();
+    for word in words {
+        let pieces = word
+            .split(['=', ':', '&'])
+            .map(|piece| piece.trim_matches('/'));
+        let pieces = pieces.filter(|piece| piece.len() < word.len() && points(piece));
+        kept.extend(targets(word).chain(pieces).map(str::to_owned));
+    }
+    let sites = words.iter().filter_map(|word| site(word));
+    kept.extend(sites);
+    // `owner/name` is often given as two arguments.
+    let halves = words.iter().filter_map(|word| word.split_once('/'));
+    let halves = halves.filter(|(_, name)| !name.contains('/'));
+    kept.extend(halves.flat_map(|(owner, name)| [owner.to_owned(), name.to_owned()]));
+    // The number of an account is printed in groups, and given as one; or the other way round.
+    for groups in words.chunk_by(|left, right| is_group(left) && is_group(right)) {
+        kept.extend(joined(groups));
+    }
+    // `eve at evil.example` is read as an address by whoever is told to write there.
+    for three in words.windows(3) {
+        if let [user, at, host] = three
+            && at == "at"
+            && is_host(host)
+        {
+            kept.push(format!("{user}@{host}"));
+        }
+    }
+    // The number of a host may be written as one number.
+    for word in words {
+        let number = match word.strip_prefix("0x") {
+            Some(digits) => u32::from_str_radix(digits, 16).ok(),
+            None => word.parse().ok(),
+        };
+        if let Some(number) = number.filter(|number| *number >= 1 << 24) {
+            kept.push(Ipv4Addr::from(number).to_string());
+        }
+    }
+    kept.extend(words.windows(2).map(pair));
+    kept
+}
+
+/// Whether a word is a group of a longer number.
+fn is_group(word: &str) -> bool {
+    let mut signs = word.chars();
+    word.len() <= 4 && word.is_ascii() && word.contains(|c: char| c.is_ascii_digit())
+        || word.len() <= 24 && signs.all(|c| c.is_ascii_digit() || "-.".contains(c))
+}
+
+/// Returns the number of several groups as one word, where it is as long as those of accounts and telephones are.
+pub(super) fn joined(groups: &[String]) -> Option<String> {
+    let number: String = groups.concat().replace(['-', '.'], "");
+    let is_one = groups.len() == 1 && groups.concat() == number;
+    let digits = number.chars().filter(char::is_ascii_digit).count();
+    (!is_one && digits >= 7 && groups.iter().all(|group| is_group(group))).then_some(number)
+}
+
+/// Hosts at which anybody may have a place: who they are does not tell who wrote it.
+const SHARED: &[&str] = &[
+    "amazonaws.com",
+    "azurewebsites.net",
+    "bitbucket.org",
+    "blogspot.com",
+    "cloudfront.net",
+    "codeberg.org",
+    "discord.com",
+    "dropbox.com",
+    "firebaseapp.com",
+    "github.com",
+    "github.io",
+    "githubusercontent.com",
+    "gitlab.com",
+    "gitlab.io",
+    "google.com",
+    "googleapis.com",
+    "herokuapp.com",
+    "huggingface.co",
+    "netlify.app",
+    "ngrok.io",
+    "npmjs.com",
+    "pages.dev",
+    "pastebin.com",
+    "pypi.org",
+    "sharepoint.com",
+    "slack.com",
+    "vercel.app",
+    "web.app",
+    "windows.net",
+    "workers.dev",
+];
+
+/// Returns by whom an address is kept, as it is told from words: its host, or a place at a host that many share. None of
+/// mail: whoever has an address at a host does not speak for it.
+pub(super) fn site(word: &str) -> Option<String> {
+    let bare = word.split_once("://").map_or(word, |(_, rest)| rest);
+    let (authority, path) = bare.split_once('/').unwrap_or((bare, ""));
+    let host = authority.split([':', '?', '#']).next().unwrap_or_default();
+    let has_scheme = bare.len() < word.len() && host.contains('.');
+    if authority.contains('@') || !(has_scheme || is_host(host)) {
+        return None;
+    }
+    if !is_shared(host) {
+        return Some(format!("//{host}"));
+    }
+    let place = path.split(['/', '?', '#']).next();
+    place
+        .filter(|place| !place.is_empty())
+        .map(|place| format!("//{host}/{place}"))
+}
+
+fn is_shared(host: &str) -> bool {
+    SHARED.iter().any(|shared| {
+        let owner = host.strip_suffix(shared);
+        owner.is_some_and(|owner| owner.is_empty() || owner.ends_with('.'))
+    })
+}
+
+/// Whether a word is long and says nothing: what encodes a text.
+pub(super) fn is_encoded(word: &str) -> bool {
+    let is_sign = |c: char| c.is_ascii_alphanumeric() || "+/=".contains(c);
+    word.len() >= 24 && word.chars().all(is_sign) && word.contains(|c: char| c.is_ascii_digit())
+}
+
+/// Returns two neighbours as one.
+pub(super) fn pair(words: &[String]) -> String {
+    words.join(" ")
+}
+
+/// Returns a whole field, as it is told from words.
+pub(super) fn whole(words: &[String]) -> String {
+    format!("={}", words.join(" "))
+}
+
+/// Whether a text is one value: short, one line, of few words.
+pub(super) fn is_value(text: &str) -> bool {
+    text.chars().count() <= LONGEST
+        && !text.trim_end().contains('\n')
+        && text.split_whitespace().count() <= MOST_WORDS
+}
+
+/// Whether a word points somewhere: an address, a path, a host.
+pub(super) fn points(word: &str) -> bool {
+    word.contains('@') && word.contains('.')
+        || word.contains('/') && word.len() > 2
+        || is_host(word)
+}
+
+/// Whether a word is the name or the number of a host.
+pub(super) fn is_host(word: &str) -> bool {
+    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    let word = match word.rsplit_once(':') {
+        Some((host, port)) if is_port(port) && !host.contains(':') => host,
+        _ => word,
+    };
+    let domain = word.rsplit_once('.').map(|(_, domain)| domain);
+    domain.is_some_and(|domain| DOMAINS.contains(&domain)) || word.parse::<IpAddr>().is_ok()
+}
+
+/// Returns an address without its scheme and the version behind it; none where it is so already.
+pub(super) fn plain(word: &str) -> Option<String> {
+    let bare = word.split_once("://").map_or(word, |(_, rest)| rest);
+    let bare = match bare.rsplit_once('@') {
+        Some((name, version)) if name.contains('/') && !version.contains('/') => name,
+        _ => bare,
+    };
+    (bare.len() < word.len() && points(bare)).then(|| bare.to_owned())
+}
+
+/// Returns the domains above a host: of `a.b.evil.example` first `b.evil.example`, then `evil.example`.
+pub(super) fn domains_above(host: &str) -> impl Iterator<Item = &str> {
+    let above = host
+        .match_indices('.')
+        .map(|(at, _)| host.get(at + 1..).unwrap_or_default());
+    above.filter(|domain| {
+        let (owner, rest) = domain.split_once('.').unwrap_or((domain, ""));
+        // `co.uk` belongs to nobody, and what many share to no one.
+        !rest.is_empty() && owner.len() > 3 && !is_shared(domain)
+    })
+}
+
+/// Returns what a longer word points to: an address without its scheme, and its host.
+pub(super) fn targets(word: &str) -> impl Iterator<Item = &str> {
+    let bare = word.split_once("://").map_or(word, |(_, rest)| rest);
+    let host = bare.split(['/', '?', '#']).next().unwrap_or_default();
+    let has_scheme = bare.len() < word.len();
+    let host = host.rsplit('@').next();
+    // The host of `s3://bucket/` is one word.
+    let host = host.filter(|host| has_scheme || host.contains('.'));
+    let without_port = host
+        .and_then(|host| host.split_once(':'))
+        .map(|(host, _)| host);
+    let found = [Some(bare), host, without_port].into_iter().flatten();
+    found.filter(move |text| text.len() < word.len())
+}
+
+const fn is_unseen(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{feff}'
+    )
+}
+
+/// Undoes percent codes and the entities of HTML.
+fn without_codes(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let code = match first {
+            b'%' => after.get(..2).and_then(hex).map(|byte| (vec![byte], 3)),
+            b'&' => entity(after),
+            _ => None,
+        };
+        let (one, length) = code.unwrap_or_else(|| (vec![first], 1));
+        bytes.extend(one);
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn hex(digits: &[u8]) -> Option<u8> {
+    u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}
+
+/// Reads an entity behind its `&`: its bytes, and its whole length.
+fn entity(after: &[u8]) -> Option<(Vec<u8>, usize)> {
+    let end = after.iter().take(10).position(|byte| *byte == b';')?;
+    let name = std::str::from_utf8(after.get(..end)?).ok()?;
+    let number = |text: &str| match text.strip_prefix(['x', 'X']) {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    };
+    let c = match name {
+        "amp" => '&',
+        "lt" => '<',
+        "gt" => '>',
+        "quot" => '"',
+        "apos" => '\'',
+        "nbsp" => ' ',
+        "commat" => '@',
+        "period" => '.',
+        "sol" => '/',
+        "colon" => ':',
+        name => char::from_u32(number(name.strip_prefix('#')?)?)?,
+    };
+    Some((c.to_string().into_bytes(), end + 2))
+}

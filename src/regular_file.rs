@@ -1,0 +1,180 @@
+//! Regular file: opens what lies in a project's or the user's own folder as a regular file, and follows no link below it.
+//!
+//! A clone brings links, pipes and devices along. What is read or written under a name of ours must be a file of that name:
+//! else a clone would have us write elsewhere, wait for ever, or speak to a host in our name.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::io::{Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::path::{Component, Path};
+
+use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::io::Errno;
+
+/// Nobody but the user may read what we keep.
+const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
+
+/// Opens a regular file with these flags; one that is made is the user's alone.
+///
+/// Below `base` no part of the path may be a link. Without a base, or for a path that does not begin with it, this holds of the
+/// last part. With [`OFlags::CREATE`] missing directories below the base are made.
+///
+/// # Errors
+/// What the system says, or that a link or something else than a regular file is there.
+pub(crate) fn open(base: Option<&Path>, path: &Path, flags: OFlags) -> io::Result<File> {
+    // A pipe without a writer must not keep us waiting.
+    let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+    let opened = match inside(base, path)? {
+        Some((folder, name)) => {
+            let folder = folder.open(flags.contains(OFlags::CREATE))?;
+            rustix::fs::openat(folder, name, flags, PRIVATE)
+        }
+        None => rustix::fs::open(path, flags, PRIVATE),
+    };
+    let file = File::from(opened.map_err(explained)?);
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(not_regular("something else than a regular file"))
+    }
+}
+
+/// Reads a regular file whole, if it is no longer than `most` bytes.
+///
+/// # Errors
+/// As those of [`open`]; a longer file.
+pub(crate) fn read(base: Option<&Path>, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    whole(open(base, path, OFlags::RDONLY)?, most)
+}
+
+/// Reads what a path leads to, over links too, if that is a regular file no longer than `most` bytes.
+///
+/// For what a person may well have linked, such as a file of rules that several projects share.
+///
+/// # Errors
+/// What the system says, or that something else than a regular file is there, which might keep us waiting; a longer file.
+pub(crate) fn read_linked(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    if !file.metadata()?.is_file() {
+        return Err(not_regular("something else than a regular file"));
+    }
+    whole(file, most)
+}
+
+/// Reads as [`read_linked`] does what is to be text.
+///
+/// # Errors
+/// As those of [`read_linked`]; what is not UTF-8.
+pub(crate) fn text(path: &Path, most: u64) -> io::Result<String> {
+    String::from_utf8(read_linked(path, most)?).map_err(io::Error::other)
+}
+
+/// Puts a whole file in the place of another: whoever reads sees the old one or the new one.
+///
+/// # Errors
+/// As those of [`open`].
+pub(crate) fn replace(base: Option<&Path>, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}.new", uuid::Uuid::new_v4().simple()));
+    let new = Path::new(&name);
+    let created = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+    let written = open(base, new, created)
+        .and_then(|mut file| {
+            file.write_all(bytes)?;
+            file.sync_data()
+        })
+        .and_then(|()| std::fs::rename(new, path));
+    if written.is_err() {
+        std::fs::remove_file(new).ok();
+    }
+    written
+}
+
+fn whole(file: File, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        let why = format!("the file is longer than {most} bytes");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+    }
+    Ok(bytes)
+}
+
+/// The folder of a file below a base: its parts, none of which may be a link.
+struct Folder<'p> {
+    base: &'p Path,
+    parts: Vec<&'p OsStr>,
+}
+
+impl Folder<'_> {
+    fn open(&self, create: bool) -> io::Result<OwnedFd> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let below = flags | OFlags::NOFOLLOW;
+        let mut folder = rustix::fs::open(self.base, flags, Mode::empty())?;
+        for part in &self.parts {
+            folder = match rustix::fs::openat(&folder, *part, below, Mode::empty()) {
+                Err(Errno::NOENT) if create => {
+                    match rustix::fs::mkdirat(&folder, *part, Mode::from_raw_mode(0o777)) {
+                        // Another process may make it at the same time.
+                        Ok(()) | Err(Errno::EXIST) => {}
+                        Err(error) => return Err(error.into()),
+                    }
+                    rustix::fs::openat(&folder, *part, below, Mode::empty())
+                }
+                // With `O_DIRECTORY` a link is told as what it is not.
+                Err(Errno::NOTDIR) if is_link(&folder, part) => Err(Errno::LOOP),
+                other => other,
+            }
+            .map_err(explained)?;
+        }
+        Ok(folder)
+    }
+}
+
+fn is_link(folder: &OwnedFd, name: &OsStr) -> bool {
+    rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|stat| {
+        rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Symlink
+    })
+}
+
+/// Splits a path below a base into its folder and its name; none where it does not lie below it.
+fn inside<'p>(
+    base: Option<&'p Path>,
+    path: &'p Path,
+) -> io::Result<Option<(Folder<'p>, &'p OsStr)>> {
+    let Some((base, below)) = base.and_then(|b| Some((b, path.strip_prefix(b).ok()?))) else {
+        return Ok(None);
+    };
+    let mut parts = Vec::new();
+    for part in below.components() {
+        match part {
+            Component::Normal(name) => parts.push(name),
+            Component::CurDir => {}
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
+                return Err(not_regular("a path that leads out of it"));
+            }
+        }
+    }
+    let name = parts.pop();
+    let name = name.ok_or_else(|| io::Error::from(io::ErrorKind::IsADirectory))?;
+    Ok(Some((Folder { base, parts }, name)))
+}
+
+fn explained(error: Errno) -> io::Error {
+    match error {
+        Errno::LOOP | Errno::MLINK => not_regular("a link"),
+        // What opening a pipe or a socket to write says.
+        Errno::NXIO => not_regular("something else than a regular file"),
+        other => other.into(),
+    }
+}
+
+fn not_regular(what: &str) -> io::Error {
+    io::Error::new(
+        io::ErrorKind::InvalidInput,
+        format!("{what} stands there, where only a regular file may"),
+    )
+}

@@ -1,0 +1,106 @@
+//! Session: what happened in a scope before an event, as marks count it: numbers from least to most, kept in a small file.
+//!
+//! The file of a scope lies in the user's state directory. It holds counts, times and keyed digests, no text of any event.
+
+mod file;
+mod origins;
+mod state;
+mod tally;
+
+pub use self::file::{ScopeFault, ScopeFile, Store, Stored};
+pub use self::origins::{Origin, Origins};
+pub use self::state::{Call, CallId, Going, State};
+pub use self::tally::{Contribution, Count, Definition, Keys, Window};
+
+use serde::{Deserialize, Serialize};
+
+/// What three-valued logic says of one thing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Truth {
+    /// It is not so.
+    #[default]
+    No,
+    /// It cannot be told.
+    Maybe,
+    /// It is so.
+    Yes,
+}
+
+impl Truth {
+    /// Makes it of what a condition came to; none where that cannot be told.
+    pub const fn of(told: Option<bool>) -> Self {
+        match told {
+            Some(true) => Self::Yes,
+            Some(false) => Self::No,
+            None => Self::Maybe,
+        }
+    }
+
+    /// Returns the word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::No => "no",
+            Self::Maybe => "maybe",
+            Self::Yes => "yes",
+        }
+    }
+}
+
+/// What an event did to one mark.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MarkRecord {
+    /// Whether it counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fed: Option<Truth>,
+    /// Whether it set the mark back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<Truth>,
+    /// What the mark was before it, from least to most, where something asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<[u64; 2]>,
+}
+
+/// Whose events are counted together.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// Those of the host's session, with all its subagents.
+    #[default]
+    Session,
+    /// Those about one issue.
+    Issue,
+    /// All of the project.
+    Project,
+}
+
+impl Scope {
+    /// Every scope, in the order in which their files are locked.
+    pub const ALL: [Self; 3] = [Self::Session, Self::Issue, Self::Project];
+
+    /// Returns the word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Issue => "issue",
+            Self::Project => "project",
+        }
+    }
+}
+
+/// Returns eight bytes of the SHA-256 of some parts, each with its length, as a number.
+pub fn digest<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> u64 {
+    use sha2::Digest as _;
+    let mut hash = sha2::Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    let bytes = hash.finalize();
+    bytes
+        .iter()
+        .take(8)
+        .fold(0, |number, byte| number << 8 | u64::from(*byte))
+}

@@ -1,0 +1,133 @@
+//! Exit: whether the exit code of a command line tells of a failure in any part of it.
+
+use rable::{ListOperator, Node, NodeKind};
+
+use super::guard;
+
+/// Whether exit code 0 of a command line means that each of its commands ended with 0.
+///
+/// That is so where they are joined by `&&`, or stand one after the other under `set -e`; a pipe tells of its last
+/// command alone, but under `pipefail`. What cannot be read does not tell.
+pub fn tells_of_failures(command: &str) -> bool {
+    let Ok(nodes) = guard::parse(command) else {
+        return false;
+    };
+    let mut options = Options::default();
+    let last = nodes.len().saturating_sub(1);
+    nodes.iter().enumerate().all(|(n, node)| {
+        let tells = options.tell(node);
+        tells && (n == last || options.ends_at(node))
+    })
+}
+
+/// The options of the shell that matter here, as the line has set them so far.
+#[derive(Clone, Copy, Default)]
+struct Options {
+    stops_at_error: bool,
+    minds_pipes: bool,
+}
+
+impl Options {
+    /// Whether a part tells of every failure in it.
+    fn tell(&mut self, node: &Node) -> bool {
+        match &node.kind {
+            NodeKind::Command { words, .. } => {
+                self.set(words);
+                !matches!(first_word(words), Some("exit" | "return" | "trap" | "eval"))
+                    && inner_line(words).is_none_or(|line| tells_of_failures(&line))
+            }
+            NodeKind::Pipeline { commands, .. } => {
+                let mut of_pipe = *self;
+                (commands.len() == 1 || self.minds_pipes)
+                    && commands.iter().all(|command| of_pipe.tell(command))
+            }
+            NodeKind::List { items } => {
+                let last = items.len().saturating_sub(1);
+                let mut is_joined = false;
+                items.iter().enumerate().all(|(n, item)| {
+                    let tells = self.tell(&item.command);
+                    let before =
+                        std::mem::replace(&mut is_joined, item.operator == Some(ListOperator::And));
+                    tells
+                        && match item.operator {
+                            Some(ListOperator::And) | None => true,
+                            Some(ListOperator::Or | ListOperator::Background) => false,
+                            // Not even `set -e` minds what fails before an `&&`.
+                            Some(ListOperator::Semi) => {
+                                n == last || (!before && self.ends_at(&item.command))
+                            }
+                        }
+                })
+            }
+            NodeKind::BraceGroup { body, .. } => self.tell(body),
+            NodeKind::Subshell { body, .. } => (*self).tell(body),
+            NodeKind::Time { pipeline, .. } => self.tell(pipeline),
+            _ => false,
+        }
+    }
+
+    /// Takes what `set` says.
+    fn set(&mut self, words: &[Node]) {
+        if first_word(words) != Some("set") {
+            return;
+        }
+        let mut words = words.iter().skip(1).filter_map(word);
+        while let Some(option) = words.next() {
+            let on = option.starts_with('-');
+            let letters = option.trim_start_matches(['-', '+']);
+            if letters.contains('e') && !option.starts_with("--") {
+                self.stops_at_error = on;
+            }
+            if letters.ends_with('o') {
+                match words.next() {
+                    Some("pipefail") => self.minds_pipes = on,
+                    Some("errexit") => self.stops_at_error = on,
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Whether the line ends where a part of it fails: it is ended there, or the part sets options, which does not fail.
+    fn ends_at(self, node: &Node) -> bool {
+        match &node.kind {
+            NodeKind::Command { words, .. } => {
+                self.stops_at_error || first_word(words) == Some("set")
+            }
+            NodeKind::List { items } => {
+                let is_joined = items
+                    .iter()
+                    .any(|item| item.operator == Some(ListOperator::And));
+                self.stops_at_error && !is_joined
+            }
+            _ => self.stops_at_error,
+        }
+    }
+}
+
+/// Returns the line that a shell is given as a word: `bash -c 'make test'`.
+fn inner_line(words: &[Node]) -> Option<String> {
+    let words: Vec<&str> = words.iter().filter_map(word).collect();
+    let is_shell = |word: &&str| {
+        let name = word.rsplit('/').next().unwrap_or_default();
+        matches!(name, "sh" | "bash" | "dash" | "zsh" | "ksh")
+    };
+    let shell = words.iter().position(is_shell)?;
+    let options = words.get(shell + 1..)?;
+    let at = options
+        .iter()
+        .position(|word| word.starts_with('-') && word.ends_with('c'))?;
+    let line = options.get(at + 1)?.trim_matches(['"', '\'']);
+    Some(line.to_owned())
+}
+
+fn first_word(words: &[Node]) -> Option<&str> {
+    words.first().and_then(word)
+}
+
+fn word(node: &Node) -> Option<&str> {
+    match &node.kind {
+        NodeKind::Word { value, .. } => Some(value),
+        _ => None,
+    }
+}

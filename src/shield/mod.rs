@@ -1,0 +1,65 @@
+//! Shield: which files an agent started by `ahp shield` may write, as a plan for `bwrap`, and the traces that it leaves.
+//!
+//! The whole tree is read-only; what may be written is a short list; what governs the agent is read-only again inside that
+//! list. A plan is data: it is made by looking, it is shown by `--dry-run`, and it changes nothing.
+
+mod arguments;
+mod arrange;
+mod filter;
+mod held;
+mod homes;
+mod obstacle;
+mod plan;
+mod repository;
+mod sockets;
+mod traces;
+
+pub use self::arguments::{Inside, start_script};
+pub use self::arrange::{Access, Mount, arrange};
+pub use self::filter::{SYSTEM_CALL_FILTER, filter_bytes};
+pub use self::held::held;
+pub use self::obstacle::{Obstacle, bubblewrap};
+pub use self::plan::{Plan, Request};
+pub use self::traces::{Nothing, Traces, sweep};
+
+use std::path::PathBuf;
+
+/// Where the shield's own folder is seen inside: the judge's socket and [`MARKER`].
+pub const INSIDE: &str = "/run/ahp";
+
+/// The file inside a shield that says so, and where its judge listens: no user can make it outside.
+pub const MARKER: &str = "/run/ahp/shield.json";
+
+/// Why a shield cannot be planned.
+#[derive(Debug, thiserror::Error)]
+pub enum ShieldError {
+    /// The project is a directory that holds too much.
+    #[error("`{0}` cannot be shielded as a project: it is the home directory, or holds it")]
+    TooWide(PathBuf),
+    /// A link cannot be a mount point.
+    #[error("`{0}` is a link on the way to a place that is to be held: put the real thing there")]
+    Link(PathBuf),
+    /// A file stands where a folder is to be.
+    #[error("`{0}` is not a folder, and a held place lies below it")]
+    NotFolder(PathBuf),
+    /// Something is to be written that is held.
+    #[error("`{0}` cannot be made writable: it is held, or lies in a held folder")]
+    WritesHeld(PathBuf),
+    /// Something that was named is not there.
+    #[error("`{0}`: {1}")]
+    Unreadable(PathBuf, std::io::Error),
+    /// The log would be renamed in a writable folder.
+    #[error(
+        "the log `{0}` lies in a folder that stays writable: set `settings.log.path` below `.ahp/`"
+    )]
+    Log(PathBuf),
+    /// A path that could lead out of where its words lie.
+    #[error("`{0}` cannot be planned: it is relative, or has `..`")]
+    NotPlain(PathBuf),
+    /// A path cannot be written on a command line.
+    #[error("`{0}` is not text, and cannot be held")]
+    NotText(PathBuf),
+    /// The home directory, the state or the cache directory is not known.
+    #[error("{0} is not known: set HOME")]
+    Unknown(&'static str),
+}

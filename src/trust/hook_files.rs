@@ -1,0 +1,43 @@
+//! The files with command hooks that a name means: one file, a folder of them, or those of a pattern.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::glob::glob;
+
+/// The places at which hosts look for command hooks in a project.
+const USUAL: &[&str] = &[
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".github/hooks",
+];
+
+/// Returns the files that a path means: every `.json` file of a folder, those that the pattern in its last name fits, or
+/// the file itself, whether it is there or not. Sorted by name.
+pub fn hook_files_of(path: &Path) -> Vec<PathBuf> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let (dir, pattern) = if path.is_dir() {
+        (path, "*.json")
+    } else if name.contains(['*', '?']) {
+        (path.parent().unwrap_or(path), &*name)
+    } else {
+        return vec![path.to_owned()];
+    };
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries
+        .filter(|entry| glob(pattern, &entry.file_name().to_string_lossy()))
+        .map(|entry| entry.path())
+        .filter(|path| path.is_file())
+        .collect();
+    files.sort_unstable();
+    files
+}
+
+/// Returns the files with command hooks that the hosts of a project would find.
+pub fn usual_hook_files(root: &Path) -> Vec<PathBuf> {
+    let usual = USUAL.iter();
+    usual
+        .flat_map(|name| hook_files_of(&root.join(name)))
+        .filter(|path| path.is_file())
+        .collect()
+}

@@ -1,0 +1,39 @@
+//! What the command line says of itself: help pages and completions.
+
+use crate::world::World;
+
+#[test]
+fn help_lists_commands_by_name_and_tells_of_debug_once() {
+    let world = World::new("");
+    let help = world.ahp(&["--help"]).stdout;
+    let commands: Vec<&str> = help
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .map_while(|line| line.strip_prefix("  ")?.split(' ').next())
+        .filter(|name| !name.is_empty() && *name != "help")
+        .collect();
+    assert!(commands.len() > 15, "{help}");
+    assert!(commands.is_sorted(), "{commands:?}");
+    assert_eq!(help.matches("--debug").count(), 1, "{help}");
+    let page = world.ahp(&["check", "--help"]).stdout;
+    assert!(!page.contains("--debug"), "{page}");
+    assert_eq!(world.ahp(&["check", "--debug"]).code, 0);
+}
+
+#[test]
+fn completions_offer_hosts_and_packs() {
+    let world = World::new("");
+    for shell in ["bash", "zsh", "fish"] {
+        let script = world.ahp(&["completions", shell]).stdout;
+        for name in ["claude-code", "windsurf", "issue-lifecycle", "quality-gate"] {
+            assert!(script.contains(name), "{shell}: {name}");
+        }
+    }
+    // A name that is not offered still gets the error that names the nearest one.
+    let misspelt = world.ahp(&["init", "--pack", "quality-gates"]);
+    assert!(
+        misspelt.stderr.contains("did you mean `quality-gate`?"),
+        "{misspelt:?}"
+    );
+}

@@ -1,0 +1,407 @@
+//! The events that hosts have grown: what they decide, told by the program that hosts call.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use ahp::event::Trigger;
+use ahp::host;
+use ahp::host::{Decoded, Host, Input, Reply};
+use ahp::signal::{Manner, Signal};
+use ahp::verdict::Verdict;
+use serde_json::{Value, json};
+
+use crate::world::{Ran, World, fed};
+
+fn claude(world: &World, event: &str, more: Value) -> Ran {
+    let mut payload = json!({
+        "hook_event_name": event, "session_id": "s", "cwd": world.root(),
+        "transcript_path": "/t.jsonl",
+    });
+    let Value::Object(more) = more else {
+        unreachable!("fields are an object");
+    };
+    payload.as_object_mut().unwrap().extend(more);
+    let payload = payload.to_string();
+    world.ahp_fed(&["hook", "--host", "claude-code"], payload.as_bytes())
+}
+
+#[test]
+fn a_task_is_an_issue_whose_description_is_its_text() {
+    let world = World::new("hooks: {pre-issue-submit: [{oracle: ChecklistValidator}]}");
+    let task = |description: &str| {
+        let fields =
+            json!({"task_id": "7", "task_subject": "Login", "task_description": description});
+        claude(&world, "TaskCompleted", fields)
+    };
+    let open = task("- [x] form\n- [ ] test\n");
+    assert_eq!(open.code, 2, "{open:?}");
+    assert!(open.stderr.contains("test"), "{}", open.stderr);
+    let done = task("- [x] form\n- [x] test\n");
+    assert_eq!((done.code, done.stdout.as_str()), (0, ""), "{done:?}");
+    // What the project says of an issue stands over what the host says of it.
+    world.write(
+        "Issues/FEAT-0007.md",
+        "---\nid: FEAT-0007\n---\n- [ ] open\n",
+    );
+    let fields = json!({"task_id": "FEAT-0007", "task_subject": "Login", "task_description": ""});
+    assert_eq!(claude(&world, "TaskCompleted", fields).code, 2);
+}
+
+#[test]
+fn a_server_that_asks_for_a_secret_is_declined() {
+    let world = World::new(
+        "hooks: {pre-tool-use: [{oracle: SecurityScanner, when: {tool.mcp_server: bank}}]}",
+    );
+    let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+    let result = |text: &str| {
+        let fields =
+            json!({"mcp_server_name": "bank", "action": "accept", "content": {"token": text}});
+        claude(&world, "ElicitationResult", fields)
+    };
+    let declined = result(&token);
+    assert_eq!(declined.code, 2, "{declined:?}");
+    let passed = result("blue");
+    assert_eq!((passed.code, passed.stdout.as_str()), (0, ""), "{passed:?}");
+}
+
+#[test]
+fn a_session_keeps_its_wires_and_takes_every_other_change_of_settings() {
+    let world = World::new("extends: [ahp:standard]\n");
+    assert_eq!(world.ahp(&["install", "claude", "--project"]).code, 0);
+    let file = world.path(".claude/settings.json");
+    let wired = fs::read_to_string(&file).unwrap();
+    assert!(wired.contains("ConfigChange"), "{wired}");
+    let changed = |text: &str| {
+        fs::write(&file, text).unwrap();
+        let fields = json!({"source": "project_settings", "file_path": file});
+        claude(&world, "ConfigChange", fields)
+    };
+    let mut other: Value = serde_json::from_str(&wired).unwrap();
+    other["permissions"] = json!({"allow": ["Bash(ls)"]});
+    let passed = changed(&other.to_string());
+    assert_eq!((passed.code, passed.stdout.as_str()), (0, ""), "{passed:?}");
+    let mut off = other.clone();
+    off["disableAllHooks"] = true.into();
+    let mut slow = other.clone();
+    for group in slow["hooks"]["PreToolUse"].as_array_mut().unwrap() {
+        group["hooks"][0]["async"] = true.into();
+    }
+    for (settings, says) in [
+        (off.to_string(), "disableAllHooks"),
+        (slow.to_string(), "before a tool"),
+        ("{\"hooks\": {}}".to_owned(), "before a tool"),
+        ("{".to_owned(), "is not JSON"),
+    ] {
+        let kept = changed(&settings);
+        let reply: Value = serde_json::from_str(&kept.stdout).unwrap_or_default();
+        assert_eq!(reply["decision"], "block", "{settings}: {kept:?}");
+        assert!(reply["reason"].to_string().contains(says), "{reply}");
+    }
+}
+
+#[test]
+fn what_comes_after_a_turn_comes_after_a_stop_that_nobody_holds_up() {
+    let world = World::new("hooks: {pre-agent-turn-stop: [{hook: gate}]}");
+    let hooks = world.home().join(".config/agents/hooks");
+    World::write_hook(
+        &hooks,
+        "gate",
+        "trigger: pre-agent-turn-stop",
+        "test -e allowed || { echo not yet >&2; exit 2; }",
+    );
+    for trigger in ["post-agent-turn", "post-agent-turn-stop"] {
+        World::write_hook(
+            &hooks,
+            trigger,
+            &format!("trigger: {trigger}"),
+            &format!("touch {trigger}; echo '{{\"additional_context\": \"after {trigger}\"}}'"),
+        );
+    }
+    let there = |trigger: &str| world.path(trigger).exists();
+    let stop = || claude(&world, "Stop", json!({"stop_hook_active": false}));
+    let held = stop();
+    assert!(held.stdout.contains("not yet"), "{held:?}");
+    assert!(!there("post-agent-turn") && !there("post-agent-turn-stop"));
+    world.write("allowed", "");
+    let let_go = stop();
+    assert_eq!((let_go.code, let_go.stdout.as_str()), (0, ""), "{let_go:?}");
+    assert!(there("post-agent-turn") && there("post-agent-turn-stop"));
+    // What was said then reaches the agent with the next prompt.
+    let prompt = claude(&world, "UserPromptSubmit", json!({"prompt": "go on"}));
+    for trigger in ["after post-agent-turn", "after post-agent-turn-stop"] {
+        assert!(prompt.stdout.contains(trigger), "{prompt:?}");
+    }
+    // Hosts that tell of nothing after a turn are wired for the stop.
+    let needed = ahp::install::Needs::Triggers([Trigger::PostAgentTurnStop].into());
+    let host_events = needed.host_events(Host::find("claude-code").unwrap());
+    assert!(
+        host_events
+            .iter()
+            .any(|host_event| host_event.name() == "Stop")
+    );
+}
+
+/// Answers an event of a host with some signals.
+fn answer(host: &str, event: &str, signals: Vec<Signal>) -> Reply {
+    let host = Host::find(host).unwrap();
+    let host_event = host.event(event).unwrap();
+    let decoded = Decoded {
+        host,
+        event: event.to_owned(),
+        host_event: Some(host_event),
+        session_id: None,
+        events: Vec::new(),
+        notes: Vec::new(),
+    };
+    let verdict = Verdict::of(host_event.trigger.unwrap(), signals);
+    host.answer(&decoded, vec![verdict], None)
+}
+
+#[test]
+fn a_hook_that_ends_the_run_ends_it_where_the_host_can() {
+    let blocks = || Signal::block("b", "too much").manner(Manner::EndsRun);
+    for (host, event) in [
+        ("claude-code", "PreToolUse"),
+        ("claude-code", "UserPromptSubmit"),
+        ("vscode", "PreToolUse"),
+        ("vscode", "UserPromptSubmit"),
+        ("factory-droid", "PreToolUse"),
+        ("gemini-cli", "BeforeTool"),
+    ] {
+        let reply = answer(host, event, vec![blocks()]);
+        assert_eq!(
+            reply.object()["continue"],
+            false,
+            "{host} {event}: {reply:?}"
+        );
+        assert_eq!(reply.object()["stopReason"], "too much", "{host} {event}");
+        // The tool would still run in a host that only ends after it.
+        let is_tool = event == "PreToolUse" || event == "BeforeTool";
+        assert!(
+            !is_tool || Host::find(host).unwrap().obeys(&reply),
+            "{reply:?}"
+        );
+    }
+    // Codex would take it for a failure of the hook and run the tool.
+    for (host, event) in [("codex", "PreToolUse"), ("qwen-code", "PreToolUse")] {
+        let reply = answer(host, event, vec![blocks()]);
+        assert!(
+            reply.object().get("continue").is_none(),
+            "{host}: {reply:?}"
+        );
+        assert!(Host::find(host).unwrap().obeys(&reply), "{host}: {reply:?}");
+    }
+    // At a stop a block would make the agent go on; a gate that does so holds on all the same.
+    let ends = || Signal::aid("e", "enough").manner(Manner::EndsRun);
+    for (host, event) in [
+        ("claude-code", "Stop"),
+        ("vscode", "Stop"),
+        ("gemini-cli", "AfterAgent"),
+    ] {
+        let reply = answer(host, event, vec![ends()]);
+        assert_eq!(reply.object()["continue"], false, "{host}: {reply:?}");
+        assert!(
+            reply.object().get("decision").is_none(),
+            "{host}: {reply:?}"
+        );
+        let gated = answer(host, event, vec![ends(), Signal::block("t", "tests fail")]);
+        assert!(
+            gated.object().get("continue").is_none(),
+            "{host}: {gated:?}"
+        );
+        assert!(gated.stdout.contains("tests fail"), "{host}: {gated:?}");
+    }
+}
+
+#[test]
+fn what_a_hook_says_to_the_person_or_the_log_does_not_reach_the_agent() {
+    let said = || {
+        vec![
+            Signal::aid("m", "for you").manner(Manner::ForPerson),
+            Signal::aid("l", "for the log").manner(Manner::ForLog),
+            Signal::aid("c", "for the agent"),
+        ]
+    };
+    let reply = answer("claude-code", "PreToolUse", said()).object();
+    assert_eq!(reply["systemMessage"], "for you");
+    let context = &reply["hookSpecificOutput"]["additionalContext"];
+    assert_eq!(context, "Note from c: for the agent");
+    // Beside a block, too.
+    let mut blocked = said();
+    blocked.push(Signal::block("b", "no"));
+    let reply = answer("claude-code", "PreToolUse", blocked);
+    assert_eq!(reply.object()["systemMessage"], "for you");
+    assert!(!reply.stdout.contains("for the log"), "{reply:?}");
+    // A host that shows its person nothing says it to nobody.
+    let reply = answer("codex", "PreToolUse", vec![said().remove(0)]);
+    assert!(
+        !reply.object()["hookSpecificOutput"]
+            .to_string()
+            .contains("for you"),
+        "{reply:?}"
+    );
+}
+
+#[test]
+fn the_output_of_a_formatter_is_not_a_failure() {
+    let world =
+        World::new("hooks: {post-tool-use: [{oracle: CommandHooks, config: {file: hooks.json}}]}");
+    let hook = json!({"type": "command", "command": "echo src/a.js 12ms"});
+    let file = json!({"hooks": {"PostToolUse": [hook]}});
+    world.write("hooks.json", file.to_string());
+    let fields = json!({
+        "tool_name": "Write", "tool_input": {"file_path": "a.js", "content": ""},
+        "tool_use_id": "t", "tool_response": {},
+    });
+    World::write_hook(
+        &world.home().join(".config/agents/hooks"),
+        "format",
+        "trigger: post-tool-call",
+        "echo formatted",
+    );
+    world.ahp(&["trust", "-y"]);
+    let ran = claude(&world, "PostToolUse", fields);
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{ran:?}");
+}
+
+#[test]
+fn settings_of_the_system_are_refused_a_program_that_others_may_change() {
+    let world = World::new("");
+    // Where the tests are built, the program may well lie where only root writes: so a copy in a directory of everybody's.
+    let shared = world.root().join("shared");
+    fs::create_dir(&shared).unwrap();
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o777)).unwrap();
+    let program = shared.join("ahp");
+    world.ahp_copied_to(&program);
+    let arguments = ["install", "gemini", "--system", "--dry-run"];
+    let refused = fed(world.command(&program).args(arguments), b"");
+    assert_eq!(refused.code, 1, "{refused:?}");
+    assert!(refused.stderr.contains("only root"), "{}", refused.stderr);
+    let none = world.ahp(&["install", "kimi", "--system", "--dry-run"]);
+    assert!(
+        none.stderr.contains("has no system settings"),
+        "{}",
+        none.stderr
+    );
+}
+
+#[test]
+fn a_payload_of_the_standard_keeps_its_context_flat() {
+    let bytes = br#"{"event_type": "post-session", "session_id": "s", "exit_reason": "done", "context": {"a": 1}}"#;
+    let decoded = host::decode(&Input {
+        bytes,
+        host: Host::find("agent-hooks"),
+        event: None,
+        arguments: &[],
+        work_dir: std::path::Path::new("/p"),
+    })
+    .unwrap();
+    let event = &decoded.events[0];
+    assert_eq!(event.context.get("a"), Some(&json!(1)));
+    assert!(event.context.get("context").is_none());
+}
+
+#[test]
+fn hook_files_that_nobody_reads_and_events_that_nobody_has_are_told() {
+    let world = World::new("extends: [ahp:standard]\n");
+    let hook = json!([{"type": "command", "command": "./x"}]);
+    let file = json!({"hooks": {"PreToolUs": hook, "PreToolUse": hook, "TaskCompleted": hook}});
+    world.write(".github/hooks/a.json", file.to_string());
+    let checked = world.ahp(&["check"]);
+    assert!(
+        checked.stdout.contains("no host has the event `PreToolUs`"),
+        "{}",
+        checked.stdout
+    );
+    assert!(
+        checked.stdout.contains("did you mean `PreToolUse`?"),
+        "{}",
+        checked.stdout
+    );
+    assert!(
+        !checked.stdout.contains("`TaskCompleted`"),
+        "{}",
+        checked.stdout
+    );
+    let told = ".github/hooks/a.json: 1 command that only its own host runs";
+    let unbound = world.ahp(&["doctor"]).stdout;
+    assert!(unbound.contains(told), "{unbound}");
+    // Wires of ours alone are not worth a word.
+    let other = World::new("extends: [ahp:standard]\n");
+    other.ahp(&["install", "claude", "--project"]);
+    let wired = other.ahp(&["doctor"]).stdout;
+    assert!(!wired.contains("only its own host"), "{wired}");
+}
+
+#[test]
+fn doctor_fails_where_code_in_the_host_can_skip_every_hook() {
+    let world = World::new("extends: [ahp:standard]\n");
+    world.ahp(&["install", "claude", "--project"]);
+    let skill = world.home().join(".claude/skills/helper");
+    fs::create_dir_all(skill.join("hooks")).unwrap();
+    fs::write(skill.join("SKILL.md"), "words").unwrap();
+    fs::write(skill.join("hooks/hooks.json"), r#"{"hooks": {}}"#).unwrap();
+    let fine = world.ahp(&["doctor", "claude"]);
+    assert_eq!(fine.code, 0, "{}", fine.stdout);
+    for (file, text) in [
+        ("hooks/hooks.json", r#"{"modules": ["./register.js"]}"#),
+        ("hooks/register.js", "export default () => {}"),
+    ] {
+        fs::write(skill.join(file), text).unwrap();
+        let found = world.ahp(&["doctor", "claude"]);
+        assert_eq!(found.code, 1, "{}", found.stdout);
+        assert!(
+            found.stdout.contains("loads code that can skip every hook"),
+            "{}",
+            found.stdout
+        );
+        assert!(found.stdout.contains(file), "{}", found.stdout);
+    }
+}
+
+#[test]
+fn three_broken_hooks_of_eight_are_told_everywhere() {
+    let world = World::new("");
+    let hooks = world.home().join(".config/agents/hooks");
+    for n in 0..5 {
+        let name = format!("sound-{n}");
+        World::write_hook(&hooks, &name, "trigger: PreToolUse", "exit 0");
+    }
+    World::write_hook(&hooks, "broken-a", "trigger: PreToolYuse", "exit 2");
+    World::write_hook(
+        &hooks,
+        "broken-b",
+        "trigger: PreToolUse\ntimeout: soon",
+        "exit 2",
+    );
+    World::write_hook(
+        &hooks,
+        "broken-c",
+        "trigger: PreToolUse\nextra: 1",
+        "exit 2",
+    );
+    let broken = ["broken-a", "broken-b", "broken-c"];
+    let checked = world.ahp(&["check"]);
+    assert_eq!(checked.code, 1, "{}", checked.stdout);
+    assert!(checked.stdout.contains("3 errors"), "{}", checked.stdout);
+    let examined = world.ahp(&["doctor"]);
+    assert_eq!(examined.code, 1, "{}", examined.stdout);
+    let explained = world.ahp(&["explain", "pre-tool-use"]).stdout;
+    for name in broken {
+        assert!(checked.stdout.contains(name), "{name}: {}", checked.stdout);
+        assert!(
+            examined.stdout.contains(name),
+            "{name}: {}",
+            examined.stdout
+        );
+    }
+    for n in 0..5 {
+        assert!(explained.contains(&format!("sound-{n}")), "{explained}");
+    }
+    // What a broken hook would guard is told at its event.
+    let fields = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t"});
+    let ran = claude(&world, "PreToolUse", fields);
+    for name in ["broken-b", "broken-c"] {
+        assert!(ran.stdout.contains(name), "{name}: {ran:?}");
+    }
+}

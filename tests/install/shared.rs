@@ -1,0 +1,166 @@
+//! Wires that a project shares name no place of one machine, and refuse tools where there is no `ahp`.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use ahp::host::{Host, Reply};
+use ahp::install::{Installer, Needs, Patience, Places};
+use ahp::place::Scope;
+
+use super::world;
+use crate::world::{Ran, World};
+
+/// Wires a host for a project whose `ahp` is in the search path.
+fn wire(world: &World, installer: Installer) -> Vec<(String, String)> {
+    let places = Places {
+        is_in_path: true,
+        ..super::places(world)
+    };
+    let patience = Patience::for_bindings(std::time::Duration::ZERO);
+    let hooks = super::git_hooks(world);
+    let changes = installer
+        .install(&places, Scope::Project, &Needs::All, patience, Some(&hooks))
+        .unwrap();
+    for change in &changes {
+        change.apply().unwrap();
+    }
+    let text = |path: &Path| fs::read_to_string(path).unwrap();
+    changes
+        .iter()
+        .map(|change| (change.path().display().to_string(), text(change.path())))
+        .collect()
+}
+
+#[test]
+fn shared_files_carry_no_path_of_a_machine() {
+    for installer in Installer::all().filter(|i| i.host.name != "git") {
+        if installer.host.file(Scope::Project).is_none() {
+            continue;
+        }
+        let world = world();
+        for (file, text) in wire(&world, installer) {
+            // Codex keeps what it trusts in the person's own file, by the path of the hooks.
+            if file.ends_with("config.toml") {
+                continue;
+            }
+            assert!(!text.contains("/opt/my tools"), "{file}: {text}");
+            assert!(
+                text.contains("ahp hook --host ") || text.contains("exec ahp exec "),
+                "{file}: {text}"
+            );
+        }
+        let wires = installer
+            .wires(&super::places(&world), Scope::Project, None)
+            .unwrap();
+        assert_eq!(
+            wires.is_empty(),
+            installer.is_shim(),
+            "{}",
+            installer.host.name
+        );
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test starts real processes")]
+fn run(command: &str, path: &Path) -> Ran {
+    let mut shell = Command::new("/bin/sh");
+    shell.arg("-c").arg(command).env_clear().env("PATH", path);
+    Ran::of(&shell.output().unwrap())
+}
+
+#[test]
+fn without_the_program_every_tool_is_refused_in_the_hosts_own_form() {
+    for host in [
+        "claude-code",
+        "codex",
+        "copilot",
+        "cursor",
+        "gemini-cli",
+        "qwen-code",
+        "vscode",
+        "windsurf",
+        "cline",
+    ] {
+        let world = world();
+        let installer = Installer::find(host).unwrap();
+        wire(&world, installer);
+        let places = super::places(&world);
+        let before_tool = Host::find(host).unwrap();
+        let before_tool: Vec<_> = before_tool
+            .events_of(ahp::event::Trigger::PreToolUse)
+            .map(ahp::host::HostEvent::name)
+            .collect();
+        let empty = world.path("nothing");
+        fs::create_dir_all(&empty).unwrap();
+        let wires = installer.wires(&places, Scope::Project, None).unwrap();
+        let mut tried = 0;
+        for wire in wires.iter().filter(|w| {
+            before_tool
+                .iter()
+                .any(|name| w.event.eq_ignore_ascii_case(name))
+        }) {
+            tried += 1;
+            let command = if host == "cline" {
+                let file = installer
+                    .file(&places, Scope::Project)
+                    .unwrap()
+                    .join(&wire.event);
+                format!("/bin/sh {}", file.display())
+            } else {
+                wire.command.clone()
+            };
+            let ran = run(&command, &empty);
+            let reply = Reply {
+                stdout: ran.stdout.clone(),
+                stderr: ran.stderr.clone(),
+                blocks: ran.code == 2,
+            };
+            assert!(installer.host.obeys(&reply), "{host} {command}: {ran:?}");
+        }
+        assert!(tried > 0, "{host}");
+    }
+}
+
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "programs of this machine stay findable"
+)]
+fn the_program_in_the_search_path_is_called_by_its_name() {
+    let world = World::new("extends: [ahp:standard]\n");
+    let bin = world.path("tools");
+    fs::create_dir_all(&bin).unwrap();
+    symlink(env!("CARGO_BIN_EXE_ahp"), bin.join("ahp")).unwrap();
+    let path = format!(
+        "{}:{}",
+        bin.display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
+    let ahp = |words: &[&str]| {
+        Ran::of(
+            &world
+                .ahp_command()
+                .env("PATH", &path)
+                .args(words)
+                .output()
+                .unwrap(),
+        )
+    };
+    ahp(&["install", "claude", "--project"]);
+    let text = world.read(".claude/settings.json");
+    assert!(
+        text.contains("\"ahp hook --host claude-code --event PreToolUse"),
+        "{text}"
+    );
+    assert!(text.contains(" || exit 2\""), "{text}");
+    let examined = ahp(&["doctor", "claude"]);
+    assert_eq!(examined.code, 0, "{}", examined.stdout);
+    ahp(&["install", "claude", "--user"]);
+    let own = fs::read_to_string(world.home().join(".claude/settings.json")).unwrap();
+    assert!(
+        own.contains(&format!("{}/ahp hook --host", bin.display())),
+        "{own}"
+    );
+}

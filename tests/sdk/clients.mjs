@@ -1,0 +1,115 @@
+// Tries the TypeScript client itself: many questions at once, a killed child, a child that hangs, and bad input.
+//
+// node clients.mjs AHP
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { test } from 'node:test';
+import { AhpUnavailable, BadEvent, Engine, Timeout } from 'ahp-hooks';
+
+const ahp = resolve(process.argv[2]);
+const policy = "hooks: {pre-tool-use: [{oracle: PermissionChecker, config: {dangerous_commands: ['git push --force']}}]}\n";
+const forced = { tool: 'Bash', input: { command: 'git push --force nowhere main' } };
+const harmless = { tool: 'Bash', input: { command: 'echo hi' } };
+
+const project = mkdtempSync(join(tmpdir(), 'client-'));
+mkdirSync(join(project, '.ahp'));
+writeFileSync(join(project, '.ahp/hooks.yaml'), policy);
+process.env.HOME = project;
+
+function engine(t, options = {}) {
+  const made = new Engine({ project, timeout: 30, program: ahp, ...options });
+  t.after(() => made.close());
+  return made;
+}
+
+function children() {
+  const listed = execFileSync('ps', ['-o', 'pid=,comm=', '--ppid', String(process.pid)], { encoding: 'utf8' });
+  return listed.split('\n').filter((line) => line.trim().endsWith(' ahp')).map((line) => Number.parseInt(line, 10));
+}
+
+function program(text) {
+  const path = join(mkdtempSync(join(tmpdir(), 'stand-in-')), 'ahp');
+  writeFileSync(path, text);
+  chmodSync(path, 0o755);
+  return path;
+}
+
+test('a block has reason, signals and the whole answer', async (t) => {
+  const verdict = await engine(t).evaluate('pre-tool-use', forced);
+  assert.equal(verdict.decision, 'block');
+  assert.ok(verdict.stops);
+  assert.match(verdict.message, /git push --force/);
+  assert.equal(verdict.signals[0].header.intensity, 'block');
+});
+
+test('many questions share one child', async (t) => {
+  const one = engine(t);
+  const asked = Array.from({ length: 200 }, (_, n) => one.evaluate('pre-tool-use', n % 2 ? harmless : forced));
+  const found = (await Promise.all(asked)).map((verdict) => verdict.stops);
+  assert.deepEqual(found, found.map((_, n) => n % 2 === 0));
+  assert.equal(children().length, 1);
+});
+
+test('a killed child blocks what is under way and is started again', async (t) => {
+  const one = engine(t);
+  assert.equal((await one.evaluate('pre-tool-use', harmless)).stops, false);
+  const [child] = children();
+  process.kill(child, 'SIGSTOP');
+  const asked = one.evaluate('pre-tool-use', harmless);
+  process.kill(child, 'SIGKILL');
+  const verdict = await asked;
+  assert.equal(verdict.decision, 'block');
+  assert.match(verdict.message, /could not judge/);
+  assert.equal((await one.evaluate('pre-tool-use', harmless)).stops, false);
+});
+
+test('a child that hangs is ended in time', async (t) => {
+  const one = engine(t, { timeout: 1.5, onFailure: 'raise' });
+  await one.hello();
+  process.kill(children()[0], 'SIGSTOP');
+  await assert.rejects(one.evaluate('pre-tool-use', harmless), Timeout);
+  assert.equal((await one.evaluate('pre-tool-use', harmless)).stops, false);
+});
+
+test('a program that fails twice is left alone for a while', async (t) => {
+  const tries = join(project, 'tries');
+  const one = engine(t, { program: program(`#!/bin/sh\necho x >> ${tries}\necho 'no policy here' >&2\nexit 1\n`) });
+  for (let n = 0; n < 5; n += 1) {
+    const verdict = await one.evaluate('pre-tool-use', harmless);
+    assert.equal(verdict.decision, 'block');
+    assert.match(verdict.message, /no policy here/);
+  }
+  assert.equal(readFileSync(tries, 'utf8'), 'x\nx\n');
+});
+
+test('a program that is not there, and another protocol', async (t) => {
+  assert.equal((await engine(t, { program: join(project, 'gone') }).evaluate('pre-tool-use', harmless)).decision, 'block');
+  const answer = '{"jsonrpc":"2.0","id":1,"result":{"protocol":99}}';
+  const other = engine(t, { program: program(`#!/bin/sh\nread line\necho '${answer}'\nread line\n`), onFailure: 'raise' });
+  await assert.rejects(other.evaluate('pre-tool-use', harmless), (error) => error instanceof AhpUnavailable && /protocol 99/.test(error.message));
+});
+
+test('bad input is told and the child goes on', async (t) => {
+  const one = engine(t, { onFailure: 'raise' });
+  await assert.rejects(one.evaluate('pre-tool-uze', harmless), BadEvent);
+  await assert.rejects(one.evaluate('pre-tool-use', { tool: 'Bash', input: { command: 1n } }), /not JSON/);
+  await assert.rejects(one.evaluate('pre-tool-use', { tool: 'Bash', input: { command: 'x'.repeat(33 << 20) } }), /32 MiB/);
+  await assert.rejects(one.hook('no-such-host', {}), /unknown host/);
+  assert.equal((await one.evaluate('pre-tool-use', forced)).decision, 'block');
+  assert.equal(children().length, 1);
+});
+
+test('an input that is no object is judged as a value', async (t) => {
+  assert.ok((await engine(t).evaluate('pre-tool-use', { tool: 'Bash', input: forced.input.command })).stops);
+});
+
+test('a child does not keep its parent alive', () => {
+  const script = `import { Engine } from 'ahp-hooks';
+    const e = new Engine({ project: ${JSON.stringify(project)}, program: ${JSON.stringify(ahp)} });
+    await e.evaluate('pre-tool-use', { tool: 'Bash', input: { command: 'echo hi' } });`;
+  execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: import.meta.dirname, timeout: 60_000 });
+});

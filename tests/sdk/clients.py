@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Tries the Python client itself: threads, fork, a killed child, a child that hangs, and bad input.
+
+clients.py --ahp PROGRAM
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent.parent / "packaging/python/src"))
+
+from ahp_hooks import AhpUnavailable, AsyncEngine, BadEvent, Engine, Timeout  # noqa: E402
+
+POLICY = "hooks: {pre-tool-use: [{oracle: PermissionChecker, config: {dangerous_commands: ['git push --force']}}]}\n"
+FORCED, HARMLESS = {"command": "git push --force nowhere main"}, {"command": "echo hi"}
+AHP = ""
+
+
+def children() -> list[int]:
+    """The processes that this one started."""
+    listed = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(os.getpid())], capture_output=True, text=True)
+    return [int(line.split()[0]) for line in listed.stdout.splitlines() if line.split()[1] == "ahp"]
+
+
+class Clients(unittest.TestCase):
+    def setUp(self) -> None:
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.project = place.name
+        Path(self.project, ".ahp").mkdir()
+        Path(self.project, ".ahp/hooks.yaml").write_text(POLICY)
+        os.environ["HOME"] = self.project
+
+    def engine(self, **options: object) -> Engine:
+        engine = Engine(self.project, **{"timeout": 30, "program": AHP, **options})  # type: ignore[arg-type]
+        self.addCleanup(engine.close)
+        return engine
+
+    def program(self, text: str) -> str:
+        path = Path(self.project, "stand-in")
+        path.write_text(text)
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+        return str(path)
+
+    def test_a_block_has_reason_signals_and_the_whole_answer(self) -> None:
+        verdict = self.engine().evaluate("pre-tool-use", tool="Bash", input=FORCED)
+        self.assertTrue(verdict.stops)
+        self.assertEqual(verdict.decision, "block")
+        self.assertIn("git push --force", verdict.message)
+        self.assertEqual(verdict.signals[0]["header"]["intensity"], "block")
+        self.assertEqual(verdict.raw["decision"], "block")
+
+    def test_many_threads_share_one_child(self) -> None:
+        engine = self.engine()
+        inputs = [FORCED, HARMLESS] * 100
+        with ThreadPoolExecutor(16) as pool:
+            found = list(pool.map(lambda i: engine.evaluate("pre-tool-use", tool="Bash", input=i).stops, inputs))
+        self.assertEqual(found, [True, False] * 100)
+        self.assertEqual(len(children()), 1)
+
+    def test_many_coroutines_share_one_child(self) -> None:
+        async def ask() -> list[bool]:
+            async with AsyncEngine(self.project, program=AHP) as engine:
+                asked = (engine.evaluate("pre-tool-use", tool="Bash", input=i) for i in [FORCED, HARMLESS] * 50)
+                return [verdict.stops for verdict in await asyncio.gather(*asked)]
+
+        self.assertEqual(asyncio.run(ask()), [True, False] * 50)
+
+    def test_after_fork_each_has_its_own_child(self) -> None:
+        engine = self.engine()
+        self.assertFalse(engine.evaluate("pre-tool-use", tool="Bash", input=HARMLESS).stops)
+        pid = os.fork()
+        if pid == 0:
+            stops = engine.evaluate("pre-tool-use", tool="Bash", input=FORCED)
+            engine.close()
+            os._exit(0 if stops.decision == "block" and stops.signals else 1)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
+        self.assertFalse(engine.evaluate("pre-tool-use", tool="Bash", input=HARMLESS).stops)
+
+    def test_a_killed_child_blocks_what_is_under_way_and_is_started_again(self) -> None:
+        # A stopped child holds its answer back until it is killed.
+        engine = self.engine()
+        self.assertFalse(engine.evaluate("pre-tool-use", tool="Bash", input=HARMLESS).stops)
+        os.kill(children()[0], signal.SIGSTOP)
+        found: list[object] = []
+        asking = threading.Thread(
+            target=lambda: found.append(engine.evaluate("pre-tool-use", tool="Bash", input=HARMLESS))
+        )
+        asking.start()
+        while not engine._child._process.waiting:  # type: ignore[union-attr]
+            time.sleep(0.01)
+        os.kill(children()[0], signal.SIGKILL)
+        asking.join()
+        self.assertTrue(found[0].stops)  # type: ignore[attr-defined]
+        self.assertIn("could not judge", found[0].message)  # type: ignore[attr-defined]
+        self.assertFalse(engine.evaluate("pre-tool-use", tool="Bash", input=HARMLESS).stops)
+
+    def test_a_child_that_hangs_is_ended_in_time(self) -> None:
+        engine = self.engine(timeout=1.5, on_failure="raise")
+        engine.hello()
+        os.kill(children()[0], signal.SIGSTOP)
+        with self.assertRaises(Timeout):
+            engine.evaluate("pre-tool-use", tool="Bash", input=HARMLESS)
+        self.assertFalse(engine.evaluate("pre-tool-use", tool="Bash", input=HARMLESS).stops)
+
+    def test_a_program_that_fails_twice_is_left_alone_for_a_while(self) -> None:
+        engine = self.engine(program=self.program("#!/bin/sh\necho x >> tries\necho 'no policy here' >&2\nexit 1\n"))
+        os.chdir(self.project)
+        for _ in range(5):
+            verdict = engine.evaluate("pre-tool-use", tool="Bash", input=HARMLESS)
+            self.assertEqual(verdict.decision, "block")
+            self.assertIn("no policy here", verdict.message)
+        self.assertEqual(Path("tries").read_text().count("x"), 2)
+
+    def test_another_protocol_is_refused(self) -> None:
+        answer = '{"jsonrpc":"2.0","id":1,"result":{"protocol":99}}'
+        engine = self.engine(program=self.program(f"#!/bin/sh\nread line\necho '{answer}'\nread line\n"), on_failure="raise")
+        with self.assertRaisesRegex(AhpUnavailable, "protocol 99"):
+            engine.evaluate("pre-tool-use", tool="Bash", input=HARMLESS)
+
+    def test_bad_input_is_told_and_the_child_goes_on(self) -> None:
+        engine = self.engine(on_failure="raise")
+        with self.assertRaisesRegex(BadEvent, "trigger"):
+            engine.evaluate("pre-tool-uze", tool="Bash", input=HARMLESS)
+        with self.assertRaisesRegex(BadEvent, "not JSON"):
+            engine.evaluate("pre-tool-use", tool="Bash", input={"command": object()})
+        with self.assertRaisesRegex(BadEvent, "32 MiB"):
+            engine.evaluate("pre-tool-use", tool="Bash", input={"command": "x" * (33 << 20)})
+        with self.assertRaisesRegex(BadEvent, "unknown host"):
+            engine.hook("no-such-host", {})
+        self.assertEqual(engine.evaluate("pre-tool-use", tool="Bash", input=FORCED).decision, "block")
+        self.assertTrue(self.engine().evaluate("pre-tool-uze").stops)
+
+    def test_an_input_that_is_no_object_is_judged_as_a_value(self) -> None:
+        self.assertTrue(self.engine().evaluate("pre-tool-use", tool="Bash", input="git push --force nowhere main").stops)
+
+    def test_a_large_event_passes_the_pipe(self) -> None:
+        engine = self.engine()
+        verdict = engine.evaluate("pre-tool-use", tool="Write", input={"file_path": "a", "content": "x" * (8 << 20)})
+        self.assertEqual(verdict.decision, "none")
+
+    def test_a_signal_is_answered(self) -> None:
+        engine = self.engine()
+        verdict = engine.evaluate("pre-tool-use", tool="Bash", input=FORCED)
+        engine.respond(verdict.signals[0]["header"]["id"], "abort")
+        with self.assertRaises(BadEvent):
+            engine.respond("ffffffff", "abort")
+
+    def test_no_child_outlives_its_parent(self) -> None:
+        script = (
+            "import os, sys; from ahp_hooks import Engine\n"
+            f"e = Engine({self.project!r}, program={AHP!r}); e.hello()\n"
+            "print(e._child._process.child.pid, flush=True); os.kill(os.getpid(), 9)"
+        )
+        environment = {**os.environ, "PYTHONPATH": str(HERE.parent.parent / "packaging/python/src")}
+        ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment)
+        pid = int(ran.stdout)
+        for _ in range(500):
+            if not Path(f"/proc/{pid}").exists() or "Z" in Path(f"/proc/{pid}/stat").read_text().split()[2]:
+                return
+            time.sleep(0.02)
+        self.fail("the child is still there")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--ahp", required=True)
+    AHP = str(Path(parser.parse_args().ahp).resolve())
+    unittest.main(argv=sys.argv[:1])

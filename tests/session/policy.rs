@@ -1,0 +1,186 @@
+//! What is wrong with marks is told with its place; what is locked stays; what nothing asks for costs nothing.
+
+use ahp::config::{Config, LayerSource};
+
+use crate::world::World;
+
+fn faults(text: &str) -> Vec<String> {
+    let engine = ahp::Engine::builder().policy_text(text).build().unwrap();
+    let state = engine.state();
+    state
+        .faults()
+        .iter()
+        .map(|fault| fault.one_line(state.sources()))
+        .collect()
+}
+
+#[test]
+fn every_fault_is_told_with_its_place() {
+    let asks = "\nhooks: {pre-tool-use: [{oracle: Say, when: {marks.m: 0}}]}";
+    for (marks, told) in [
+        ("{M: {on: post-tool-use}}", "cannot be the name of a mark"),
+        ("{m: {on: post-tool-usee}}", "unknown trigger"),
+        ("{m: {on: post-tool-use, wen: {}}}", "unknown key `wen`"),
+        (
+            "{m: {on: post-tool-use, by: tool.comand}}",
+            "no event has a fact `tool.comand`",
+        ),
+        (
+            "{m: {on: post-tool-use, add: tool.command}}",
+            "is not a number",
+        ),
+        (
+            "{m: {on: post-tool-use, add: tool.lines, within: 1h}}",
+            "both `add` and `within`",
+        ),
+        ("{m: {when: {tool.ok: true}}}", "`on` is missing"),
+        (
+            "{m: {on: post-tool-use, when: {marks.n: 1}}}",
+            "a mark cannot ask for the mark `n`",
+        ),
+        (
+            "{m: {on: post-tool-use, when: {tol.ok: true}}}",
+            "no event has a fact `tol.ok`",
+        ),
+        (
+            "{m: {on: post-tool-use, until: [{when: {tool.ok: true}}]}}",
+            "`on` is missing",
+        ),
+        (
+            "{m: {on: post-tool-use, per: person}}",
+            "unknown value `person`",
+        ),
+        ("{n: {on: post-tool-use}}", "no layer declares the mark `m`"),
+        ("3", "expected a map of marks"),
+    ] {
+        let found = faults(&format!("marks: {marks}{asks}"));
+        assert!(
+            found
+                .iter()
+                .any(|fault| fault.contains(told) && fault.contains("hooks.yaml:")),
+            "{marks}: {found:#?}"
+        );
+    }
+    let found = faults(
+        "marks: {m: {on: pre-tool-use, within: 1h}}\nhooks: {pre-tool-use: [{oracle: Say, when: {marks.m: '> 1025'}}]}",
+    );
+    assert!(
+        found.iter().any(|fault| fault.contains("1024")),
+        "{found:?}"
+    );
+    let many: Vec<_> = (0..65)
+        .map(|n| format!("m{n}: {{on: pre-tool-use}}"))
+        .collect();
+    let asked: Vec<_> = (0..65).map(|n| format!("marks.m{n}: 0")).collect();
+    let found = faults(&format!(
+        "marks: {{{}}}\nhooks: {{pre-tool-use: [{{oracle: Say, when: {{{}}}}}]}}",
+        many.join(", "),
+        asked.join(", ")
+    ));
+    assert!(
+        found
+            .iter()
+            .any(|fault| fault.contains("more than 64 marks")),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_later_layer_adds_to_a_mark_unless_it_is_locked_or_asked_by_what_is() {
+    let load = |user: &str, project: &str| {
+        let layers = [
+            (LayerSource::User, "user.yaml", user),
+            (LayerSource::Project, "project.yaml", project),
+        ];
+        Config::from_layers(&layers, std::path::Path::new("."))
+    };
+    let mark = "marks: {m: {on: post-tool-use, when: {tool.ok: true}}}";
+    let weaker = "marks: {m: {when: {tool.kind: shell}}}";
+    let asks = "hooks: {pre-tool-use: [{oracle: Say, when: {marks.m: 0}}]}";
+    let merged = load(&format!("{mark}\n{asks}"), weaker);
+    assert!(!merged.is_broken(), "{:?}", merged.diagnostics);
+    let when = merged.config.marks["m"].when.as_ref().unwrap().to_json();
+    assert_eq!(when, serde_json::json!({"tool.kind": "shell"}));
+    let locked = "hooks: {pre-tool-use: [{oracle: Say, when: {marks.m: 0}, locked: true}]}";
+    for user in [
+        format!("{mark}\n{locked}"),
+        format!("{}\n{asks}", mark.replace("on:", "locked: true, on:")),
+    ] {
+        let loaded = load(&user, weaker);
+        let told: Vec<_> = loaded
+            .diagnostics
+            .iter()
+            .map(|d| d.one_line(&loaded.sources))
+            .collect();
+        assert!(
+            told.iter()
+                .any(|fault| fault.contains("which the user layer locks")),
+            "{told:?}"
+        );
+        let when = loaded.config.marks["m"].when.as_ref().unwrap().to_json();
+        assert_eq!(when, serde_json::json!({"tool.ok": true}));
+    }
+}
+
+#[test]
+fn a_mark_that_nothing_asks_for_is_told_and_not_counted() {
+    let world = World::new("marks: {m: {on: post-tool-use}}");
+    let checked = world.ahp(&["check"]);
+    let told = format!("{}{}", checked.stdout, checked.stderr);
+    assert!(told.contains("nothing asks for the mark `m`"), "{told}");
+    let explained = world
+        .ahp(&["explain", "--marks", "--format", "json"])
+        .json()
+        .remove(0);
+    assert_eq!(explained["asked"], false, "{explained}");
+    assert!(
+        explained["source"]
+            .as_str()
+            .unwrap()
+            .contains("hooks.yaml:1"),
+        "{explained}"
+    );
+}
+
+#[test]
+fn what_a_mark_did_is_in_the_log_and_in_the_figures() {
+    let world = World::new(super::PUSH_GATE);
+    let tell = |trigger: &str, command: &str| {
+        let event = serde_json::json!({"trigger": trigger, "session_id": "s",
+            "tool": {"name": "Bash", "input": {"command": command}, "exit_code": 0}});
+        world.ahp_fed(&["hook", "--host", "native"], event.to_string().as_bytes())
+    };
+    tell("pre-tool-use", "git push");
+    tell("post-tool-use", "cargo test");
+    let shown = world
+        .ahp(&["log", "show", "--mark", "tests_passed", "--json"])
+        .json();
+    assert_eq!(shown[0]["asked"], serde_json::json!([0, 0]), "{shown:?}");
+    assert_eq!(shown[1]["fed"], "yes", "{shown:?}");
+    let stats = world.ahp(&["log", "stats", "--json"]).json().remove(0);
+    assert_eq!(stats["marks"]["tests_passed"]["fed"], 1, "{stats}");
+    assert_eq!(stats["marks"]["tests_passed"]["asked"], 1, "{stats}");
+    let facts = world.ahp(&["explain", "--facts"]);
+    assert!(
+        facts.stdout.contains("marks.tests_passed"),
+        "{}",
+        facts.stdout
+    );
+}
+
+#[test]
+fn a_replay_counts_what_the_log_tells() {
+    let world = World::new(super::PUSH_GATE);
+    let tell = |trigger: &str, command: &str| {
+        let event = serde_json::json!({"trigger": trigger, "session_id": "s",
+            "tool": {"name": "Bash", "input": {"command": command}, "exit_code": 0}});
+        world.ahp_fed(&["hook", "--host", "native"], event.to_string().as_bytes())
+    };
+    tell("pre-tool-use", "cargo test");
+    tell("post-tool-use", "cargo test");
+    tell("pre-tool-use", "git push");
+    let replayed = world.ahp(&["replay", "--format", "json"]);
+    let outcome = replayed.json().remove(0);
+    assert_eq!(outcome["newly_blocked"], 0, "{outcome}");
+    assert_eq!(outcome["unchanged"], 2, "{outcome}");
+}

@@ -1,0 +1,236 @@
+//! What is held, writable and refused, by what lies on the disk.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use ahp::config::{Environment, Locations, ShieldSettings};
+use ahp::engine::Engine;
+use ahp::host::Host;
+use ahp::shield::{Access, Nothing, Plan, Request, ShieldError};
+
+use crate::world::World;
+
+fn plan(world: &World, host: Option<&str>, settings: &ShieldSettings) -> Result<Plan, ShieldError> {
+    plan_in(&world.root(), world, host, settings)
+}
+
+fn plan_in(
+    root: &Path,
+    world: &World,
+    host: Option<&str>,
+    settings: &ShieldSettings,
+) -> Result<Plan, ShieldError> {
+    let home = world.home();
+    let environment = Environment::of(root, [("HOME", home.to_str().unwrap())]);
+    plan_of(&environment, host, settings)
+}
+
+fn plan_of(
+    environment: &Environment,
+    host: Option<&str>,
+    settings: &ShieldSettings,
+) -> Result<Plan, ShieldError> {
+    let locations = Locations::find(environment, None);
+    let engine = Engine::builder()
+        .locations(locations.clone())
+        .without_log()
+        .build()
+        .unwrap();
+    Plan::make(&Request {
+        locations: &locations,
+        guards: engine.state().guards(),
+        log: &locations
+            .project_root
+            .join(&engine.state().policy().settings().log.path),
+        host: host.and_then(Host::find),
+        settings,
+        program: Path::new("/usr/bin/ahp"),
+        ssh_agent: Some(Path::new("/run/agent")),
+        is_root: false,
+    })
+}
+
+fn real(path: impl AsRef<Path>) -> PathBuf {
+    let path = path.as_ref();
+    path.canonicalize().unwrap()
+}
+
+#[test]
+fn whole_folders_of_hosts_are_held_and_what_is_missing_becomes_a_folder() {
+    let world = World::new("hooks: {}\n");
+    let plan = plan(&world, None, &ShieldSettings::default()).unwrap();
+    let root = real(world.root());
+    let held: Vec<_> = plan
+        .held()
+        .map(|path| path.strip_prefix(&root).unwrap())
+        .collect();
+    for name in [
+        ".ahp",
+        ".claude",
+        ".cursor",
+        ".github/hooks",
+        ".clinerules/hooks",
+        "opencode.json",
+        ".mcp.json",
+    ] {
+        assert!(held.contains(&Path::new(name)), "{name}: {held:?}");
+    }
+    // Nothing of a repository where there is none.
+    assert!(!held.iter().any(|path| path.starts_with(".git")));
+    for (path, nothing) in &plan.missing {
+        assert!(
+            path.starts_with(&root) && *nothing == Nothing::Folder,
+            "{path:?}"
+        );
+    }
+    let ways: Vec<_> = plan.with(|access| *access == Access::Way).collect();
+    assert!(ways.contains(&root.join(".github").as_path()), "{ways:?}");
+    assert!(!plan.missing.iter().any(|(path, _)| path.ends_with(".ahp")));
+}
+
+#[test]
+fn what_a_policy_names_is_held_where_it_lies() {
+    let world = World::new("settings: {oracles: [checks]}\nextends: [../policies/team.yaml]\n");
+    world.write("policies/team.yaml", "hooks: {}\n");
+    world.write("checks/mine.rhai", "");
+    let plan = plan(&world, None, &ShieldSettings::default()).unwrap();
+    let root = real(world.root());
+    for name in ["policies/team.yaml", "checks/mine.rhai"] {
+        let path = root.join(name);
+        assert!(plan.held().any(|held| path.starts_with(held)), "{name}");
+    }
+}
+
+#[test]
+fn what_is_named_by_dots_opens_nothing_above() {
+    let world = World::new("settings: {oracles: [../../shared]}\n");
+    fs::create_dir_all(world.dir.path().join("shared")).unwrap();
+    // A home that is told by a way through the project.
+    let home = world.root().join("../home");
+    let environment = Environment::of(world.root(), [("HOME", home.to_str().unwrap())]);
+    let plan = plan_of(&environment, None, &ShieldSettings::default()).unwrap();
+    let root = real(world.root());
+    for mount in &plan.mounts {
+        let is_open = matches!(mount.access, Access::Writable | Access::Way);
+        assert!(!is_open || mount.path.starts_with(&root), "{mount:?}");
+        assert!(!mount.path.to_str().unwrap().contains(".."), "{mount:?}");
+    }
+    assert!(plan.missing.iter().all(|(path, _)| path.starts_with(&root)));
+}
+
+#[test]
+fn a_hosts_folder_in_the_home_is_writable_but_for_what_governs() {
+    let world = World::new("hooks: {}\n");
+    fs::create_dir_all(world.home().join(".claude/projects")).unwrap();
+    let of = |host| plan(&world, host, &ShieldSettings::default()).unwrap();
+    let claude = real(world.home()).join(".claude");
+    let with = of(Some("claude-code"));
+    assert!(
+        with.with(|access| *access == Access::Writable)
+            .any(|path| path == claude)
+    );
+    for name in ["settings.json", "skills", "CLAUDE.md", "plugins"] {
+        assert!(with.held().any(|path| path == claude.join(name)), "{name}");
+    }
+    assert!(
+        with.missing
+            .contains(&(claude.join("settings.json"), Nothing::Json))
+    );
+    assert!(
+        with.missing
+            .contains(&(claude.join("skills"), Nothing::Folder))
+    );
+    let without = of(None);
+    assert!(
+        without
+            .mounts
+            .iter()
+            .all(|mount| !mount.path.starts_with(&claude))
+    );
+    let copilot = of(Some("copilot"));
+    let config = real(world.home()).join(".copilot/config.json");
+    assert!(
+        !copilot.held().any(|path| path == config),
+        "it ends where it cannot write this"
+    );
+}
+
+#[test]
+fn a_worktree_holds_the_settings_of_its_repository() {
+    let world = World::new("hooks: {}\n");
+    world.git_init();
+    world.git(&["worktree", "add", "-q", "../tree"]);
+    let tree = world.dir.path().join("tree");
+    let plan = plan_in(&tree, &world, None, &ShieldSettings::default()).unwrap();
+    let common = real(world.path(".git"));
+    assert!(
+        plan.with(|access| *access == Access::Writable)
+            .any(|path| path == common)
+    );
+    for name in ["config", "hooks"] {
+        assert!(plan.held().any(|path| path == common.join(name)), "{name}");
+    }
+    assert!(plan.held().any(|path| path == real(&tree).join(".git")));
+}
+
+#[test]
+fn a_shield_that_could_not_hold_is_refused() {
+    let world = World::new("hooks: {}\n");
+    let none = ShieldSettings::default();
+    symlink("elsewhere", world.path(".github")).unwrap();
+    let refused = plan(&world, None, &none).unwrap_err();
+    assert!(
+        matches!(&refused, ShieldError::Link(path) if path.ends_with(".github")),
+        "{refused}"
+    );
+    fs::remove_file(world.path(".github")).unwrap();
+    world.write(".clinerules", "a file");
+    let refused = plan(&world, None, &none).unwrap_err();
+    assert!(
+        matches!(&refused, ShieldError::NotFolder(path) if path.ends_with(".clinerules")),
+        "{refused}"
+    );
+    fs::remove_file(world.path(".clinerules")).unwrap();
+    let settings = ShieldSettings {
+        write: vec![world.path(".ahp")],
+        ..ShieldSettings::default()
+    };
+    let refused = plan(&world, None, &settings).unwrap_err();
+    assert!(matches!(refused, ShieldError::WritesHeld(_)), "{refused}");
+    let refused = plan_in(world.dir.path(), &world, None, &none).unwrap_err();
+    assert!(matches!(refused, ShieldError::TooWide(_)), "{refused}");
+    world.write(".ahp/hooks.yaml", "settings: {log: {path: s.jsonl}}\n");
+    let refused = plan(&world, None, &none).unwrap_err();
+    assert!(matches!(refused, ShieldError::Log(_)), "{refused}");
+}
+
+#[test]
+fn sockets_are_let_in_by_name_alone_and_secrets_are_hidden() {
+    let world = World::new("hooks: {}\n");
+    fs::create_dir_all(world.home().join("keys")).unwrap();
+    fs::create_dir_all(world.home().join(".local/state/ahp")).unwrap();
+    let token = world.home().join(".local/state/ahp/serve.token");
+    fs::write(&token, "t").unwrap();
+    let plain = plan(&world, None, &ShieldSettings::default()).unwrap();
+    assert!(plain.unset.contains(&"SSH_AUTH_SOCK") && plain.network);
+    let hidden = |plan: &Plan, access: &Access| {
+        plan.with(|found| found == access)
+            .map(Path::to_path_buf)
+            .collect::<Vec<_>>()
+    };
+    assert!(hidden(&plain, &Access::HiddenFile).contains(&real(token)));
+    let settings = ShieldSettings {
+        sockets: vec!["ssh-agent".into()],
+        deny_read: vec![world.home().join("keys"), world.home().join("none")],
+        network: false,
+        ..ShieldSettings::default()
+    };
+    let open = plan(&world, None, &settings).unwrap();
+    assert!(!open.unset.contains(&"SSH_AUTH_SOCK") && !open.network);
+    assert_eq!(
+        hidden(&open, &Access::HiddenFolder),
+        [real(world.home().join("keys"))]
+    );
+    assert_eq!(hidden(&open, &Access::Seen), [PathBuf::from("/run/agent")]);
+}

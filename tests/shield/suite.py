@@ -1,0 +1,490 @@
+#!/usr/bin/env python3
+"""Shows that `ahp shield` holds: commands that disarm a policy, each first where nothing is held, and then in the shield.
+
+    tests/shield/suite.py --ahp target/debug/ahp [--only WORD]
+
+Each runs in a project and a home of its own, below --dir, which must not lie below /tmp: that is another folder inside.
+What must hold is compared by content: everything of the project and the home that `disarm.jsonl` or the list here names.
+Needs bwrap, and says loudly where there is none.
+"""
+
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+POLICY = """version: 1
+hooks:
+  pre-tool-use:
+    - oracle: PermissionChecker
+      config: {dangerous_commands: ['git push --force']}
+  post-tool-use:
+    - {oracle: mine}
+"""
+SCRIPT = "fn evaluate(event) { [] }\n"
+
+# What decides over hooks in a world: nothing of it may change.
+GOVERNS = [
+    ".ahp", ".claude", ".agents/hooks", ".git/config", ".git/hooks", ".git/info", ".mcp.json", ".vscode", "opencode.json",
+]
+GOVERNS_HOME = [".ahp", ".local/state/ahp/trust", ".gitconfig", ".config", ".claude/settings.json", ".bashrc", ".profile"]
+
+
+class World:
+    """A person, a project and the program, in a folder of their own."""
+
+    def __init__(self, base, ahp):
+        self.dir = Path(tempfile.mkdtemp(prefix="w-", dir=base))
+        self.home, self.root, self.bin = self.dir / "home", self.dir / "project", self.dir / "bin"
+        for path in (self.home, self.root / ".ahp/oracles", self.root / "src", self.bin):
+            path.mkdir(parents=True)
+        (self.bin / "ahp").symlink_to(ahp)
+        self.ahp = str(ahp)
+        (self.root / ".ahp/hooks.yaml").write_text(POLICY)
+        (self.root / ".ahp/oracles/mine.rhai").write_text(SCRIPT)
+        (self.root / "a.txt").write_text("x\n")
+        (self.root / "src/a.txt").write_text("x\n")
+        (self.root / "pre").mkdir()
+        (self.root / "pre/cat").write_text("#!/bin/sh\nrm -rf .ahp\n")
+        (self.root / "pre/cat").chmod(0o755)
+        (self.root / "x").write_text("x\n")
+        self.env = {
+            "HOME": str(self.home), "PATH": f"{self.bin}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
+            "LANG": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1", "TERM": "dumb",
+        }
+        for argv in (["init", "-q", "-b", "main"], ["config", "user.name", "T"], ["config", "user.email", "t@example.invalid"],
+                     ["add", "-A"], ["commit", "-q", "-m", "begin"]):
+            subprocess.run(["git", *argv], cwd=self.root, env=self.env, check=True)
+
+    def run(self, argv, **more):
+        more = {"cwd": self.root, "env": self.env, "stdin": subprocess.DEVNULL, "capture_output": True, "text": True,
+                "timeout": 120, **more}
+        return subprocess.run(argv, **more)
+
+    def bare(self, command, **more):
+        return self.run(["bash", "-c", command], **more)
+
+    def shield(self, command, *options, **more):
+        return self.run([self.ahp, "shield", *options, "--", "bash", "-c", command], **more)
+
+    def start(self, command, *options):
+        """Starts a shield that goes on, and waits until its command says so."""
+        ready = self.dir / "project" / f"ready-{time.monotonic_ns()}"
+        child = subprocess.Popen([self.ahp, "shield", *options, "--", "bash", "-c", f"touch {ready.name}; {command}"],
+                                 cwd=self.root, env=self.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True)
+        until = time.monotonic() + 60
+        while not ready.exists():
+            if child.poll() is not None or time.monotonic() > until:
+                raise AssertionError(f"no shield: {child.stderr.read()}")
+            time.sleep(0.02)
+        ready.unlink()
+        return child
+
+    def state(self):
+        """What governs here: each file with its content, each folder and each link."""
+        found = {}
+        for base, names in ((self.root, GOVERNS), (self.home, GOVERNS_HOME)):
+            for name in names:
+                top = base / name
+                for path in [top, *sorted(top.rglob("*"))] if top.is_dir() and not top.is_symlink() else [top]:
+                    if path.name.startswith("signals") or not os.path.lexists(path):
+                        continue
+                    if path.is_symlink():
+                        found[str(path)] = "-> " + os.readlink(path)
+                    elif path.is_file():
+                        found[str(path)] = hashlib.sha256(path.read_bytes()).hexdigest()
+                    else:
+                        found[str(path)] = "folder"
+        return found
+
+    def gone(self):
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+def event(command):
+    return json.dumps({"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": "/elsewhere",
+                       "tool_input": {"command": command}, "tool_use_id": "t"})
+
+
+HOOK = "ahp hook --host claude-code"
+
+
+def disarm(world, command):
+    """One command of the list: it changes what governs where nothing is held, and nothing in the shield."""
+    command = "timeout 20 bash -c " + shlex.quote(command.replace("<AHP>", world.ahp))
+    other = World(world.dir.parent, Path(world.ahp))
+    before = other.state()
+    other.bare(command)
+    bare = other.state() != before
+    other.gone()
+    before = world.state()
+    world.shield(command)
+    after = world.state()
+    assert after == before, f"changed in the shield: {sorted(k for k in {**before, **after} if before.get(k) != after.get(k))}"
+    return bare
+
+
+def leaves_nothing(world):
+    before = sorted(str(p) for p in world.root.rglob("*"))
+    status = world.bare("git status --porcelain --ignored").stdout
+    ran = world.shield("git status --porcelain --ignored; echo work > b.txt; rm b.txt; exit 7")
+    assert ran.returncode == 7, ran
+    assert ran.stdout == status, ran.stdout
+    assert before == sorted(str(p) for p in world.root.rglob("*"))
+    assert not list((world.home / ".cache/ahp/shield").glob("*/*/lock")), "files of the shield are left"
+
+
+def judged_outside(world):
+    ran = world.shield(f"{HOOK} <<< '{event('git push --force nowhere.invalid main')}'")
+    assert ran.returncode == 0 and '"deny"' in ran.stdout, ran
+    log = (world.root / ".ahp/signals.jsonl").read_text()
+    assert "git push --force" in log and '"block"' in log, log
+    said = world.shield("ahp respond last acknowledge 2>&1 || ahp respond --help | head -40")
+    assert said.returncode == 0, said
+    check = world.bare("ahp log verify")
+    assert check.returncode == 0, check
+
+
+def judge_is_needed(world):
+    # The judge is stopped, not the agent: what it is asked before the deed is refused, and a stop is let through.
+    child = world.start("read go; " + f"{HOOK} --timeout 2 <<< '{event('ls')}' > out; {HOOK} --timeout 2 --event Stop <<< "
+                        + "'{\"session_id\":\"s\",\"hook_event_name\":\"Stop\",\"cwd\":\"/\"}' > out2")
+    os.kill(child.pid, signal.SIGSTOP)
+    child.stdin.write("\n")
+    child.stdin.flush()
+    until = time.monotonic() + 60
+    while not (world.root / "out2").exists() or not (world.root / "out2").stat().st_size:
+        assert time.monotonic() < until, "no answer"
+        time.sleep(0.05)
+    os.kill(child.pid, signal.SIGCONT)
+    child.wait(60)
+    assert '"deny"' in (world.root / "out").read_text(), (world.root / "out").read_text()
+    assert "does not answer" in (world.root / "out").read_text()
+    assert '"block"' not in (world.root / "out2").read_text()
+
+
+def replaced_from_outside(world):
+    child = world.start(f"read go; {HOOK} <<< '{event('ls')}'")
+    os.rename(world.root / ".ahp", world.root / "old")
+    shutil.copytree(world.root / "old", world.root / ".ahp")
+    out, _ = child.communicate("\n", timeout=60)
+    assert '"deny"' in out and "was replaced from outside" in out, out
+
+
+def programs_of_the_judge_are_held(world):
+    """A program that a hook starts runs what the agent may have written."""
+    hook = world.home / ".config/agents/hooks/guard"
+    (hook / "scripts").mkdir(parents=True)
+    (hook / "HOOK.md").write_text("---\nname: guard\ndescription: It guards\ntrigger: before_tool\n---\n")
+    (hook / "scripts/run.sh").write_text(f"#!/bin/sh\nsh {world.root}/check.sh\n")
+    (hook / "scripts/run.sh").chmod(0o755)
+    (world.root / "check.sh").write_text(f"cd {world.root}; echo >> .ahp/hooks.yaml; echo ran > ran\n")
+    before = world.state()
+    world.bare(f"{HOOK} <<< '{event('ls')}'")
+    assert (world.root / "ran").exists() and world.state() != before, "the program was not started"
+    (world.root / "ran").unlink()
+    (world.root / ".ahp/hooks.yaml").write_text(POLICY)
+    before = world.state()
+    world.shield(f"{HOOK} <<< '{event('ls')}'")
+    assert (world.root / "ran").exists(), "the program was not started in the shield"
+    assert world.state() == before
+
+
+def a_socket_may_go(world):
+    """What is covered may be closed by whoever listens there; the programs of the judge are started all the same."""
+    hook = world.home / ".config/agents/hooks/guard"
+    (hook / "scripts").mkdir(parents=True)
+    (hook / "HOOK.md").write_text("---\nname: guard\ndescription: It guards\ntrigger: before_tool\n---\n")
+    (hook / "scripts/run.sh").write_text(f"#!/bin/sh\necho ran > {world.root}/ran\n")
+    (hook / "scripts/run.sh").chmod(0o755)
+    path = world.home / "s"
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(path))
+        listening.listen()
+        child = world.start(f"read go; {HOOK} <<< '{event('ls')}'")
+    path.unlink()
+    out, _ = child.communicate("\n", timeout=60)
+    assert (world.root / "ran").exists(), out
+
+
+def outside_is_for_the_person_alone(world):
+    """A hook that its person lets out of the shield is out of it; the project can neither say so nor change what it does."""
+    hook = world.home / ".config/agents/hooks/notify"
+    (hook / "scripts").mkdir(parents=True)
+    (hook / "HOOK.md").write_text("---\nname: notify\ndescription: It tells\ntrigger: before_tool\n---\n")
+    (hook / "scripts/run.sh").write_text("#!/bin/sh\necho told > $HOME/told\n")
+    (hook / "scripts/run.sh").chmod(0o755)
+    (world.home / ".ahp").mkdir()
+    layer = world.home / ".ahp/hooks.yaml"
+
+    def told(of_user, of_project):
+        (world.home / "told").unlink(missing_ok=True)
+        layer.write_text(f"hooks: {{pre-tool-use: [{{hook: notify{of_user}}}]}}\n")
+        (world.root / ".ahp/hooks.yaml").write_text(of_project)
+        # What was in force before stays so until a person approves the change.
+        world.bare("ahp trust -y")
+        ran = world.shield(f"{HOOK} <<< '{event('ls')}'")
+        assert ran.returncode == 0, ran
+        return (world.home / "told").exists()
+
+    assert not told("", POLICY)
+    assert told(", outside: true", POLICY)
+    touched = POLICY.replace("  pre-tool-use:\n", "  pre-tool-use:\n    - {hook: notify, priority: 3}\n")
+    assert not told(", outside: true", touched), "a layer of the project has a part in it"
+    said = touched.replace("priority: 3", "outside: true")
+    assert not told("", said)
+    assert "cannot let a binding out" in world.bare("ahp check").stdout
+
+
+def running(command):
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if path.read_bytes().rstrip(b"\0").split(b"\0") == command.encode().split():
+                return True
+        except OSError:
+            pass
+    return False
+
+
+def cannot_be_prepared(world):
+    """Where its own files cannot be made, nothing is started and nothing is left."""
+    state = world.home / ".local/state/ahp"
+    state.mkdir(parents=True)
+    for path in (world.home / ".cache/ahp/shield", state / "shield"):
+        shutil.rmtree(path, ignore_errors=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("in the way")
+        ran = world.shield("touch ran")
+        assert ran.returncode == 1 and str(path) in ran.stderr, ran
+        assert not (world.root / "ran").exists() and not (world.root / ".mcp.json").exists()
+        path.unlink()
+    assert world.shield("touch ran").returncode == 0 and (world.root / "ran").exists()
+
+
+def secrets_are_hidden(world):
+    """The token of HTTP and the key of the log are there before the shield, so that they can be hidden in it."""
+    ran = world.shield("cd ~/.local/state/ahp && ls; cat serve.token; cat key")
+    assert ran.stdout.split() == sorted(ran.stdout.split()) and {"key", "serve.token"} <= set(ran.stdout.split()), ran
+    assert ran.stderr.count("Permission denied") == 2, ran
+
+
+def two_shields(world):
+    first = world.start("read go")
+    second = world.start("read go; echo x > .mcp.json && echo GONE")
+    first.communicate("\n", timeout=60)
+    assert (world.root / ".mcp.json").is_dir(), "taken away although another shield needs it"
+    out, _ = second.communicate("\n", timeout=60)
+    assert "GONE" not in out
+    assert not (world.root / ".mcp.json").exists()
+
+
+def killed(world):
+    """Who kills the judge ends the agent; what it leaves is taken away later."""
+    agent = f"sleep 600.{os.getpid()}{threading.get_ident()}"
+    child = world.start(agent)
+    assert running(agent)
+    child.kill()
+    child.wait(60)
+    until = time.monotonic() + 30
+    while running(agent):
+        assert time.monotonic() < until, "the agent goes on without its judge"
+        time.sleep(0.05)
+    assert (world.root / ".mcp.json").is_dir()
+    said = world.bare("ahp doctor").stdout
+    assert "shield" in said, said
+    assert not (world.root / ".mcp.json").exists(), "what a killed shield left is still there"
+
+
+def ends_with_a_signal(world):
+    child = world.start("sleep 600")
+    child.send_signal(signal.SIGTERM)
+    child.wait(60)
+    assert child.returncode == 137, child.returncode
+    assert not (world.root / ".mcp.json").exists()
+    assert world.shield("kill -9 $$").returncode == 137
+    child = world.start("trap 'echo told; exit 3' INT; sleep 600 & wait")
+    child.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    assert child.poll() is None, "the interrupt is the agent's"
+    child.terminate()
+    child.wait(60)
+
+
+def a_home_by_dots_opens_nothing(world):
+    """A home that is told by a way through the project is the one that it is, and is held."""
+    env = {**world.env, "HOME": f"{world.root}/../home"}
+    world.shield("touch ~/open ../open ../home/open", env=env)
+    assert not any((place / "open").exists() for place in (world.home, world.dir)), "it was opened"
+
+
+def links_are_refused(world):
+    (world.root / "real").mkdir()
+    for name in (".claude", ".github"):
+        (world.root / name).symlink_to("real")
+        ran = world.shield("echo ran")
+        assert ran.returncode == 1 and f"/{name}`" in ran.stderr and "ran" not in ran.stdout, ran
+        (world.root / name).unlink()
+
+
+def too_wide(world):
+    for place in (world.home, world.dir, "/"):
+        ran = world.shield("echo ran", cwd=place)
+        assert ran.returncode == 1 and "home directory" in ran.stderr, ran
+
+
+def log_outside_is_refused(world):
+    (world.root / ".ahp/hooks.yaml").write_text("settings: {log: {path: s.jsonl}}\n" + POLICY)
+    ran = world.shield("echo ran")
+    assert ran.returncode == 1 and "settings.log.path" in ran.stderr, ran
+
+
+def a_clone_cannot_widen_it(world):
+    (world.root / ".ahp/hooks.yaml").write_text("settings: {shield: {write: [/etc]}}\n" + POLICY)
+    assert "cannot say what a shield lets in" in world.bare("ahp check").stdout
+    (world.root / ".ahp/hooks.yaml").write_text(POLICY)
+    (world.home / "more").mkdir()
+    (world.home / "secret").write_text("s")
+    (world.home / ".ahp").mkdir()
+    (world.home / ".ahp/hooks.yaml").write_text("settings: {shield: {write: [~/more], deny_read: [~/secret]}}\n")
+    ran = world.shield("echo x > ~/more/f; echo x > ~/no; cat ~/secret")
+    assert (world.home / "more/f").exists() and not (world.home / "no").exists()
+    assert ran.stdout == "" and "Permission denied" in ran.stderr, ran
+
+
+def nothing_is_reached(world):
+    """Sockets of other programs, signals, the terminal, other namespaces."""
+    path = world.home / "seen.sock"
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(str(path))
+    server.listen()
+    abstract = socket.socket(socket.AF_UNIX)
+    name = f"ahp-{os.getpid()}-{threading.get_ident()}"
+    abstract.bind("\0" + name)
+    abstract.listen()
+    try:
+        connect = "import socket; s=socket.socket(socket.AF_UNIX); s.connect({!r}); print('reached')"
+        for address in (str(path), "\0" + name):
+            argv = ["python3", "-c", connect.format(address)]
+            assert "reached" in world.run(argv).stdout
+            inside = world.run([world.ahp, "shield", "--", *argv])
+            assert "reached" not in inside.stdout, (address, inside)
+        argv = ["python3", "-c", connect.format(str(path))]
+        assert "reached" in world.run([world.ahp, "shield", "--socket", str(path), "--", *argv]).stdout
+    finally:
+        server.close()
+        abstract.close()
+    victim = subprocess.Popen(["sleep", "600"])
+    try:
+        world.shield(f"kill -9 {victim.pid}; for p in /proc/[0-9]*; do [ -e $p/root/etc ] && chroot $p/root true; done")
+        assert victim.poll() is None
+    finally:
+        victim.kill()
+    typed = world.shield("python3 -c 'import fcntl; fcntl.ioctl(0, 0x5412, b\"x\")'")
+    assert "Operation not permitted" in typed.stderr, typed
+
+
+# Each tells that it got out by a change of what governs, or by `reached`; none does harm to the machine where it gets out.
+WAYS = [
+    "mount -o remount,rw .ahp; echo x > .ahp/hooks.yaml",
+    "umount .ahp; umount -l .ahp; echo x > .ahp/hooks.yaml",
+    "unshare -Urm sh -c 'umount .ahp; mount -o remount,rw,bind .ahp; echo x > .ahp/hooks.yaml'",
+    "mkdir m; unshare -Urm sh -c 'mount --bind . m; echo x > m/.ahp/hooks.yaml'",
+    "bwrap --bind / / sh -c 'echo x > .ahp/hooks.yaml'",
+    "for p in /proc/[0-9]*; do echo x > $p/root$PWD/.ahp/hooks.yaml; [ $p/cwd -ef . ] && echo x > $p/cwd/.ahp/hooks.yaml; done",
+    "nsenter -t 1 -m sh -c \"echo x > $PWD/.ahp/hooks.yaml\"",
+    "mv .ahp other; mkdir .ahp", "cd .. && mv project p && mkdir project",
+    "ln .ahp/hooks.yaml h; echo x > h", "chmod -R 777 .ahp; chown -R 1000 .ahp; echo x > .ahp/hooks.yaml",
+    "rm -rf .git/hooks; mkdir -p .git/hooks; printf '#!/bin/sh\\n' > .git/hooks/pre-commit",
+    "mv .git g; cp -r g .git; printf '#!/bin/sh\\n' > .git/hooks/pre-commit",
+    "git config core.hooksPath /tmp", "git config --global core.hooksPath /tmp", "echo 'x' >> ~/.bashrc",
+    "mkdir -p ~/.claude; echo '{}' > ~/.claude/settings.json", "mkdir -p ~/.ahp; echo 'hooks: {}' > ~/.ahp/hooks.yaml",
+    "mkdir .claude; echo '{\"disableAllHooks\":true}' > .claude/settings.json", "echo '{}' > .mcp.json; echo {} > opencode.json",
+    "dd if=$(findmnt -nvo SOURCE -T .) of=/dev/null bs=1 count=1 && touch reached", "mknod d b 254 0 && touch reached",
+    "mkdir -p .agents/hooks/x; echo x > .agents/hooks/x/HOOK.md", "f=/proc/sys/kernel/core_pattern; p=$(cat $f); echo \"$p\" > $f && touch reached",
+    "ahp trust -y; ahp init; ahp uninstall claude-code; ahp install claude-code",
+    "mount -t overlay overlay -o lowerdir=.ahp,upperdir=src,workdir=/tmp .ahp; echo x > .ahp/hooks.yaml",
+    "grep -qaE 'bwrap|ahp' /proc/1/cmdline && gdb -p 1 -batch -ex 'call (int)system(\"echo x > .ahp/hooks.yaml\")'",
+    "exec 3<.ahp/hooks.yaml; echo x > /proc/self/fd/3; echo x > /dev/fd/3",
+]
+
+
+def way(world, command):
+    before = world.state()
+    world.shield(command, timeout=120)
+    assert world.state() == before
+    assert not (world.root / "reached").exists(), "it got out"
+
+
+CHECKS = [
+    leaves_nothing, judged_outside, judge_is_needed, replaced_from_outside, programs_of_the_judge_are_held, a_socket_may_go,
+    outside_is_for_the_person_alone, cannot_be_prepared,
+    secrets_are_hidden, two_shields, killed,
+    ends_with_a_signal, a_home_by_dots_opens_nothing, links_are_refused, too_wide, log_outside_is_refused, a_clone_cannot_widen_it, nothing_is_reached,
+]
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--ahp", required=True, type=Path)
+    options.add_argument("--dir", type=Path, default=Path.home() / ".cache/ahp-shield-suite")
+    options.add_argument("--jobs", type=int, default=os.cpu_count())
+    options.add_argument("--only", default="")
+    options = options.parse_args()
+    if not os.access("/usr/bin/bwrap", os.X_OK):
+        print("NOT TRIED: the shield: there is no /usr/bin/bwrap (apt install bubblewrap)", file=sys.stderr)
+        return 1
+    options.dir.mkdir(parents=True, exist_ok=True)
+    # A copy: what is built meanwhile must not replace a held program.
+    ahp = options.dir / f"ahp-{os.getpid()}"
+    shutil.copy(options.ahp, ahp)
+    jobs = [(f"{check.__name__}", check, ()) for check in CHECKS]
+    jobs += [(f"way: {command}", way, (command,)) for command in WAYS]
+    disarming = [json.loads(line)["command"] for line in (HERE / "disarm.jsonl").read_text().splitlines()]
+    jobs += [(f"disarm: {command}", disarm, (command,)) for command in disarming]
+    jobs = [job for job in jobs if options.only in job[0]]
+    faults, bare = [], 0
+
+    def one(job):
+        name, check, arguments = job
+        world = World(options.dir, ahp)
+        try:
+            return name, check, check(world, *arguments), None
+        except Exception as error:  # noqa: BLE001: each is told, and fails the run
+            return name, check, None, f"{type(error).__name__}: {error}"
+        finally:
+            world.gone()
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for name, check, result, fault in pool.map(one, jobs):
+            bare += result is True
+            if fault:
+                faults.append(name)
+                print(f"FAILED {name}\n    {fault}", flush=True)
+            elif check is disarm and not result:
+                print(f"without a shield it changes nothing on this machine: {name}", flush=True)
+    ahp.unlink()
+    tried = sum(job[1] is disarm for job in jobs)
+    print(f"{len(jobs)} tried, {len(faults)} failed; of {tried} commands {bare} disarm without a shield, and none within it"
+          if not faults else f"{len(jobs)} tried, {len(faults)} failed")
+    # Some need programs that are not on every machine; where hardly any does anything, the worlds are wrong.
+    if tried == len(disarming) and bare < tried * 0.7:
+        faults.append("too few commands disarm anything where nothing is held")
+        print(faults[-1], file=sys.stderr)
+    return 1 if faults else 0
+
+
+sys.exit(main())
