@@ -174,6 +174,9 @@ CASES = {
                           "CompletionVerifier", "", "none", []),
 }
 
+# What the tools need of the environment in which the suite runs.
+KEPT = ("HOME", "LANG", "TMPDIR", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "PYENV_ROOT")
+
 
 class Tools:
     """What is installed below the directory of the tools, and on the machine."""
@@ -226,7 +229,9 @@ def judge(ahp, tools, case, root):
         subprocess.run(["git", "add", "-A"], cwd=root, check=True)
         subprocess.run(["git", "-c", "user.name=T", "-c", "user.email=t@example.invalid", "commit", "-q", "-m", "y"], cwd=root, check=True)
         subprocess.run(["git", "branch", "-q", "-f", "main"], cwd=root, check=True)
-    machine = os.environ | {"AHP_TRUST": "all", "AHP_HOME": str(home), "PATH": f"{tools.python}:{tools.go}:{os.environ['PATH']}"}
+    # Whatever the suite itself is run by: in a CI system `ahp` asks for the base of this repository, and these are others.
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+    machine = kept | {"AHP_TRUST": "all", "AHP_HOME": str(home), "PATH": f"{tools.python}:{tools.go}:{os.environ['PATH']}"}
     if before:
         honest = run(ahp, root, machine)
         if honest["decision"] != "none":
