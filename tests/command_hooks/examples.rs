@@ -10,7 +10,7 @@ use super::formats::evaluate;
 use crate::hook_md::everywhere::with_command;
 use crate::world::{World, copy, event, is_here};
 
-fn world(example: &str) -> World {
+pub(super) fn world(example: &str) -> World {
     let world = World::new("");
     let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/command_hooks/seeds");
     copy(&seeds.join(example), &world.root());
@@ -23,7 +23,7 @@ fn run(world: &World, example: &str, yaml: &str) -> Vec<Signal> {
 }
 
 /// Whether VS Code itself calls the tool by another name than its manual.
-fn is_own_name(event: &Event) -> bool {
+pub(super) fn is_own_name(event: &Event) -> bool {
     let name = event.tool.as_ref().map(|tool| tool.name.as_str());
     event.host.as_deref() == Some("vscode") && name != Some("runTerminalCommand")
 }

@@ -411,7 +411,12 @@ fn a_rule_limits_a_hook_and_one_that_nobody_waits_for_decides_nothing() {
             let yaml = format!(
                 "{{trigger: pre-tool-use, host: gemini-cli, tool: {{name: {tool}, input: {input}}}}}"
             );
-            with_file(&file, &yaml).unwrap().len()
+            // What it said for the log decides nothing.
+            let signals = with_file(&file, &yaml).unwrap();
+            signals
+                .iter()
+                .filter(|signal| signal.is_for_agent())
+                .count()
         }
     };
     let git = with(r#""if": "Bash(git *)""#);

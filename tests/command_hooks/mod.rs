@@ -1,4 +1,5 @@
 //! Command hooks: the files of Claude Code, VS Code and Copilot, under every host.
 
+mod everywhere;
 mod examples;
 mod formats;

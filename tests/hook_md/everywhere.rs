@@ -51,7 +51,7 @@ pub(crate) fn recorded() -> Vec<(String, Event)> {
 }
 
 /// Puts a text in the place of another, wherever a tool's input has it.
-fn replace(value: &mut Value, from: &str, to: &str) {
+pub(crate) fn replace(value: &mut Value, from: &str, to: &str) {
     match value {
         Value::String(text) if text == from => to.clone_into(text),
         Value::String(text) => {

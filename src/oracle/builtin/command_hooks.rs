@@ -48,7 +48,8 @@ pub(super) static DEFINITION: Definition = Definition {
 /// `updatedInput` changes the input; `additionalContext` is for the agent and `systemMessage` for its person; `continue:
 /// false` ends the run where the host can. The strictest answer counts. Text that is not JSON decides nothing.
 ///
-/// Rules of Claude Code (`if: Bash(git *)`) limit a hook as they do there, and one with `async: true` decides nothing.
+/// Rules of Claude Code (`if: Bash(git *)`) limit a hook as they do there, and one with `async: true` decides nothing: what it
+/// says stands in the log. Wires of ours in such files are not run: the event is being judged already.
 ///
 /// A command that asks for a longer `timeout` than the settings give gets it, where its binding has none of its own; `ahp
 /// install` then has the host wait so long. Bind a file under all triggers that it has commands for at once.

@@ -18,6 +18,36 @@ pub(super) fn read(
     input: Option<&Value>,
     finished: &Finished,
 ) -> Result<Vec<Signal>, OracleError> {
+    let mut signals = said(hook, trigger, input, finished)?;
+    // Nobody sees what a hook says that is not waited for. What blocks has its error output as the reason already.
+    if hook.front.is_async && finished.exit == Exit::Code(0) {
+        let stderr = finished.stderr_text();
+        signals.extend(for_log("hook-stderr", hook.name(), [&stderr]));
+    }
+    Ok(signals)
+}
+
+/// Returns texts that are for the log alone, as one signal; none where they are blank.
+pub(crate) fn for_log<const N: usize>(
+    kind: &'static str,
+    about: &str,
+    texts: [&str; N],
+) -> Vec<Signal> {
+    let texts = texts.into_iter().map(str::trim);
+    let texts: Vec<&str> = texts.filter(|text| !text.is_empty()).collect();
+    if texts.is_empty() {
+        return Vec::new();
+    }
+    let signal = Signal::aid(kind, shortened(&texts.join("\n")));
+    vec![signal.fingerprint([kind, about]).manner(Manner::ForLog)]
+}
+
+fn said(
+    hook: &Hook,
+    trigger: Trigger,
+    input: Option<&Value>,
+    finished: &Finished,
+) -> Result<Vec<Signal>, OracleError> {
     let name = hook.name();
     match finished.exit {
         Exit::Code(0) => {}
@@ -59,11 +89,7 @@ pub(super) fn read(
             "the hook `{name}` wrote an answer that cannot be read: {}",
             one_line(stdout)
         ))),
-        _ => Ok(vec![
-            Signal::aid("hook-log", shortened(stdout))
-                .fingerprint(["hook-log", name])
-                .manner(Manner::ForLog),
-        ]),
+        _ => Ok(for_log("hook-log", name, [stdout])),
     }
 }
 

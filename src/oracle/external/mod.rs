@@ -7,4 +7,4 @@ mod input;
 
 pub use self::hook::{HookFactory, HookOracle};
 
-pub(crate) use self::answer::{is_text, shortened};
+pub(crate) use self::answer::{for_log, is_text, shortened};

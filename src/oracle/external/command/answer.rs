@@ -7,7 +7,7 @@ use super::file::Handler;
 use super::input::Tool;
 use crate::event::Trigger;
 use crate::oracle::OracleError;
-use crate::oracle::external::{is_text, shortened};
+use crate::oracle::external::{for_log, is_text, shortened};
 use crate::process::{Exit, Finished};
 use crate::signal::{Manner, Modification, Signal};
 
@@ -80,6 +80,18 @@ pub(super) fn read(
             "{shown} did not end within its timeout"
         ))),
     }
+}
+
+/// Returns what a command said that nobody waits for: it decides nothing, and the log tells of it.
+pub(super) fn noted(shown: &str, finished: &Finished) -> Vec<Signal> {
+    let ended = match finished.exit {
+        Exit::Code(0) => String::new(),
+        Exit::Code(code) => format!("{shown} ended with exit code {code}"),
+        Exit::Signal(signal) => format!("{shown} was ended by signal {signal}"),
+        Exit::TimedOut => format!("{shown} did not end within its timeout"),
+    };
+    let (stdout, stderr) = (finished.stdout_text(), finished.stderr_text());
+    for_log("hook-log", shown, [&ended, &stdout, &stderr])
 }
 
 /// Returns the JSON object on stdout; behind lines that only tell of progress, the last one.

@@ -9,6 +9,7 @@ use super::{Dialect, HookFile, answer, input, rule};
 use crate::event::Trigger;
 use crate::oracle::{HookContext, OracleError};
 use crate::process::{DEPTH, Program, depth};
+use crate::shell::{Invocation, Surroundings, Word, analyse};
 use crate::signal::{Intensity, Signal};
 
 /// Runs every command of the file that the event is for; the signals come in the order of the file.
@@ -78,15 +79,51 @@ pub(crate) fn settle(
 pub(super) fn is_own_wire(handler: &Handler) -> bool {
     let line = match &handler.command {
         Some(Command::Shell { line, .. }) => line.clone(),
-        Some(Command::Exec(words)) => words.join(" "),
+        Some(Command::Exec(words)) => {
+            let quoted = words
+                .iter()
+                .map(|word| format!("'{}'", word.replace('\'', "'\\''")));
+            quoted.collect::<Vec<_>>().join(" ")
+        }
         None => return false,
     };
-    let Some((program, _)) = line.split_once(" hook") else {
+    // Few lines name us: the others need no analysis.
+    if !line.contains("ahp") || !line.contains("hook") {
         return false;
+    }
+    let anywhere = Surroundings {
+        work_dir: "/".into(),
+        home: Some("/".into()),
+        project_root: "/".into(),
     };
-    let name = program.rsplit('/').next().unwrap_or(program);
-    let name = name.trim_matches(['\'', '"', ' ']);
-    (name == "ahp" || name.starts_with("ahp-")) && !program.contains([';', '&', '|', '\n'])
+    let analysis = analyse(&line, anywhere);
+    let (ours, others): (Vec<_>, Vec<_>) = analysis.invocations.iter().partition(|i| calls_us(i));
+    // Whatever else stands in the line may be a guard, which must run.
+    let is_idle = |other: &Invocation| {
+        IDLE.contains(&&*other.program) || ours.iter().any(|own| leads_to(other, own))
+    };
+    !ours.is_empty() && analysis.doubts.is_empty() && others.iter().all(|other| is_idle(other))
+}
+
+/// What may stand beside a wire and objects to nothing by itself.
+const IDLE: &[&str] = &[":", "cat", "cd", "command", "exit", "true", "type", "which"];
+
+/// Whether an invocation is the hook of this program, by whatever path it is named.
+fn calls_us(invocation: &Invocation) -> bool {
+    let name = &*invocation.program;
+    let mut words = invocation.arguments.iter().map(|word| word.text.as_str());
+    (name == "ahp" || name.starts_with("ahp-"))
+        && words.find(|word| !word.starts_with('-')) == Some("hook")
+}
+
+/// Whether an invocation only starts another one: `env`, `timeout 5`, `sh -c`.
+fn leads_to(outer: &Invocation, inner: &Invocation) -> bool {
+    let text = |words: &[Word]| {
+        let words: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+        words.join(" ")
+    };
+    let started = format!("{} {}", inner.path.text, text(&inner.arguments));
+    inner.wrappers.contains(&outer.program) && text(&outer.arguments).contains(&started)
 }
 
 fn is_for(handler: &Handler, context: &HookContext) -> bool {
@@ -180,7 +217,7 @@ fn run_one(
         .run()
         .map_err(|error| OracleError::failed(format!("{shown}: {error}")))?;
     if handler.is_async {
-        return Ok(Vec::new());
+        return Ok(answer::noted(&shown, &finished));
     }
     let own = call.map(|call| &call.input);
     answer::read(handler, &shown, own, tool.as_ref(), &finished)
