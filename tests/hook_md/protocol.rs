@@ -264,3 +264,80 @@ fn long_words_are_cut_where_hosts_would_cut_them() {
         text.len()
     );
 }
+
+#[test]
+fn what_a_hook_says_that_nobody_waits_for_is_told_by_the_log() {
+    let event = event("{trigger: pre-tool-use, tool: {name: Bash, input: {command: ls}}}");
+    let script = "echo out; echo err >&2";
+    let said = |fields: &str| {
+        let fields = format!("trigger: pre-tool-call\n{fields}");
+        let signals = answer(&fields, script, &event).unwrap();
+        let told = signals.iter().map(|signal| {
+            assert!(!signal.is_for_agent(), "{signal:?}");
+            signal.payload.text().to_owned()
+        });
+        told.collect::<Vec<_>>()
+    };
+    assert_eq!(said("async: true"), ["out", "err"]);
+    // Of a hook that is waited for the error output is a reason, or nothing.
+    assert_eq!(said("async: false"), ["out"]);
+}
+
+#[test]
+fn who_debugs_sees_each_hook_begin_and_end_and_what_it_is_given() {
+    let world = World::new("");
+    let hooks = world.home().join(".config/agents/hooks");
+    let fields = |more: &str| format!("trigger: before_tool\n{more}");
+    World::write_hook(
+        &hooks,
+        "slow",
+        &fields("async: true"),
+        "cat >/dev/null; echo later >&2",
+    );
+    let token = ["ghp_", &"a1B2".repeat(9)].concat();
+    World::write_hook(
+        &hooks,
+        "guard",
+        &fields("async: false"),
+        "cat >/dev/null; echo no >&2; exit 2",
+    );
+    let event = serde_json::json!({
+        "hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "/t.jsonl", "cwd": world.root(),
+        "tool_name": "Bash", "tool_input": {"command": format!("echo {token}")}, "tool_use_id": "t",
+    });
+    let debugged = |arguments: &[&str], variable: &str| {
+        let mut command = world.ahp_command();
+        command.args(arguments).env("AHP_DEBUG", variable);
+        let ran = crate::world::fed(&mut command, event.to_string().as_bytes());
+        assert_eq!(ran.code, 0, "{ran:?}");
+        ran.stderr
+    };
+    let quiet = debugged(&["hook", "--host", "claude-code"], "0");
+    assert_eq!(quiet, "");
+    for (arguments, variable) in [
+        (&["hook", "--host", "claude-code"][..], "1"),
+        (&["--debug", "hook", "--host", "claude-code"][..], "0"),
+    ] {
+        let told = debugged(arguments, variable);
+        for part in [
+            "[HOOK DEBUG] [SYNC] Starting hook 'guard' for event 'before_tool'",
+            "[HOOK DEBUG] Input: {\"event_type\": \"before_tool\"",
+            "[HOOK DEBUG] [SYNC] Completed hook 'guard'",
+            "blocked=True",
+            "[HOOK DEBUG] Reason: no",
+        ] {
+            assert!(told.contains(part), "{part}: {told}");
+        }
+        assert!(!told.contains(&token), "{told}");
+    }
+    // One that is not waited for runs where nothing blocks, and is told of as well.
+    fs::remove_dir_all(hooks.join("guard")).unwrap();
+    let told = debugged(&["hook", "--host", "claude-code"], "1");
+    for part in [
+        "[ASYNC] Starting hook 'slow'",
+        "[ASYNC] Completed hook 'slow'",
+        "blocked=False",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+}

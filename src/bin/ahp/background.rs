@@ -8,6 +8,8 @@ use std::sync::Arc;
 use ahp::engine::Background;
 use ahp::event::Event;
 
+use crate::debug;
+
 /// The hidden subcommand that such a process runs.
 pub(crate) const SUBCOMMAND: &str = "run-in-background";
 
@@ -20,16 +22,23 @@ pub(crate) fn start() -> Background {
         let Ok(text) = serde_json::to_vec(event) else {
             return;
         };
+        // Who debugs wants to see its end, too, and waits for it where a host reads to the end of our output.
+        let (stderr, flag) = if debug::is_on() {
+            (Stdio::inherit(), Some("--debug"))
+        } else {
+            (Stdio::null(), None)
+        };
         #[expect(
             clippy::disallowed_methods,
             reason = "this program must outlive the one that starts it, which `process` never lets happen"
         )]
         let child = Command::new(program)
+            .args(flag)
             .arg(SUBCOMMAND)
             .arg(binding)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stderr(stderr)
             .process_group(0)
             .spawn();
         // One that cannot be started leaves the outcome `started` in the log without an end.

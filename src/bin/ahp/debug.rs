@@ -27,6 +27,11 @@ pub(crate) fn start(asked: bool) {
         .ok();
 }
 
+/// Whether hooks are told of.
+pub(crate) fn is_on() -> bool {
+    tracing::enabled!(target: "ahp::hook", tracing::Level::DEBUG)
+}
+
 /// Lets a daemon tell on stderr what it does, from a level on: `warn`, `info` or `debug`.
 pub(crate) fn start_at(level: &str) {
     let level = level.parse().unwrap_or(tracing::Level::INFO);

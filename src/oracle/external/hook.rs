@@ -11,6 +11,7 @@ use crate::event::Trigger;
 use crate::hook_md::{FrontMatter, Hook, entry_point};
 use crate::oracle::{ConfigError, Factory, HookContext, Kind, Oracle, OracleConfig, OracleError};
 use crate::process::{DEPTH, Program, depth};
+use crate::secret;
 use crate::signal::Signal;
 
 /// A HOOK.md hook, run as an oracle.
@@ -43,6 +44,8 @@ impl HookOracle {
         })?;
         let facts = &*context.facts;
         let event = facts.event();
+        let told = input::of(facts, &hook.front.event_type);
+        tracing::debug!(target: "ahp::hook", "[HOOK DEBUG] Input: {}", secret::redact(&told));
         // A directory that is told and is not here (a remote host, a recorded event) must not disarm a guard.
         let work_dir = [facts.work_dir(), context.root(), &dir]
             .into_iter()
@@ -56,7 +59,7 @@ impl HookOracle {
             .env(DEPTH, (depth() + 1).to_string())
             .env("AHP_TRIGGER", event.trigger.name())
             .env("AHP_HOOK_DIR", &dir)
-            .stdin(input::of(facts, &hook.front.event_type))
+            .stdin(told)
             .deadline(context.deadline)
             .run()
             .map_err(|error| OracleError::failed(format!("the hook `{}`: {error}", hook.name())))?;

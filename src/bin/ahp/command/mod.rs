@@ -35,7 +35,7 @@ use crate::ask;
 use crate::output;
 
 /// Stands below the list of commands.
-const AFTER_HELP: &str = "With `--debug`, or AHP_DEBUG=1, any command tells on stderr when each HOOK.md hook starts and ends.";
+const AFTER_HELP: &str = "With `--debug`, or AHP_DEBUG=1, any command tells on stderr when each HOOK.md hook starts and ends, and what it is given.";
 
 /// A policy engine between an AI coding agent and its work
 #[derive(Debug, Parser)]
@@ -43,7 +43,7 @@ const AFTER_HELP: &str = "With `--debug`, or AHP_DEBUG=1, any command tells on s
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Tell on stderr when each HOOK.md hook starts and ends
+    /// Tell on stderr when each HOOK.md hook starts and ends, and what it is given
     // Every command takes it; shown once, below the list of commands, and not on each page.
     #[arg(long, global = true, hide = true)]
     pub(crate) debug: bool,
