@@ -374,12 +374,8 @@ fn three_broken_hooks_of_eight_are_told_everywhere() {
         "trigger: PreToolUse\ntimeout: soon",
         "exit 2",
     );
-    World::write_hook(
-        &hooks,
-        "broken-c",
-        "trigger: PreToolUse\nextra: 1",
-        "exit 2",
-    );
+    World::write_hook(&hooks, "broken-c", "trigger: PreToolUse", "exit 2");
+    fs::remove_file(hooks.join("broken-c/scripts/run")).unwrap();
     let broken = ["broken-a", "broken-b", "broken-c"];
     let checked = world.ahp(&["check"]);
     assert_eq!(checked.code, 1, "{}", checked.stdout);
@@ -394,7 +390,23 @@ fn three_broken_hooks_of_eight_are_told_everywhere() {
             "{name}: {}",
             examined.stdout
         );
+        let line = explained
+            .lines()
+            .position(|line| line.contains(&format!(" {name} ")));
+        let why = line.and_then(|n| explained.lines().nth(n + 1));
+        assert!(
+            why.is_some_and(|why| why.contains("DOES NOT RUN")),
+            "{name}: {explained}"
+        );
     }
+    assert_eq!(explained.matches("DOES NOT RUN").count(), 3, "{explained}");
+    assert!(
+        examined
+            .stdout
+            .contains("only self-protection and 6 HOOK.md hooks are in force"),
+        "{}",
+        examined.stdout
+    );
     for n in 0..5 {
         assert!(explained.contains(&format!("sound-{n}")), "{explained}");
     }

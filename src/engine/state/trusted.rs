@@ -1,10 +1,12 @@
 //! What of the project may run, and what is said of what may not.
 
+use std::sync::Arc;
+
 use super::State;
 use crate::config::Target;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::engine::failure::TO_TRUST;
-use crate::hook_md::{BrokenHook, Hooks};
+use crate::hook_md::{BrokenHook, entry_point};
 use crate::oracle::{NotJudged, OracleError};
 use crate::policy::Binding;
 use crate::signal::{Intensity, Severity, Signal};
@@ -44,9 +46,27 @@ impl State {
         }
     }
 
+    /// Returns every HOOK.md hook that does not run: those that are not valid, and those that have no program.
+    pub fn broken_hooks(&self) -> Vec<BrokenHook> {
+        let Some(hooks) = self.hooks() else {
+            return Vec::new();
+        };
+        let without_program = hooks.all().iter().filter_map(|hook| {
+            let why = entry_point(&hook.dir).err()?;
+            Some(BrokenHook {
+                name: hook.name().to_owned(),
+                dir: hook.dir.clone(),
+                origin: hook.origin,
+                trigger: Some(hook.front.trigger),
+                faults: Arc::new([why.to_string()]),
+            })
+        });
+        let invalid = hooks.broken().iter().cloned();
+        invalid.chain(without_program).collect()
+    }
+
     /// Returns the faults of HOOK.md hooks, which keep those alone from running.
     pub fn hook_faults(&self) -> Vec<Diagnostic> {
-        let broken = self.hooks().map(Hooks::broken).unwrap_or_default();
         let fault = |hook: &BrokenHook| {
             let told = hook.faults.join("; ");
             let message = format!(
@@ -58,7 +78,7 @@ impl State {
                 "`ahp hook-md validate {shown}` shows every fault with its line"
             ))
         };
-        broken.iter().map(fault).collect()
+        self.broken_hooks().iter().map(fault).collect()
     }
 
     /// Returns what of the policy may not run before the project is trusted: a warning for each binding.

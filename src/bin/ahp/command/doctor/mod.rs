@@ -80,6 +80,8 @@ struct Findings {
 struct Policy {
     layers: Vec<String>,
     bindings: usize,
+    /// How many HOOK.md hooks are in force.
+    hooks: usize,
     /// Whether any binding before an event may block it or ask about it.
     stops: bool,
     faults: Vec<String>,
@@ -253,6 +255,7 @@ fn of_policy(engine: &Engine, locations: &Locations) -> Policy {
             .flatten()
             .filter(|b| b.enabled && b.is_written())
             .count(),
+        hooks: state.hooks().map_or(0, |hooks| hooks.all().len()),
         stops: state
             .policy()
             .triggers()

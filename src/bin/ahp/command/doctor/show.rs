@@ -14,7 +14,13 @@ pub(super) fn show(findings: &Findings) {
     ));
     output::line(format!("project  {}", findings.project));
     output::line(if policy.layers.is_empty() {
-        "policy   none: everything is accepted; `ahp init` writes one".to_owned()
+        format!(
+            "policy   none: only self-protection{} in force; `ahp init` writes one",
+            match policy.hooks {
+                0 => " is".to_owned(),
+                hooks => format!(" and {} are", count(hooks, "HOOK.md hook")),
+            }
+        )
     } else {
         format!(
             "policy   {}: {}, {}, {}",

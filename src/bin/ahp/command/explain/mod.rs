@@ -95,7 +95,7 @@ fn explain(args: &Args) -> Result<Exit, String> {
         only = Some(event.trigger);
         engine.facts(&state, Arc::new(event))
     });
-    let shown: Vec<Value> = state
+    let mut shown: Vec<Value> = state
         .policy()
         .specs()
         .iter()
@@ -107,6 +107,7 @@ fn explain(args: &Args) -> Result<Exit, String> {
                 .map(|spec| binding(&state, *trigger, spec, facts.as_deref()))
         })
         .collect();
+    add_broken(&state, &mut shown, only, id);
     if let (Some(trigger), Some(id), true) = (only, id, shown.is_empty()) {
         return Err(format!(
             "there is no binding `{id}` at `{trigger}`; `ahp explain {trigger}` lists them"
@@ -136,6 +137,30 @@ fn explain(args: &Args) -> Result<Exit, String> {
         }
     }
     Ok(Exit::Success)
+}
+
+/// Adds what keeps HOOK.md hooks from running: to those that are bound, and in the place of those that cannot be. One whose
+/// trigger cannot be read may be meant for any.
+fn add_broken(state: &State, shown: &mut Vec<Value>, only: Option<Trigger>, id: Option<&str>) {
+    for broken in state.broken_hooks() {
+        let is_meant = only.is_none() || broken.trigger.is_none() || broken.trigger == only;
+        if !is_meant || id.is_some_and(|id| id != broken.name) {
+            continue;
+        }
+        let faults = json!(&*broken.faults);
+        let trigger = json!(broken.trigger);
+        let mut bound = shown.iter_mut();
+        match bound.find(|value| value["id"] == *broken.name && value["trigger"] == trigger) {
+            Some(value) => value["faults"] = faults,
+            None => shown.push(json!({
+                "trigger": trigger,
+                "id": broken.name,
+                "layer": broken.origin.name(),
+                "source": broken.dir,
+                "faults": faults,
+            })),
+        }
+    }
 }
 
 /// Returns the call of a tool that the arguments name.
@@ -200,7 +225,7 @@ fn human(value: &Value) -> String {
     let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
     let mut out = format!(
         "{BOLD}{}{BOLD:#} {} {DIM}{} layer, {}{}{}{DIM:#}",
-        text("trigger"),
+        value["trigger"].as_str().unwrap_or("(no trigger)"),
         text("id"),
         text("layer"),
         text("source"),
@@ -215,6 +240,10 @@ fn human(value: &Value) -> String {
             ""
         },
     );
+    for fault in value["faults"].as_array().into_iter().flatten() {
+        let fault = fault.as_str().unwrap_or_default();
+        write!(out, "\n    DOES NOT RUN: {fault}").ok();
+    }
     out.push_str(&lines(&value["values"]));
     let reasons = value["not_judged"].as_object().into_iter().flatten();
     let reasons: Vec<String> = reasons
