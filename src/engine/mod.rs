@@ -199,6 +199,19 @@ impl Engine {
     }
 
     #[doc(hidden)]
+    /// Evaluates an event of which a program that calls the engine knows something itself: `told` stands before what the policy
+    /// finds, and is logged with it under the name `source`.
+    pub async fn evaluate_told(&self, event: Event, told: Vec<Signal>, source: &str) -> Verdict {
+        let state = self.state();
+        let facts = self.facts(&state, Arc::new(event));
+        let found = Found::default();
+        let judged = self
+            .judge_told(&state, facts, (told, source, source), None, &found)
+            .await;
+        judged.settled(false)
+    }
+
+    #[doc(hidden)]
     /// Has marks count an event that nobody judges: one of the past, of which it is known that it happened.
     pub fn note(&self, event: Event) {
         let facts = self.facts(&self.state(), Arc::new(event));
@@ -305,7 +318,19 @@ impl Engine {
         &self,
         state: &Arc<State>,
         facts: Arc<Facts>,
-        extra: Vec<Signal>,
+        bypass: Vec<Signal>,
+        deadline: Option<Instant>,
+        found: &Found,
+    ) -> Judged {
+        let extra = (bypass, "bypass", "settings.bypass");
+        self.judge_told(state, facts, extra, deadline, found).await
+    }
+
+    async fn judge_told(
+        &self,
+        state: &Arc<State>,
+        facts: Arc<Facts>,
+        (extra, name, source): (Vec<Signal>, &str, &str),
         deadline: Option<Instant>,
         found: &Found,
     ) -> Judged {
@@ -324,7 +349,7 @@ impl Engine {
         for (name, signal) in own {
             evaluation.add_extra(vec![signal], name, "configuration");
         }
-        evaluation.add_extra(extra, "bypass", "settings.bypass");
+        evaluation.add_extra(extra, name, source);
         evaluation.add_extra(lost.into_iter().collect(), "session-state", "sessions");
         evaluation.add_extra(state.invalid_hooks(trigger), "hook-md", ".agents/hooks");
         evaluation.run().await;

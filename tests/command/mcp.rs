@@ -207,6 +207,16 @@ fn a_pinned_tool_that_has_changed_is_neither_read_nor_called() {
     assert_eq!(by_id(4)["result"]["isError"], true);
     assert!(text(by_id(4)).contains("ahp mcp lock"), "{}", by_id(4));
     assert_eq!(world.read("called"), "read_file\n");
+    // What was refused stands in the log, like any other block.
+    let of_pins = |record: &&Value| record["signal"]["header"]["source"] == "mcp-pins";
+    let logged = world.log();
+    let refused: Vec<_> = logged.iter().filter(of_pins).collect();
+    assert!(
+        refused
+            .iter()
+            .any(|record| record.to_string().contains("something else of itself")),
+        "{logged:?}"
+    );
     // An agent does not approve them.
     let event = json!({
         "hook_event_name": "PreToolUse", "session_id": "s", "cwd": world.root(),
@@ -227,4 +237,43 @@ fn a_pinned_tool_that_has_changed_is_neither_read_nor_called() {
     }
     let again = world.ahp(&lock);
     assert!(again.stdout.contains("changed: write_file"), "{again:?}");
+}
+
+#[test]
+fn tools_that_are_listed_beside_other_answers_are_looked_at_too() {
+    if !is_here("python3") {
+        return;
+    }
+    let world = world();
+    let several = SERVER.replace(
+        "    print(json.dumps({",
+        "    print(json.dumps([] if method != \"tools/list\" else [{",
+    );
+    let several = several.replace("result}), flush", "result}]), flush");
+    world.write("server.py", several);
+    world.write(
+        ".ahp/mcp.lock",
+        r#"{"servers": {"files": {"read_file": "sha256:0"}}}"#,
+    );
+    let lines = [request(1, "tools/list", &json!({}))];
+    let answers = gate(&world, &lines);
+    let listed = answers[0].to_string();
+    assert!(listed.contains("Not approved by a person"), "{listed}");
+    assert!(!listed.contains("Reads a file"), "{listed}");
+}
+
+#[test]
+fn a_link_that_came_with_a_clone_is_not_followed() {
+    if !is_here("python3") {
+        return;
+    }
+    let world = world();
+    world.write("theirs", "keep");
+    std::os::unix::fs::symlink(world.path("theirs"), world.path(".ahp/mcp.lock")).unwrap();
+    for verb in ["lock", "run"] {
+        let ran = world.ahp(&["mcp", verb, "--name", "files", "--", "python3", "server.py"]);
+        assert_eq!(ran.code, 1, "{ran:?}");
+        assert!(ran.stderr.contains("is a link"), "{ran:?}");
+    }
+    assert_eq!(world.read("theirs"), "keep");
 }

@@ -10,6 +10,7 @@ use std::thread;
 use ahp::engine::{Engine, block_on};
 use ahp::event::{Event, Trigger};
 use ahp::message;
+use ahp::signal::{Severity, Signal};
 use ahp::verdict::{Decision, Verdict};
 use serde_json::{Value, json};
 
@@ -78,8 +79,12 @@ pub(super) fn run(server: &Server) -> Result<Exit, String> {
 
 /// Gives every line that is not blank to `take`, until it returns false.
 fn for_each_line(from: impl Read, mut take: impl FnMut(&str) -> bool) {
-    let mut lines = BufReader::new(from).lines().map_while(Result::ok);
-    lines.all(|line| line.trim().is_empty() || take(&line));
+    let mut lines = BufReader::new(from).split(b'\n').map_while(Result::ok);
+    // A byte that is no text makes one line wrong, and does not end the talk.
+    lines.all(|line| {
+        let line = String::from_utf8_lossy(&line);
+        line.trim().is_empty() || take(&line)
+    });
 }
 
 impl Gate {
@@ -108,7 +113,7 @@ impl Gate {
                 let params = request.get("params").cloned().unwrap_or_default();
                 let name = params.get("name").and_then(Value::as_str);
                 let name = name.unwrap_or_default();
-                self.pinned(name).map_err(&refused)?;
+                let doubt = self.doubt(name);
                 let tool = format!("mcp__{}__{name}", self.server);
                 let input = params
                     .get("arguments")
@@ -117,7 +122,10 @@ impl Gate {
                 let mut event = Event::tool_use(tool, input).with_work_dir(&self.dir);
                 event.host = Some("mcp".to_owned());
                 event.session_id = Some(format!("mcp-{}", std::process::id()));
-                let verdict = block_on(self.engine.evaluate(event.clone()));
+                let judging = self
+                    .engine
+                    .evaluate_told(event.clone(), doubt, pins::SOURCE);
+                let verdict = block_on(judging);
                 let words = message::for_agent(&verdict, TEXT);
                 if verdict.stops() {
                     let ask = "\nAsk the person, respond as they say, then try again.";
@@ -143,29 +151,43 @@ impl Gate {
         all.extend(id.map(|id| (id, asked)));
     }
 
-    /// Whether a tool is what a person has approved.
-    fn pinned(&self, tool: &str) -> Result<(), String> {
+    /// Says why a tool is not what a person has approved; nothing where it is.
+    fn doubt(&self, tool: &str) -> Vec<Signal> {
         if !self.pins.has(&self.server) {
-            return Ok(());
+            return Vec::new();
         }
         let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
         let why = match listed.get(tool) {
-            Some(Standing::Approved) => return Ok(()),
+            Some(Standing::Approved) => return Vec::new(),
             Some(Standing::Changed) => "says something else of itself than when it was approved",
             Some(Standing::New) => "was not there when the tools of its server were approved",
             None => "was not listed by its server in this session: list the tools first",
         };
-        Err(format!(
-            "Not called: the tool `{tool}` {why}. A person looks at it and runs `ahp mcp lock`."
-        ))
+        let server = &self.server;
+        let signal = Signal::block("mcp-pin", format!("the tool `{tool}` {why}"))
+            .unresolvable()
+            .severity(Severity::High)
+            .steps([format!(
+                "Ask a person to look at what `{server}` says of it now: `ahp mcp lock --name {server} -- …` approves it"
+            )])
+            .about("mcp-pin", format!("{server}/{tool}"))
+            .fingerprint(["mcp-pin", server, tool]);
+        vec![signal]
     }
 
     /// Returns what the client gets of a line of the server.
     fn answered(&self, line: &str) -> Value {
-        let Ok(mut answer) = serde_json::from_str::<Value>(line) else {
-            return json!({"jsonrpc": "2.0", "method": "notifications/message",
-                "params": {"level": "error", "data": "ahp: the server wrote a line that is not JSON"}});
-        };
+        match serde_json::from_str::<Value>(line) {
+            // Older versions of the protocol know several messages in one line.
+            Ok(Value::Array(answers)) => answers.into_iter().map(|one| self.passed(one)).collect(),
+            Ok(answer) => self.passed(answer),
+            Err(_) => json!({"jsonrpc": "2.0", "method": "notifications/message",
+                "params": {"level": "error", "data": "ahp: the server wrote a line that is not JSON"}}),
+        }
+    }
+
+    /// Returns what the client gets of one message of the server.
+    fn passed(&self, mut answer: Value) -> Value {
         let id = answer.get("id").map(Value::to_string);
         let is_answer = answer.get("method").is_none();
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);

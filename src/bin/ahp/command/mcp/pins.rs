@@ -15,6 +15,9 @@ use sha2::{Digest as _, Sha256};
 
 use super::Server;
 
+/// Where a refusal comes from, as the log names it.
+pub(super) const SOURCE: &str = "mcp-pins";
+
 /// How long a server may take to answer one question.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// The version of the protocol that we ask for; servers answer with the one that they speak.
@@ -48,6 +51,7 @@ pub(super) fn file(root: &Path) -> PathBuf {
 impl Pins {
     /// Reads them; none where there is no such file.
     pub(super) fn read(file: &Path) -> Result<Self, String> {
+        not_linked(file)?;
         let text = match fs::read_to_string(file) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
@@ -63,6 +67,7 @@ impl Pins {
 
     /// Writes them.
     pub(super) fn write(&self, file: &Path) -> Result<(), String> {
+        not_linked(file)?;
         let text = serde_json::to_string_pretty(self).map_err(|error| error.to_string())?;
         fs::create_dir_all(file.parent().unwrap_or(file))
             .and_then(|()| fs::write(file, text + "\n"))
@@ -102,6 +107,18 @@ impl Pins {
             None => Standing::New,
         }
     }
+}
+
+/// Refuses a link that came with a clone: what is read or written under a name of ours must be a file of that name.
+fn not_linked(file: &Path) -> Result<(), String> {
+    let links = file.parent().into_iter().chain([file]);
+    let mut links = links.filter(|path| path.is_symlink());
+    links.next().map_or(Ok(()), |link| {
+        Err(format!(
+            "`{}` is a link, and none is followed here: put a file of its own there",
+            link.display()
+        ))
+    })
 }
 
 fn name(tool: &Value) -> Option<String> {
