@@ -1,6 +1,7 @@
 //! Words: a text as it is compared, whatever somebody did to it on the way.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::ops::RangeInclusive;
 
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -158,6 +159,9 @@ pub(super) fn kept(words: &[String]) -> Vec<String> {
     for groups in words.chunk_by(|left, right| is_group(left) && is_group(right)) {
         kept.extend(joined(groups));
     }
+    for start in 0..words.len() {
+        kept.extend(accounts(words.get(start..).unwrap_or_default()));
+    }
     // `eve at evil.example` is read as an address by whoever is told to write there.
     for three in words.windows(3) {
         if let [user, at, host] = three
@@ -188,8 +192,46 @@ fn is_group(word: &str) -> bool {
         || word.len() <= 24 && signs.all(|c| c.is_ascii_digit() || "-.".contains(c))
 }
 
+/// How long the international number of an account is (ISO 13616).
+const ACCOUNT: RangeInclusive<usize> = 15..=34;
+
+/// Returns the international numbers of accounts that words may begin with: a country and two digits, then groups of four
+/// and a shorter one. A word of four letters behind it may belong to it: each end is taken.
+fn accounts(words: &[String]) -> Vec<String> {
+    let mut found = Vec::new();
+    let Some((first, rest)) = words.split_first() else {
+        return found;
+    };
+    let is_start = matches!(first.as_bytes(), [a, b, c, d]
+        if a.is_ascii_alphabetic() && b.is_ascii_alphabetic() && c.is_ascii_digit() && d.is_ascii_digit());
+    if !is_start {
+        return found;
+    }
+    let mut number = first.clone();
+    for group in rest {
+        if group.len() > 4 || !group.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            break;
+        }
+        number.push_str(group);
+        if ACCOUNT.contains(&number.len()) {
+            found.push(number.clone());
+        }
+        if group.len() < 4 {
+            break;
+        }
+    }
+    found
+}
+
 /// Returns the number of several groups as one word, where it is as long as those of accounts and telephones are.
 pub(super) fn joined(groups: &[String]) -> Option<String> {
+    let account = accounts(groups).pop();
+    if account
+        .as_ref()
+        .is_some_and(|number| number.len() == groups.concat().len())
+    {
+        return account;
+    }
     let number: String = groups.concat().replace(['-', '.'], "");
     let is_one = groups.len() == 1 && groups.concat() == number;
     let digits = number.chars().filter(char::is_ascii_digit).count();
