@@ -159,7 +159,9 @@ fn rule_finding(
     let mut weigh = |section: &Section<'_>,
                      rules: &mut dyn Iterator<Item = &Rule<'_>>,
                      targets: Option<&[&Word]>| {
-        if section.has_subcommands() && only_prints_help(invocation) {
+        if section.has_subcommands() && only_prints_help(invocation)
+            || asks_for_help_of_a_subcommand(invocation)
+        {
             return;
         }
         let mut digests: Option<Vec<Digest<'_>>> = None;
@@ -298,6 +300,27 @@ fn only_prints_help(invocation: &Invocation) -> bool {
         });
     let runs = |word: &Word| matches!(word.text.as_str(), "run" | "create" | "exec");
     asks && !invocation.operands().any(runs)
+}
+
+/// Whether all that an invocation is given are names of subcommands and the wish for help: `cargo yank --help`,
+/// `git stash drop -h`. One name before `-h` is not enough: `shutdown now -h` does not print anything.
+fn asks_for_help_of_a_subcommand(invocation: &Invocation) -> bool {
+    let Some((last, names)) = invocation.arguments.split_last() else {
+        return false;
+    };
+    let is_name = |word: &Word| {
+        let mut letters = word.text.bytes();
+        letters
+            .next()
+            .is_some_and(|first| first.is_ascii_lowercase())
+            && letters.all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+    };
+    let least = match last.text.as_str() {
+        "--help" => 1,
+        "-h" => 2,
+        _ => return false,
+    };
+    names.len() >= least && names.len() <= 3 && names.iter().all(is_name)
 }
 
 /// Whether an invocation is told to print its help, or what it would do, and to do nothing.

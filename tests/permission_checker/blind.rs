@@ -48,7 +48,7 @@ fn is_stopped(command: &str) -> bool {
 /// Judges every collection of a kind.
 macro_rules! every {
     ($kind:literal, $judge:ident) => {
-        every!($kind, $judge, "1" "2" "3" "4" "5")
+        every!($kind, $judge, "1" "2" "3" "4" "5" "6")
     };
     ($kind:literal, $judge:ident, $($number:literal)*) => {
         [$($judge($number, include_str!(concat!("blind/", $kind, "-", $number, ".jsonl")))),*].concat()

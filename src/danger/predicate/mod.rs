@@ -195,6 +195,7 @@ predicates! {
     "remote-target" Plain |_, w| w.last().is_some_and(|x| x.text.contains(':') && !x.text.starts_with('/'));
     "remote-url" Plain |d, _| d.invocation.arguments.iter().any(|w| network::is_remote_url(&w.text));
     "to-loopback" Plain |d, _| d.invocation.operands().any(|x| is_loopback(&x.text));
+    "to-loopback-url" Plain network::goes_to_loopback_url;
     "verified" Plain |d, _| d.earlier().any(network::verifies);
     "runs-downloaded" Plain |d, _| d.invocation.path.text.contains('/') && network::is_downloaded(d, &d.invocation.path.text);
     "sends-by-commands" Plain |d, _| transfer::sends_by_commands(d);
