@@ -80,6 +80,12 @@ pub(super) const CALLS: &[Listing] = &[
 /// Perl's `find(sub { … }, "dir")`.
 pub(super) const FILE_FIND: Listing = tree("File::Find");
 
+/// Whether code may hold a call that lists files; it is given in lower case.
+pub(crate) fn may_list(lower: &str) -> bool {
+    let mut calls = CALLS.iter().chain([&FILE_FIND]);
+    calls.any(|call| lower.contains(&call.name.to_lowercase()))
+}
+
 /// Returns what stands for the files that a listing in the code finds, and whether directories are among them.
 pub(super) fn listed(code: &str) -> Option<(Word, bool)> {
     // Perl's `<*.txt>`.

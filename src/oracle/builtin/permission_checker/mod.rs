@@ -190,7 +190,7 @@ impl PermissionChecker {
         let said = reading::of(call, tool, facts.work_dir(), facts.home());
         findings.extend(said.iter().find_map(|said| {
             let arguments: Vec<&str> = said.arguments.iter().map(String::as_str).collect();
-            let found = judge_said(said.program, &arguments, &self.selection)?;
+            let found = judge_said(&said.program, &arguments, &self.selection)?;
             Some(Finding {
                 command: said.shown.clone(),
                 ..found

@@ -12,7 +12,7 @@ use crate::shell::{expand_braces, lexical, real};
 /// A command that does what the tool would do: a program that the rules know, and its arguments.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Said {
-    pub(super) program: &'static str,
+    pub(super) program: Cow<'static, str>,
     pub(super) arguments: Vec<String>,
     /// What is told of it: the tool's own word, and what it would read.
     pub(super) shown: String,
@@ -109,15 +109,12 @@ const CODE: &[&str] = &[
     "code",
 ];
 
-/// Clients that servers of tools run with the arguments that they are given: `run_gcloud_command`.
-const CLIENTS: &[&str] = &["gcloud", "aws", "az", "gh", "kubectl", "terraform"];
-
 /// Returns what a call would read or send.
 pub(super) fn of(call: &ToolCall, tool: &ToolView, root: &Path, home: Option<&Path>) -> Vec<Said> {
     let word = tool.mcp_tool.as_deref().unwrap_or(&call.name);
     if is_outward(call, tool) && call.every_text().is_some_and(|text| holds_secret(&text)) {
         return vec![Said {
-            program: "send-text",
+            program: "send-text".into(),
             arguments: vec!["secret".to_owned()],
             shown: word.to_owned(),
         }];
@@ -128,7 +125,7 @@ pub(super) fn of(call: &ToolCall, tool: &ToolView, root: &Path, home: Option<&Pa
         && let Some((_, code)) = texts.iter().find(runs)
     {
         return vec![Said {
-            program: "page-code",
+            program: "page-code".into(),
             arguments: vec![code.clone()],
             shown: word.to_owned(),
         }];
@@ -151,20 +148,19 @@ pub(super) fn of(call: &ToolCall, tool: &ToolView, root: &Path, home: Option<&Pa
             || given("kind").is_some_and(|kind| kind.eq_ignore_ascii_case("secret"));
         if reads && is_of_secrets {
             return vec![Said {
-                program: "secret-store",
+                program: "secret-store".into(),
                 arguments: vec![word.to_owned()],
                 shown: word.to_owned(),
             }];
         }
+        // Servers of tools run a program with the arguments that they are given: `run_gcloud_command`.
         let client = word
             .strip_prefix("run_")
             .and_then(|w| w.strip_suffix("_command"));
-        if let Some((client, Value::Array(args))) = client.zip(call.input.get("args"))
-            && let Some(program) = CLIENTS.iter().find(|known| **known == client)
-        {
+        if let Some((client, Value::Array(args))) = client.zip(call.input.get("args")) {
             let words = args.iter().filter_map(Value::as_str);
             return vec![Said {
-                program,
+                program: client.to_owned().into(),
                 arguments: words.map(str::to_owned).collect(),
                 shown: word.to_owned(),
             }];
@@ -173,7 +169,7 @@ pub(super) fn of(call: &ToolCall, tool: &ToolView, root: &Path, home: Option<&Pa
             let words = [Some(verb.to_owned()), given("resourcetype"), given("name")];
             let output = given("output").map(|format| format!("-o{format}"));
             return vec![Said {
-                program: "kubectl",
+                program: "kubectl".into(),
                 arguments: words.into_iter().flatten().chain(output).collect(),
                 shown: word.to_owned(),
             }];
@@ -191,8 +187,8 @@ pub(super) fn of(call: &ToolCall, tool: &ToolView, root: &Path, home: Option<&Pa
         ToolKind::Read | ToolKind::Search if tool.mcp_tool.is_none() => tool.kind.name(),
         _ => word,
     };
-    let said = |program, text: &str| Said {
-        program,
+    let said = |program: &'static str, text: &str| Said {
+        program: program.into(),
         arguments: vec![text.to_owned()],
         shown: format!("{word} {text}"),
     };
@@ -256,8 +252,8 @@ fn is_outward(call: &ToolCall, tool: &ToolView) -> bool {
 }
 
 fn fetched(url: &str) -> Vec<Said> {
-    let said = |program, argument: &str| Said {
-        program,
+    let said = |program: &'static str, argument: &str| Said {
+        program: program.into(),
         arguments: vec![argument.to_owned()],
         shown: format!("fetch {url}"),
     };
@@ -290,7 +286,7 @@ fn search(word: &str, texts: &[(String, String)], paths: &[String]) -> Said {
         arguments.push(path.clone());
     }
     Said {
-        program: "rg",
+        program: "rg".into(),
         arguments,
         shown,
     }

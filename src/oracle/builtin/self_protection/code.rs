@@ -2,29 +2,10 @@
 
 use super::found::Found;
 use super::guarded::Guarded;
+use super::spelling::named;
 use crate::program;
 use crate::program::Fact;
-use crate::shell::{Analysis, Invocation, Stdin};
-
-/// Words of guarded paths that inline code would have to name.
-pub(super) const NAMED: &[&str] = &[
-    ".ahp",
-    ".agents/hooks",
-    "agents/hooks",
-    ".claude/settings",
-    ".codex/hooks",
-    ".codex/config",
-    ".cursor/hooks",
-    ".gemini/settings",
-    ".github/hooks",
-    ".windsurf/hooks",
-    ".qwen/settings",
-    ".git/hooks",
-    "signals.jsonl",
-    ".opencode/plugin",
-    ".copilot/hooks",
-    "core.hookspath",
-];
+use crate::shell::{Analysis, Invocation, Stdin, lexical};
 
 /// Words of code that changes files.
 const WRITES: &[&str] = &[
@@ -85,18 +66,11 @@ pub(super) fn takes_code(invocation: &Invocation) -> bool {
     options.any(is_code)
 }
 
-/// Returns what is guarded and is named by a text.
-pub(super) fn named(text: &str) -> Option<&'static str> {
-    let lower = text.to_lowercase();
-    NAMED.iter().find(|name| lower.contains(**name)).copied()
-}
-
 /// Returns what is guarded and is named by a text that holds a command which changes files.
 pub(super) fn changes_named(text: &str) -> Option<&'static str> {
     let lower = text.to_lowercase();
-    let named = NAMED.iter().find(|name| lower.contains(**name))?;
     let changes = CHANGES.iter().any(|word| lower.contains(word));
-    changes.then_some(*named)
+    changes.then(|| named(&lower))?
 }
 
 /// Finds code that names what is guarded together with anything that changes files.
@@ -132,13 +106,12 @@ pub(super) fn find(
         .chain(made)
         .find_map(|text| {
             let code = text.to_lowercase();
-            let named = NAMED.iter().find(|name| code.contains(**name))?;
             (is_editor(program) || writes(&code) || changes_named(&code).is_some())
-                .then_some(*named)
+                .then(|| named(&code))?
         })?;
     Some((
         format!("run code that may change `{named}`"),
-        Some(guarded.root().join(named)),
+        Some(lexical(named, guarded.root(), guarded.home())),
     ))
 }
 

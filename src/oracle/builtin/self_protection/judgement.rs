@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::guarded::Guarded;
+use super::spelling::named;
 use super::{code, disarm, mention, naming, script, walk};
 use crate::event::ToolView;
 use crate::fact::Facts;
@@ -211,7 +212,7 @@ fn by_assignment(guarded: &Guarded<'_>, analysis: &Analysis) -> Option<Attempt> 
 fn by_doubt(analysis: &Analysis, text: &str) -> Option<Attempt> {
     let what = analysis.doubts.iter().find_map(|doubt| {
         if doubt.kind == DoubtKind::TooComplex {
-            if let Some(named) = code::named(text).or_else(|| code::named(&doubt.text)) {
+            if let Some(named) = named(text).or_else(|| named(&doubt.text)) {
                 return Some(format!(
                     "perhaps change `{named}`: it is too long or too deeply nested to be followed"
                 ));

@@ -12,6 +12,7 @@ mod mention;
 mod naming;
 mod places;
 mod script;
+mod spelling;
 mod unseen;
 mod walk;
 

@@ -9,30 +9,16 @@ use super::file::read;
 use super::found::{Found, act};
 use super::guarded::Guarded;
 use super::judgement::by_shell;
+use super::spelling::named;
 use crate::program;
 use crate::program::Fact;
-use crate::shell::{Analysis, Invocation, Stdin, Surroundings, Word, analyse, lexical};
+use crate::shell::{Analysis, Invocation, Stdin, Surroundings, Word, analyse, lexical, may_list};
 
 /// How deep scripts that run scripts are followed.
 const MAX_SCRIPTS: usize = 3;
 
-/// Words of scripts that look for files.
-const LOOKS: &[&str] = &[
-    " .*",
-    " .?",
-    " .[",
-    "directoryiterator",
-    "find",
-    "listdir",
-    "os.walk",
-    "readdir",
-    "rglob",
-    "scandir",
-    "iterdir",
-    "xargs",
-    "children",
-    "entries",
-];
+/// Words of shell scripts that look for files.
+const LOOKS: &[&str] = &[" .*", " .?", " .[", "find", "fd", "xargs"];
 
 /// How many files are read that a pattern names.
 const MAX_MATCHES: usize = 32;
@@ -151,13 +137,7 @@ fn in_patch(patch: &str) -> Option<&'static str> {
             .iter()
             .any(|start| line.starts_with(start))
     };
-    patch.lines().filter(is_head).find_map(|line| {
-        let line = line.to_lowercase();
-        code::NAMED
-            .iter()
-            .find(|name| line.contains(**name))
-            .copied()
-    })
+    patch.lines().filter(is_head).find_map(named)
 }
 
 /// The files that a command may take its instructions from.
@@ -234,8 +214,8 @@ impl Files<'_> {
 fn run_script(files: &Files<'_>, interpreter: &str, text: &str, depth: usize) -> Option<Found> {
     // Most scripts neither name what is ours nor look for files; those are not worth a walk.
     let lower = text.to_lowercase();
-    let names = code::NAMED.iter().any(|name| lower.contains(name)) || lower.contains("ahp");
-    if !names && !LOOKS.iter().any(|word| lower.contains(word)) {
+    let names = lower.contains("ahp") || named(text).is_some();
+    if !names && !may_list(&lower) && !LOOKS.iter().any(|word| lower.contains(word)) {
         return None;
     }
     let surroundings = Surroundings {
