@@ -2,6 +2,7 @@
 
 pub(super) mod linter;
 pub(super) mod test_run;
+pub(super) mod xml;
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -1,7 +1,9 @@
 //! Reads coverage reports: lcov, Cobertura, Clover, JaCoCo, llvm-cov JSON, coverage.py JSON, istanbul's summary, Go's profile.
 
-use roxmltree::{Document, Node, ParsingOptions};
+use roxmltree::Node;
 use serde_json::Value;
+
+use crate::oracle::toolchain;
 
 /// How many lines of a project its tests reach.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -217,12 +219,7 @@ fn istanbul(value: &Value) -> Option<Coverage> {
 }
 
 fn xml(text: &str) -> Result<Coverage, String> {
-    let options = ParsingOptions {
-        allow_dtd: true,
-        ..ParsingOptions::default()
-    };
-    let document = Document::parse_with_options(text, options)
-        .map_err(|e| format!("it is not well-formed XML: {e}"))?;
+    let document = toolchain::xml::document(text)?;
     let root = document.root_element();
     match root.tag_name().name() {
         "coverage" if root.children().any(|c| c.has_tag_name("project")) => Ok(clover(root)),

@@ -2,21 +2,16 @@
 
 use std::path::Path;
 
-use roxmltree::{Document, Node, ParsingOptions};
+use roxmltree::Node;
 
 use super::place::{in_line, in_project};
 use super::tally::{Failure, Outcome, Tally};
+use crate::oracle::toolchain::xml;
 
 /// Reads a report; places become relative to `project`. The error says what is wrong with it.
 pub(in crate::oracle) fn read(bytes: &[u8], project: &Path) -> Result<Tally, String> {
     let text = std::str::from_utf8(bytes).map_err(|e| format!("it is not UTF-8: {e}"))?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let options = ParsingOptions {
-        allow_dtd: true,
-        ..ParsingOptions::default()
-    };
-    let document = Document::parse_with_options(text, options)
-        .map_err(|e| format!("it is not well-formed XML: {e}"))?;
+    let document = xml::document(text)?;
     let root = document.root_element();
     if !["testsuites", "testsuite"].contains(&root.tag_name().name()) {
         return Err(format!(
