@@ -56,10 +56,12 @@ fn plain(world: &World, answer: &Value) -> Value {
     let is_digit = |c: char| c.is_ascii_hexdigit() || c == '-';
     let words = text.split_inclusive(|c: char| !is_digit(c)).map(|word| {
         let digits = word.trim_end_matches(|c: char| !is_digit(c));
-        if digits.len() < 6 || !digits.contains(|c: char| c.is_ascii_digit()) {
-            word.to_owned()
-        } else {
+        // The short id of a signal has eight digits, and now and then letters alone.
+        let has_number = digits.contains(|c: char| c.is_ascii_digit());
+        if digits.len() == 8 || digits.len() > 5 && has_number {
             word.replace(digits, "ID")
+        } else {
+            word.to_owned()
         }
     });
     serde_json::from_str(&words.collect::<String>()).unwrap()
