@@ -13,7 +13,7 @@ use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::{Loaded, Locations, file, load};
+use super::{Loaded, Locations, Reviewed, file, load};
 use crate::machine_key::ProjectKey;
 use crate::regular_file;
 use crate::signal::hex;
@@ -54,8 +54,23 @@ impl Approved {
         }
     }
 
+    /// Returns the texts alone.
+    pub fn into_reviewed(self) -> Reviewed {
+        Reviewed {
+            texts: self.texts,
+            scripts: self.scripts,
+        }
+    }
+
     /// Reads what was approved of a project; none where nothing was, or somebody else wrote it.
     pub fn read(locations: &Locations) -> Option<Self> {
+        if let Some(reviewed) = &locations.reviewed {
+            return Some(Self {
+                by_person: true,
+                texts: reviewed.texts.clone(),
+                scripts: reviewed.scripts.clone(),
+            });
+        }
         let bytes = regular_file::read(None, &Self::file(locations)?, MAX_BYTES).ok()?;
         let (mark, content) = bytes.split_at_checked(MARK)?;
         let mark = std::str::from_utf8(mark).ok()?;
@@ -153,7 +168,7 @@ fn digest(content: &[u8]) -> String {
 }
 
 /// Returns the files of the project that a configuration was read from, each with the digest of its content.
-fn own<'l>(
+pub(super) fn own<'l>(
     loaded: &'l Loaded,
     locations: &'l Locations,
 ) -> impl Iterator<Item = (&'l PathBuf, [u8; 32])> {

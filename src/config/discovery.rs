@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use super::{LayerSource, Override, ci};
+use super::{LayerSource, Override, Reviewed, ci};
 use crate::host::HOSTS;
 use crate::place::{Place, Roots};
 use crate::shell::without_dots;
@@ -210,6 +210,8 @@ pub struct Locations {
     pub trust_all: bool,
     /// What changes are measured against, where `$AHP_BASE` or a CI system tells.
     pub base: Arc<ToldBase>,
+    /// What the project is held to in the place of what was approved on this machine, trusted or not.
+    pub reviewed: Option<Arc<Reviewed>>,
 }
 
 impl Locations {
@@ -242,6 +244,7 @@ impl Locations {
         let project_root = project_root(&work_dir, &not_of_project);
         Self {
             base: Arc::new(ci::told_base(&get, &project_root)),
+            reviewed: None,
             project_root,
             work_dir,
             bundle_dir: roots.path(&SYSTEM_DIR).map(|dir| dir.join("bundle")),
@@ -280,6 +283,7 @@ impl Locations {
             allow_broken: false,
             trust_all: false,
             base: Arc::default(),
+            reviewed: None,
         }
     }
 

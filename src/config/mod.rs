@@ -1,6 +1,7 @@
 //! Config: the layers, read, checked and merged; system, then user, then project, then local (spec §3).
 
 mod approved;
+mod base;
 mod binding;
 mod bundle;
 mod cache;
@@ -22,10 +23,12 @@ mod pack;
 mod parse;
 mod quantity;
 mod ratchet;
+mod reviewed;
 mod settings;
 mod yaml;
 
 pub use self::approved::Approved;
+pub use self::base::BaseError;
 pub use self::binding::{BindingSpec, Ceiling, Escalation, LockedOnError, Provenance, Target};
 pub use self::bundle::{BreakGlass, Bundle};
 pub use self::cache::CacheEntry;
@@ -44,6 +47,7 @@ pub use self::node::{Key, Node, Value};
 pub use self::pack::{DEFAULT_POLICY, PACKS, Pack};
 pub use self::parse::BindingKey;
 pub use self::quantity::{format_duration, parse_duration, parse_size};
+pub use self::reviewed::Reviewed;
 pub use self::settings::{
     Bypass, Fsync, LogEvents, LogSettings, OnBlock, OnError, Override, ProvenanceSettings,
     Settings, ShieldSettings,

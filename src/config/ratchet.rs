@@ -18,7 +18,10 @@ const APPROVED: &str = "approved";
 /// held like what was approved.
 pub(super) fn hold(mut now: Loaded, locations: &Locations, left_out: &[String]) -> Loaded {
     let settings = &now.config.settings;
-    let trusts_all = locations.trust_all && !settings.forbid.contains(&Override::Trust);
+    // That programs may run does not make a change its own reviewer.
+    let trusts_all = locations.trust_all
+        && locations.reviewed.is_none()
+        && !settings.forbid.contains(&Override::Trust);
     let is_of_project = |layer: &LayerRead| layer.source.is_of_project();
     let approved = Approved::read(locations);
     if trusts_all || (approved.is_none() && !now.layers.iter().any(is_of_project)) {

@@ -100,7 +100,8 @@ impl Finder {
         let further = of_bundle.iter().cloned().chain(of_user);
         let scripts = Library::new(&root, directories.chain(further));
         let is_held = |l: &Locations| {
-            let trusts_all = l.trust_all && !settings.forbid.contains(&Override::Trust);
+            let trusts_all =
+                l.trust_all && l.reviewed.is_none() && !settings.forbid.contains(&Override::Trust);
             settings.ratchet && !trusts_all
         };
         Self {

@@ -1,8 +1,10 @@
 //! Event: one thing that an agent is about to do, or has just done.
 
+mod json;
 mod tool;
 mod trigger;
 
+pub use self::json::parse_json;
 pub(crate) use self::tool::name_words;
 pub(crate) use self::tool::{Field, decoded};
 pub use self::tool::{McpTool, ToolCall, ToolKind, ToolView};
@@ -59,6 +61,9 @@ pub struct Event {
     /// What else the host told and no field above holds.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub context: Map<String, Value>,
+    /// How many programs of policies stand above it, where it came from another process than the one that judges it.
+    #[serde(skip)]
+    pub depth: u32,
 }
 
 /// A subagent, as far as the host describes it.
@@ -114,6 +119,7 @@ impl Event {
             subagent: None,
             stop: None,
             context: Map::new(),
+            depth: 0,
         }
     }
 

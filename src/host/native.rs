@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
-
-use crate::event::{Event, Trigger};
+use crate::event::{Event, Trigger, parse_json};
 
 use super::{
     Certainty, DecodeError, Decoded, Host, HostEvent, HostResponse, Payload, Reply, Rewrite,
@@ -79,8 +77,7 @@ fn speaks(payload: &Payload) -> Certainty {
 
 /// Reads AHP's own form, in which a field that is not known is an error.
 pub(super) fn decode(bytes: &[u8], notes: Vec<String>) -> Result<Decoded, DecodeError> {
-    let value: Value =
-        serde_json::from_slice(bytes).map_err(|e| DecodeError::NotJson(e.to_string()))?;
+    let value = parse_json(bytes).map_err(|e| DecodeError::NotJson(e.to_string()))?;
     if value.get("trigger").is_none() {
         return Err(DecodeError::NoEvent);
     }

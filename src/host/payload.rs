@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
-use crate::event::{Event, McpTool, Stop, Subagent, ToolCall, Trigger};
+use crate::event::{Event, McpTool, Stop, Subagent, ToolCall, Trigger, parse_json};
 
 /// The object that a host wrote.
 ///
@@ -73,7 +73,7 @@ const TOOL_CALLS: &[&str] = &["toolCalls", "tool_calls"];
 impl Payload {
     /// Reads a JSON object.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, String> {
-        match serde_json::from_slice(bytes) {
+        match parse_json(bytes) {
             Ok(Value::Object(fields)) => Ok(Self { fields }),
             Ok(_) => Err("expected a JSON object".to_owned()),
             Err(error) => Err(error.to_string()),
@@ -271,7 +271,7 @@ fn flat(mut fields: Map<String, Value>) -> Map<String, Value> {
 pub(super) fn decoded(value: Value) -> Value {
     match &value {
         Value::String(text) if text.trim_start().starts_with('{') => {
-            serde_json::from_str(text).unwrap_or(value)
+            parse_json(text.as_bytes()).unwrap_or(value)
         }
         _ => value,
     }

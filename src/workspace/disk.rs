@@ -1,6 +1,6 @@
 //! DiskWorkspace: the project as it lies on the disk, with git asked when it is needed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -138,6 +138,22 @@ impl DiskWorkspace {
             (!folder.is_empty() && folder != ".").then_some(folder)
         };
         self.issues_folder.get_or_init(find).as_deref()
+    }
+
+    /// Returns the files that are wanted of the commit that a change is measured against, by their paths in the project; none
+    /// before the first commit.
+    ///
+    /// # Errors
+    /// The base cannot be told, or git fails.
+    pub(crate) fn base_files(
+        &self,
+        wanted: &dyn Fn(&str) -> bool,
+    ) -> Result<BTreeMap<String, Vec<u8>>, GitError> {
+        let repository = self.repository()?;
+        match repository.branch_base()? {
+            Some(base) => repository.files_at(&base, wanted),
+            None => Ok(BTreeMap::new()),
+        }
     }
 
     fn repository(&self) -> Result<&Arc<Repository>, GitError> {

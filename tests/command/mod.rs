@@ -3,6 +3,7 @@
 mod allowing;
 mod checking;
 mod ci;
+mod ci_base;
 mod concurrency;
 mod exec;
 mod external;

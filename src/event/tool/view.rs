@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::super::parse_json;
 use super::patch::Patch;
 use super::{McpTool, ToolCall, ToolKind, input, mcp, names, path};
 
@@ -207,7 +208,7 @@ const CHANGING: &[&str] = &[
 pub(crate) fn decoded(value: &Value) -> Option<Value> {
     let text = value.as_str()?.trim_start();
     text.starts_with('{')
-        .then(|| serde_json::from_str(text).ok())
+        .then(|| parse_json(text.as_bytes()).ok())
         .flatten()
 }
 

@@ -5,6 +5,7 @@ mod head;
 mod program;
 mod repository;
 mod standing;
+mod tree;
 
 pub(super) use self::program::Git;
 pub(crate) use self::program::git;

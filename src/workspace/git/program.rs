@@ -80,7 +80,7 @@ impl Git {
             ProcessError::NotFound { .. } | ProcessError::NotExecutable { .. } => {
                 GitError::NoProgram(error.to_string())
             }
-            ProcessError::Io { .. } => failed(error.to_string()),
+            ProcessError::Io { .. } | ProcessError::TooDeep { .. } => failed(error.to_string()),
         })?;
         match finished.exit {
             Exit::Code(0) if finished.stdout_dropped == 0 => Ok(finished.stdout),

@@ -336,7 +336,7 @@ impl Repository {
     }
 
     /// Returns the commit at which the branch left the default branch; none before the first commit.
-    fn branch_base(&self) -> Result<Option<Arc<str>>, GitError> {
+    pub(in crate::workspace) fn branch_base(&self) -> Result<Option<Arc<str>>, GitError> {
         self.base.get_or_init(|| self.find_branch_base()).clone()
     }
 

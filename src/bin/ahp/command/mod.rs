@@ -2,6 +2,7 @@
 
 pub(crate) mod allow;
 pub(crate) mod check;
+pub(crate) mod ci;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod doctor;
@@ -57,6 +58,8 @@ pub(crate) enum Command {
     Bundle(fleet::BundleArgs),
     /// Check the configuration, and tell every fault with its line
     Check(check::Args),
+    /// Ask the policy about a change in a CI system, as the branch has it that the change goes to
+    Ci(ci::Args),
     /// Print a script that completes `ahp` commands in a shell
     Completions(completions::Args),
     /// Play the submission of an issue on a real, throw-away repository
@@ -137,6 +140,7 @@ impl Command {
             Self::Allow(args) => allow::run(&args),
             Self::Bundle(args) => fleet::run_bundle(&args),
             Self::Check(args) => check::run(&args),
+            Self::Ci(args) => ci::run(&args),
             Self::Completions(args) => completions::run(&args),
             Self::Demo(args) => demo::run(&args),
             Self::Doctor(args) => doctor::run(&args),

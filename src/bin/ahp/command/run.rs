@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use ahp::config::BindingSpec;
 use ahp::engine::{Engine, block_on};
-use ahp::event::{Event, Trigger};
+use ahp::event::{Event, Trigger, parse_json};
 use ahp::verdict::Verdict;
 use ahp::workspace::ToldBase;
 
@@ -72,26 +72,36 @@ pub(crate) fn run(args: &Args) -> Exit {
 fn run_one(args: &Args) -> Result<Exit, String> {
     let event = event(args)?;
     let engine = engine(args, event.work_dir.as_deref(), Some(event.trigger))?;
-    let all = block_on(engine.evaluate_all(event, None));
+    judge(&engine, vec![event], &args.report, args.format)
+}
+
+/// Evaluates events, writes the reports of all of them, and prints what became of each.
+pub(super) fn judge(
+    engine: &Engine,
+    events: Vec<Event>,
+    reports: &[Report],
+    format: Format,
+) -> Result<Exit, String> {
+    let all: Vec<_> = events
+        .into_iter()
+        .flat_map(|event| block_on(engine.evaluate_all(event, None)))
+        .collect();
     let mut exit = Exit::Success;
     let verdicts: Vec<&Verdict> = all.iter().map(|one| &one.verdict).collect();
-    for report in &args.report {
+    for report in reports {
         report.write(&verdicts)?;
     }
-    let broken = !engine.state().faults().is_empty();
     for evaluated in &all {
-        print(args.format, &evaluated.verdict, subject(&evaluated.event));
+        print(format, &evaluated.verdict, subject(&evaluated.event));
         if evaluated.verdict.stops() {
             exit = Exit::Blocked;
         }
     }
-    if broken {
-        project::print_faults(&engine);
-    }
+    let broken = project::print_faults(engine);
     let state = engine.state();
     let is_bound = |spec: &BindingSpec| spec.enabled && spec.is_written();
     let has_hooks = state.hooks().is_some_and(|hooks| !hooks.all().is_empty());
-    if args.format == Format::Human
+    if format == Format::Human
         && !broken
         && !has_hooks
         && !state.policy().specs().values().flatten().any(is_bound)
@@ -116,7 +126,8 @@ fn run_many(args: &Args, file: &Path) -> Result<Exit, String> {
         if line.trim().is_empty() {
             continue;
         }
-        let event: Event = serde_json::from_str(&line)
+        let event: Event = parse_json(line.as_bytes())
+            .and_then(serde_json::from_value)
             .map_err(|e| format!("{}:{}: not an event: {e}", file.display(), n + 1))?;
         let verdict = block_on(engine.evaluate(event));
         if verdict.stops() {
@@ -130,10 +141,7 @@ fn run_many(args: &Args, file: &Path) -> Result<Exit, String> {
 fn engine(args: &Args, event_dir: Option<&Path>, only: Option<Trigger>) -> Result<Engine, String> {
     let mut locations = project::locations(args.work_dir.as_deref().or(event_dir));
     if let Some(base) = &args.base {
-        locations.base = Arc::new(ToldBase {
-            commit: Some(base.clone()),
-            ..ToldBase::default()
-        });
+        locations.base = told_base(base);
     }
     let builder = project::engine(locations)
         .by_event_time()
@@ -144,6 +152,14 @@ fn engine(args: &Args, event_dir: Option<&Path>, only: Option<Trigger>) -> Resul
     }
     .build()
     .map_err(|e| e.to_string())
+}
+
+/// Returns the base that a person names on the command line.
+pub(super) fn told_base(base: &str) -> Arc<ToldBase> {
+    Arc::new(ToldBase {
+        commit: Some(base.to_owned()),
+        ..ToldBase::default()
+    })
 }
 
 fn event(args: &Args) -> Result<Event, String> {
@@ -163,7 +179,7 @@ fn event(args: &Args) -> Result<Event, String> {
     }
     if let Some(name) = &args.tool {
         let input = match &args.input {
-            Some(text) => serde_json::from_str(text).map_err(|e| {
+            Some(text) => parse_json(text.as_bytes()).map_err(|e| {
                 format!("`--input` is not JSON: {e}; write `--input '{{\"command\": \"ls\"}}'`")
             })?,
             None => serde_json::Value::Object(serde_json::Map::new()),
@@ -188,7 +204,7 @@ fn event(args: &Args) -> Result<Event, String> {
     Ok(event)
 }
 
-fn parse_trigger(name: &str) -> Result<Trigger, String> {
+pub(super) fn parse_trigger(name: &str) -> Result<Trigger, String> {
     name.parse()
         .map_err(|e: ahp::event::UnknownTriggerError| e.to_string())
 }
@@ -209,7 +225,8 @@ pub(crate) fn read_event(file: &Path) -> Result<Event, String> {
     if text.len() as u64 > MAX_EVENT {
         return Err(format!("`{name}` is larger than 32 MiB, which no event is"));
     }
-    serde_json::from_slice(&text).map_err(|e| format!("`{name}` is not an event: {e}"))
+    let event = parse_json(&text).and_then(serde_json::from_value);
+    event.map_err(|e| format!("`{name}` is not an event: {e}"))
 }
 
 fn print(format: Format, verdict: &Verdict, subject: Option<&str>) {

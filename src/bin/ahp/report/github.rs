@@ -25,15 +25,20 @@ pub(super) fn annotations(verdicts: &[&Verdict]) -> Vec<String> {
             };
             let file = signal.context.files.first();
             let file = file.map(|file| format!("file={},", property(file)));
-            lines.push(format!(
-                "::{level} {}title={}::{}",
-                file.unwrap_or_default(),
-                property(&signal.origin.binding),
-                data(&format!("{}{more}", words(signal)))
+            lines.push(annotation(
+                level,
+                &file.unwrap_or_default(),
+                &signal.origin.binding,
+                &format!("{}{more}", words(signal)),
             ));
         }
     }
     lines
+}
+
+/// Returns one line; `file` is its property, or empty.
+pub(super) fn annotation(level: &str, file: &str, title: &str, text: &str) -> String {
+    format!("::{level} {file}title={}::{}", property(title), data(text))
 }
 
 fn data(text: &str) -> String {

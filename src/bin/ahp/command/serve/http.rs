@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ahp::event::Event;
+use ahp::event::{Event, parse_json};
 use ahp::host::MOST_BYTES;
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper::body::{Body as _, Bytes, Incoming};
@@ -237,7 +237,8 @@ impl Http {
                 reply.stdout.into_bytes()
             }
             Door::Events => {
-                let event: Event = serde_json::from_slice(&body)
+                let event: Event = parse_json(&body)
+                    .and_then(serde_json::from_value)
                     .map_err(|why| refusal(StatusCode::BAD_REQUEST, why.to_string()))?;
                 let judged = method::evaluated(&self.judge, event);
                 judged.to_string().into_bytes()

@@ -1,5 +1,6 @@
 //! JSON-RPC 2.0: requests read, results and errors written (<https://www.jsonrpc.org/specification>).
 
+use ahp::event::parse_json;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -118,8 +119,7 @@ impl Request {
             #[serde(default)]
             params: Value,
         }
-        let value: Value =
-            serde_json::from_slice(line).map_err(|why| refused(Error::not_json(&why), None))?;
+        let value = parse_json(line).map_err(|why| refused(Error::not_json(&why), None))?;
         if value.is_array() {
             let why = "batches are not taken: write one object a line";
             return Err(refused(Error::not_a_request(why), None));

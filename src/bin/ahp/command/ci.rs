@@ -1,0 +1,123 @@
+//! ahp ci: the gate of a CI system, which a change cannot loosen for itself.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use ahp::config::{Approved, BaseError, Environment, Locations, Reviewed};
+use ahp::engine::Engine;
+use ahp::event::{Event, Trigger};
+use ahp::workspace::GitError;
+
+use super::run::{judge, parse_trigger, told_base};
+use crate::exit_code::Exit;
+use crate::output;
+use crate::output::Format;
+use crate::project;
+use crate::report::Report;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The triggers to ask at
+    #[arg(value_name = "TRIGGER", default_value = "pre-issue-submit")]
+    triggers: Vec<String>,
+    /// The issue that is acted upon
+    #[arg(long, value_name = "ID")]
+    issue: Option<String>,
+    /// The directory in which the project lies
+    #[arg(long, value_name = "DIR")]
+    work_dir: Option<PathBuf>,
+    /// What the change is measured against: a commit or a ref [default: what CI says, else the default branch]
+    #[arg(long, value_name = "REF")]
+    base: Option<String>,
+    /// Whose policy holds
+    #[arg(long, value_enum, default_value_t)]
+    policy: Whose,
+    /// Report to a CI system too: `github` (the default there), `sarif=FILE` or `junit=FILE`; may be repeated
+    #[arg(long, value_name = "FORMAT")]
+    report: Vec<Report>,
+    /// How the verdict is written
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Whose {
+    /// What the base binds holds, beside what the change adds to it
+    #[default]
+    Base,
+    /// That of the change alone
+    Head,
+}
+
+pub(crate) fn run(args: &Args) -> Exit {
+    ask(args).unwrap_or_else(output::failure)
+}
+
+fn ask(args: &Args) -> Result<Exit, String> {
+    let environment = Environment::of_process();
+    let mut locations = Locations::find(&environment, args.work_dir.as_deref());
+    if let Some(base) = &args.base {
+        locations.base = told_base(base);
+    }
+    let mut reports = args.report.clone();
+    if reports.is_empty() && environment.is_on("GITHUB_ACTIONS") {
+        reports.push(Report::Github);
+    }
+    let mut changed = Vec::new();
+    if args.policy == Whose::Base {
+        let base = match Reviewed::of_base(&locations) {
+            Ok(base) => base,
+            // Nobody can tell what the change is: the gate is shut, whatever its policy would say.
+            Err(error @ BaseError::Git(GitError::NoBase(_))) => {
+                output::error(format!("blocked: {error}"));
+                return Ok(Exit::Blocked);
+            }
+            Err(error) => {
+                return Err(format!(
+                    "{error}; `--policy head` judges by the change's own"
+                ));
+            }
+        };
+        if base.is_empty() {
+            output::error("notice: the base has no policy, so that of the change judges it");
+        } else {
+            let head = Approved::of(&locations, true).into_reviewed();
+            let differing = base.differing(&head);
+            changed = differing.map(|path| locations.display(path)).collect();
+            locations.reviewed = Some(Arc::new(base));
+        }
+    }
+    let work_dir = locations.work_dir.clone();
+    let engine = project::engine(locations)
+        .by_event_time()
+        .build()
+        .map_err(|error| error.to_string())?;
+    tell_change(&engine, &changed, &reports);
+    let event = |name: &String| {
+        let trigger: Trigger = parse_trigger(name)?;
+        let mut event = Event::new(trigger);
+        event.issue_id.clone_from(&args.issue);
+        event.work_dir = Some(work_dir.clone());
+        Ok(event)
+    };
+    let events: Result<Vec<Event>, String> = args.triggers.iter().map(event).collect();
+    judge(&engine, events?, &reports, args.format)
+}
+
+/// Says that the change touches the policy, and what of the base's stays in force in spite of it.
+fn tell_change(engine: &Engine, changed: &[String], reports: &[Report]) {
+    if changed.is_empty() {
+        return;
+    }
+    let mut told = format!("this change touches the policy: {}", changed.join(", "));
+    for held in engine.state().held() {
+        told.push_str(&format!("\n- {held}; what the base has stays in force"));
+    }
+    output::error(format!("policy-changed: {told}"));
+    if reports
+        .iter()
+        .any(|report| matches!(report, Report::Github))
+    {
+        output::line(Report::warning_for_github("policy-changed", &told));
+    }
+}

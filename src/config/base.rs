@@ -1,0 +1,71 @@
+//! The policy of the commit that a change is measured against: whoever asks for a review does not loosen what reviews it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::{Locations, Reviewed, approved, load};
+use crate::diagnostic::SourceMap;
+use crate::workspace::{DiskWorkspace, GitError};
+
+/// Why it cannot be told what the policy of the base is.
+#[derive(Debug, thiserror::Error)]
+pub enum BaseError {
+    /// Git does not tell the base or its files.
+    #[error("the policy of the base cannot be read: {0}")]
+    Git(#[from] GitError),
+    /// The base has a policy with a fault.
+    #[error("the policy of the base has a fault: {0}")]
+    Fault(String),
+}
+
+impl Reviewed {
+    /// Takes the policy of the project as the commit has it that the change is measured against.
+    ///
+    /// # Errors
+    /// There is no telling which commit that is, or its policy has a fault.
+    pub fn of_base(locations: &Locations) -> Result<Self, BaseError> {
+        let root = &locations.project_root;
+        let workspace =
+            DiskWorkspace::new(root.clone(), Path::new("Issues")).with_base(locations.base.clone());
+        let files = workspace.base_files(&may_belong_to_a_policy)?;
+        let mut all = BTreeMap::new();
+        // A file that layers extend is asked for by its real name.
+        let real = root.canonicalize().unwrap_or_else(|_| root.clone());
+        for (path, content) in files {
+            if let Ok(text) = String::from_utf8(content) {
+                all.insert(real.join(&path), text.clone());
+                all.insert(root.join(&path), text);
+            }
+        }
+        let loaded = load::from_approved(locations, &[], &all, SourceMap::default());
+        let mut layers = loaded.layers.iter();
+        if layers.any(|layer| layer.is_left_out && layer.source.is_of_project()) {
+            let faults = loaded.diagnostics.iter().filter(|fault| fault.is_error());
+            let faults: Vec<&str> = faults.map(|fault| fault.message.as_str()).collect();
+            return Err(BaseError::Fault(faults.join("; ")));
+        }
+        let read: Vec<PathBuf> = approved::own(&loaded, locations)
+            .map(|(path, _)| path.clone())
+            .collect();
+        let folders = loaded.config.settings.oracles.iter();
+        let folders: Vec<PathBuf> = folders.map(|dir| root.join(dir)).collect();
+        let is_script = |path: &PathBuf| {
+            let dir = path.parent().unwrap_or(root);
+            is_named(path, "rhai") && folders.iter().any(|folder| folder == dir)
+        };
+        let (scripts, mut texts): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            all.into_iter().partition(|(path, _)| is_script(path));
+        texts.retain(|path, _| read.contains(path));
+        Ok(Self { texts, scripts })
+    }
+}
+
+/// Whether a file may be a layer, something that a layer extends, or a script.
+fn may_belong_to_a_policy(path: &str) -> bool {
+    let endings = ["yaml", "yml", "rhai"];
+    path.starts_with(".ahp/") || endings.iter().any(|e| is_named(Path::new(path), e))
+}
+
+fn is_named(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|e| e == ending)
+}
