@@ -34,11 +34,13 @@ facts! {
     Evaluates "evaluates"
     Every "every"
     Fixes "fixes"
+    Flags "flags"
     Foreign "foreign"
     HarmlessVariables "harmless-variables"
     Jar "jar"
     KeepsAddress "keeps-address"
     Language "language"
+    Letters "letters"
     Lists "lists"
     LooksAt "looks-at"
     MayBe "may-be"
@@ -47,6 +49,7 @@ facts! {
     Only "only"
     Output "output"
     PatternFirst "pattern-first"
+    PrintsToken "prints-token"
     Reads "reads"
     ReplacesHooks "replaces-hooks"
     Runs "runs"
@@ -105,6 +108,11 @@ pub(crate) fn all(fact: Fact) -> impl Iterator<Item = &'static str> {
 }
 
 impl Program {
+    /// Whether anything is known of it.
+    pub(crate) fn is_known(self) -> bool {
+        !self.entries.is_empty()
+    }
+
     /// Whether there is such a fact.
     pub(crate) fn is(self, fact: Fact) -> bool {
         self.lines(fact).next().is_some()
@@ -364,15 +372,18 @@ mod tests {
             "client" => words == ["none"],
             "language" => words.len() == 1 && words.iter().all(|w| is_name(w)),
             "starts" => words.len() == 1,
-            "code" | "only" | "unless" | "with" | "output" | "values" | "in-place" | "types"
+            "letters" => {
+                let letters: BTreeSet<_> = words.iter().flat_map(|word| word.chars()).collect();
+                matches!(words, [word] if word.len() == letters.len())
+            }
+            "code" | "flags" | "only" | "unless" | "with" | "output" | "values" | "types"
             | "runs-values" | "steers" | "texts" | "runs-settings" | "runs-variables"
             | "harmless-variables" => {
                 let distinct: BTreeSet<_> = words.iter().collect();
                 !words.is_empty() && distinct.len() == words.len()
             }
-            "foreign" | "keeps-address" | "replaces-hooks" | "sends" | "sweeps" => {
-                words.iter().collect::<BTreeSet<_>>().len() == words.len()
-            }
+            "foreign" | "keeps-address" | "prints-token" | "replaces-hooks" | "sends"
+            | "sweeps" => words.iter().collect::<BTreeSet<_>>().len() == words.len(),
             _ => words.is_empty(),
         }
     }
@@ -434,6 +445,15 @@ mod tests {
         assert_eq!(faults(TABLE), Vec::<String>::new());
         for fact in FACTS {
             assert!(TABLE.contains(&format!("\n{fact}")), "nobody has `{fact}`");
+        }
+    }
+
+    #[test]
+    fn of_every_reader_it_is_known_which_options_it_may_have() {
+        for reader in all(Fact::Reads) {
+            let known = find(reader);
+            let says = [Fact::Only, Fact::Letters, Fact::Flags];
+            assert!(says.into_iter().any(|fact| known.is(fact)), "{reader}");
         }
     }
 

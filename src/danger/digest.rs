@@ -1,7 +1,6 @@
 //! Digest: one invocation as the rules see it, its operands told from the values of its options.
 
 use std::cell::Cell;
-use std::sync::Arc;
 
 use super::knowledge::Knowledge;
 use super::place::{Place, place};
@@ -167,12 +166,14 @@ impl<'a> Digest<'a> {
 
     /// Whether another program, or a file, takes what this one prints, and does not show it in turn.
     pub(super) fn is_consumed(&self) -> bool {
-        is_consumed(&self.analysis.invocations, self.index, self.invocation)
+        is_consumed(self.analysis, self.index, self.invocation)
     }
 }
 
 /// Every later part of a pipe reads what this one prints, as the parts between pass it on.
-fn is_consumed(all: &[Arc<Invocation>], index: usize, invocation: &Invocation) -> bool {
+fn is_consumed(analysis: &Analysis, index: usize, invocation: &Invocation) -> bool {
+    let all = &analysis.invocations;
+    let is_of_it = |word: &Word| word.made_by.contains(&index);
     let is_kept = |i: &Invocation| i.redirects.iter().any(Redirect::takes_output);
     let searches = |i: &Invocation| i.program.ends_with("grep") || i.program == "rg";
     let is_quiet = |i: &Invocation| searches(i) && "qclL".chars().any(|letter| i.has_short(letter));
@@ -183,9 +184,17 @@ fn is_consumed(all: &[Arc<Invocation>], index: usize, invocation: &Invocation) -
         matches!(i.program.as_str(), "echo" | "printf") && !is_kept(i) && !is_read()
     };
     let mut later = all.iter().enumerate().skip(index + 1);
-    is_kept(invocation)
-        || later.any(|(at, i)| {
+    if is_kept(invocation)
+        || later.clone().any(|(at, i)| {
             i.fed_by.contains(&index) && !shows(i)
-                || i.arguments.iter().any(|w| w.made_by.contains(&index)) && !prints(at, i)
+                || i.arguments.iter().any(is_of_it) && !prints(at, i)
         })
+    {
+        return true;
+    }
+    // A variable keeps it, and nothing prints that one.
+    let own = all.iter().flat_map(|i| &i.environment);
+    let mut variables = analysis.assignments.iter().chain(own);
+    variables.any(|(_, value)| is_of_it(value))
+        && !later.any(|(at, i)| i.arguments.iter().any(is_of_it) && prints(at, i))
 }

@@ -159,9 +159,7 @@ fn rule_finding(
     let mut weigh = |section: &Section<'_>,
                      rules: &mut dyn Iterator<Item = &Rule<'_>>,
                      targets: Option<&[&Word]>| {
-        if section.has_subcommands() && only_prints_help(invocation)
-            || asks_for_help_of_a_subcommand(invocation)
-        {
+        if only_prints_help(section, invocation) {
             return;
         }
         let mut digests: Option<Vec<Digest<'_>>> = None;
@@ -289,38 +287,27 @@ fn pipeline(analysis: &Analysis, invocation: &Invocation) -> String {
 
 /// Whether a client of subcommands prints its help and ends. What stands behind the name of a program that it runs in
 /// turn is that program's own.
-fn only_prints_help(invocation: &Invocation) -> bool {
-    let asks = invocation
+fn only_prints_help(section: &Section<'_>, invocation: &Invocation) -> bool {
+    let has_subcommands = || {
+        let mut named = program::find(&invocation.program).words(Fact::Sends);
+        section.has_subcommands() || named.next().is_some()
+    };
+    let runs = |word: &Word| matches!(word.text.as_str(), "run" | "create" | "exec" | "x" | "dlx");
+    let asks = match invocation
         .before_dashes()
         .last()
-        .is_some_and(|word| match word.text.as_str() {
-            "--help" | "-help" => true,
-            "help" => invocation.program == "aws",
-            _ => false,
-        });
-    let runs = |word: &Word| matches!(word.text.as_str(), "run" | "create" | "exec");
-    asks && !invocation.operands().any(runs)
-}
-
-/// Whether all that an invocation is given are names of subcommands and the wish for help: `cargo yank --help`,
-/// `git stash drop -h`. One name before `-h` is not enough: `shutdown now -h` does not print anything.
-fn asks_for_help_of_a_subcommand(invocation: &Invocation) -> bool {
-    let Some((last, names)) = invocation.arguments.split_last() else {
-        return false;
+        .map(|word| word.text.as_str())
+    {
+        Some("--help" | "-help") => true,
+        Some("help") => invocation.program == "aws",
+        // With one name before it, it may be a host or "human": `git stash drop -h` is beyond doubt.
+        Some("-h") => {
+            let names = invocation.arguments.len() - 1;
+            names >= 2 && invocation.operands().count() == names
+        }
+        _ => false,
     };
-    let is_name = |word: &Word| {
-        let mut letters = word.text.bytes();
-        letters
-            .next()
-            .is_some_and(|first| first.is_ascii_lowercase())
-            && letters.all(|byte| byte.is_ascii_lowercase() || byte == b'-')
-    };
-    let least = match last.text.as_str() {
-        "--help" => 1,
-        "-h" => 2,
-        _ => return false,
-    };
-    names.len() >= least && names.len() <= 3 && names.iter().all(is_name)
+    asks && has_subcommands() && !invocation.operands().any(runs)
 }
 
 /// Whether an invocation is told to print its help, or what it would do, and to do nothing.

@@ -153,6 +153,8 @@ fn is_ruling(words: &[String]) -> bool {
         ["alter", "role" | "user" | "login", ..] => {
             has("superuser") || has("password") || has("identified") || has("disable")
         }
+        // A mutation of ClickHouse, which nothing rolls back.
+        ["alter", "table", _, "delete", ..] => true,
         ["alter", "table", ..] => follows("disable", &["trigger", "row"]),
         ["grant", ..] => has("public") || has("superuser") || words.ends_with(&["grant", "option"]),
         ["revoke", "all", ..] => true,

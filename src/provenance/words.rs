@@ -216,7 +216,7 @@ fn accounts(words: &[String]) -> Vec<String> {
         if ACCOUNT.contains(&number.len()) {
             found.push(number.clone());
         }
-        if group.len() < 4 {
+        if group.len() < 4 || number.len() >= *ACCOUNT.end() {
             break;
         }
     }

@@ -81,9 +81,10 @@ pub(super) fn may_follow(row: u16, rest: &[u8]) -> bool {
         .map(|word| word.split('*').next().unwrap_or_default());
     let mut names = takes.split('|').map(|take| {
         let name = take.split('~').next().unwrap_or_default();
-        name.trim_start_matches('^').trim_end_matches(['*', '?'])
+        name.trim_start_matches('^')
+            .trim_end_matches(['*', '?', '+'])
     });
-    words.all(|word| word == "-" || has(word))
+    words.all(|word| word == "-" || word.starts_with('<') || has(word))
         && names.any(|name| name.starts_with('#') || has(name))
 }
 
@@ -103,7 +104,8 @@ pub(super) fn find(text: &str, row: u16, program: &Range<usize>) -> Vec<Range<us
     if !is_begun || !is_ended || !may_follow(row, near.unwrap_or_default()) {
         return Vec::new();
     }
-    let (command, end) = read(text, program.end, open_quote(before));
+    let outer = open_quote(before);
+    let (command, end) = read(text, program.end, outer);
     let is_there = |command: &[Word<'_>], asked: &str| {
         let is_cluster = |word: &str| !word.starts_with("--") && glob(asked, word);
         let is_meant =
@@ -111,10 +113,17 @@ pub(super) fn find(text: &str, row: u16, program: &Range<usize>) -> Vec<Range<us
         command.iter().any(is_meant)
     };
     let asked = words.split('|').filter(|word| !matches!(*word, "-" | ""));
-    let holds = if words.starts_with('|') {
+    let holds = if let Some(word) = words.strip_prefix('<') {
+        let near = before.len().saturating_sub(NEAR);
+        memchr::memmem::find(
+            before.as_bytes().get(near..).unwrap_or_default(),
+            word.as_bytes(),
+        )
+        .is_some()
+    } else if words.starts_with('|') {
         let behind = text.get(end..).unwrap_or_default();
         let next = behind.strip_prefix('|').filter(|b| !b.starts_with('|'));
-        let (next, _) = next.map_or((Vec::new(), 0), |_| read(text, end + 1, None));
+        let (next, _) = next.map_or((Vec::new(), 0), |_| read(text, end + 1, outer));
         asked.clone().all(|word| is_there(&next, word))
     } else {
         asked.clone().all(|word| is_there(&command, word))
@@ -137,16 +146,37 @@ fn given(command: &[Word<'_>], asked: &[&str], take: &str) -> Vec<Range<usize>> 
     };
     let is_operand = |word: &&Word<'_>| !word.text.starts_with('-') && !asked.contains(&word.text);
     if let Some(which) = name.strip_prefix('#') {
-        let mut operands = command.iter().filter(is_operand);
+        // What stands behind a redirection is given to the shell.
+        let is_own = |word: &&Word<'_>| {
+            let is_redirect = |sign| {
+                word.text
+                    .trim_start_matches(['1', '2', '&'])
+                    .starts_with(sign)
+            };
+            word.quote.is_some() || !(is_redirect('>') || is_redirect('<'))
+        };
+        let own = command.iter().take_while(is_own);
+        let mut operands = own.filter(is_operand);
         let secret = |word: &Word<'_>| word.secret(after);
         return match which {
             "*" => operands.filter_map(secret).collect(),
-            "last" => operands.next_back().and_then(secret).into_iter().collect(),
+            "last" => operands.last().and_then(secret).into_iter().collect(),
             nth => {
                 let nth = nth.parse::<usize>().unwrap_or(1).saturating_sub(1);
                 operands.nth(nth).and_then(secret).into_iter().collect()
             }
         };
+    }
+    if let Some(start) = name.strip_suffix('+') {
+        let pairs = command.windows(2).filter_map(|pair| match pair {
+            [before, word] if before.text.starts_with(start) => Some(word),
+            _ => None,
+        });
+        let is_other = |word: &Word<'_>| word.text == "*" || word.text.starts_with('/');
+        return pairs
+            .filter(|word| !is_other(word))
+            .filter_map(|word| word.secret(after))
+            .collect();
     }
     let is_first = name.starts_with('^');
     let name = name.trim_start_matches('^');
@@ -193,7 +223,7 @@ fn read(text: &str, from: usize, outer: Option<u8>) -> (Vec<Word<'_>>, usize) {
         let start = at;
         while let Some(next) = byte(at) {
             match next {
-                b'"' | b'\'' if Some(next) == outer => break,
+                b'"' | b'\'' | b'`' if Some(next) == outer => break,
                 b'"' | b'\'' => match closing(bytes, at) {
                     Some(close) => at = close + 1,
                     None => break,
@@ -229,20 +259,24 @@ fn closing(bytes: &[u8], open: usize) -> Option<usize> {
     None
 }
 
-/// Returns the quote that is open at the end of a text.
+/// Returns the quote that was opened last and is open at the end of a text; messages quote commands by backticks.
 fn open_quote(before: &str) -> Option<u8> {
     let near = before.as_bytes().get(before.len().saturating_sub(NEAR)..)?;
     let line = near.rsplit(|b| *b == b'\n').next()?;
+    let mut open = None;
     let mut at = 0;
     while let Some(byte) = line.get(at) {
         match byte {
             b'\\' => at += 2,
-            b'"' | b'\'' => match closing(line, at) {
-                Some(close) => at = close + 1,
-                None => return Some(*byte),
-            },
+            b'"' | b'\'' | b'`' => {
+                let close = closing(line, at);
+                if close.is_none() {
+                    open = Some(*byte);
+                }
+                at = close.unwrap_or(at) + 1;
+            }
             _ => at += 1,
         }
     }
-    None
+    open
 }

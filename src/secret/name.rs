@@ -100,6 +100,11 @@ fn behind_name(text: &str, way: &str, word: &Range<usize>) -> Option<Named> {
     }
     let behind_name = rest.trim_start_matches(['\\', '"', '\'', '`']);
     let is_quoted_name = behind_name.len() < rest.len();
+    // The backtick ends a command that a message quotes, and what follows are the message's own words.
+    let quotes = rest.get(..rest.len() - behind_name.len())?;
+    if quotes.contains('`') && !is_behind_backtick(text, word.start) {
+        return None;
+    }
     let behind_name = behind_name.strip_prefix(']').unwrap_or(behind_name);
     let after = behind_name.trim_start_matches([' ', '\t']);
     let is_apart = after.len() < behind_name.len();
@@ -185,6 +190,13 @@ fn longer(text: &str, word: &Range<usize>) -> Option<usize> {
         _ => true,
     };
     (length == 0 || is_next_word).then_some(length)
+}
+
+/// Whether the whole name in which this stands is quoted by backticks.
+fn is_behind_backtick(text: &str, at: usize) -> bool {
+    let before = text.as_bytes().get(..at).unwrap_or_default();
+    let mut before = before.iter().rev().take(NEAR);
+    before.find(|b| !b.is_ascii_alphanumeric() && !b"_-.\"'\\".contains(b)) == Some(&b'`')
 }
 
 /// Finds the content of an element that is named so: `<Password>hunter22</Password>`.

@@ -184,11 +184,21 @@ fn bare_length(bytes: &[u8]) -> usize {
             // What is escaped ends no word.
             b'\\' if next.is_some_and(|b| b.is_ascii()) => at += 2,
             b'"' | b'\'' | b',' | b';' | b'&' | b')' | b'}' => break,
+            b'`' if ends_quotation(bytes.get(at + 1..).unwrap_or_default()) => break,
             byte if byte.is_ascii_whitespace() => break,
             _ => at += 1,
         }
     }
     at
+}
+
+/// Whether a backtick before this closes what a sentence quotes.
+fn ends_quotation(rest: &[u8]) -> bool {
+    let rest = match rest {
+        [b':' | b',' | b'.' | b';' | b')', rest @ ..] => rest,
+        _ => rest,
+    };
+    rest.first().is_none_or(u8::is_ascii_whitespace)
 }
 
 pub(super) fn is_word(value: &str) -> bool {

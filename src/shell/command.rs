@@ -311,7 +311,7 @@ impl Walker<'_> {
             emulated: false,
             uncertain: self.uncertain,
         });
-        self.analysis.invocations.push(invocation.clone());
+        self.note(invocation.clone());
         let inner = self.unwrap(index, &invocation, &call.input);
         inner.or_else(|| output::of(&invocation, self.surroundings))
     }

@@ -1,5 +1,6 @@
 //! Hidden commands: what options, settings and variables of a program make it run.
 
+use super::reading::is_run_setting;
 use super::walk::{Input, Walker};
 use super::wrapper::values_of_cluster;
 use super::{Invocation, Stdin, sed};
@@ -17,24 +18,6 @@ fn external_transport(address: &str) -> String {
         })
         .collect();
     words.join(" ")
-}
-
-/// Whether git runs the value of a setting.
-fn is_run_setting(name: &str) -> bool {
-    let is_driver = [
-        ("filter.", ".clean"),
-        ("filter.", ".smudge"),
-        ("filter.", ".process"),
-        ("diff.", ".command"),
-        ("diff.", ".textconv"),
-        ("merge.", ".driver"),
-        ("mergetool.", ".cmd"),
-        ("difftool.", ".cmd"),
-        ("pager.", ""),
-    ]
-    .iter()
-    .any(|(start, end)| name.starts_with(start) && name.ends_with(end));
-    is_driver || program::find("git").lists(Fact::RunsSettings, name)
 }
 
 /// Whether a program runs the value of a variable.
@@ -88,15 +71,31 @@ impl Walker<'_> {
                         .filter(|(name, _)| is_run_setting(name))
                         .or_else(|| is_run_setting(name).then_some((name, text)))
                         .map(|(_, t)| t.trim_start_matches('!').to_owned());
-                    let alias = text
-                        .strip_prefix('!')
-                        .filter(|_| name.starts_with("alias."));
+                    // An alias is a command of git, or begins with an exclamation mark.
+                    let alias = |text: &str| match text.strip_prefix('!') {
+                        Some(command) => command.to_owned(),
+                        None => format!("git {text}"),
+                    };
+                    let alias = match text.split_once('=') {
+                        Some((name, text)) if name.starts_with("alias.") => Some(alias(text)),
+                        _ => name.starts_with("alias.").then(|| alias(text)),
+                    };
                     texts.extend(text.strip_prefix("ext::").map(external_transport));
-                    texts.extend(value.or(hidden).or_else(|| alias.map(str::to_owned)));
+                    texts.extend(value.or(hidden).or(alias));
                 }
                 "vim" | "vi" | "nvim" | "ex" | "view" | "gvim" => {
                     let bare = text.trim_start_matches(['+', ':']);
-                    texts.extend(bare.strip_prefix('!').map(str::to_owned));
+                    // `silent !command` and `%!command`, but neither `wq!` nor `w! file`.
+                    let is_modifier = |before: &str| {
+                        matches!(
+                            before.trim(),
+                            "" | "%" | "." | "silent" | "silent!" | "exe" | "r"
+                        )
+                    };
+                    let command = bare
+                        .rsplit_once('!')
+                        .filter(|(before, _)| is_modifier(before));
+                    texts.extend(command.map(|(_, text)| text.to_owned()));
                     let given = |call: &str| {
                         let (_, rest) = bare.split_once(call)?;
                         let rest = rest.trim_start_matches("expand(");
@@ -106,6 +105,9 @@ impl Walker<'_> {
                     };
                     texts.extend(given("system(").map(str::to_owned));
                     texts.extend(given("delete(").map(|path| format!("rm -rf {path}")));
+                }
+                "gh" if name != "-b" && name != "--body" => {
+                    texts.extend(text.strip_prefix('!').map(str::to_owned));
                 }
                 "less" | "more" | "most" => {
                     texts.extend(text.strip_prefix("+!").map(str::to_owned));

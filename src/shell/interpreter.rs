@@ -168,7 +168,11 @@ impl Walker<'_> {
             self.fed_by_words(index, made);
         }
         let mut codes: Vec<String> = given.into_iter().map(|word| word.text).collect();
-        let operand = invocation.arguments.iter().find(|w| !w.is_option());
+        // `bun run x.ts` and `deno run x.ts` run a file, too.
+        let operand = invocation
+            .arguments
+            .iter()
+            .find(|w| !w.is_option() && w.text != "run");
         if let Some(made) = operand.filter(|w| codes.is_empty() && w.text.starts_with("<(")) {
             self.fed_by_words(index, made);
         }
@@ -226,18 +230,13 @@ impl Walker<'_> {
                 for word in words.iter_mut().filter(|w| w.glob && w.made_by.is_empty()) {
                     word.made_by = index..index + 1;
                 }
-                let (work_dir, remote) = self
-                    .analysis
-                    .invocations
-                    .get(index)
-                    .map_or((None, false), |i| (i.work_dir.clone(), i.remote));
-                self.analysis.invocations.push(Arc::new(Invocation {
+                self.note(Arc::new(Invocation {
                     program: program.to_owned(),
                     path: Word::plain(program),
                     arguments: words,
                     wrappers: self.wrappers.clone(),
-                    work_dir,
-                    remote,
+                    work_dir: self.scope.work_dir.clone(),
+                    remote: self.remote,
                     emulated: true,
                     uncertain: self.uncertain,
                     ..Invocation::default()

@@ -226,7 +226,7 @@ impl Invocation {
             line.push(' ');
             if word.text.is_empty() || word.text.contains([' ', '\t', '\n']) {
                 line.push('\'');
-                line.push_str(&word.text);
+                line.push_str(&word.text.replace('\n', "\\n"));
                 line.push('\'');
             } else {
                 line.push_str(&word.text);

@@ -1,5 +1,6 @@
 //! Whether an invocation leaves the files that it is given as they are, by the table of programs.
 
+use super::invocation::program_name;
 use super::wrapper::takes_next;
 use super::{Invocation, Word};
 use crate::program;
@@ -45,12 +46,32 @@ impl Invocation {
         let Some(most) = known.lines(Fact::Reads).next() else {
             return known.is(Fact::Text) && !is_given(Fact::Unless);
         };
-        (!known.is(Fact::With) || is_given(Fact::With))
+        !self.runs_by_setting()
+            && (!known.is(Fact::With) || is_given(Fact::With))
             && (!known.is(Fact::Only) || options.iter().all(only))
-            && !is_given(Fact::Unless)
+            && ![Fact::Unless, Fact::Output, Fact::RunsValues]
+                .into_iter()
+                .any(is_given)
             && most
                 .parse()
                 .map_or(true, |most: usize| self.own_operands(known).count() <= most)
+    }
+
+    /// Whether git is given a setting by which it runs a program, or takes more settings.
+    fn runs_by_setting(&self) -> bool {
+        let own = self.arguments.windows(2).take_while(|pair| {
+            pair.first().is_some_and(Word::is_option)
+                || pair.get(1).is_some_and(|word| word.text.contains('='))
+        });
+        let mut pairs = own.filter(|_| self.program == "git");
+        pairs.any(|pair| match pair {
+            [option, setting] if option.text == "-c" => {
+                let (name, value) = setting.text.split_once('=').unwrap_or((&setting.text, ""));
+                name.starts_with("include") || (is_run_setting(name) && !is_reader(value))
+            }
+            [option, _] => option.text.starts_with("--config-env"),
+            _ => false,
+        })
     }
 
     /// Whether the program changes what it finds in the folders that it is given, with the options that it has.
@@ -61,13 +82,69 @@ impl Invocation {
             && (is_always || self.gives(known, &self.options(known), Fact::Sweeps))
     }
 
-    /// Whether one of the options or words is there that a fact lists.
+    /// Whether one of the options or words is there that a fact lists, and `only` does not.
     fn gives(&self, known: Program, options: &[String], fact: Fact) -> bool {
-        let has = |listed: &str| self.arguments.iter().any(|word| word.text == listed);
+        let has = |listed: &str| {
+            let mut words = self.arguments.iter().map(|word| word.text.as_str());
+            match listed.strip_suffix('*') {
+                Some(start) => words.any(|word| word.starts_with(start)),
+                None => words.any(|word| word == listed),
+            }
+        };
         known.words(fact).any(|listed| {
-            options.iter().any(|option| abbreviates(option, listed))
-                || (!listed.starts_with('-') && has(listed))
+            let is_option = |option: &String| {
+                abbreviates(option, listed) && (option == listed || !self.knows_flag(known, option))
+            };
+            let writes = matches!(fact, Fact::Output | Fact::RunsValues);
+            let is_kept = writes && known.lists(Fact::Only, listed);
+            !is_kept && (options.iter().any(is_option) || (!listed.starts_with('-') && has(listed)))
         })
+    }
+
+    /// Whether an option is one of which it is known that it neither writes nor runs anything, whatever its value.
+    fn knows_flag(&self, known: Program, option: &str) -> bool {
+        let lists = |program: Program, fact: Fact| program.lists(fact, option);
+        let flags = [Fact::Flags, Fact::Values, Fact::Only, Fact::With];
+        flags.into_iter().any(|fact| lists(known, fact))
+            || lists(program::find(&self.program), Fact::Flags)
+            || lists(program::find("*"), Fact::Flags)
+    }
+
+    /// Returns the words that a program which else only reads is given as the value of an option that the table does not
+    /// know: with the option, `--name=value`, or behind it.
+    pub(crate) fn unknown_values(&self) -> impl Iterator<Item = &Word> {
+        let known = self.known();
+        let is_open = known.is(Fact::Reads) && !known.is(Fact::Only);
+        let mut before: Option<&Word> = None;
+        self.before_dashes().filter(move |word| {
+            let option = before.replace(word).filter(|before| before.is_option());
+            let attached = word.is_option() && !self.knows_option(known, &word.text);
+            let behind = option.is_some_and(|option| {
+                !option.text.contains('=') && !self.knows_option(known, &option.text)
+            });
+            is_open && (attached || (behind && !word.is_option()))
+        })
+    }
+
+    /// Whether an option is known, with or without its value; a cluster is where all its letters are.
+    fn knows_option(&self, known: Program, text: &str) -> bool {
+        let name = text.split_once('=').map_or(text, |(name, _)| name);
+        if self.knows_flag(known, name) {
+            return true;
+        }
+        let letters = known.lines(Fact::Letters).next().unwrap_or_default();
+        let is_letter = |letter: &char| {
+            (letters == "*" && letter.is_ascii_alphanumeric()) || letters.contains(*letter)
+        };
+        let Some(cluster) = text.strip_prefix('-').filter(|rest| !rest.starts_with('-')) else {
+            return false;
+        };
+        // A value may stand behind the last letter.
+        let mut own = cluster.chars();
+        own.next().is_some_and(|first| is_letter(&first))
+            && own
+                .take_while(char::is_ascii_alphabetic)
+                .all(|letter| is_letter(&letter))
     }
 
     /// Returns the operands without the values of options.
@@ -90,9 +167,17 @@ impl Invocation {
         let mut options = Vec::new();
         let mut is_value = false;
         let is_listed = |name: &str| {
-            [Fact::Only, Fact::Sweeps, Fact::Unless, Fact::With]
-                .into_iter()
-                .any(|fact| known.lists(fact, name))
+            [
+                Fact::Flags,
+                Fact::Only,
+                Fact::Output,
+                Fact::RunsValues,
+                Fact::Sweeps,
+                Fact::Unless,
+                Fact::With,
+            ]
+            .into_iter()
+            .any(|fact| known.lists(fact, name))
         };
         for (at, word) in self.before_dashes().enumerate() {
             let text = word.text.as_str();
@@ -105,7 +190,10 @@ impl Invocation {
                 options.push(name.to_owned());
                 is_value = known.lists(Fact::Values, text);
             } else if word.is_option() || is_cluster {
-                for letter in text.trim_start_matches('-').chars() {
+                // What is neither letter nor digit begins a value.
+                let letters = text.trim_start_matches('-').chars().enumerate();
+                let own = letters.take_while(|(nth, c)| *nth == 0 || c.is_alphanumeric());
+                for (_, letter) in own {
                     let option = format!("-{letter}");
                     let takes = known.lists(Fact::Values, &option);
                     options.push(option);
@@ -123,6 +211,40 @@ impl Invocation {
         }
         options
     }
+}
+
+/// Whether git runs the value of a setting.
+pub(super) fn is_run_setting(name: &str) -> bool {
+    let is_driver = [
+        ("filter.", ".clean"),
+        ("filter.", ".smudge"),
+        ("filter.", ".process"),
+        ("diff.", ".command"),
+        ("diff.", ".textconv"),
+        ("merge.", ".driver"),
+        ("mergetool.", ".cmd"),
+        ("difftool.", ".cmd"),
+        ("pager.", ""),
+    ]
+    .iter()
+    .any(|(start, end)| name.starts_with(start) && name.ends_with(end));
+    is_driver || program::find("git").lists(Fact::RunsSettings, name)
+}
+
+/// Whether a command is a program that only reads, with nothing around it; no command is as good.
+pub(crate) fn is_reader(command: &str) -> bool {
+    let mut words = command.split_ascii_whitespace();
+    let Some(first) = words.next() else {
+        return true;
+    };
+    let invocation = Invocation {
+        program: program_name(first),
+        arguments: words.map(Word::plain).collect(),
+        ..Invocation::default()
+    };
+    let is_found =
+        first == invocation.program || first.starts_with("/usr/") || first.starts_with("/bin/");
+    is_found && !command.contains(|c: char| "$`;|&<>()\n".contains(c)) && invocation.only_reads()
 }
 
 /// Whether an option is another, or may be an abbreviation of it.

@@ -26,6 +26,24 @@ impl Walker<'_> {
             });
         }
     }
+
+    /// Runs the scripts of a package that was written on this line.
+    pub(super) fn run_scripts(&mut self, program: &str) {
+        let package = self.written_text(&Word::plain("package.json"));
+        if let Some(commands) = package.as_deref().and_then(scripts) {
+            self.inside(program, |walker| {
+                walker.run_text(&commands, &Input::default())
+            });
+        }
+    }
+}
+
+/// Returns the commands of the scripts of a `package.json`.
+fn scripts(package: &str) -> Option<String> {
+    let package: serde_json::Value = serde_json::from_str(package).ok()?;
+    let scripts = package.get("scripts")?.as_object()?.values();
+    let commands: Vec<&str> = scripts.filter_map(serde_json::Value::as_str).collect();
+    Some(commands.join("\n"))
 }
 
 /// Returns the commands of a makefile, those of `$(shell …)` too.

@@ -1,6 +1,7 @@
 //! Unwrapping: what a program would run in turn, by its arguments or its input.
 
 use super::command::Call;
+use super::container::Container;
 use super::walk::{Input, Walker};
 use super::wrapper::{Rest, Wrapper};
 use super::{Invocation, Stdin, Word, inline_code, wrapper};
@@ -68,6 +69,7 @@ impl Walker<'_> {
             }
             "tmux" => self.run_tmux(arguments),
             "make" | "gmake" => self.run_make(invocation, input),
+            "bun" | "npm" | "pnpm" | "yarn" => self.run_scripts(program),
             _ => {}
         }
         if !program.is_empty() {
@@ -86,8 +88,31 @@ impl Walker<'_> {
         {
             return None;
         }
-        let wrapper = wrapper::find(program, arguments)?;
-        self.run_wrapped(wrapper, invocation, input)
+        match wrapper::find(program, arguments) {
+            Some(wrapper) => self.run_wrapped(wrapper, invocation, input),
+            None if program::find(program).is_known() => None,
+            None => self.run_named(invocation, input),
+        }
+    }
+
+    /// Runs what a program may be given to run of which is not known how it takes it: `launch -n 2 git push --force`.
+    fn run_named(&mut self, invocation: &Invocation, input: &Input) -> Option<String> {
+        let arguments = invocation.arguments.as_slice();
+        let at = arguments.iter().enumerate().position(|(at, word)| {
+            let known = program::find(&word.text);
+            let may_be = known.is(Fact::MayBe) || known.is(Fact::Shell);
+            // A subcommand may have the name of a program, and is then hardly given its options.
+            let is_given = arguments.get(at + 1).is_some_and(Word::is_option);
+            may_be && (is_given || !matches!(word.text.as_str(), "rm" | "chmod" | "chown"))
+        })?;
+        let words = arguments.get(at..).unwrap_or_default().to_vec();
+        self.inside(&invocation.program, |w| {
+            w.dispatch(Call {
+                words,
+                input: input.clone(),
+                ..Call::default()
+            })
+        })
     }
 
     pub(super) fn inside<T>(
@@ -109,6 +134,8 @@ impl Walker<'_> {
     ) -> Option<String> {
         let mut environment = invocation.environment.clone();
         let arguments = invocation.arguments.as_slice();
+        // What follows the image is the container's own, an option too.
+        let starts_container = program::find(&invocation.program).is(Fact::Mounts);
         let mut i = 0;
         for wanted in wrapper.subcommands() {
             i = arguments.iter().position(|a| a.text == wanted)? + 1;
@@ -124,6 +151,8 @@ impl Walker<'_> {
                     if own == 0 {
                         break;
                     }
+                } else if starts_container && own == 0 {
+                    break;
                 } else if word.is_option() {
                     i += if wrapper.takes_value(&word.text) {
                         2
@@ -152,15 +181,34 @@ impl Walker<'_> {
                 }
             }
         }
-        let rest = arguments.get(i..).unwrap_or_default().to_vec();
+        let mut rest = arguments.get(i..).unwrap_or_default().to_vec();
+        if starts_container
+            && let Some(entry) = invocation.value_of(&["--entrypoint"])
+            && !entry.text.is_empty()
+        {
+            rest.insert(0, entry);
+        }
         if rest.is_empty() && !(wrapper.opens_shell && input.stdin.text().is_some()) {
-            return None;
+            return match wrapper.rest {
+                Rest::AfterDashes => self.run_named(invocation, input),
+                _ => None,
+            };
         }
         let image = i.checked_sub(1).and_then(|at| arguments.get(at));
         let client = image.and_then(|image| wrapper.client_of_image(&image.text));
         let remote = self.remote;
         self.remote |= wrapper.remote && !leads_back(invocation);
-        let saved = wrapper.remote.then(|| self.scope.clone());
+        let saved = wrapper.remote.then(|| {
+            let container = self.container.take();
+            (self.scope.clone(), container)
+        });
+        if wrapper.remote
+            && let Some(container) =
+                Container::of(invocation, arguments.get(..i).unwrap_or_default())
+        {
+            self.scope.work_dir.clone_from(&container.starts_in);
+            self.container = Some(container);
+        }
         if let Some(client) = client {
             let words = std::iter::once(Word::plain(client)).chain(rest.iter().cloned());
             let words = words.collect();
@@ -182,8 +230,9 @@ impl Walker<'_> {
                 None
             }
         });
-        if let Some(scope) = saved {
+        if let Some((scope, container)) = saved {
             self.scope = scope;
+            self.container = container;
         }
         self.remote = remote;
         output

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use rable::{Node, NodeKind};
 
+use super::container::Container;
 use super::scope::Scope;
 use super::{Analysis, Doubt, DoubtKind, Invocation, Redirect, Stdin, Surroundings, Word, guard};
 
@@ -44,6 +45,8 @@ pub(super) struct Walker<'a> {
     /// The programs that enclose this point, outermost first.
     pub(super) wrappers: Vec<String>,
     pub(super) remote: bool,
+    /// The container that it runs in, where that sees directories of this machine.
+    pub(super) container: Option<Container>,
     pub(super) uncertain: bool,
     /// Which of its values each variable has in this round.
     pub(super) alternative: usize,
@@ -76,6 +79,7 @@ impl<'a> Walker<'a> {
             },
             wrappers: Vec::new(),
             remote: false,
+            container: None,
             uncertain: false,
             alternative: 0,
             alternatives: 1,
@@ -197,13 +201,21 @@ impl<'a> Walker<'a> {
         from..self.analysis.invocations.len()
     }
 
+    /// Notes a program that would run; in a container, as what it does to this machine.
+    pub(super) fn note(&mut self, invocation: Arc<Invocation>) {
+        let container = self.container.as_ref();
+        let placed = container.and_then(|container| container.placed(&invocation));
+        let noted = placed.map_or(invocation, Arc::new);
+        self.analysis.invocations.push(noted);
+    }
+
     /// Notes redirections that belong to no program: `:` where they stand alone, nothing where
     /// they are those of a group, a loop or a function.
     pub(super) fn note_redirects(&mut self, program: &str, redirects: Vec<Redirect>) {
         if redirects.is_empty() {
             return;
         }
-        self.analysis.invocations.push(Arc::new(Invocation {
+        self.note(Arc::new(Invocation {
             program: program.to_owned(),
             path: Word::plain(program),
             redirects,

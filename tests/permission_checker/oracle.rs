@@ -159,11 +159,8 @@ fn allow_commands_lift_a_rule() {
 fn presets_choose_the_rules() {
     assert!(check("{preset: cloud}", "git reset --hard").is_empty());
     assert_eq!(check("{preset: [cloud, git]}", "git reset --hard").len(), 1);
-    assert_eq!(
-        check("{preset: git}", "git commit --no-verify -m x").len(),
-        1
-    );
-    assert!(check("{preset: standard}", "git commit --no-verify -m x").is_empty());
+    assert_eq!(check("{preset: git}", "git rebase main").len(), 1);
+    assert!(check("{preset: standard}", "git rebase main").is_empty());
     let world = World::new("");
     let wrong = evaluate(
         &world,

@@ -9,7 +9,7 @@ use crate::permission_checker::oracle::judged;
 use crate::world::World;
 
 /// Guarded places, each in a form of its own.
-const PLACES: &[&str] = &[
+pub(super) const PLACES: &[&str] = &[
     ".ahp/hooks.yaml",
     "./.ahp/signals.jsonl",
     "src/../.ahp/hooks.yaml",

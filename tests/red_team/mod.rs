@@ -3,6 +3,7 @@
 mod classes;
 mod fields;
 mod prefixes;
+mod readers;
 mod seams;
 mod walks;
 

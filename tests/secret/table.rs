@@ -101,29 +101,65 @@ fn command_lines_are_cut_and_those_without_a_secret_stay() {
     let all: Vec<_> = rows(COMMANDS).collect();
     assert!(all.len() >= 60);
     for row in &all {
-        let [programs, _, _, text, like] = row[..] else {
+        let [programs, words, _, text, like] = row[..] else {
             panic!("{row:?}");
         };
         assert!(
             programs.split('|').all(|name| name.len() >= 3),
             "{programs}"
         );
-        let program = text.split(' ').next().unwrap();
-        assert!(
-            programs.split('|').any(|name| name.trim_end() == program),
-            "{text}"
-        );
+        // What must stand before the program stands before it here too.
+        let before = text
+            .split(' ')
+            .take(if words.starts_with('<') { 5 } else { 1 });
+        let mut before = before.flat_map(|word| programs.split('|').map(move |name| (name, word)));
+        assert!(before.any(|(name, word)| name.trim_end() == word), "{text}");
         for text in [
             text.to_owned(),
             format!("sudo {text}"),
             format!("cd /srv && {text}; ls"),
             format!("X=$({text})"),
             format!("{text}\nls -la"),
+            format!("{text} > ls.txt"),
         ] {
             let clean = redact(&text);
             assert!(!clean.contains("hunter22"), "{clean}");
             assert!(text.contains("ls") <= clean.contains("ls"), "{clean}");
         }
         assert_eq!(redact(like), like);
+        // What a message says of a command that it quotes are its own words.
+        let quoted = format!("it's `{text}`: writes a password");
+        let clean = redact(&quoted);
+        assert!(!clean.contains("hunter22"), "{clean}");
+        assert!(clean.ends_with("`: writes a password"), "{clean}");
+    }
+}
+
+#[test]
+fn words_behind_a_quoted_command_are_not_what_it_is_given() {
+    for command in [
+        "gh auth token",
+        "vault print token",
+        "cat db.password",
+        "x --secret",
+    ] {
+        for words in [
+            "prints an access token",
+            "shows-stored-secrets",
+            "makes it known",
+        ] {
+            let message = format!("`{command}`: {words}");
+            assert_eq!(redact(&message), message);
+        }
+    }
+    for (message, clean) in [
+        (
+            "`DB_PASSWORD`: hunter22x",
+            "`DB_PASSWORD`: [redacted: secret]",
+        ),
+        ("`--token`: kX93mdk2Lqp0", "`--token`: [redacted: secret]"),
+        ("token: kX93mdk2Lqp0", "token: [redacted: secret]"),
+    ] {
+        assert_eq!(redact(message), clean);
     }
 }

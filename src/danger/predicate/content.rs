@@ -127,7 +127,7 @@ pub(super) fn empties_tables(digest: &Digest<'_>) -> bool {
             words!("emptying-calls").iter().any(|call| text.contains(call))
                 // A script may hold such text for a file that it writes; one line of code does it.
                 || takes_code && text.contains(".objects.") && text.contains(").delete()")
-                || digest.invocation.program.ends_with("rails") && text.contains(".destroy")
+                || digest.invocation.program.ends_with("rails") && [".destroy", "&:destroy", "&:delete"].iter().any(|call| text.contains(call))
         })
         // A console of the database takes statements; what code holds in strings may be any text.
         || digest.invocation.operands().take(2).any(|w| w.text.starts_with("db"))

@@ -8,6 +8,7 @@ mod naming;
 mod network;
 mod overwrite;
 mod reading;
+mod service;
 mod transfer;
 
 pub(super) use self::file::opens_machine;
@@ -70,6 +71,7 @@ predicates! {
     "in-home" Plain |d, _| is_system(d.place(&Word::plain(".")));
     "into-critical" Plain |d, w| w.len() > 1 && w.last().is_some_and(|last| is_critical(d.place(last)));
     "into-system" Plain |d, w| w.len() > 1 && w.last().is_some_and(|last| holds_system(d, last));
+    "into-temporary" Plain |d, w| w.last().is_some_and(|last| d.place(last) == Place::Temporary);
     "unpacks-into-system" Plain |d, _| d.invocation.value_of(&["-C", "--directory"]).is_some_and(|dir| holds_system(d, &dir));
     "downloads-into-system" Plain |d, _| {
         let target = network::output_file(d.invocation);
@@ -98,7 +100,7 @@ predicates! {
     "data-store" Plain content::has_data_store;
     "destroying-task" Plain |d, w| naming::is_destroying_task(d.invocation, w);
     "file-operand" Plain |_, w| w.iter().any(|x| file::is_file_name(&x.text));
-    "apart-for-tests" Plain |d, _| naming::is_for_tests(d.invocation) && naming::has_settings_for_tests(d.invocation);
+    "apart-for-tests" Plain |d, _| naming::is_for_tests(d.invocation) && (naming::has_settings_for_tests(d.invocation) || naming::is_on_store_for_tests(d));
     "for-tests" Plain |d, _| naming::is_for_tests(d.invocation) || naming::is_on_store_for_tests(d);
     "local-cluster" Plain |d, _| naming::is_on_local_cluster(d.invocation);
     "named-for-loss" Plain |d, _| content::is_named_for_loss(d);
@@ -118,6 +120,11 @@ predicates! {
     "secret-found" Plain |d, _| d.makers().any(|i| matches!(i.program.as_str(), "find" | "fd" | "locate" | "ls") && i.arguments.iter().any(|w| is_secret_file(&w.text)));
     "secret-input" Plain |d, _| reading::reads_secret_input(d.invocation);
     "secret-made" Plain |d, _| d.makers().any(reading::is_secret_reader);
+    "token-in-address" Plain |d, _| {
+        let all = &d.analysis.invocations;
+        let addresses = d.invocation.arguments.iter().filter(|w| w.text.contains("://"));
+        addresses.flat_map(|w| all.get(w.made_by.clone()).unwrap_or_default()).any(|i| reading::prints_token(i))
+    };
     "secret-text" Plain |d, _| d.texts().any(holds_secret);
     "secret-name" Plain |_, w| w.iter().any(|x| is_secret_variable(&x.text));
     "secret-object" Plain |_, w| w.iter().any(|x| is_secret_file(x.text.rsplit_once(':').map_or(&x.text, |(_, path)| path)));
@@ -142,6 +149,7 @@ predicates! {
     "overwrites" Plain |d, _| d.invocation.redirects.iter().any(|r| r.writes() && !r.operator.starts_with(">>") && r.operator != "&>>");
     "replaces-secrets" Plain overwrite::replaces_secrets;
     "replaces-store" Plain overwrite::replaces_store;
+    "restores-over" Plain |d, _| overwrite::restores_over(d);
     "tees-own-input" Plain |d, _| overwrite::tees_own_input(d);
     // What git and the disk know.
     "all-committed" Plain |d, _| known::has_all_committed(d);
@@ -156,6 +164,7 @@ predicates! {
     "clears" Plain client::clears;
     "client" Plain |d, _| client::is_client(d);
     "unknown-client" Plain |d, _| client::is_client(d) && !index::knows(&d.invocation.program);
+    "calls-service" Of |d, fits| service::effects(d).iter().any(|effect| fits(effect));
     "empties-tables" Plain |d, _| content::empties_tables(d);
     "given-drop" Plain |d, _| naming::is_given_drop(d);
     "mongo" Plain |d, _| content::given_texts(d).any(content::loses_mongo_data);
@@ -164,7 +173,7 @@ predicates! {
     // What feeds it, and what takes what it prints.
     "fed" Plain |d, _| !d.invocation.fed_by.is_empty() || matches!(d.invocation.stdin, Stdin::Pipe);
     "fed-by-decoder" Plain |d, _| d.pipes_text() && d.feeders().any(network::is_decoder);
-    "fed-by-dump" Plain |d, _| d.feeders().any(reading::is_environment_dump);
+    "fed-by-dump" Plain |d, _| reading::is_fed_by_dump(d);
     "fed-by-network" Plain |d, _| d.pipes_text() && d.feeders().any(is_downloader);
     "fed-by-print" Plain |d, _| d.feeders().all(|i| matches!(i.program.as_str(), "echo" | "printf"));
     "fed-by-recursion" Plain |d, _| d.feeders().any(naming::lists_tree);

@@ -117,12 +117,17 @@ pub(super) fn is_on_store_for_tests(digest: &Digest<'_>) -> bool {
         .iter()
         .chain(&digest.analysis.assignments);
     let given = environment.map(|(_, word)| word.text.as_str());
+    if given.clone().any(|text| text.ends_with(":memory:")) {
+        return true;
+    }
     let arguments = invocation.arguments.iter().map(|word| word.text.as_str());
     let mut addresses = arguments.chain(given).filter_map(|text| {
         let (_, address) = text.split_once("://")?;
         let (host, path) = address.split_once('/')?;
         let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-        Some(is_loopback(host) && says_test(path.split('?').next()?))
+        // A store that is a file has no host.
+        let is_here = host.is_empty() || is_loopback(host);
+        Some(is_here && says_test(path.split('?').next()?))
     });
     if let Some(first) = addresses.next() {
         return first && addresses.all(|is_one| is_one);

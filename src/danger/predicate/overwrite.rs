@@ -1,7 +1,7 @@
 //! Files that a command loses by writing: its own input, many in one, a store of data under another's name.
 
 use super::file::{is_data_store, is_file_name, is_precious};
-use super::known::{has_project, is_made_before, is_not_there, path};
+use super::known::{has_project, is_made_before, is_not_there, is_unchanged, path};
 use crate::danger::digest::Digest;
 use crate::danger::place::Place;
 use crate::program;
@@ -56,6 +56,23 @@ pub(super) fn tees_own_input(digest: &Digest<'_>) -> bool {
     digest.feeders().next().is_some() && is_own_input(digest, digest.invocation.operands())
 }
 
+/// Whether a file with changes gets what a commit holds of it: `git show HEAD:names > names`.
+pub(super) fn restores_over(digest: &Digest<'_>) -> bool {
+    let shown = digest.invocation.arguments.iter();
+    let shown: Vec<&str> = shown
+        .filter_map(|word| Some(word.text.split_once(':')?.1))
+        .collect();
+    digest.invocation.redirects.iter().any(|redirect| {
+        let target = redirect.target.text.trim_start_matches("./");
+        redirect.writes()
+            && !redirect.operator.ends_with(">>")
+            && shown
+                .iter()
+                .any(|path| path.trim_start_matches("./") == target)
+            && !is_unchanged(digest, &[&redirect.target])
+    })
+}
+
 /// Whether each of several files in turn is moved to one and the same name.
 pub(super) fn gathers_in_one(digest: &Digest<'_>, words: &[&Word]) -> bool {
     let Some((target, sources)) = words.split_last() else {
@@ -89,13 +106,17 @@ pub(super) fn replaces_secrets(digest: &Digest<'_>, words: &[&Word]) -> bool {
         .is_some_and(|target| !appends(target) && holds_secrets(digest, target))
 }
 
-/// Whether a file of secrets holds something, and lies where nothing makes it again.
+/// Whether a file of secrets holds something, and lies where nothing makes it again. Where the disk cannot tell, whoever
+/// forces it expects that it is there.
 pub(super) fn holds_secrets(digest: &Digest<'_>, word: &Word) -> bool {
     is_secret_file(&word.text)
         && is_precious(digest.place(word))
-        && path(digest, word)
-            .and_then(|path| std::fs::metadata(path).ok())
-            .is_some_and(|found| found.is_file() && found.len() > 0)
+        && match path(digest, word).filter(|_| has_project(digest)) {
+            Some(path) => {
+                std::fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() > 0)
+            }
+            None => digest.has_option("-f") || digest.has_option("--force"),
+        }
 }
 
 /// Whether a store of data that is in use is overwritten with another one.

@@ -111,6 +111,11 @@ pub(super) fn is_masked(digest: &Digest<'_>) -> bool {
         || shows_names_alone(digest.invocation)
 }
 
+/// Whether the variables of the environment come from the pipe, with their values.
+pub(super) fn is_fed_by_dump(digest: &Digest<'_>) -> bool {
+    digest.feeders().any(is_environment_dump) && !digest.feeders().any(shows_names_alone)
+}
+
 /// Whether of lines such as `NAME=value` no more is shown than the names, or how many there are.
 fn shows_names_alone(invocation: &Invocation) -> bool {
     let arguments = invocation.arguments.iter();
@@ -170,19 +175,12 @@ pub(super) fn is_secret_reader(invocation: &Invocation) -> bool {
 
 /// Whether a client prints a token or secret for another program, which is fine for one that logs in with it.
 pub(super) fn prints_token(invocation: &Invocation) -> bool {
-    let words: Vec<&str> = invocation.operands().map(|w| w.text.as_str()).collect();
-    let has = |word: &str| words.contains(&word);
-    match invocation.program.as_str() {
-        "gcloud" => has("print-access-token") || has("print-identity-token") || has("access"),
-        "aws" => has("get-login-password") || has("export-credentials") || has("get-parameter"),
-        "az" => has("get-access-token") || has("secret"),
-        "gh" | "glab" | "heroku" => words.starts_with(&["auth", "token"]) || has("auth:token"),
-        "kubectl" | "oc" => has("secret") || has("secrets") || has("token"),
-        "docker-credential-desktop" | "docker-credential-osxkeychain" => has("get"),
-        "doppler" | "infisical" | "chamber" => has("secrets") || has("export"),
-        "gpg" | "gpg2" => invocation.has_long("--export-secret-keys"),
-        _ => false,
-    }
+    let words = invocation
+        .arguments
+        .iter()
+        .map(|word| Some(word.text.as_str()));
+    let words: Vec<Option<&str>> = words.collect();
+    program::find(&invocation.program).is_with(Fact::PrintsToken, &words)
 }
 
 pub(super) fn is_environment_dump(invocation: &Invocation) -> bool {

@@ -140,7 +140,8 @@ impl Collector<'_> {
             self.copies_or_moves(program, &operands);
             return;
         }
-        for option in known.words(Fact::Output) {
+        let of_subcommand = invocation.known().words(Fact::Output);
+        for option in known.words(Fact::Output).chain(of_subcommand) {
             if let Some(value) = invocation.value_of(&[option]) {
                 self.add(&value, Effect::Write, true);
             }

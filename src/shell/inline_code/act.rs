@@ -76,10 +76,19 @@ pub(super) fn act(
             });
             let mut words = list(first, code);
             if words.len() < 2 {
-                let second = arguments.get(1).map_or("", String::as_str);
-                let more = list(second, code);
-                if second.trim_start().starts_with('[') {
-                    words.extend(more);
+                let second = arguments.get(1).map_or("", |text| text.trim_start());
+                // Deno takes them by name: `{args: ["push"]}`.
+                let named = second
+                    .split_once("args:")
+                    .map(|(_, listed)| listed.trim_start());
+                let listed = named.unwrap_or(second);
+                if listed.starts_with('[') || listed.starts_with("c(") {
+                    words.extend(list(listed, code));
+                } else if language == Language::Python && second.starts_with(['\'', '"']) {
+                    // `execlp("git", "git", "push")` names it twice.
+                    let rest = paths();
+                    let skip = 1 + usize::from(rest.first() == rest.get(1));
+                    words.extend(rest.into_iter().skip(skip));
                 }
             }
             match words.as_slice() {
@@ -179,6 +188,11 @@ pub(super) fn act(
                     false => Action::Does("cat", vec![path]),
                 });
             }
+        }
+        // Groovy's `"command".execute()`.
+        Meaning::Sql if arguments.is_empty() => {
+            let command = before.trim_end().rsplit(['(', ';', '\n', '=']).next();
+            actions.extend(command.map(|text| Action::Shell(value(text, code).text)));
         }
         Meaning::Sql => {
             let statement = value(first, code);

@@ -1,5 +1,6 @@
 //! The calls that are known in each language, and what their arguments mean, as `policies/calls.txt` lists them.
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use super::Language;
@@ -49,6 +50,23 @@ const NAMES: [(Language, &str); 10] = [
     (Language::Julia, "julia"),
     (Language::Other, "other"),
 ];
+
+/// Returns the names that only read in a language; none where nothing is known of it.
+pub(super) fn reading(language: Language) -> &'static BTreeSet<&'static str> {
+    static NONE: BTreeSet<&str> = BTreeSet::new();
+    static LANGUAGES: [OnceLock<BTreeSet<&str>>; NAMES.len()] =
+        [const { OnceLock::new() }; NAMES.len()];
+    let number = NAMES.iter().position(|(known, _)| *known == language);
+    let found = number.and_then(|number| Some((LANGUAGES.get(number)?, NAMES.get(number)?)));
+    found.map_or(&NONE, |(names, (_, name))| {
+        names.get_or_init(|| {
+            let list = TEXT.split_once(&format!("\n[reads {name}]\n"));
+            let (_, list) = list.unwrap_or_default();
+            let lines = list.lines().take_while(|line| !line.is_empty());
+            lines.flat_map(str::split_ascii_whitespace).collect()
+        })
+    })
+}
 
 fn read(language: &str) -> Calls {
     let list = TEXT.split_once(&format!("\n[{language}]\n"));

@@ -157,7 +157,13 @@ pub(super) fn value(expression: &str, code: &str) -> Word {
         || expression.contains("/ '")
         || expression.contains("/ \"")
         || expression.contains("/'");
-    let mut text = literals.join(if joins { "/" } else { "" });
+    let fills = expression.contains(" % ") || expression.contains(".format(");
+    let mut text = match literals.split_first() {
+        Some((template, given)) if fills && template.contains(['%', '{']) => {
+            filled(template, given)
+        }
+        _ => literals.join(if joins { "/" } else { "" }),
+    };
     if is_home && !text.starts_with('~') {
         text = format!("~/{}", text.trim_start_matches('/'));
     }
@@ -171,6 +177,14 @@ pub(super) fn value(expression: &str, code: &str) -> Word {
     }
 }
 
+/// Returns a template with values in the places that it leaves for them: `rm -rf %s`, `rm -rf {}`.
+fn filled(template: &str, given: &[String]) -> String {
+    given.iter().fold(template.to_owned(), |text, value| {
+        let place = ["%s", "{}"].iter().find(|place| text.contains(**place));
+        place.map_or(text.clone(), |place| text.replacen(place, value, 1))
+    })
+}
+
 /// Returns the literal that a name is assigned in the code.
 fn assigned(name: &str, code: &str) -> Option<Word> {
     for (at, _) in code.match_indices(name) {
@@ -179,17 +193,6 @@ fn assigned(name: &str, code: &str) -> Option<Word> {
             continue;
         }
         let rest = code.get(at + name.len()..)?.trim_start();
-        if let Some(items) = rest
-            .strip_prefix("in [")
-            .or_else(|| rest.strip_prefix("in ("))
-        {
-            // `for name in ['a', 'b']`: the first stands for all.
-            let end = items.find([']', ')']).unwrap_or(items.len());
-            if items.contains(" for ") && !items.starts_with(['\'', '"']) {
-                return None;
-            }
-            return Some(value(items.get(..end)?.split(',').next()?, ""));
-        }
         if let Some(expression) = rest
             .strip_prefix('=')
             .filter(|r| !r.starts_with(['=', '>', '~']))
@@ -210,7 +213,9 @@ fn assigned(name: &str, code: &str) -> Option<Word> {
 /// Returns the elements of a list, or the one value.
 pub(super) fn list(expression: &str, code: &str) -> Vec<Word> {
     let expression = expression.trim();
-    if let Some(inner) = expression.strip_prefix(['[', '(']) {
+    // `c(…)` is R's.
+    let listed = expression.strip_prefix("c(");
+    if let Some(inner) = listed.or_else(|| expression.strip_prefix(['[', '('])) {
         return split_arguments(inner)
             .iter()
             .map(|e| value(e, code))

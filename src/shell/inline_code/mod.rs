@@ -4,21 +4,30 @@
 //! said as the command that does the same (`shutil.rmtree("x")` is `rm -rf x`), so that one set of rules judges both.
 
 mod act;
+mod bindings;
 mod calls;
 mod expression;
+mod imports;
+mod lexer;
 mod listing;
 mod names;
 mod printed;
+mod reading;
 mod secrecy;
+mod substitution;
+mod tokens;
 mod walks;
 
 use self::act::act;
+use self::bindings::variants;
 use self::calls::{Meaning, calls};
 use self::expression::{literal, split_arguments};
+use self::imports::with_modules;
 use self::listing::listed;
 pub(crate) use self::listing::may_list;
 use self::names::plain_names;
 pub(super) use self::printed::printed;
+pub(crate) use self::reading::code_only_reads;
 use self::secrecy::{printed_secret, sends_environment};
 pub(super) use self::walks::walks;
 pub(crate) use self::walks::{CodeWalk, glob_of};
@@ -48,7 +57,7 @@ pub(super) enum Language {
 }
 
 /// What a call in inline code does.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     /// It gives a text to a shell.
     Shell(String),
@@ -87,8 +96,14 @@ impl Language {
 /// Returns what a piece of code obviously does.
 pub(super) fn actions(language: Language, code: &str) -> Vec<Action> {
     let mut actions = Vec::new();
-    if code.len() <= MAX_LENGTH {
-        collect(language, &plain_names(language, code), 0, &mut actions);
+    if code.len() > MAX_LENGTH {
+        return actions;
+    }
+    for code in variants(language, &with_modules(language, code)) {
+        let mut found = Vec::new();
+        collect(language, &plain_names(language, &code), 0, &mut found);
+        found.retain(|action| !actions.contains(action));
+        actions.append(&mut found);
     }
     actions
 }
@@ -107,13 +122,19 @@ fn collect(language: Language, code: &str, nesting: usize, actions: &mut Vec<Act
             }
             return;
         }
-        Language::Perl | Language::Ruby | Language::Php => {
+        Language::Julia | Language::Perl | Language::Ruby | Language::Php => {
             actions.extend(
                 code.split('`')
                     .skip(1)
                     .step_by(2)
                     .map(|text| Action::Shell(text.to_owned())),
             );
+        }
+        Language::JavaScript => {
+            // A template that Bun and zx run: $`command`.
+            let parts = code.split("$`").skip(1);
+            let texts = parts.filter_map(|part| part.split('`').next());
+            actions.extend(texts.map(|text| Action::Shell(text.to_owned())));
         }
         Language::Awk => {
             // `"command" | getline` and `print | "command"` start a shell.

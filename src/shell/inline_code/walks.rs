@@ -1,7 +1,9 @@
 //! Walks: folders that code lists in order to change what it finds there.
 
+use super::bindings::variants;
 use super::calls::{Meaning, calls};
 use super::expression::{list, literal, receiver, split_arguments, value};
+use super::imports::with_modules;
 use super::listing::{CALLS, FILE_FIND, Listing, walked};
 use super::{Language, arguments_of, occurrences, plain_names};
 use crate::program;
@@ -82,7 +84,16 @@ const FILES_ONLY: &[&str] = &[
 
 /// Returns the folders that a piece of code goes through to change what it finds there.
 pub(in crate::shell) fn walks(language: Language, code: &str) -> Vec<CodeWalk> {
-    let code = &plain_names(language, code);
+    let mut walks = Vec::new();
+    for code in variants(language, &with_modules(language, code)) {
+        let mut found = walks_of(language, &plain_names(language, &code));
+        found.retain(|walk| !walks.contains(walk));
+        walks.append(&mut found);
+    }
+    walks
+}
+
+fn walks_of(language: Language, code: &str) -> Vec<CodeWalk> {
     let mut listings: Vec<(Option<String>, &Listing, Option<String>)> = Vec::new();
     for call in CALLS {
         let sees_hidden = call.sees_hidden

@@ -5,7 +5,7 @@ use super::guarded::Guarded;
 use super::spelling::named;
 use crate::program;
 use crate::program::Fact;
-use crate::shell::{Analysis, Invocation, Stdin, lexical};
+use crate::shell::{Analysis, Invocation, Stdin, code_only_reads, lexical};
 
 /// Words of code that changes files.
 const WRITES: &[&str] = &[
@@ -80,7 +80,8 @@ pub(super) fn find(
     invocation: &Invocation,
 ) -> Option<Found> {
     let program = invocation.program.as_str();
-    if invocation.remote || !(is_interpreter(program) || RUNS_TEXT.contains(&program)) {
+    let may_run = is_interpreter(program) || RUNS_TEXT.contains(&program);
+    if invocation.remote || !may_run || code_only_reads(invocation) {
         return None;
     }
     let stdin = match &invocation.stdin {
@@ -119,35 +120,6 @@ pub(super) fn find(
 fn writes(code: &str) -> bool {
     let others = WRITES.iter().filter(|w| **w != "open(" && **w != "exec");
     others.into_iter().any(|word| code.contains(word))
-}
-
-/// Whether an interpreter leaves the files that it is given as they are.
-pub(super) fn only_reads(invocation: &Invocation) -> bool {
-    // These only read unless they are told otherwise, and then their effects tell it.
-    if matches!(invocation.program.as_str(), "jq" | "awk" | "gawk") {
-        return !invocation
-            .arguments
-            .iter()
-            .any(|w| w.text.contains("system(") || w.text.contains("| \""));
-    }
-    if is_editor(&invocation.program) {
-        return true;
-    }
-    if let Some(module) = invocation.value_of(&["-m"]) {
-        let given = invocation.operands().filter(|w| w.text != module.text);
-        return matches!(module.text.as_str(), "json.tool" | "yamllint") && given.count() < 2;
-    }
-    let mut words = invocation.arguments.iter();
-    let mut inline = None;
-    while let Some(word) = words.next() {
-        let option = word.text.strip_prefix('-').unwrap_or_default();
-        let takes_code = !option.starts_with('-') && option.ends_with(['c', 'e', 'p', 'r', 'E']);
-        if takes_code || matches!(option, "-eval" | "-print") {
-            inline = words.next();
-        }
-    }
-    let in_place = invocation.has_short('i');
-    inline.is_some_and(|code| !writes(&code.text.to_lowercase())) && !in_place
 }
 
 /// Programs that run texts which stand among their arguments or in what they read.

@@ -169,7 +169,17 @@ fn is_ahp(text: &str) -> bool {
 
 /// Another agent that would run without the hooks that this one has, or with code in it that can pass them by.
 fn by_agent(host: &Host, invocation: &Invocation, operands: &[&str]) -> Option<Found> {
-    let text = invocation.display().to_lowercase();
+    // A prompt only talks of them.
+    let mut is_prompt = false;
+    let words = invocation.arguments.iter().filter(|word| {
+        let was_prompt = std::mem::replace(
+            &mut is_prompt,
+            matches!(word.text.as_str(), "-p" | "--print" | "--prompt"),
+        );
+        !(was_prompt && word.text.contains(char::is_whitespace) && !word.is_option())
+    });
+    let words: Vec<&str> = words.map(|word| word.text.as_str()).collect();
+    let text = words.join(" ").to_lowercase();
     let switches = &host.switches;
     // Whether this host knows it or not, this word means it.
     let skips = text.contains("--no-hooks") || switches.flags.iter().any(|f| text.contains(f));

@@ -25,7 +25,7 @@ use serde::Deserialize;
 use self::guarded::Guarded;
 use self::judgement::Attempt;
 use self::look::LastLook;
-use crate::event::{ToolCall, ToolKind, Trigger};
+use crate::event::{ToolCall, ToolKind, Trigger, parse_json};
 use crate::fact::FactSource;
 use crate::oracle::{Definition, HookContext, Mode, Oracle, OracleError, Programs};
 use crate::shell::DoubtKind;
@@ -134,7 +134,7 @@ fn only_looks(call: &ToolCall) -> bool {
 /// Whether the input of a tool is JSON in a text, as some hosts give it, that does not parse.
 fn is_unreadable(call: &ToolCall) -> bool {
     let begins = |text: &str| text.trim_start().starts_with(['{', '[']);
-    let is_broken = |text: &str| serde_json::from_str::<serde_json::Value>(text).is_err();
+    let is_broken = |text: &str| parse_json(text.as_bytes()).is_err();
     let text = call.input.as_str().filter(|text| begins(text));
     text.is_some_and(is_broken)
 }

@@ -10,7 +10,10 @@ use super::places::guarded_in;
 use super::{code, mention, unseen, walk};
 use crate::program;
 use crate::program::Fact;
-use crate::shell::{Analysis, Invocation, Word, anywhere_below, found_by_find, sed_scripts};
+use crate::shell::{
+    Analysis, Invocation, Word, anywhere_below, code_only_reads, found_by_find, is_reader,
+    sed_scripts,
+};
 
 /// Finds what a program would do to the guarded files that it is given.
 pub(super) fn find(
@@ -200,14 +203,27 @@ fn by_given(
         let what = format!("run what may change `{}`", hit.display());
         return Some((what, Some(hit)));
     }
-    let reads = reads && !is_steered(analysis, invocation);
+    let is_unknown = || {
+        let mut values = invocation.unknown_values();
+        values.any(|w| mention::in_word(guarded, invocation, &w.text, w.is_option()).is_some())
+    };
+    let is_unknown = is_unknown();
+    let reads = reads && !is_steered(analysis, invocation) && !is_unknown;
     if reads && !known.is(Fact::Language) {
         return None;
     }
     let mounts = known.is(Fact::Mounts);
     let inner = Inner::of(analysis, invocation);
     // What is replaced in a file may look like a path.
-    let is_replaced = known.is(Fact::PatternFirst) && !known.is(Fact::Unless);
+    let is_replaced = known.is(Fact::PatternFirst)
+        && !known.is(Fact::Unless)
+        && !is_unknown
+        && !['e', 'f']
+            .iter()
+            .any(|letter| invocation.has_short(*letter))
+        && !["--expression", "--file"]
+            .iter()
+            .any(|name| invocation.has_long(name));
     let script = is_replaced.then(|| {
         let own = invocation.own_operands(known).next();
         own.map_or("", |word| word.text.as_str())
@@ -238,7 +254,7 @@ fn by_given(
         if mounts && text.ends_with(":ro") {
             return None;
         }
-        let is_option = nth <= options && text.starts_with('-');
+        let is_option = nth <= options && text.starts_with(['-', '+']);
         mention::in_word(guarded, invocation, text, is_option)
     };
     let mut arguments = invocation.arguments.iter().enumerate();
@@ -309,7 +325,8 @@ impl<'a> Inner<'a> {
 fn script_place(invocation: &Invocation) -> Option<usize> {
     let known = invocation.known();
     let runs = known.is(Fact::Shell) || known.is(Fact::Language);
-    if !runs || code::takes_code(invocation) {
+    // The code of awk is its first operand.
+    if !runs || known.lists(Fact::Language, "awk") || code::takes_code(invocation) {
         return None;
     }
     let nth = invocation.arguments.iter().position(|w| !w.is_option())?;
@@ -339,26 +356,27 @@ fn evaluated(guarded: &Guarded<'_>, invocation: &Invocation) -> Option<PathBuf> 
 /// Whether a variable is set that may make a program do more than its options say.
 fn is_steered(analysis: &Analysis, invocation: &Invocation) -> bool {
     let any = program::find("*");
+    let runs =
+        |name: &str, value: &Word| any.lists(Fact::RunsVariables, name) && !is_reader(&value.text);
     let is_harmless = |name: &str| {
         any.lists(Fact::HarmlessVariables, name) || any.lists(Fact::RunsVariables, name)
     };
-    let steers = |name: &str| any.lists(Fact::Steers, name);
     let mut own = invocation.environment.iter();
     let mut lasting = analysis.assignments.iter();
     let hides = |i: &Arc<Invocation>| i.program == "hash" && i.has_short('p');
-    if analysis.invocations.iter().any(hides) {
-        return true;
-    }
-    own.any(|(name, _)| !is_harmless(name)) || lasting.any(|(name, _)| steers(name))
+    analysis.invocations.iter().any(hides)
+        || own.any(|(name, value)| !is_harmless(name) || runs(name, value))
+        || lasting.any(|(name, value)| any.lists(Fact::Steers, name) || runs(name, value))
 }
 
 /// Whether a program leaves the files that it is given as they are, but for what its effects tell.
 fn only_reads(invocation: &Invocation) -> bool {
     let known = invocation.known();
-    let program = invocation.program.as_str();
-    let is_sed = matches!(program, "sed" | "gsed");
+    let is_sed = matches!(invocation.program.as_str(), "sed" | "gsed");
     known.is(Fact::Agent)
         || known.is(Fact::ByEffect)
-        || (invocation.only_reads() && !(is_sed && sed_scripts(invocation).runs_input))
-        || (known.is(Fact::Language) && code::only_reads(invocation))
+        || code_only_reads(invocation)
+        || (invocation.only_reads()
+            && !known.is(Fact::Language)
+            && !(is_sed && sed_scripts(invocation).runs_input))
 }

@@ -42,23 +42,7 @@ static SPELLINGS: LazyLock<Vec<Spelling>> = LazyLock::new(|| {
 
 impl Spelling {
     fn of(shown: String) -> Self {
-        let pieces = shown.split('*').map(|piece| {
-            let piece = piece.replace(' ', "");
-            let names: Vec<&str> = piece
-                .split('/')
-                .filter(|n| !matches!(*n, "" | "~"))
-                .collect();
-            let telling = names.iter().skip(names.len().saturating_sub(TELLING_NAMES));
-            let joined = telling
-                .copied()
-                .collect::<Vec<_>>()
-                .join("/")
-                .to_lowercase();
-            let ending = ENDINGS
-                .iter()
-                .find_map(|ending| joined.strip_suffix(ending));
-            ending.map_or(joined.clone(), str::to_owned)
-        });
+        let pieces = shown.split('*').map(telling);
         Self {
             pieces: pieces.collect(),
             shown,
@@ -79,6 +63,25 @@ impl Spelling {
     }
 }
 
+/// Returns the end of a path that tells it from others: its last names, from the last hidden one on, where there is one
+/// before the last. `git/config` alone is said by every call of `git config`.
+fn telling(path: &str) -> String {
+    let path = joined(&path.to_lowercase());
+    let names: Vec<&str> = path
+        .split('/')
+        .filter(|name| !matches!(*name, "" | "~"))
+        .collect();
+    let least = names.len().saturating_sub(TELLING_NAMES);
+    let hidden = names.iter().rposition(|name| name.starts_with('.'));
+    let telling = names.get(hidden.unwrap_or(least).min(least)..);
+    let telling = telling.unwrap_or_default().join("/");
+    let ending = ENDINGS
+        .iter()
+        .filter(|_| names.len() >= TELLING_NAMES)
+        .find_map(|ending| telling.strip_suffix(ending));
+    ending.map_or_else(|| telling.clone(), str::to_owned)
+}
+
 /// Returns what is guarded and is named by a text, as a message names it.
 pub(super) fn named(text: &str) -> Option<&'static str> {
     let joined = joined(&text.to_lowercase());
@@ -89,16 +92,37 @@ pub(super) fn named(text: &str) -> Option<&'static str> {
 }
 
 /// Returns a text with the parts of its paths joined: `'.ah' + 'p'`, `join(".claude", "settings.json")`, `Path(".git") / "x"`.
+/// What stands between the end of one quoted part and the begin of the next is left out where it only joins them.
 fn joined(text: &str) -> String {
     let mut joined = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\'' | '"' | '`' | ' ' | '+' | '(' | ')' => {}
-            ',' | '\\' | '/' if joined.ends_with('/') => {}
-            ',' | '\\' => joined.push('/'),
-            c => joined.push(c),
+    let mut rest = text;
+    while let Some(at) = rest.find(['\'', '"', '`', '\\']) {
+        let (before, from) = rest.split_at(at);
+        joined.push_str(before);
+        if from.starts_with('\\') {
+            if !joined.ends_with('/') {
+                joined.push('/');
+            }
+            rest = from.trim_start_matches(['\\', '/']);
+            continue;
+        }
+        let behind = from.get(1..).unwrap_or_default();
+        let between = behind.find(['\'', '"', '`']).unwrap_or(behind.len());
+        let (joint, next) = behind.split_at(between);
+        let is_joint = |c: char| c.is_whitespace() || matches!(c, '+' | ',' | '/' | '(' | ')');
+        if next.is_empty() || !joint.chars().all(is_joint) {
+            joined.push_str(from.get(..1).unwrap_or_default());
+            rest = behind;
+            continue;
+        }
+        rest = next.get(1..).unwrap_or_default();
+        let parts = joint.contains([',', '/']) && !joined.ends_with('/');
+        if parts {
+            joined.push('/');
+            rest = rest.trim_start_matches('/');
         }
     }
+    joined.push_str(rest);
     joined
 }
 
@@ -136,6 +160,10 @@ mod tests {
             "open('.vscode/settings.json', 'w')",
             "shutil.rmtree('build/hooks')",
             "open('docs/ahp.md', 'w')",
+            "subprocess.run(['git', 'config', 'user.name', 'x'])",
+            "print('opencode and crush are agents'); open('x', 'w')",
+            "print('It blocks. ahp then'); open('x', 'w')",
+            "print('see .' + ' ahp')",
         ] {
             assert_eq!(named(code), None, "{code}");
         }

@@ -1,0 +1,221 @@
+//! Names that code imports: after `from shutil import rmtree as r`, `r("x")` is `shutil.rmtree("x")`.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::Language;
+use super::tokens::{Kind, Token, tokens};
+
+/// What imported names stand for.
+type Imports<'a> = BTreeMap<&'a str, String>;
+
+/// Returns code in which imported names stand with the module that they are of.
+pub(super) fn with_modules(language: Language, code: &str) -> Cow<'_, str> {
+    let marks: &[&str] = match language {
+        Language::Python => &["import "],
+        Language::JavaScript => &["import", "require("],
+        _ => return Cow::Borrowed(code),
+    };
+    if !marks.iter().any(|mark| code.contains(mark)) {
+        return Cow::Borrowed(code);
+    }
+    let tokens = tokens(language, code);
+    let mut imports = Imports::new();
+    let mut statements = Vec::new();
+    let mut at = 0;
+    while let Some(rest) = tokens.get(at..).filter(|rest| !rest.is_empty()) {
+        let length = match language {
+            Language::Python => of_python(rest, &mut imports),
+            _ => of_javascript(rest, &mut imports),
+        };
+        statements.extend(length.map(|length| at..at + length));
+        at += length.unwrap_or(1);
+    }
+    imports.retain(|name, meant| name != meant);
+    if imports.is_empty() {
+        return Cow::Borrowed(code);
+    }
+    let mut out = String::with_capacity(code.len() * 2);
+    let mut copied = 0;
+    for (at, token) in tokens.iter().enumerate() {
+        let is_member = at > 0 && tokens.get(at - 1).is_some_and(|before| before.is('.'));
+        let is_key = tokens.get(at + 1).is_some_and(|next| next.is('='));
+        if is_member || is_key || statements.iter().any(|statement| statement.contains(&at)) {
+            continue;
+        }
+        if let Kind::Name(name) = token.kind
+            && let Some(meant) = imports.get(name)
+        {
+            out.push_str(code.get(copied..token.start).unwrap_or_default());
+            out.push_str(meant);
+            copied = token.end;
+        }
+    }
+    out.push_str(code.get(copied..).unwrap_or_default());
+    Cow::Owned(out)
+}
+
+/// Notes what `import a.b as c` or `from a import b as c, d` names, and returns how many tokens it takes.
+fn of_python<'a>(tokens: &[Token<'a>], imports: &mut Imports<'a>) -> Option<usize> {
+    let first = tokens.first()?;
+    let imports_names = first.is_name("from");
+    if !imports_names && !first.is_name("import") {
+        return None;
+    }
+    let mut at = 1;
+    let mut module = dotted(tokens, &mut at)?;
+    if imports_names {
+        tokens.get(at).filter(|token| token.is_name("import"))?;
+        at += 1 + usize::from(tokens.get(at + 1).is_some_and(|token| token.is('(')));
+    }
+    loop {
+        let name = if imports_names {
+            let name = dotted(tokens, &mut at)?;
+            format!("{module}.{name}")
+        } else {
+            module.clone()
+        };
+        if tokens.get(at).is_some_and(|token| token.is_name("as")) {
+            at += 1;
+            let alias = name_at(tokens, at)?;
+            at += 1;
+            imports.insert(alias, name);
+        } else if imports_names {
+            imports.insert(name_at(tokens, at - 1)?, name);
+        }
+        if !tokens.get(at).is_some_and(|token| token.is(',')) {
+            return Some(at);
+        }
+        at += 1;
+        if !imports_names {
+            module = dotted(tokens, &mut at)?;
+        }
+    }
+}
+
+/// Notes what `import {a as b} from "m"` or `const {a: b} = require("m")` names, and returns how many tokens it takes.
+fn of_javascript<'a>(tokens: &[Token<'a>], imports: &mut Imports<'a>) -> Option<usize> {
+    let words = ["import", "const", "let", "var"];
+    let begins = words
+        .iter()
+        .any(|word| tokens.first().is_some_and(|t| t.is_name(word)));
+    if !begins || !tokens.get(1)?.is('{') {
+        return None;
+    }
+    let mut at = 2;
+    let mut names = Vec::new();
+    while let Some(name) = name_at(tokens, at) {
+        at += 1;
+        let renames = tokens
+            .get(at)
+            .is_some_and(|token| token.is(':') || token.is_name("as"));
+        let alias = if renames {
+            at += 2;
+            name_at(tokens, at - 1)?
+        } else {
+            name
+        };
+        names.push((alias, name));
+        at += usize::from(tokens.get(at).is_some_and(|token| token.is(',')));
+    }
+    tokens.get(at).filter(|token| token.is('}'))?;
+    // `from "m"`, `= require("m")`, `= await import("m")`
+    let mut rest = tokens.get(at + 1..)?.iter().take(5);
+    let offset = rest.position(|token| matches!(token.kind, Kind::Text(..)))?;
+    let before = tokens.get(at + 1..at + 1 + offset)?;
+    let loads = ["from", "require", "import"];
+    let is_loaded = before
+        .iter()
+        .any(|token| loads.iter().any(|word| token.is_name(word)));
+    let Kind::Text(module, _) = &tokens.get(at + 1 + offset)?.kind else {
+        return None;
+    };
+    let module = module.trim_start_matches("node:").split('/').next()?;
+    if !is_loaded || !module.chars().all(|c| c.is_alphanumeric() || c == '_') {
+        return None;
+    }
+    let of_module = names
+        .into_iter()
+        .map(|(alias, name)| (alias, format!("{module}.{name}")));
+    imports.extend(of_module);
+    Some(at + 2 + offset)
+}
+
+fn name_at<'a>(tokens: &[Token<'a>], at: usize) -> Option<&'a str> {
+    match tokens.get(at)?.kind {
+        Kind::Name(name) => Some(name),
+        _ => None,
+    }
+}
+
+/// Returns the name with dots that stands at a token, and goes behind it.
+fn dotted(tokens: &[Token<'_>], at: &mut usize) -> Option<String> {
+    let mut name = name_at(tokens, *at)?.to_owned();
+    *at += 1;
+    while tokens.get(*at).is_some_and(|token| token.is('.')) {
+        name = format!("{name}.{}", name_at(tokens, *at + 1)?);
+        *at += 2;
+    }
+    Some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Language, with_modules};
+
+    #[test]
+    fn imported_names_stand_with_their_module() {
+        for (language, code, end) in [
+            (
+                Language::Python,
+                "import subprocess as sp; sp.run(x)",
+                "subprocess.run(x)",
+            ),
+            (
+                Language::Python,
+                "import os, shutil as s\ns.rmtree(x)",
+                "shutil.rmtree(x)",
+            ),
+            (
+                Language::Python,
+                "from shutil import rmtree as r, move\nmap(r, move)",
+                "map(shutil.rmtree, shutil.move)",
+            ),
+            (
+                Language::Python,
+                "from os import (system)\nsystem(x)",
+                "\nos.system(x)",
+            ),
+            (
+                Language::Python,
+                "from subprocess import run\nrun(x, run=1)",
+                "subprocess.run(x, run=1)",
+            ),
+            (
+                Language::JavaScript,
+                "import {rm} from 'node:fs/promises'; rm(x)",
+                " fs.rm(x)",
+            ),
+            (
+                Language::JavaScript,
+                "const {execSync: e, exec} = require('child_process'); e(x)",
+                " child_process.execSync(x)",
+            ),
+            (
+                Language::JavaScript,
+                "const { rm } = await import('fs'); rm(x)",
+                " fs.rm(x)",
+            ),
+        ] {
+            let found = with_modules(language, code);
+            assert!(found.ends_with(end), "{code}: {found}");
+        }
+        for (language, code) in [
+            (Language::Python, "import os\nos.system(x)"),
+            (Language::Python, "'from here import it'"),
+            (Language::JavaScript, "const {a} = options; a(x)"),
+        ] {
+            assert_eq!(with_modules(language, code), code);
+        }
+    }
+}
