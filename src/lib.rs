@@ -44,6 +44,10 @@
 //! The other modules are public for the program `ahp` and for this project's tests. They are hidden here, and no promise
 //! of stability covers them.
 
+// Processes are ended by their groups, and files are opened without following links, as Unix alone does it.
+#[cfg(not(unix))]
+compile_error!("ahp needs a Unix system; on Windows, install it in WSL");
+
 #[doc(hidden)]
 pub mod analysis;
 #[doc(hidden)]

@@ -106,19 +106,12 @@ fn source(signal: &Signal) -> &str {
     }
 }
 
-/// Returns what a signal says in one line, with what it changes where it says nothing else.
+/// Returns what a signal says in one line.
 fn first_line(signal: &Signal) -> String {
-    let mut text = reason(signal);
-    if let Payload::Control(control) = &signal.payload
-        && control.reason.trim().is_empty()
-    {
-        let changes: Vec<String> = control
-            .modifications
-            .iter()
-            .map(|m| format!("`{}` becomes {}", m.target, m.updated_in_words()))
-            .collect();
-        text = format!("{text}: {}", changes.join(", "));
-    }
+    let text = match &signal.payload {
+        Payload::Control(_) => signal.payload.said().into_owned(),
+        _ => reason(signal),
+    };
     shown(text.lines().next().unwrap_or_default())
 }
 

@@ -97,6 +97,16 @@ fn what_repeats_or_contradicts_is_told() {
         )
         .replace("CONFIG", "true");
     assert_eq!(codes(&against), [Code::Shadowed]);
+    // Two files with hooks are two things.
+    let hooks = r#"{"hooks": {"PreToolUse": [{"type": "command", "command": "true"}]}}"#;
+    let two = "hooks: {pre-tool-use: [\
+               {oracle: CommandHooks, id: one, config: {file: .ahp/oracles/a.json}, priority: 9}, \
+               {oracle: CommandHooks, id: two, config: {file: .ahp/oracles/b.json}}]}";
+    let told = lint(two, &[("a.json", hooks), ("b.json", hooks)]);
+    assert!(
+        told.iter().all(|warning| warning.code != Code::Shadowed),
+        "{told:?}"
+    );
 }
 
 #[test]

@@ -115,3 +115,98 @@ fn a_host_gets_the_input_in_its_own_form() {
         json!({"commands": ["echo safe"]})
     );
 }
+
+/// What the call of a world with two changes of it comes to: the decision, and every text that tells of both.
+fn clash(world: &World) -> (String, Vec<String>) {
+    let verdict = judged(world, "Bash", &json!({"command": "ls"}));
+    let signals = verdict["signals"].as_array().unwrap().iter();
+    let texts = signals.filter_map(|signal| {
+        let payload = &signal["payload"];
+        let text = [&payload["reason"], &payload["message"]];
+        text.iter()
+            .find_map(|text| text.as_str())
+            .map(str::to_owned)
+    });
+    let texts = texts.filter(|text| text.contains("would set"));
+    let decision = verdict["decision"].as_str().unwrap();
+    (decision.to_owned(), texts.collect())
+}
+
+/// A command that answers with another one in the place of what is called.
+fn changing(command: &str) -> String {
+    let answer = json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"command": command}}});
+    format!("echo '{answer}'")
+}
+
+#[test]
+fn of_two_hooks_that_change_the_same_the_clash_names_both() {
+    let file = |commands: &[&str]| {
+        let hooks = commands
+            .iter()
+            .map(|c| json!({"type": "command", "command": changing(c)}));
+        let hooks: Vec<Value> = hooks.collect();
+        json!({"hooks": {"PreToolUse": [{"hooks": hooks}]}}).to_string()
+    };
+    let two = World::new(
+        "hooks:\n  pre-tool-use:\n    - {oracle: CommandHooks, id: first, config: {file: a.json}}\n    - {oracle: CommandHooks, id: second, config: {file: b.json}}\n",
+    );
+    two.write("a.json", file(&["echo one"]));
+    two.write("b.json", file(&["echo two"]));
+    two.ahp(&["trust", "-y"]);
+    let (decision, told) = clash(&two);
+    assert_eq!(decision, "allow");
+    let expected = "`second` would set `/command` to \"echo two\", but `first` (.ahp/hooks.yaml:3) has set that to \"echo one\", and the first of them stands";
+    assert_eq!(told, [expected]);
+
+    let one = World::new(
+        "hooks: {pre-tool-use: [{oracle: CommandHooks, id: only, config: {file: a.json}}]}",
+    );
+    one.write("a.json", file(&["echo one", "echo two"]));
+    one.ahp(&["trust", "-y"]);
+    let (_, told) = clash(&one);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].contains("but it has set that to \"echo one\" itself"),
+        "{told:?}"
+    );
+
+    // Each of these is asked again about what the other has made.
+    let hooks = World::new("");
+    let home = hooks.home().join(".config/agents/hooks");
+    for (name, priority) in [("early", 900), ("late", 500)] {
+        let answer = json!({"decision": "allow", "modified_input": {"command": name}});
+        let fields = format!("trigger: pre-tool-call\npriority: {priority}");
+        World::write_hook(&home, name, &fields, &format!("echo '{answer}'"));
+    }
+    let (decision, told) = clash(&hooks);
+    assert_eq!(decision, "block");
+    assert!(
+        told.iter()
+            .any(|told| told.contains("`early` would set") && told.contains("`late` (")),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn a_control_that_gives_no_reason_tells_what_it_changes() {
+    let world = World::new("hooks: {pre-tool-use: [{oracle: change}]}");
+    world.write(
+        ".ahp/oracles/change.rhai",
+        "fn evaluate(ctx) { control([modify(\"tool.command\", (), \"echo safe\", \"\")]) }\n",
+    );
+    world.ahp(&["trust", "-y"]);
+    let input = json!({"command": "ls"}).to_string();
+    let call = ["run", "pre-tool-use", "--tool", "Bash", "--input", &input];
+    let answer = world.ahp(&call).stdout;
+    assert!(answer.contains("/command = \"echo safe\""), "{answer}");
+    for arguments in [&["log", "show"][..], &["log", "show", "--json"]] {
+        let shown = world.ahp(arguments).stdout.replace('\\', "");
+        assert!(
+            shown.contains("`/command` becomes \"echo safe\""),
+            "{arguments:?}: {shown}"
+        );
+    }
+    let tried = [&call[..], &["--report", "github"]].concat();
+    let annotation = world.ahp(&tried).stdout;
+    assert!(annotation.contains("`/command` becomes"), "{annotation}");
+}

@@ -55,6 +55,27 @@ fn json_hosts() -> impl Iterator<Item = &'static Host> {
 }
 
 #[test]
+fn an_event_that_says_a_thing_twice_is_refused_in_every_host() {
+    let world = World::new("hooks: {pre-tool-use: [{oracle: PermissionChecker}]}");
+    for host in json_hosts() {
+        let whole = sample(&world, host, "s");
+        let command = whole.find("\"command").or_else(|| whole.find("\"rm -rf"));
+        let object = whole.get(..command.unwrap()).unwrap().rfind('{').unwrap();
+        for at in [0, object] {
+            let (before, after) = whole.split_at(at + 1);
+            let twice = format!("{before}\"x\":1,\"x\":{{\"y\":2}},{after}");
+            let said = hook(&world, &["--host", host.name], twice.as_bytes());
+            let all = format!("{}{}", said.stdout, said.stderr);
+            assert!(
+                all.contains("stands twice"),
+                "{}: {twice}: {said:?}",
+                host.name
+            );
+        }
+    }
+}
+
+#[test]
 fn no_policy_is_no_opinion_in_every_host() {
     let world = World::new("");
     for host in json_hosts().filter(|h| h.name != "native") {

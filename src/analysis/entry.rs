@@ -103,7 +103,7 @@ impl Entry {
             kind: header.kind,
             binding: record.origin.binding,
             place: record.origin.source,
-            text: record.signal.payload.text().to_owned(),
+            text: record.signal.payload.said().into_owned(),
             issue_id: record.signal.context.issue_id,
             session_id: record.session_id,
             host: record.host,
@@ -205,6 +205,9 @@ pub fn each_line(
 ) -> Result<(), LogError> {
     reader.each_line(|frame, bytes| match Line::of(frame, bytes) {
         Ok(line) if reader.believes(&line) => give(bytes, line),
-        Ok(_) | Err(_) => ControlFlow::Continue(()),
+        Ok(_) | Err(_) => {
+            reader.leave_out();
+            ControlFlow::Continue(())
+        }
     })
 }

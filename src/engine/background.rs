@@ -39,7 +39,7 @@ impl Engine {
     }
 }
 
-/// Runs an async binding to its end and logs what it found as aid.
+/// Runs an async binding, or what another leaves to be done without being waited for, to its end and logs what it found as aid.
 pub(super) async fn run(
     engine: Engine,
     state: Arc<State>,
@@ -53,9 +53,19 @@ pub(super) async fn run(
         trust: state.trust().clone(),
         guards: state.guards().clone(),
         deadline: None,
+        is_unawaited: false,
     };
     let clock = &*engine.shared.clock;
-    for judged in permitted(&state, vec![binding.clone()], &context).await {
+    let mut all = Vec::new();
+    if binding.is_async {
+        all = permitted(&state, vec![binding.clone()], &context).await;
+    }
+    let rest = schedule::StageContext {
+        is_unawaited: true,
+        ..context
+    };
+    all.extend(permitted(&state, vec![binding.clone()], &rest).await);
+    for judged in all {
         let (found, error) = match judged.result {
             Ok(found) => (found, None),
             Err(error) => (Vec::new(), Some(error.to_string())),

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use foldhash::fast::RandomState;
 
 use super::adjust::Adjusted;
+use super::modify::Change;
 use super::{Engine, Found, State, adjust, failure, modify, schedule};
 use crate::config::OnBlock;
 use crate::event::{Event, ToolCall};
@@ -29,7 +30,7 @@ pub(super) struct Evaluation<'a> {
     reports: Vec<(usize, BindingReport)>,
     /// The signals, each with the place of its binding in the configuration; the engine's own stand at 0.
     signals: Vec<(usize, Signal)>,
-    modifications: Vec<Modification>,
+    modifications: Vec<Change>,
     /// How often the input was changed, and by which binding last.
     changes: usize,
     changed_by: Option<Arc<str>>,
@@ -145,7 +146,14 @@ impl<'a> Evaluation<'a> {
             trust: self.state.trust().clone(),
             guards: self.state.guards().clone(),
             deadline: self.deadline,
+            is_unawaited: false,
         };
+        // What is judged again has left the same to be done before.
+        let leaves = |binding: &&Arc<Binding>| {
+            let oracle = binding.oracle.oracle(&self.facts);
+            !self.is_second && oracle.is_ok_and(|oracle| oracle.unawaited(&self.facts).is_some())
+        };
+        let left: Vec<_> = now.iter().filter(leaves).cloned().collect();
         let mut judged = permitted(self.state, now, &context).await;
         judged.sort_by_key(|j| j.binding.place);
         let clock = &*self.engine.shared.clock;
@@ -173,6 +181,13 @@ impl<'a> Evaluation<'a> {
             let report = judged_report(binding, error, judged.duration, &adjusted);
             self.report(binding.place, report);
             found.extend(adjusted.signals.into_iter().map(|s| (binding.place, s)));
+        }
+        for binding in left {
+            let started = self
+                .engine
+                .start_in_background(self.state, &self.facts, &binding);
+            // Whoever may not run anything has failed to judge above.
+            started.ok();
         }
         for binding in later {
             let refused = self
@@ -248,7 +263,8 @@ impl<'a> Evaluation<'a> {
         let event = self.facts.event();
         if let Some(tool) = &event.tool {
             let mut input = tool.input.clone();
-            if modify::apply(&mut input, &standing) && input != tool.input {
+            let changes: Vec<Modification> = standing.iter().map(|c| c.what.clone()).collect();
+            if modify::apply(&mut input, &changes) && input != tool.input {
                 let event = Event {
                     tool: Some(ToolCall {
                         input,
@@ -357,7 +373,8 @@ impl<'a> Evaluation<'a> {
         let inside = self
             .modifications
             .iter()
-            .any(|m| m.target.starts_with('/') || m.target.starts_with("tool.input"));
+            .map(|change| &change.what.target)
+            .any(|target| target.starts_with('/') || target.starts_with("tool.input"));
         let modified_input = self
             .facts
             .event()

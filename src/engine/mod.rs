@@ -237,7 +237,8 @@ impl Engine {
     }
 
     #[doc(hidden)]
-    /// Evaluates one binding alone, and logs what it finds as aid: the work of an `async: true` binding.
+    /// Evaluates one binding alone, and logs what it finds as aid: the work of an `async: true` binding, and
+    /// what another leaves to be done.
     pub async fn evaluate_in_background(&self, event: Event, binding_id: &str) {
         let state = self.state();
         let event = Arc::new(event);

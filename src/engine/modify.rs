@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::event::{Field, decoded};
 use crate::fact::Facts;
 use crate::oracle::OracleError;
-use crate::signal::{Intensity, Modification, Payload, Severity, Signal};
+use crate::signal::{Intensity, Modification, Origin, Payload, Severity, Signal};
 
 /// Names each change of a tool's input by the place where this host has it.
 ///
@@ -58,27 +58,47 @@ fn own_name<'a>(target: &'a str, input: &Value) -> Option<&'a str> {
     }
 }
 
+/// A change that stands.
+#[derive(Clone, Debug)]
+pub(super) struct Change {
+    pub(super) what: Modification,
+    /// The binding that made it, and where that stands.
+    by: Origin,
+}
+
+impl Change {
+    /// Says who has changed what another one would change too.
+    fn told_to(&self, other: &Origin) -> String {
+        let updated = self.what.updated_in_words();
+        if self.by.binding == other.binding {
+            return format!("it has set that to {updated} itself");
+        }
+        let (binding, source) = (&self.by.binding, &self.by.source);
+        format!("`{binding}` ({source}) has set that to {updated}")
+    }
+}
+
 /// Settles what the controls of one stage change: of two that change one target differently, the first in the order
-/// of the configuration wins and the other becomes a prompt. Returns the modifications that stand.
-pub(super) fn settle(signals: &mut [Signal]) -> Vec<Modification> {
-    let mut taken: HashMap<String, (Value, String)> = HashMap::new();
+/// of the configuration wins and the other becomes a prompt. Returns the changes that stand.
+pub(super) fn settle(signals: &mut [Signal]) -> Vec<Change> {
+    let mut taken: HashMap<String, Change> = HashMap::new();
     let mut standing = Vec::new();
     for signal in signals {
         let Payload::Control(control) = &signal.payload else {
             continue;
         };
         let clash = control.modifications.iter().find_map(|m| {
-            let (updated, winner) = taken.get(&canonical(&m.target))?;
-            (*updated != m.updated).then(|| (m.clone(), winner.clone()))
+            let first = taken.get(&canonical(&m.target))?;
+            (first.what.updated != m.updated).then(|| (m.clone(), first.told_to(&signal.origin)))
         });
         match clash {
-            Some((m, winner)) => {
+            Some((m, first)) => {
                 *signal = signal
                     .clone()
                     .with_intensity(Intensity::Prompt)
                     .severity(Severity::Medium)
                     .reason(format!(
-                        "`{}` would set `{}` to {}, but `{winner}` has already changed it",
+                        "`{}` would set `{}` to {}, but {first}, and the first of them stands",
                         signal.origin.binding,
                         m.target,
                         m.updated_in_words()
@@ -88,8 +108,11 @@ pub(super) fn settle(signals: &mut [Signal]) -> Vec<Modification> {
                 for m in &control.modifications {
                     let key = canonical(&m.target);
                     if let std::collections::hash_map::Entry::Vacant(e) = taken.entry(key) {
-                        e.insert((m.updated.clone(), signal.origin.binding.clone()));
-                        standing.push(m.clone());
+                        let change = Change {
+                            what: m.clone(),
+                            by: signal.origin.clone(),
+                        };
+                        standing.push(e.insert(change).clone());
                     }
                 }
             }
@@ -99,7 +122,7 @@ pub(super) fn settle(signals: &mut [Signal]) -> Vec<Modification> {
 }
 
 /// Blocks what would change again what a control has changed already: nobody would judge that any more.
-pub(super) fn refuse_conflicts(signals: &mut [Signal], applied: &[Modification]) {
+pub(super) fn refuse_conflicts(signals: &mut [Signal], applied: &[Change]) {
     for signal in signals {
         let Payload::Control(control) = &signal.payload else {
             continue;
@@ -109,19 +132,25 @@ pub(super) fn refuse_conflicts(signals: &mut [Signal], applied: &[Modification])
             let earlier = applied
                 .iter()
                 .rev()
-                .find(|e| canonical(&e.target) == target)?;
-            (earlier.updated != m.updated).then(|| (m.target.clone(), m.updated_in_words()))
+                .find(|e| canonical(&e.what.target) == target)?;
+            (earlier.what.updated != m.updated).then(|| (m, earlier.told_to(&signal.origin)))
         });
-        if let Some((target, updated)) = conflict {
+        if let Some((m, earlier)) = conflict {
+            let target = &m.target;
             let reason = format!(
-                "`{}` would set `{target}` to {updated}, which another binding has just changed",
-                signal.origin.binding
+                "`{}` would set `{target}` to {}, but {earlier}, and nobody can say which is right",
+                signal.origin.binding,
+                m.updated_in_words()
             );
+            let steps = [
+                "Give the tool an input that neither of them changes".to_owned(),
+                format!("Or have only one of them change `{target}`"),
+            ];
             *signal = signal
                 .clone()
                 .with_intensity(Intensity::Block)
                 .reason(reason)
-                .steps(["Give the tool an input that neither of them changes"]);
+                .steps(steps);
         }
     }
 }

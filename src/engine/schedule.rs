@@ -39,6 +39,8 @@ pub(super) struct StageContext {
     pub(super) guards: Arc<Guards>,
     /// When the whole evaluation must have answered.
     pub(super) deadline: Option<Instant>,
+    /// Whether the oracles do what they leave to be done without being waited for.
+    pub(super) is_unawaited: bool,
 }
 
 /// Runs the bindings of one stage together; the results come in the order of the bindings.
@@ -63,6 +65,13 @@ pub(super) async fn stage(bindings: &[Arc<Binding>], shared: &StageContext) -> V
                 }
             }
             Ok(oracle) => {
+                let Some(oracle) = (if shared.is_unawaited {
+                    oracle.unawaited(&shared.facts)
+                } else {
+                    Some(oracle)
+                }) else {
+                    continue;
+                };
                 let own = oracle.timeout().filter(|_| !binding.says_timeout);
                 let timeout = own.map_or(binding.timeout, |own| own.max(binding.timeout));
                 let mut deadline = started.checked_add(timeout);

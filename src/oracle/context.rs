@@ -62,8 +62,10 @@ impl HookContext {
         permitted.map_err(|error| OracleError::Untrusted(error.to_string()))
     }
 
-    /// Returns a program that finds no other by an entry of `PATH` which leads into a project that nobody trusts.
+    /// Returns a program as a policy may run it: not without end inside of itself, and in a project that nobody trusts it finds
+    /// no other by an entry of `PATH` which leads into it.
     pub(in crate::oracle) fn held(&self, program: Program) -> Program {
+        let program = program.of_policy(self.event().depth);
         match self.trust.permits_programs() {
             Ok(()) => program,
             Err(_) => program.found_outside(self.root()),

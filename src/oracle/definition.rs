@@ -110,6 +110,11 @@ pub trait Factory: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether the value of a key is a file that it takes its orders from: by two files it does two things.
+    fn is_file_key(&self, _key: &str) -> bool {
+        false
+    }
+
     /// Whether it runs hooks of a standard by which what fails lets the operation go on.
     fn is_hook(&self) -> bool {
         self.kind() == Kind::External
@@ -178,6 +183,10 @@ impl Factory for Definition {
             let named = config.get(key);
             named.is_some_and(|node| names_another(node, others))
         })
+    }
+
+    fn is_file_key(&self, key: &str) -> bool {
+        self.file_key.is_some_and(|(known, _)| known == key)
     }
 
     fn build(&self, config: &OracleConfig<'_>) -> Result<Arc<dyn Oracle>, ConfigError> {

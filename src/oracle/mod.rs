@@ -28,10 +28,12 @@ pub use self::not_judged::{InPlace, NotJudged, Standing};
 pub use self::page::page;
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 
+use crate::fact::Facts;
 use crate::signal::Signal;
 use crate::workspace::GitError;
 
@@ -56,6 +58,11 @@ pub trait Oracle: fmt::Debug + Send + Sync {
 
     /// Returns how long it may take where its binding does not say and that is longer than what the settings give.
     fn timeout(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Returns what it leaves to be done without being waited for; what that finds stands in the log alone.
+    fn unawaited(&self, _facts: &Facts) -> Option<Arc<dyn Oracle>> {
         None
     }
 

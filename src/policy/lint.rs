@@ -351,7 +351,8 @@ impl<'a> Alike<'a> {
             warning = Some(overlap(pair, earlier, message, "remove one of them"));
         }
         for (key, value) in pair.spec.config.entries() {
-            let is_scalar = !matches!(value.value, Value::Seq(_) | Value::Map(_));
+            let is_file = pair.binding.oracle.factory().is_file_key(&key.name);
+            let is_scalar = !matches!(value.value, Value::Seq(_) | Value::Map(_)) && !is_file;
             let value = value.to_json();
             let known = self.by_key.entry(&key.name).or_default();
             let other = known.iter().find(|(other, _)| *other != value);

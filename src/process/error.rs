@@ -25,6 +25,14 @@ pub enum ProcessError {
         /// What is wrong with it and how to fix it.
         reason: String,
     },
+    /// It would run deeper inside of others of its kind than a policy can mean.
+    #[error("`{program}` is not started: {why}")]
+    TooDeep {
+        /// The program as it was named.
+        program: String,
+        /// How deep, and by what it is told.
+        why: String,
+    },
     /// The operating system refused.
     #[error("`{program}` could not be run: {source}")]
     Io {

@@ -8,7 +8,7 @@ mod program;
 mod pump;
 mod running;
 
-pub use self::depth::{DEPTH, depth};
+pub use self::depth::{DEPTH, depth, too_deep};
 pub use self::enclosure::{Enclosure, enclose};
 pub use self::error::ProcessError;
 pub use self::program::Program;

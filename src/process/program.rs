@@ -12,7 +12,8 @@ use super::error::is_text;
 use super::pump::Pump;
 use super::running::Running;
 use super::{
-    Exit, Finished, ProcessError, enclosure, find_program, group, installed, lies_in, path_where,
+    DEPTH, Exit, Finished, ProcessError, enclosure, find_program, group, installed, lies_in,
+    path_where, too_deep,
 };
 
 /// How long the outputs of a program that has ended are still read, where a child of it holds them open.
@@ -34,6 +35,8 @@ pub struct Program {
     deadline: Option<Instant>,
     max_output: usize,
     is_outside: bool,
+    /// How many programs of policies stand above it, where it is one itself.
+    depth: Option<u32>,
 }
 
 impl Program {
@@ -48,6 +51,7 @@ impl Program {
             deadline: None,
             max_output: 1 << 20,
             is_outside: false,
+            depth: None,
         }
     }
 
@@ -111,6 +115,14 @@ impl Program {
     #[must_use]
     pub const fn outside(mut self, is_outside: bool) -> Self {
         self.is_outside = is_outside;
+        self
+    }
+
+    /// Says that a policy has it run: it is told how many of its kind stand above it, at least `depth`, and is not started below
+    /// too many.
+    #[must_use]
+    pub fn of_policy(mut self, depth: u32) -> Self {
+        self.depth = Some(depth.max(super::depth()));
         self
     }
 
@@ -185,6 +197,10 @@ impl Program {
             let source = io::Error::new(io::ErrorKind::InvalidInput, "no program is named");
             return Err(self.failed(source));
         };
+        if let Some(why) = self.depth.and_then(too_deep) {
+            let program = program.clone();
+            return Err(ProcessError::TooDeep { program, why });
+        }
         let is_enclosed = (!self.is_outside).then_some(&self.argv);
         let enclosed = is_enclosed.and_then(|argv| enclosure::enclosed(argv, self.dir.as_deref()));
         let (starter, words) = match enclosed.as_deref() {
@@ -208,6 +224,9 @@ impl Program {
             .stderr(streams.output());
         for name in &self.env_removed {
             command.env_remove(name);
+        }
+        if let Some(depth) = self.depth {
+            command.env(DEPTH, (depth + 1).to_string());
         }
         if let Some(dir) = &self.dir {
             command.current_dir(dir);

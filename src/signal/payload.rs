@@ -1,5 +1,7 @@
 //! Payload: what a signal of each intensity carries.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -201,6 +203,22 @@ impl Payload {
             Self::Prompt(prompt) => &prompt.message,
             Self::Aid(aid) => &aid.context_info,
         }
+    }
+
+    /// Returns what it says; of a control that says nothing, what it changes.
+    pub fn said(&self) -> Cow<'_, str> {
+        let control = match self {
+            Self::Control(control) if control.reason.trim().is_empty() => control,
+            _ => return Cow::Borrowed(self.text()),
+        };
+        let changes = control.modifications.iter();
+        let changes = changes.map(|m| format!("`{}` becomes {}", m.target, m.updated_in_words()));
+        let changes: Vec<String> = changes.collect();
+        Cow::Owned(if changes.is_empty() {
+            "parameters are changed".to_owned()
+        } else {
+            format!("parameters are changed: {}", changes.join(", "))
+        })
     }
 
     /// Returns the steps, suggestions or follow-ups.

@@ -7,6 +7,7 @@ use std::io::Read as _;
 use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::OFlags;
 
@@ -24,6 +25,7 @@ pub struct Reader {
     current: Option<(File, u64)>,
     /// Whether another machine began the current file, which therefore says nothing.
     is_foreign: bool,
+    left_out: AtomicU64,
 }
 
 /// A line that could not be read.
@@ -73,6 +75,7 @@ impl Reader {
             segments,
             current: current.filter(|_| !is_foreign),
             is_foreign,
+            left_out: AtomicU64::new(0),
         })
     }
 
@@ -138,22 +141,30 @@ impl Reader {
         )
     }
 
-    /// Calls with each line that is chained to those before it, oldest first, until told to stop.
-    ///
-    /// Whether it is the line that was written, [`Record::of`] tells.
+    /// Returns how many lines the last reading came to that do not count.
+    pub fn left_out(&self) -> u64 {
+        self.left_out.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn leave_out(&self) {
+        self.left_out.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Calls with each line that is chained to those before it, oldest first, until told to stop: whether it is the line
+    /// that was written, [`Record::of`] tells.
     pub(crate) fn each_line(
         &self,
         mut give: impl FnMut(&Frame<'_>, &[u8]) -> ControlFlow<()>,
     ) -> Result<(), LogError> {
+        self.left_out.store(0, Ordering::Relaxed);
         let mut links = Links::default();
         let mut blocks = self.blocks(None);
         while let Some(block) = blocks.next_block()? {
             for line in bare_lines(block.bytes) {
-                if let Some(frame) = Frame::read(line)
-                    && links.admit(&frame)
-                    && give(&frame, line).is_break()
-                {
-                    return Ok(());
+                match Frame::read(line).filter(|frame| links.admit(frame)) {
+                    Some(frame) if give(&frame, line).is_break() => return Ok(()),
+                    Some(_) => {}
+                    None => self.leave_out(),
                 }
             }
         }
@@ -236,11 +247,12 @@ impl Reader {
         &self,
         mut give: impl FnMut(&[u8], Line<'_>) -> ControlFlow<()>,
     ) -> Result<(), LogError> {
+        self.left_out.store(0, Ordering::Relaxed);
         let mut batch = Batch::default();
-        let mut give = |bytes: &[u8], line: Line<'_>| {
-            if self.believes(&line) {
-                give(bytes, line)
-            } else {
+        let mut give = |bytes: &[u8], line: Option<Line<'_>>| match line {
+            Some(line) if self.believes(&line) => give(bytes, line),
+            _ => {
+                self.leave_out();
                 ControlFlow::Continue(())
             }
         };
@@ -282,7 +294,7 @@ impl Batch {
     fn add(
         &mut self,
         line: Vec<u8>,
-        give: impl FnMut(&[u8], Line<'_>) -> ControlFlow<()>,
+        give: impl FnMut(&[u8], Option<Line<'_>>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         self.0.push(line);
         if self.0.len() < Self::SIZE {
@@ -294,33 +306,28 @@ impl Batch {
         ControlFlow::Continue(())
     }
 
-    fn end(self, give: impl FnMut(&[u8], Line<'_>) -> ControlFlow<()>) -> ControlFlow<()> {
+    fn end(self, give: impl FnMut(&[u8], Option<Line<'_>>) -> ControlFlow<()>) -> ControlFlow<()> {
         self.give(0, give)
     }
 
-    /// Gives the records of the batch, newest first, but for so many of its oldest lines.
+    /// Gives the records of the batch, newest first, but for its oldest lines; none for one that does not count.
     fn give(
         &self,
         but: usize,
-        mut give: impl FnMut(&[u8], Line<'_>) -> ControlFlow<()>,
+        mut give: impl FnMut(&[u8], Option<Line<'_>>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let mut links = Links::default();
-        let mut sound: Vec<(Frame<'_>, &[u8])> = Vec::new();
+        let mut found: Vec<(Option<Frame<'_>>, &[u8])> = Vec::new();
         for (place, line) in self.0.iter().enumerate().rev() {
-            if let Some(frame) = Frame::read(line)
-                && links.admit(&frame)
-                && place + but < self.0.len()
-            {
-                sound.push((frame, line));
+            let frame = Frame::read(line).filter(|frame| links.admit(frame));
+            if place + but < self.0.len() && !line.is_empty() {
+                found.push((frame, line));
             }
         }
-        sound
-            .iter()
-            .rev()
-            .try_for_each(|(frame, line)| match Line::of(frame, line) {
-                Ok(record) => give(line, record),
-                Err(_) => ControlFlow::Continue(()),
-            })
+        found.iter().rev().try_for_each(|(frame, line)| {
+            let read = frame.as_ref().map(|frame| Line::of(frame, line));
+            give(line, read.and_then(Result::ok))
+        })
     }
 }
 

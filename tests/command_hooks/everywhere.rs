@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use ahp::event::{Event, ToolKind, ToolView, Trigger};
 use ahp::signal::{Manner, Payload, Signal};
@@ -378,23 +379,51 @@ fn an_own_wire_of_any_spelling_is_not_run() {
     }
 }
 
+/// A call, with a hook file that says to run this without waiting for it, and the log once it holds `logged`.
+fn unawaited(hook: &serde_json::Value, logged: &str) -> String {
+    let world =
+        World::new("hooks: {pre-tool-use: [{oracle: CommandHooks, config: {file: hooks.json}}]}\n");
+    let gate = world.home().join("gate");
+    assert!(
+        world
+            .command("mkfifo")
+            .arg(&gate)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let awaited = json!({"type": "command", "command": "echo waited for >&2; exit 2"});
+    let hooks = json!({"PreToolUse": [{"hooks": [hook, awaited]}]});
+    world.write("hooks.json", json!({ "hooks": hooks }).to_string());
+    world.ahp(&["trust", "-y"]);
+    let event = br#"{"hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "/t", "cwd": ".", "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t"}"#;
+    let ran = world.ahp_fed(&["hook", "--host", "claude-code"], event);
+    assert!(ran.stdout.contains("waited for"), "{ran:?}");
+    assert!(!ran.stdout.contains(logged), "{ran:?}");
+    // Only now can it come to an end, where it waits for this; who were waited for, would have been given up.
+    let opened = fs::OpenOptions::new().read(true).write(true).open(&gate);
+    std::io::Write::write_all(&mut opened.as_ref().unwrap(), b"go\n").unwrap();
+    let patience = Instant::now() + Duration::from_secs(20);
+    loop {
+        let log = world.read(".ahp/signals.jsonl");
+        if log.contains(logged) {
+            return log;
+        }
+        assert!(Instant::now() < patience, "{log}");
+        std::thread::yield_now();
+    }
+}
+
 #[test]
 fn what_nobody_waits_for_is_told_by_the_log_alone() {
-    let hook = json!([{"hooks": [{"type": "command", "async": true, "command": "echo out; echo err >&2; exit 3"}]}]);
-    let world = World::new("");
-    world.write(
-        "hooks.json",
-        json!({"hooks": {"PreToolUse": hook}}).to_string(),
-    );
-    let event = Event::tool_use("Bash", json!({"command": "ls"}));
-    let signals = evaluate(&world, "{file: hooks.json}", &event).unwrap();
-    let [signal] = signals.as_slice() else {
-        panic!("{signals:?}");
-    };
-    assert_eq!(signal.manner, Some(Manner::ForLog));
-    let said = signal.payload.text();
-    assert!(
-        said.contains("exit code 3") && said.contains("out") && said.contains("err"),
-        "{said}"
-    );
+    let later = "read go < \"$HOME/gate\"; echo out; echo err >&2; exit 3";
+    let hook = json!({"type": "command", "async": true, "command": later});
+    let log = unawaited(&hook, "ended with exit code 3");
+    assert!(log.contains("out") && log.contains("err"), "{log}");
+}
+
+#[test]
+fn what_nobody_waits_for_is_ended_at_its_timeout() {
+    let hook = json!({"type": "command", "async": true, "timeout": 1, "command": "sleep 600"});
+    unawaited(&hook, "did not end within its timeout");
 }

@@ -111,6 +111,37 @@ fn a_linter_that_is_missing_is_told_and_one_that_fails_is_an_error() {
 }
 
 #[test]
+fn rustfmt_is_told_the_edition_of_the_package_that_holds_the_file() {
+    if !is_here("rustfmt") {
+        return;
+    }
+    // A word of the language in one edition, and a name like any other in an older one.
+    let (old, new) = ("fn async() {}\n", "async fn a() {}\n");
+    let project = Project::new(&[
+        (
+            "Cargo.toml",
+            "[workspace]\nmembers = [\"*\"]\n[workspace.package]\nedition = \"2021\"\n[workspace.metadata]\nedition = \"none\"\n",
+        ),
+        ("inherits/Cargo.toml", "[package]\nname = \"i\"\nedition.workspace = true\n"),
+        ("says/Cargo.toml", "[package]\nname = \"s\"\nedition = \"2018\"\n"),
+        ("silent/Cargo.toml", "[package]\nname = \"q\"\n"),
+        (".gitignore", "target\n.ahp\n"),
+    ])
+    .in_git();
+    project.write("inherits/src/lib.rs", new);
+    project.write("says/src/deep/a.rs", new);
+    project.write("silent/src/lib.rs", old);
+    let signals = project.judge("LintChecker", "{linters: [rustfmt]}");
+    assert!(signals.is_empty(), "{signals:?}");
+    project.write("says/src/deep/a.rs", "async  fn a() {}\n");
+    let told = format!("{:?}", project.judge("LintChecker", "{linters: [rustfmt]}"));
+    assert!(
+        told.contains("says/src/deep/a.rs") && !told.contains("inherits/src"),
+        "{told}"
+    );
+}
+
+#[test]
 fn rustfmt_is_really_asked() {
     if !is_here("rustfmt") {
         return;

@@ -413,7 +413,15 @@ fn what_was_edited_by_hand_is_in_no_answer_of_any_command() {
         (&json!(3), &json!(1))
     );
     let told = "1 line is not a record and was not counted";
-    for args in [&["log", "stats"][..], &["log", "advise"]] {
+    for args in [
+        &["log", "stats"][..],
+        &["log", "advise"],
+        &["log", "show"],
+        &["log", "show", "--json"],
+        &["log", "tail"],
+        &["log", "export"],
+        &["log", "export", "--raw"],
+    ] {
         let said = world.ahp(args);
         assert!(said.stderr.contains(told), "{said:?}");
     }

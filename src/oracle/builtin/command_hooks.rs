@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::diagnostic::Code;
+use crate::fact::Facts;
 use crate::oracle::external::command;
 use crate::oracle::external::command::{Dialect, HookFile};
 use crate::oracle::{
@@ -48,8 +49,9 @@ pub(super) static DEFINITION: Definition = Definition {
 /// `updatedInput` changes the input; `additionalContext` is for the agent and `systemMessage` for its person; `continue:
 /// false` ends the run where the host can. The strictest answer counts. Text that is not JSON decides nothing.
 ///
-/// Rules of Claude Code (`if: Bash(git *)`) limit a hook as they do there, and one with `async: true` decides nothing: what it
-/// says stands in the log. Wires of ours in such files are not run: the event is being judged already.
+/// Rules of Claude Code (`if: Bash(git *)`) limit a hook as they do there, and one with `async: true` decides nothing: it is
+/// not waited for, is ended at its timeout, and what it says and how it failed stands in the log. Wires of ours in such files
+/// are not run: the event is being judged already.
 ///
 /// A command that asks for a longer `timeout` than the settings give gets it, where its binding has none of its own; `ahp
 /// install` then has the host wait so long. Bind a file under all triggers that it has commands for at once.
@@ -79,6 +81,9 @@ struct CommandHooks {
     /// The longest time that a command asks for.
     #[serde(skip)]
     longest: Option<Duration>,
+    /// Whether it runs the commands that nobody waits for, and no others.
+    #[serde(skip)]
+    is_unawaited: bool,
 }
 
 impl CommandHooks {
@@ -99,10 +104,13 @@ impl CommandHooks {
         Ok(hooks)
     }
 
-    fn path(&self, root: &Path, home: Option<&Path>) -> Option<PathBuf> {
-        match self.file.strip_prefix("~/") {
-            Some(rest) => Some(home?.join(rest)),
-            None => Some(root.join(&self.file)),
+    /// Returns the files that it names, as they are now.
+    fn files(&self, facts: &Facts) -> Vec<PathBuf> {
+        match (self.file.strip_prefix("~/"), facts.home()) {
+            (Some(_), None) => Vec::new(),
+            (Some(rest), Some(home)) if !home.join(rest).exists() => Vec::new(),
+            (Some(rest), Some(home)) => hook_files_of(&home.join(rest)),
+            (None, _) => hook_files_of(&facts.project_root().join(&self.file)),
         }
     }
 
@@ -129,23 +137,37 @@ impl CommandHooks {
 #[async_trait]
 impl Oracle for CommandHooks {
     async fn evaluate(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
-        let Some(path) = self.path(context.root(), context.facts.home()) else {
-            return Ok(Vec::new());
-        };
-        if self.file.starts_with("~/") && !path.exists() {
-            return Ok(Vec::new());
-        }
         let one = |path: PathBuf| {
             let (bytes, file) = self.read(&path).map_err(OracleError::Failed)?;
             let shown = path.strip_prefix(context.root()).unwrap_or(&path);
-            command::run(&file, &shown.to_string_lossy(), context, || {
-                context
-                    .trust
-                    .permits_content(&path, &bytes)
-                    .map_err(|error| OracleError::Untrusted(error.to_string()))
-            })
+            command::run(
+                &file,
+                &shown.to_string_lossy(),
+                context,
+                !self.is_unawaited,
+                || {
+                    context
+                        .trust
+                        .permits_content(&path, &bytes)
+                        .map_err(|error| OracleError::Untrusted(error.to_string()))
+                },
+            )
         };
-        command::settle(hook_files_of(&path).into_iter().map(one).collect())
+        command::settle(self.files(&context.facts).into_iter().map(one).collect())
+    }
+
+    fn unawaited(&self, facts: &Facts) -> Option<Arc<dyn Oracle>> {
+        let mut read = self
+            .files(facts)
+            .into_iter()
+            .flat_map(|path| self.read(&path));
+        let has_any = read.any(|(_, file)| command::has_unawaited(&file, facts));
+        has_any.then(|| {
+            Arc::new(Self {
+                is_unawaited: true,
+                ..self.clone()
+            }) as Arc<dyn Oracle>
+        })
     }
 
     fn timeout(&self) -> Option<Duration> {

@@ -10,7 +10,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::event::Trigger;
 use crate::hook_md::{FrontMatter, Hook, entry_point};
 use crate::oracle::{ConfigError, Factory, HookContext, Kind, Oracle, OracleConfig, OracleError};
-use crate::process::{DEPTH, Program, depth};
+use crate::process::Program;
 use crate::secret;
 use crate::signal::Signal;
 
@@ -56,7 +56,6 @@ impl HookOracle {
             // A hook of the project may have the name of the one that was meant.
             .outside(context.outside && !hook.origin.is_of_project())
             .env("AHP_PROJECT_DIR", context.root())
-            .env(DEPTH, (depth() + 1).to_string())
             .env("AHP_TRIGGER", event.trigger.name())
             .env("AHP_HOOK_DIR", &dir)
             .stdin(told)

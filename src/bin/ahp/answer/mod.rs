@@ -12,15 +12,13 @@ use ahp::engine::{Engine, Evaluated, Prepared, block_on};
 use ahp::event::{Event, Trigger};
 use ahp::host;
 use ahp::host::{CANARY, Decoded, Host, Input, Queue, Reply};
+use ahp::process::too_deep;
 use ahp::signal::Signal;
 use ahp::verdict::{Decision, Verdict};
 
 pub(crate) use self::stand_in::{Progress, Trouble, reply};
 
 use self::stand_in::note;
-
-/// How many hooks may call `ahp hook` inside of one another: a hook may well start an agent that has hooks.
-const MOST_DEPTH: u32 = 3;
 
 /// How long `ahp` takes at most where neither the command line nor the host says more.
 const PATIENCE: Duration = Duration::from_secs(24);
@@ -161,10 +159,9 @@ pub(crate) fn evaluate(
         let why = unknown.iter().map(|unknown| format!("{unknown}; "));
         Trouble::Event(why.chain([error.to_string()]).collect())
     })?;
-    if judge.depth() > MOST_DEPTH {
+    if let Some(why) = too_deep(judge.depth()) {
         progress.decoded = Some(decoded);
-        let why = format!("{MOST_DEPTH} hooks have called `ahp hook` inside of one another");
-        return Err(Trouble::Event(why));
+        return Err(Trouble::Depth(why));
     }
     if let Some(unknown) = unknown {
         let told = decoded.host.name;
@@ -275,7 +272,12 @@ fn after_stop(
             );
             match given {
                 Ok(given) => verdicts.extend(given),
-                Err(Trouble::Event(why) | Trouble::Own(why) | Trouble::NoJudge(why)) => {
+                Err(
+                    Trouble::Event(why)
+                    | Trouble::Depth(why)
+                    | Trouble::Own(why)
+                    | Trouble::NoJudge(why),
+                ) => {
                     tracing::warn!(%why, "what comes after the turn was not judged");
                     return;
                 }
@@ -308,6 +310,8 @@ fn one(
         .map_err(Trouble::Event)?;
     let state = engine.state();
     progress.on_error = state.policy().settings().on_error;
+    let mut event = event.clone();
+    event.depth = judge.depth();
     let prepared = engine.prepare(state, event.clone());
     progress.found = prepared.found();
     judge.begin(&Upcoming {

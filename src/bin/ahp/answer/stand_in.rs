@@ -45,6 +45,8 @@ impl Progress {
 pub(crate) enum Trouble {
     /// It cannot be judged.
     Event(String),
+    /// Programs of policies call `ahp` inside of one another.
+    Depth(String),
     /// `ahp` did not come to an end with it.
     Own(String),
     /// The judge outside the shield that it happens in does not answer.
@@ -52,6 +54,18 @@ pub(crate) enum Trouble {
     /// Another process is to judge it: nothing is answered here.
     Elsewhere,
 }
+
+/// The ways out where a host sends what is no event.
+const WIRED_WRONG: [&str; 2] = [
+    "check the hook's command line in the host's settings: `ahp doctor` does",
+    "or take it out with `ahp uninstall`",
+];
+
+/// The ways out where a program of the policy calls `ahp`, which runs it again.
+const CALLS_ITSELF: [&str; 2] = [
+    "take the call of `ahp` out of the program, for what it would be told is being judged already",
+    "or give its hook a `matcher` (its binding a `when`) that its own calls do not meet",
+];
 
 /// Returns what the work comes to; where it fails or panics, what stands in for it.
 pub(crate) fn reply(
@@ -67,7 +81,8 @@ pub(crate) fn reply(
         Err(_) => Trouble::Own("ahp itself failed; please report it with the event".to_owned()),
     };
     or_block(|| match &trouble {
-        Trouble::Event(why) => refuse(call, host, &progress, why),
+        Trouble::Event(why) => refuse(call, host, &progress, why, WIRED_WRONG),
+        Trouble::Depth(why) => refuse(call, host, &progress, why, CALLS_ITSELF),
         Trouble::NoJudge(why) => unheld(call, host, &progress, why),
         Trouble::Elsewhere => Reply::nothing(),
         Trouble::Own(why) => {
@@ -84,18 +99,21 @@ fn or_block(stand_in: impl FnOnce() -> Reply) -> Reply {
 }
 
 /// Answers input that tells no event that can be judged: what cannot be seen through does not pass.
-fn refuse(call: &Call, host: Option<&'static Host>, progress: &Progress, why: &str) -> Reply {
+fn refuse(
+    call: &Call,
+    host: Option<&'static Host>,
+    progress: &Progress,
+    why: &str,
+    steps: [&'static str; 2],
+) -> Reply {
     note(progress, host, call, why);
     let decoded = stand_in(call, host, progress);
     let trigger = decoded.host_event.and_then(|m| m.trigger);
     if !trigger.unwrap_or(Trigger::PreToolUse).is_pre() {
         return decoded.host.no_opinion(&decoded.event);
     }
-    let signal = Signal::block("bad-event", format!("ahp cannot judge this: {why}")).steps([
-        "check the hook's command line in the host's settings: `ahp doctor` does",
-        "or take it out with `ahp uninstall`",
-    ]);
-    answer_with(&decoded, vec![signal])
+    let signal = Signal::block("bad-event", format!("ahp cannot judge this: {why}"));
+    answer_with(&decoded, vec![signal.steps(steps)])
 }
 
 /// Answers inside a shield whose judge is gone: nothing that has not happened yet may happen. Nobody counts how often an

@@ -38,6 +38,11 @@ impl FromStr for Report {
 }
 
 impl Report {
+    /// Returns a warning in the form of GitHub that belongs to no file.
+    pub(crate) fn warning_for_github(title: &str, text: &str) -> String {
+        github::annotation("warning", "", title, text)
+    }
+
     /// Writes the report.
     ///
     /// # Errors
@@ -64,7 +69,7 @@ fn words(signal: &Signal) -> String {
         .steps()
         .iter()
         .map(|step| format!("- {step}"));
-    let text = signal.payload.text().to_owned();
+    let text = signal.payload.said().into_owned();
     std::iter::once(text)
         .chain(steps)
         .collect::<Vec<_>>()

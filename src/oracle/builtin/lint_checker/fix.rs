@@ -7,7 +7,7 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use super::NAMED;
-use crate::oracle::toolchain::linter::{FILES_A_CALL, TOOLS, wanted};
+use crate::oracle::toolchain::linter::{TOOLS, wanted};
 use crate::oracle::wording::{counted, listed};
 use crate::oracle::{HookContext, OracleError};
 use crate::regular_file;
@@ -41,9 +41,9 @@ pub(super) fn fix(
         if let (Some(arguments), Some(program), false) =
             (tool.fix, tool.program(context), own.is_empty())
         {
-            for batch in own.chunks(FILES_A_CALL) {
+            for call in tool.calls(context.workspace(), &own) {
                 // What it cannot fix, how it fails and its code for that, the check afterwards tells.
-                tool.call(context, &program, arguments, batch).ok();
+                tool.call(context, &program, arguments, &call).ok();
             }
             fixers.push(tool.name);
         }

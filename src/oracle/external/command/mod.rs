@@ -9,7 +9,7 @@ mod run;
 mod survey;
 
 pub(crate) use self::file::HookFile;
-pub(crate) use self::run::{run, settle};
+pub(crate) use self::run::{has_unawaited, run, settle};
 pub use self::survey::{HookFileSurvey, survey};
 
 use std::time::Duration;

@@ -7,23 +7,32 @@ use super::file::{Command, Handler};
 use super::input::Tool;
 use super::{Dialect, HookFile, answer, input, rule};
 use crate::event::Trigger;
+use crate::fact::Facts;
 use crate::oracle::{HookContext, OracleError};
-use crate::process::{DEPTH, Program, depth};
+use crate::process::Program;
 use crate::shell::{Invocation, Surroundings, Word, analyse};
 use crate::signal::{Intensity, Signal};
 
-/// Runs every command of the file that the event is for; the signals come in the order of the file.
+/// Whether the file has commands for an event that nobody waits for.
+pub(crate) fn has_unawaited(file: &HookFile, facts: &Facts) -> bool {
+    due(file, facts).any(|handler| handler.is_async)
+}
+
+fn due<'a>(file: &'a HookFile, facts: &'a Facts) -> impl Iterator<Item = &'a Handler> {
+    file.handlers(facts.event().trigger)
+        .filter(|handler| !is_own_wire(handler) && is_for(handler, facts))
+}
+
+/// Runs every command of the file that the event is for, those that are waited for or the others; the signals come in the order of
+/// the file.
 pub(crate) fn run(
     file: &HookFile,
     name: &str,
     context: &HookContext,
+    is_awaited: bool,
     permitted: impl Fn() -> Result<(), OracleError>,
 ) -> Result<Vec<Signal>, OracleError> {
-    let event = context.event();
-    let due: Vec<&Handler> = file
-        .handlers(event.trigger)
-        .filter(|handler| !is_own_wire(handler) && is_for(handler, context))
-        .collect();
+    let due: Vec<&Handler> = due(file, &context.facts).collect();
     if due.is_empty() {
         return Ok(Vec::new());
     }
@@ -31,6 +40,7 @@ pub(crate) fn run(
     let one = |handler: &&Handler| run_one(handler, name, context);
     let (in_turn, at_once): (Vec<_>, Vec<_>) = due
         .iter()
+        .filter(|handler| handler.is_async != is_awaited)
         .partition(|handler| handler.dialect == Dialect::Copilot);
     let mut results: Vec<_> = in_turn.into_iter().map(one).collect();
     results.extend(std::thread::scope(|scope| {
@@ -126,8 +136,8 @@ fn leads_to(outer: &Invocation, inner: &Invocation) -> bool {
     inner.wrappers.contains(&outer.program) && text(&outer.arguments).contains(&started)
 }
 
-fn is_for(handler: &Handler, context: &HookContext) -> bool {
-    let event = context.event();
+fn is_for(handler: &Handler, facts: &Facts) -> bool {
+    let event = facts.event();
     let Some(call) = &event.tool else {
         // What the matchers of these events are about; elsewhere a matcher means nothing.
         let told = |key: &str| event.context.get(key).and_then(serde_json::Value::as_str);
@@ -142,11 +152,11 @@ fn is_for(handler: &Handler, context: &HookContext) -> bool {
         };
         return about.is_none_or(|about| handler.matcher.matches(&[about]));
     };
-    let view = context.facts.tool();
+    let view = facts.tool();
     let tool = Tool::of(call, view, event.host.as_deref(), handler.dialect);
     let claude = input::claude_name(call, view);
     if let Some(rule) = &handler.rule
-        && !rule::meets(rule, &claude, &context.facts)
+        && !rule::meets(rule, &claude, facts)
     {
         return false;
     }
@@ -197,7 +207,6 @@ fn run_one(
         .outside(context.outside)
         .env("CLAUDE_PROJECT_DIR", root)
         .env("AHP_PROJECT_DIR", root)
-        .env(DEPTH, (depth() + 1).to_string())
         .env("AHP_TRIGGER", event.trigger.name());
     if let Some(path) = facts.tool().and_then(|view| view.paths.first()) {
         program = program.env("TOOL_INPUT_FILE_PATH", path);

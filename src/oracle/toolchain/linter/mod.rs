@@ -1,5 +1,6 @@
 //! Linters: the project's own, found, run on files, and read.
 
+mod edition;
 mod finding;
 mod tool;
 
@@ -9,13 +10,10 @@ pub(in crate::oracle) use self::tool::Tool;
 
 use std::path::{Path, PathBuf};
 
-use self::tool::Form;
+use self::tool::{Call, Form};
 use crate::oracle::wording::shortened;
 use crate::oracle::{HookContext, OracleError, toolchain};
 use crate::process::{Finished, Program, installed, lies_in};
-
-/// How many files one call of a linter is given: the system bounds the length of a command line.
-pub(in crate::oracle) const FILES_A_CALL: usize = 400;
 
 /// What linters found.
 #[derive(Clone, Debug, Default)]
@@ -65,13 +63,8 @@ pub(in crate::oracle) fn check(
             continue;
         };
         checked.ran += 1;
-        let batches: Vec<&[String]> = if tool.takes_files {
-            own.chunks(FILES_A_CALL).collect()
-        } else {
-            vec![&[]]
-        };
-        for batch in batches {
-            match tool.look(context, &program, batch) {
+        for call in tool.calls(context.workspace(), &own) {
+            match tool.look(context, &program, &call) {
                 // A fault of its own configuration is one of everything that it looks at.
                 Ok(found) => checked.faults.extend(found.into_iter().filter(|fault| {
                     let file = &fault.file;
@@ -102,7 +95,7 @@ impl Tool {
         own.or_else(|| installed(self.program))
     }
 
-    /// Runs it with these arguments, and what depends on the project, on files.
+    /// Runs it with these arguments, and what a call is given beside them.
     ///
     /// # Errors
     /// It could not be started, or did not end in time.
@@ -111,7 +104,7 @@ impl Tool {
         context: &HookContext,
         program: &Path,
         arguments: &[&str],
-        files: &[String],
+        call: &Call,
     ) -> Result<Finished, OracleError> {
         // Plugins, build scripts and toolchains are the project's too.
         if !READERS.contains(&self.name) || lies_in(program, context.root()) {
@@ -119,9 +112,9 @@ impl Tool {
         }
         let mut argv = vec![program.to_string_lossy().into_owned()];
         argv.extend(arguments.iter().map(|&a| a.to_owned()));
-        argv.extend(self.project_arguments(context.workspace()));
+        argv.extend(call.arguments.iter().cloned());
         // A file whose name begins with a dash would be an option.
-        argv.extend(files.iter().map(|file| match file.strip_prefix('-') {
+        argv.extend(call.files.iter().map(|file| match file.strip_prefix('-') {
             Some(_) => format!("./{file}"),
             None => file.clone(),
         }));
@@ -137,9 +130,9 @@ impl Tool {
         &self,
         context: &HookContext,
         program: &Path,
-        files: &[String],
+        call: &Call,
     ) -> Result<Vec<Fault>, OracleError> {
-        let finished = self.call(context, program, self.check, files)?;
+        let finished = self.call(context, program, self.check, call)?;
         let mut found = self.read(&finished.stdout_text(), context.root());
         // Compilers tell there what they find also where they succeed.
         let tells_there = matches!(self.form, Form::Places);

@@ -1,6 +1,21 @@
 //! The linters: how each is found, called and read.
 
+use std::collections::BTreeMap;
+
+use super::edition;
 use crate::workspace::Workspace;
+
+/// How many files one call of a linter is given: the system bounds the length of a command line.
+const FILES_A_CALL: usize = 400;
+
+/// What one call is given beside what every call is.
+#[derive(Clone, Debug, Default)]
+pub(in crate::oracle) struct Call {
+    /// Arguments that these files need.
+    pub(super) arguments: Vec<String>,
+    /// The files; none where it looks at the whole project.
+    pub(super) files: Vec<String>,
+}
 
 /// How findings are written.
 #[derive(Clone, Copy, Debug)]
@@ -258,28 +273,32 @@ impl Tool {
         }
     }
 
-    /// Returns the arguments that depend on the project: rustfmt must be told the edition.
-    pub(in crate::oracle) fn project_arguments(&self, workspace: &dyn Workspace) -> Vec<String> {
-        if self.name != "rustfmt" {
-            return Vec::new();
+    /// Returns the calls that it takes to look at files.
+    pub(in crate::oracle) fn calls(
+        &self,
+        workspace: &dyn Workspace,
+        files: &[String],
+    ) -> Vec<Call> {
+        if !self.takes_files {
+            return vec![Call::default()];
         }
-        let manifest = workspace
-            .read("Cargo.toml")
-            .map(|t| String::from_utf8_lossy(&t).into_owned());
-        let edition = manifest.ok().and_then(|text| {
-            text.lines().find_map(|line| {
-                let value = line
-                    .trim()
-                    .strip_prefix("edition")?
-                    .trim_start()
-                    .strip_prefix('=')?;
-                Some(value.trim().trim_matches('"').to_owned())
-            })
+        let mut alike: BTreeMap<Vec<String>, Vec<String>> = BTreeMap::new();
+        for file in files {
+            let arguments = match self.name {
+                // It knows nothing of packages.
+                "rustfmt" => vec!["--edition".to_owned(), edition::of(file, workspace)],
+                _ => Vec::new(),
+            };
+            alike.entry(arguments).or_default().push(file.clone());
+        }
+        let calls = alike.into_iter().flat_map(|(arguments, files)| {
+            let of_files = move |files: &[String]| Call {
+                arguments: arguments.clone(),
+                files: files.to_vec(),
+            };
+            files.chunks(FILES_A_CALL).map(of_files).collect::<Vec<_>>()
         });
-        vec![
-            "--edition".to_owned(),
-            edition.unwrap_or_else(|| "2015".to_owned()),
-        ]
+        calls.collect()
     }
 }
 

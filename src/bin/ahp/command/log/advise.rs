@@ -85,7 +85,7 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
         }
     };
     let reader = source.as_ref().map(|(reader, _)| reader);
-    super::tell_of_bad_lines(&stats);
+    super::tell_of_bad_lines(stats.bad_lines);
     let mut loaded = Config::load(&locations);
     if loaded.is_broken() {
         return Err("the configuration is broken; `ahp check` says where".to_owned());

@@ -124,6 +124,7 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
     };
     done.map_err(|e| e.to_string())?;
     out.flush().ok();
+    super::tell_of_bad_lines(reader.left_out());
     Ok(Exit::Success)
 }
 

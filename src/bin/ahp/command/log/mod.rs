@@ -11,7 +11,7 @@ mod table;
 mod tail;
 mod verify;
 
-use ahp::analysis::{Filter, Stats};
+use ahp::analysis::Filter;
 use ahp::signal_log::Reader;
 
 use crate::exit_code::Exit;
@@ -60,15 +60,15 @@ fn tell_of_nothing(log: &LogFile, reader: &Reader, filter: &Filter) {
 }
 
 /// Says that lines were left out: what was edited or put in by hand is counted nowhere.
-fn tell_of_bad_lines(stats: &Stats) {
-    if let Some(lines) = bad_lines(stats) {
+fn tell_of_bad_lines(count: u64) {
+    if let Some(lines) = bad_lines(count) {
         output::error(format!("{lines}; `ahp log verify` says more"));
     }
 }
 
 /// Returns how many lines are not records of the log; none where all are.
-fn bad_lines(stats: &Stats) -> Option<String> {
-    match stats.bad_lines {
+fn bad_lines(count: u64) -> Option<String> {
+    match count {
         0 => None,
         1 => Some("1 line is not a record and was not counted".to_owned()),
         lines => Some(format!(

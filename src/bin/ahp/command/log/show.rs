@@ -67,6 +67,7 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
             }
         }
         out.flush().ok();
+        super::tell_of_bad_lines(reader.left_out());
         return Ok(Exit::Success);
     }
     let most = limit.unwrap_or(usize::MAX);
@@ -76,6 +77,7 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
         return Ok(Exit::Success);
     }
     table::print(&table::entries(&entries));
+    super::tell_of_bad_lines(reader.left_out());
     if entries.len() == most {
         output::error(format!("the newest {most}; -n 0 shows all"));
     }

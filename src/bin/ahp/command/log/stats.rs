@@ -120,7 +120,7 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
         });
     }
     if table.row_count() == 0 {
-        super::tell_of_bad_lines(&stats);
+        super::tell_of_bad_lines(stats.bad_lines);
         return Ok(Exit::Success);
     }
     let left_out = table::fit(&mut table, LEAVE_OUT, false);
@@ -131,7 +131,7 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
             left_out.join(", ")
         ));
     }
-    super::tell_of_bad_lines(&stats);
+    super::tell_of_bad_lines(stats.bad_lines);
     Ok(Exit::Success)
 }
 

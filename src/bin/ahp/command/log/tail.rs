@@ -51,6 +51,7 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
     if args.limit > 0 {
         let newest = newest_entries(&reader, &filter, args.limit).map_err(|e| e.to_string())?;
         newest.iter().for_each(print);
+        super::tell_of_bad_lines(reader.left_out());
         if newest.is_empty() && !args.follow {
             super::tell_of_nothing(log, &reader, &filter);
         }

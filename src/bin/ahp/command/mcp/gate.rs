@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use ahp::engine::{Engine, block_on};
-use ahp::event::{Event, Trigger};
+use ahp::event::{Event, Trigger, parse_json};
 use ahp::message;
 use ahp::signal::{Severity, Signal};
 use ahp::verdict::{Decision, Verdict};
@@ -91,7 +91,7 @@ impl Gate {
     /// Returns what is passed to the server, or what the client gets in its place.
     fn wanted(&self, line: &str) -> Result<Value, Value> {
         let error = |code: i32, why: String| json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": why}});
-        let mut request: Value = serde_json::from_str(line)
+        let mut request = parse_json(line.as_bytes())
             .map_err(|fault| error(-32_700, format!("ahp: the line is not JSON: {fault}")))?;
         if !request.is_object() {
             // What cannot be judged one by one does not pass.

@@ -202,7 +202,7 @@ fn tell(args: &Args, last: &OracleRun, first: Duration, median: Duration) -> Exi
                     "{} {}: {}",
                     signal.intensity(),
                     signal.header.kind,
-                    signal.payload.text()
+                    signal.payload.said()
                 ));
                 for step in signal.payload.steps() {
                     output::line(format!("  · {step}"));

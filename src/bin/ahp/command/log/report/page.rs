@@ -58,7 +58,7 @@ pub(super) fn page(report: &Report<'_>) -> String {
                 main {
                     h1 { (title) }
                     p.soft { (period(stats)) }
-                    @if let Some(lines) = bad_lines(stats) { p { (lines) "; " code { "ahp log verify" } " says more." } }
+                    @if let Some(lines) = bad_lines(stats.bad_lines) { p { (lines) "; " code { "ahp log verify" } " says more." } }
                     (tiles(stats))
                     (over_time(stats))
                     (stopped(stats))
