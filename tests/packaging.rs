@@ -77,6 +77,15 @@ fn every_maker_knows_every_target() {
 }
 
 #[test]
+fn a_system_without_a_program_is_told_the_way_out() {
+    let way_out = "on Windows, install it in WSL";
+    assert!(read("src/lib.rs").contains("#[cfg(not(unix))]\ncompile_error!("));
+    for file in ["src/lib.rs", "packaging/install.sh"] {
+        assert!(read(file).contains(way_out), "{file}");
+    }
+}
+
+#[test]
 fn nothing_runs_or_is_fetched_at_installation() {
     let manifest = json("packaging/npm/package.json");
     assert!(manifest.get("scripts").is_none());

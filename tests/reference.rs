@@ -87,7 +87,7 @@ fn the_page_of_triggers_is_the_table_of_the_code() {
          | `control` | the input of a tool, or a parameter, is changed | nothing is left to change |\n\
          | `aid` | words for the agent | words for the agent |\n\n\
          The hosts that carry each of these in their own form; `all` means all that tell of the trigger. Where a host cannot, \
-         [one fixed order](../hosts.md#what-becomes-of-an-answer-that-a-host-cannot-carry) says what happens in its place, such as a \
+         [one fixed order](../hosts.md#what-happens-to-an-answer-that-a-host-cannot-carry) says what happens in its place, such as a \
          block with words in the place of a question.\n\n\
          | trigger | told by | block | ask | changed input | words |\n|---|---|---|---|---|---|\n",
     );
