@@ -59,6 +59,7 @@ impl Approved {
         Reviewed {
             texts: self.texts,
             scripts: self.scripts,
+            runs: false,
         }
     }
 

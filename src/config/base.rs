@@ -31,8 +31,8 @@ impl Reviewed {
         let mut all = BTreeMap::new();
         // A file that layers extend is asked for by its real name.
         let real = root.canonicalize().unwrap_or_else(|_| root.clone());
-        for (path, content) in files {
-            if let Ok(text) = String::from_utf8(content) {
+        for (path, file) in files {
+            if let Ok(text) = String::from_utf8(file.content) {
                 all.insert(real.join(&path), text.clone());
                 all.insert(root.join(&path), text);
             }
@@ -56,7 +56,11 @@ impl Reviewed {
         let (scripts, mut texts): (BTreeMap<_, _>, BTreeMap<_, _>) =
             all.into_iter().partition(|(path, _)| is_script(path));
         texts.retain(|path, _| read.contains(path));
-        Ok(Self { texts, scripts })
+        Ok(Self {
+            texts,
+            scripts,
+            runs: false,
+        })
     }
 }
 

@@ -98,6 +98,18 @@ pub struct SignalContext {
     /// The files concerned, relative to the project where they lie in it.
     #[serde(default)]
     pub files: Vec<String>,
+    /// The lines concerned, where the oracle knows them; at most a hundred.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub locations: Vec<Location>,
+}
+
+/// A line of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Location {
+    /// The file, relative to the project where it lies in it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
 }
 
 impl Signal {
@@ -249,6 +261,21 @@ impl Signal {
     #[must_use]
     pub fn files<S: Into<String>>(mut self, files: impl IntoIterator<Item = S>) -> Self {
         self.context.files = cut(files.into_iter().map(Into::into).collect(), MOST_FILES);
+        self
+    }
+
+    /// Names the lines concerned, of which the first hundred are kept.
+    #[must_use]
+    pub fn locations<S: Into<String>>(
+        mut self,
+        places: impl IntoIterator<Item = (S, u32)>,
+    ) -> Self {
+        let places = places.into_iter().take(MOST_FILES);
+        let places = places.map(|(file, line)| Location {
+            file: file.into(),
+            line,
+        });
+        self.context.locations = places.collect();
         self
     }
 

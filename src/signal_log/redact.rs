@@ -160,6 +160,9 @@ impl Redactor {
             }
         }
         self.clean_texts(&mut signal.context.files, left);
+        for location in &mut signal.context.locations {
+            self.clean_text(&mut location.file, left);
+        }
     }
 
     fn clean_texts(&self, texts: &mut Vec<String>, left: &mut usize) {

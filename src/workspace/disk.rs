@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 
-use super::git::{RawChanges, Repository};
+use super::git::{BaseFile, RawChanges, Repository};
 use super::{
     Change, ChangeScope, ChangedFile, Changes, Commit, CommitsOf, Evidence, EvidenceStore,
     GitError, GitState, Issue, IssueError, TestFigures, ToldBase, Tree, Uncommitted, Workspace,
@@ -148,12 +148,24 @@ impl DiskWorkspace {
     pub(crate) fn base_files(
         &self,
         wanted: &dyn Fn(&str) -> bool,
-    ) -> Result<BTreeMap<String, Vec<u8>>, GitError> {
+    ) -> Result<BTreeMap<String, BaseFile>, GitError> {
         let repository = self.repository()?;
         match repository.branch_base()? {
             Some(base) => repository.files_at(&base, wanted),
             None => Ok(BTreeMap::new()),
         }
+    }
+
+    /// Returns the ids of the issues whose files the branch adds or changes, sorted.
+    ///
+    /// # Errors
+    /// The base cannot be told, or git fails.
+    pub fn touched_issues(&self) -> Result<Vec<String>, GitError> {
+        let changes = self.repository()?.changes(ChangeScope::Branch)?;
+        let tracked = changes.tracked.iter().map(|file| &file.path);
+        let is_issue = |path: &&String| self.root.join(path).starts_with(&self.issues_dir);
+        let paths = tracked.chain(&changes.untracked).filter(is_issue);
+        Ok(issue_files::ids(paths, &|path| self.read(path)))
     }
 
     fn repository(&self) -> Result<&Arc<Repository>, GitError> {

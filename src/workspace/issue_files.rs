@@ -1,6 +1,6 @@
 //! Finds an issue's file: by its name, by the `id:` in its front matter, in trees of any depth.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -65,6 +65,28 @@ pub(super) fn find(
         }
     }
     Ok(without_id)
+}
+
+/// Returns the ids of the issues that lie in files, sorted: by their front matter, else by their names; of what is not a
+/// Markdown file or is gone, none.
+pub(super) fn ids<'p>(paths: impl Iterator<Item = &'p String>, read: Read<'_>) -> Vec<String> {
+    let of_name = |path: &str| {
+        let name = path.rsplit('/').next()?;
+        let mut parts = name.splitn(3, '-');
+        let (letters, rest) = (parts.next()?, parts.next()?);
+        let digits = rest.trim_end_matches(".md");
+        let is_id = letters.bytes().all(|b| b.is_ascii_alphabetic())
+            && digits.bytes().all(|b| b.is_ascii_digit());
+        (is_id && !letters.is_empty() && !digits.is_empty()).then(|| format!("{letters}-{digits}"))
+    };
+    let id = |path: &String| {
+        let bytes = read(path).ok().filter(|_| path.ends_with(".md"))?;
+        let issue = front_matter::parse(&bytes).ok();
+        let id = issue.map(|issue| issue.id).filter(|id| !id.is_empty());
+        id.or_else(|| of_name(path))
+    };
+    let ids: BTreeSet<String> = paths.filter_map(id).collect();
+    ids.into_iter().collect()
 }
 
 /// The longest file of an issue that is read for its commands, in bytes.

@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use crate::world::{Ran, World};
+use serde_json::Value;
+
+use crate::world::{Ran, World, executable};
 
 const GATE: &str = "hooks: {pre-issue-submit: [{oracle: FileChangeLimiter, id: size, config: {max_files: 2, action: block}}]}\n";
 const LOOSER: &str = "hooks: {pre-issue-submit: [{oracle: FileChangeLimiter, id: size, config: {max_files: 90, action: block}}]}\n";
@@ -116,4 +118,114 @@ fn a_base_whose_policy_cannot_be_told_is_no_pass() {
         ran.code == 2 && ran.stderr.contains("fetch-depth: 0"),
         "{ran:?}"
     );
+}
+
+/// An issue with one open item on its twelfth line, as it lies in a file.
+fn issue(id: &str) -> String {
+    format!(
+        "---\nid: {id}\ntype: feature\nstatus: open\nstage: doing\ntitle: Totals\n---\n\n# {id}\n\n- [x] written\n- [ ] tested\n"
+    )
+}
+
+#[test]
+fn every_issue_that_the_change_touches_is_asked_about() {
+    const CHECKED: &str = "hooks: {pre-issue-submit: [{oracle: ChecklistValidator}]}\n";
+    let (first, second) = (issue("FEAT-0001"), issue("FIX-0002"));
+    let world = changed(
+        &[
+            (".ahp/hooks.yaml", CHECKED),
+            ("Issues/Features/open/FEAT-0003-old.md", &issue("FEAT-0003")),
+        ],
+        &[
+            ("Issues/Features/open/FEAT-0001-totals.md", &first),
+            ("Issues/Fixes/open/other-name.md", &second),
+        ],
+    );
+    let page = world.path("../page.md");
+    fs::write(&page, "before\n").unwrap();
+    let mut command = world.ahp_command();
+    command.args(["ci", "--report", "github", "--report", "sarif=ahp.sarif"]);
+    command.env("CI", "true").env("GITHUB_STEP_SUMMARY", &page);
+    let ran = Ran::of(&command.output().unwrap());
+    assert_eq!(ran.code, 2, "{ran:?}");
+    for file in [
+        "Issues/Features/open/FEAT-0001-totals.md",
+        "Issues/Fixes/open/other-name.md",
+    ] {
+        let annotation = format!("::error file={file},line=12,title=checklist-validator::");
+        assert!(ran.stdout.contains(&annotation), "{ran:?}");
+    }
+    assert!(!ran.stdout.contains("FEAT-0003"), "{ran:?}");
+    let page = fs::read_to_string(page).unwrap();
+    assert!(page.starts_with("before\n### ahp: stopped\n"), "{page}");
+    assert!(
+        page.contains(
+            "| block | checklist-validator | Issues/Features/open/FEAT-0001-totals.md:12 |"
+        ),
+        "{page}"
+    );
+    let sarif: Value =
+        serde_json::from_str(&fs::read_to_string(world.path("ahp.sarif")).unwrap()).unwrap();
+    let place = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+    assert_eq!(place["region"]["startLine"], 12, "{sarif}");
+}
+
+#[test]
+fn programs_that_the_base_has_run_and_those_of_the_change_do_not() {
+    const TESTED: &str = "hooks: {pre-issue-submit: [{oracle: TestGate, config: {command: scripts/test.sh, exit_code_suffices: true}}]}\n";
+    const SCRIPT: &str = "scripts/test.sh";
+    let base = [
+        (".ahp/hooks.yaml", TESTED),
+        (SCRIPT, "#!/bin/sh\necho ran >> ran.txt\n"),
+    ];
+    let run_at = |world: &World, variables: &[(&str, &str)]| {
+        let ran = asked(world, &[], variables);
+        let has_run = world.path("ran.txt").exists();
+        fs::remove_file(world.path("ran.txt")).ok();
+        (ran, has_run)
+    };
+    let ready = |head: &[(&str, &str)]| {
+        let world = World::new("");
+        for (path, text) in base {
+            world.write(path, text);
+        }
+        executable(&world.path(SCRIPT), base[1].1);
+        world.git_init();
+        world.git(&["checkout", "-q", "-b", "feature"]);
+        world.write("a.txt", "x");
+        for (path, text) in head {
+            if path.ends_with(".sh") {
+                executable(&world.path(path), text);
+            } else {
+                world.write(path, text);
+            }
+        }
+        world.commit("change");
+        world
+    };
+    let same = ready(&[]);
+    let (ran, has_run) = run_at(&same, &[]);
+    assert!(has_run && ran.code == 0, "{ran:?}");
+    // On a person's own machine her word is asked for.
+    let (ran, has_run) = run_at(&same, &[("CI", "0")]);
+    assert!(!has_run && ran.code == 2, "{ran:?}");
+    let other = ready(&[(SCRIPT, "#!/bin/sh\ntrue; echo ran >> ran.txt\n")]);
+    let (ran, has_run) = run_at(&other, &[]);
+    assert!(!has_run && ran.code == 2, "{ran:?}");
+    assert!(
+        ran.stdout.contains("scripts/test.sh") && ran.stdout.contains("AHP_TRUST=all"),
+        "{ran:?}"
+    );
+    let (ran, has_run) = run_at(&other, &[("AHP_TRUST", "all")]);
+    assert!(has_run && ran.code == 0, "{ran:?}");
+    // What the change alone binds has nobody's word.
+    let added = ready(&[
+        (
+            ".ahp/hooks.yaml",
+            &TESTED.replace("scripts/test.sh", "scripts/new.sh"),
+        ),
+        ("scripts/new.sh", "#!/bin/sh\necho ran >> ran.txt\n"),
+    ]);
+    let (ran, has_run) = run_at(&added, &[]);
+    assert!(!has_run && ran.code == 2, "{ran:?}");
 }

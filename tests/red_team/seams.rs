@@ -168,6 +168,10 @@ fn an_agent_tells_no_events_and_gives_no_answers_of_a_person() {
         "ahp run pre-agent-turn-stop --session=s",
         "ahp run --event stop.json",
         "ahp run --events - < stops.jsonl",
+        "ahp ci",
+        "ahp ci pre-issue-submit --base HEAD",
+        "ahp run pre-issue-submit --base=HEAD",
+        "AHP_BASE=HEAD ahp run pre-issue-submit",
     ] {
         assert_stopped(&world, "Bash", &json!({"command": command}));
     }

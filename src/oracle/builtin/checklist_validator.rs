@@ -164,6 +164,11 @@ impl ChecklistValidator {
             signal
                 .steps(steps(issue, &open))
                 .files([&issue.path].into_iter().filter(|path| !path.is_empty()))
+                .locations(
+                    open.iter()
+                        .filter(|_| !issue.path.is_empty())
+                        .map(|item| (&issue.path, item.line)),
+                )
                 .fingerprint(open.iter().map(|item| item.text.as_str())),
         )
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ahp::config::{Approved, BaseError, Environment, Locations, Reviewed};
 use ahp::engine::Engine;
 use ahp::event::{Event, Trigger};
-use ahp::workspace::GitError;
+use ahp::workspace::{DiskWorkspace, GitError};
 
 use super::run::{judge, parse_trigger, told_base};
 use crate::exit_code::Exit;
@@ -20,7 +20,7 @@ pub(crate) struct Args {
     /// The triggers to ask at
     #[arg(value_name = "TRIGGER", default_value = "pre-issue-submit")]
     triggers: Vec<String>,
-    /// The issue that is acted upon
+    /// The issue that is acted upon [default: each issue whose file the change touches]
     #[arg(long, value_name = "ID")]
     issue: Option<String>,
     /// The directory in which the project lies
@@ -84,24 +84,46 @@ fn ask(args: &Args) -> Result<Exit, String> {
             let head = Approved::of(&locations, true).into_reviewed();
             let differing = base.differing(&head);
             changed = differing.map(|path| locations.display(path)).collect();
+            let is_in_ci = environment.is_on("CI") || environment.is_on("GITHUB_ACTIONS");
+            let base = if is_in_ci { base.running() } else { base };
             locations.reviewed = Some(Arc::new(base));
         }
     }
     let work_dir = locations.work_dir.clone();
+    let (root, told) = (locations.project_root.clone(), locations.base.clone());
     let engine = project::engine(locations)
         .by_event_time()
         .build()
         .map_err(|error| error.to_string())?;
     tell_change(&engine, &changed, &reports);
-    let event = |name: &String| {
-        let trigger: Trigger = parse_trigger(name)?;
-        let mut event = Event::new(trigger);
-        event.issue_id.clone_from(&args.issue);
-        event.work_dir = Some(work_dir.clone());
-        Ok(event)
-    };
-    let events: Result<Vec<Event>, String> = args.triggers.iter().map(event).collect();
-    judge(&engine, events?, &reports, args.format)
+    let triggers: Result<Vec<Trigger>, String> = args
+        .triggers
+        .iter()
+        .map(|name| parse_trigger(name))
+        .collect();
+    let state = engine.state();
+    let workspace = DiskWorkspace::new(root, state.policy().settings().issues.clone());
+    let mut issues = vec![args.issue.clone()];
+    // Where nobody can tell what the change is, the gates of one event say so.
+    if args.issue.is_none()
+        && let Ok(touched) = workspace.with_base(told).touched_issues()
+        && !touched.is_empty()
+    {
+        issues = touched.into_iter().map(Some).collect();
+    }
+    let mut events = Vec::new();
+    for trigger in triggers? {
+        // Only a trigger of issues is about one.
+        let given = std::slice::from_ref(&args.issue);
+        let about = if trigger.is_issue() { &issues } else { given };
+        for issue in about {
+            let mut event = Event::new(trigger);
+            event.issue_id.clone_from(issue);
+            event.work_dir = Some(work_dir.clone());
+            events.push(event);
+        }
+    }
+    judge(&engine, events, &reports, args.format)
 }
 
 /// Says that the change touches the policy, and what of the base's stays in force in spite of it.

@@ -8,6 +8,9 @@ use super::{by_level, words};
 /// How many annotations of one level are shown.
 const MOST: usize = 10;
 
+/// How many signals stand on the page of the run.
+const MOST_ROWS: usize = 200;
+
 /// Returns a line for each signal, the strongest first; the last of a level says how many more there are.
 pub(super) fn annotations(verdicts: &[&Verdict]) -> Vec<String> {
     let all = || verdicts.iter().flat_map(|verdict| &verdict.signals);
@@ -23,8 +26,11 @@ pub(super) fn annotations(verdicts: &[&Verdict]) -> Vec<String> {
                 _ if n + 1 < MOST => String::new(),
                 left => format!("\n({left} more of this level are not shown)"),
             };
-            let file = signal.context.files.first();
-            let file = file.map(|file| format!("file={},", property(file)));
+            let context = &signal.context;
+            let file = match context.locations.first() {
+                Some(at) => Some(format!("file={},line={},", property(&at.file), at.line)),
+                None => (context.files.first()).map(|file| format!("file={},", property(file))),
+            };
             lines.push(annotation(
                 level,
                 &file.unwrap_or_default(),
@@ -39,6 +45,54 @@ pub(super) fn annotations(verdicts: &[&Verdict]) -> Vec<String> {
 /// Returns one line; `file` is its property, or empty.
 pub(super) fn annotation(level: &str, file: &str, title: &str, text: &str) -> String {
     format!("::{level} {file}title={}::{}", property(title), data(text))
+}
+
+/// Returns the page of the run: a row for each signal, the strongest first.
+pub(super) fn summary(verdicts: &[&Verdict]) -> String {
+    let mut signals: Vec<&Signal> = verdicts.iter().flat_map(|v| &v.signals).collect();
+    let stopped = verdicts.iter().any(|verdict| verdict.stops());
+    let mut page = format!("### ahp: {}\n", if stopped { "stopped" } else { "passed" });
+    if signals.is_empty() {
+        return page;
+    }
+    signals.sort_by_key(|signal| by_level(signal, 0, 1, 2));
+    page.push_str("\n| | binding | where | what |\n|---|---|---|---|\n");
+    for signal in signals.iter().take(MOST_ROWS) {
+        let place = match (signal.context.locations.first(), &signal.context.files[..]) {
+            (Some(at), _) => format!("{}:{}", at.file, at.line),
+            (None, [file, ..]) => file.clone(),
+            (None, []) => String::new(),
+        };
+        page.push_str(&format!(
+            "| {} | {} | {} | {} |\n",
+            signal.intensity(),
+            cell(&signal.origin.binding),
+            cell(&place),
+            cell(&words(signal))
+        ));
+    }
+    let left = signals.len().saturating_sub(MOST_ROWS);
+    if left > 0 {
+        page.push_str(&format!("\n{left} more are not shown.\n"));
+    }
+    page
+}
+
+/// Writes text as a cell of a table in Markdown, in which nothing of it has a meaning of its own.
+fn cell(text: &str) -> String {
+    let mut cell = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => cell.push_str("<br>"),
+            '<' => cell.push_str("&lt;"),
+            '&' => cell.push_str("&amp;"),
+            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '!' | '#' | '@' => {
+                cell.extend(['\\', c]);
+            }
+            _ => cell.push(c),
+        }
+    }
+    cell
 }
 
 fn data(text: &str) -> String {

@@ -5,13 +5,19 @@ mod junit;
 mod sarif;
 
 use std::fs;
-use std::path::PathBuf;
+use std::io;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use ahp::config::Environment;
 use ahp::signal::{Intensity, Signal};
 use ahp::verdict::Verdict;
 
 use crate::output;
+
+/// The variable that names the file whose Markdown GitHub shows on the page of the run.
+const PAGE: &str = "GITHUB_STEP_SUMMARY";
 
 /// A form of a report, and where it goes.
 #[derive(Clone, Debug)]
@@ -53,13 +59,25 @@ impl Report {
                 for line in github::annotations(verdicts) {
                     output::line(line);
                 }
-                return Ok(());
+                let environment = Environment::of_process();
+                let page = environment.get(PAGE).map(Path::new);
+                // What earlier steps wrote there stays.
+                return page.map_or(Ok(()), |page| {
+                    let open = fs::OpenOptions::new().append(true).create(true).open(page);
+                    let written = open
+                        .and_then(|mut file| file.write_all(github::summary(verdicts).as_bytes()));
+                    written.map_err(|error| failed(page, &error))
+                });
             }
             Self::Sarif(path) => (path, sarif::text(verdicts)),
             Self::Junit(path) => (path, junit::text(verdicts)?),
         };
-        fs::write(path, text).map_err(|error| format!("cannot write `{}`: {error}", path.display()))
+        fs::write(path, text).map_err(|error| failed(path, &error))
     }
+}
+
+fn failed(path: &Path, error: &io::Error) -> String {
+    format!("cannot write `{}`: {error}", path.display())
 }
 
 /// What a signal says: its text, then each step.

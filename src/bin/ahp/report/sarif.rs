@@ -42,9 +42,18 @@ pub(super) fn text(verdicts: &[&Verdict]) -> String {
 }
 
 fn result(signal: &Signal) -> Value {
+    let place = |file: &str, line: Option<u32>| {
+        let mut place = json!({"artifactLocation": {"uri": uri(file)}});
+        if let Some(line) = line {
+            place["region"] = json!({"startLine": line});
+        }
+        json!({"physicalLocation": place})
+    };
+    let known = &signal.context.locations;
     let files = signal.context.files.iter();
-    let locations =
-        files.map(|file| json!({"physicalLocation": {"artifactLocation": {"uri": uri(file)}}}));
+    let others = files.filter(|file| known.iter().all(|at| at.file != **file));
+    let locations = known.iter().map(|at| place(&at.file, Some(at.line)));
+    let locations = locations.chain(others.map(|file| place(file, None)));
     let found = signal.finding();
     json!({
         "ruleId": signal.origin.binding,

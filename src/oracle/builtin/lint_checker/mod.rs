@@ -178,6 +178,7 @@ impl LintChecker {
         Signal::with(self.action.intensity(), "lint-findings", reason)
             .steps(told.iter().take(NAMED).map(|told| format!("fix {told}")))
             .files(files)
+            .locations(faults.iter().filter_map(|f| Some((&f.file, f.line?))))
             .fingerprint(&told)
     }
 }

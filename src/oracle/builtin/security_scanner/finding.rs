@@ -99,6 +99,9 @@ pub(super) fn signal(findings: &[Finding], intensity: Intensity) -> Signal {
     let mut files: Vec<String> = findings.iter().filter_map(|f| f.file.clone()).collect();
     files.sort_unstable();
     files.dedup();
+    // What a commit held may be gone from the file, and its line another's.
+    let places = findings.iter().filter(|f| f.commit.is_none());
+    let places = places.filter_map(|f| Some((f.file.clone()?, f.line?)));
     let mut fingerprints: Vec<&str> = findings.iter().map(|f| f.fingerprint.as_str()).collect();
     fingerprints.sort_unstable();
     fingerprints.dedup();
@@ -111,5 +114,6 @@ pub(super) fn signal(findings: &[Finding], intensity: Intensity) -> Signal {
         .severity(severity)
         .steps(steps)
         .files(files)
+        .locations(places)
         .fingerprint(fingerprints)
 }

@@ -73,6 +73,10 @@ pub(super) fn find(
             if command == "run" && ["--session", "--event", "--events"].into_iter().any(tells) {
                 return Some(act("tell `ahp` of an event that did not happen"));
             }
+            // The gate of CI lets programs run that the base has, and its base is CI's to tell.
+            if (command == "ci" || command == "run" && tells("--base")) && !has("--help") {
+                return Some(act("tell the gate of CI what it judges"));
+            }
             let approves_tools = command == "mcp" && operands.contains(&"lock");
             if approves_tools {
                 return Some(act("approve tools that no person has read"));

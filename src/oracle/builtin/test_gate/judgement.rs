@@ -233,7 +233,14 @@ impl TestGate {
         } else {
             Signal::prompt("tests-failed", reason).severity(Severity::High)
         };
-        signal.steps(steps).files(files).fingerprint(names)
+        let places = failures
+            .iter()
+            .filter_map(|f| Some((f.file.clone()?, f.line?)));
+        signal
+            .steps(steps)
+            .files(files)
+            .locations(places)
+            .fingerprint(names)
     }
 
     fn coverage_signal(&self, outcome: &Outcome, context: &HookContext) -> Option<Signal> {
