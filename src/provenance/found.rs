@@ -55,14 +55,14 @@ impl Found {
 
     /// Reads what an MCP tool gave back: blocks of content are texts, whatever else is a tree has fields.
     pub(super) fn answer(&mut self, result: &Value) {
-        let blocks = result.get("content").unwrap_or(result);
         let is_block = |value: &Value| value.get("type").is_some_and(Value::is_string);
-        match blocks {
-            Value::String(text) => match structured(text) {
+        let blocks = result.get("content").unwrap_or(result);
+        match (result, blocks) {
+            (Value::String(text), _) => match structured(text) {
                 Some(tree) => self.answer(&tree),
                 None => self.text(text),
             },
-            Value::Array(items) if items.iter().all(is_block) => {
+            (_, Value::Array(items)) if items.iter().all(is_block) => {
                 for item in items {
                     match item.get("text") {
                         Some(text) => self.answer(text),
@@ -73,11 +73,21 @@ impl Found {
                     self.fields(tree);
                 }
             }
+            // The text of an answer stands alone; a file or a mail has a `content` among its other fields.
+            (Value::Object(all), Value::String(_)) if is_envelope(all) => self.answer(blocks),
+            (Value::Object(_), Value::String(text)) => {
+                // The file may itself be a list or a map.
+                if let Some(tree) = structured(text) {
+                    self.fields(&tree);
+                }
+                self.fields(result);
+            }
             _ => self.fields(result),
         }
     }
 
     pub(super) fn fields(&mut self, tree: &Value) {
+        self.keys(tree);
         leaves(tree, &mut |leaf| {
             if leaf.starts_with(['{', '['])
                 && let Ok(inner @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(leaf)
@@ -100,6 +110,45 @@ impl Found {
             self.text(leaf);
         });
     }
+
+    /// Reads the keys that are data, such as the address of each person with whom a file is shared: the name that a program
+    /// gave to a field is none.
+    fn keys(&mut self, tree: &Value) {
+        match tree {
+            Value::Array(items) => items.iter().for_each(|item| self.keys(item)),
+            Value::Object(fields) => {
+                for (key, value) in fields {
+                    if !is_name(key) {
+                        if words::is_value(key) {
+                            self.records.push(words::whole(&words::words(key)));
+                        }
+                        self.text(key);
+                    }
+                    self.keys(value);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a key is the name of a field, as programs write it.
+fn is_name(key: &str) -> bool {
+    key.chars()
+        .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+        && key.contains(|c: char| c.is_ascii_alphabetic())
+}
+
+/// Whether a map has nothing beside its content but what is told of the call.
+fn is_envelope(fields: &serde_json::Map<String, Value>) -> bool {
+    let told = [
+        "content",
+        "isError",
+        "is_error",
+        "structuredContent",
+        "_meta",
+    ];
+    fields.keys().all(|key| told.contains(&key.as_str()))
 }
 
 /// Reads a result as JSON or as YAML, where its top is a map or a list.
@@ -113,7 +162,10 @@ fn structured(text: &str) -> Option<Value> {
         let (key, rest) = line.split_once(':').unwrap_or((line, "x"));
         !key.contains(' ') && (rest.is_empty() || rest.starts_with(' '))
     };
-    if text.len() > MOST_YAML || !(first.starts_with("- ") || is_key(first)) {
+    // Programs also print a map or a list as their own language writes it, in one line: `{'Blue Fox': '2 Quay Road'}`.
+    if text.len() > MOST_YAML
+        || !(first.starts_with(['{', '[']) || first.starts_with("- ") || is_key(first))
+    {
         return None;
     }
     let node = parse_yaml(text, FileId::default(), &mut Vec::new())?;

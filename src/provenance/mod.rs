@@ -3,6 +3,7 @@
 //!
 //! No data flow is followed: a value comes from where its words have stood.
 
+mod form;
 mod found;
 mod outward;
 mod result;

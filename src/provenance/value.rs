@@ -6,7 +6,7 @@ use std::io;
 use serde_json::Value;
 
 use super::found::leaves;
-use super::{CALLED, CUT, SEEN, invocations, outward, words};
+use super::{CALLED, CUT, SEEN, form, invocations, outward, words};
 use crate::event::ToolKind;
 use crate::fact::Facts;
 use crate::session::{Origin, Origins};
@@ -49,14 +49,20 @@ fn wanted(facts: &Facts, origins: Option<&Origins>) -> Vec<Wanted> {
     let mut add = |argument: &str, text: &str, is_whole: bool| {
         let found = words::words(text);
         let argument = argument.to_owned();
-        if found.len() > 1 && is_whole {
-            values.push(Wanted {
-                argument,
-                words: found,
-                by_target: false,
-            });
+        // A day or an hour names nobody and nothing.
+        if form::is_date(&found) {
             return;
         }
+        let is_several = found.len() > 1 && is_whole;
+        if is_several {
+            values.push(Wanted {
+                argument: argument.clone(),
+                words: found.clone(),
+                by_target: false,
+            });
+        }
+        // The agent may put an address into words of its own.
+        let is_whole = is_whole && !is_several;
         // `name=address` is two words, but not within an address.
         let pieces = |word: &String| match word.split_once('=') {
             Some((name, rest)) if is_line && !name.contains("://") && words::points(rest) => {
@@ -129,7 +135,10 @@ fn wanted(facts: &Facts, origins: Option<&Origins>) -> Vec<Wanted> {
         let is_edit = tool.kind == ToolKind::Edit;
         for_each_field(&call.input, "the input", &mut |field, leaf| {
             if !(is_edit && field.starts_with("`old")) {
-                add(field, leaf, words::is_value(leaf));
+                // A phrase in what is said is judged like a longer text there: by where its words point.
+                let is_phrase =
+                    tool.kind == ToolKind::Mcp && form::is_said(field) && form::is_prose(leaf);
+                add(field, leaf, words::is_value(leaf) && !is_phrase);
             }
         });
     }

@@ -9,7 +9,7 @@ use unicode_normalization::UnicodeNormalization as _;
 const LONGEST: usize = 80;
 
 /// How many words one value has at most.
-const MOST_WORDS: usize = 6;
+const MOST_WORDS: usize = 12;
 
 /// What stands in a word beside letters and digits.
 const INSIDE: &str = "@.:/+%&=~#?$-_";
@@ -115,6 +115,9 @@ const SPELLED: &[(&str, &str)] = &[
     ("hxxp", "http"),
 ];
 
+/// Ends of lines and tabs as programs write them within quotes.
+const ESCAPES: &[&str] = &["\\n", "\\r", "\\t"];
+
 /// Returns the words of a text: entities and percent codes undone, compatibility forms and capitals folded, what is not
 /// seen left out.
 pub(super) fn words(text: &str) -> Vec<String> {
@@ -128,6 +131,11 @@ pub(super) fn words(text: &str) -> Vec<String> {
             for form in [format!(" {spelled} "), (*spelled).to_owned()] {
                 plain = plain.replace(&form, meant);
             }
+        }
+    }
+    for escape in ESCAPES {
+        if plain.contains(escape) {
+            plain = plain.replace(escape, " ");
         }
     }
     plain
