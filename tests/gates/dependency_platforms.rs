@@ -35,6 +35,6 @@ fn a_crate_that_only_another_system_needs_may_be_absent() {
     ])
     .in_git();
     assert!(rust.judge("DependencyChecker", "").is_empty());
-    rust.write("Cargo.toml", &manifest("not(no_such_system)"));
+    rust.write("Cargo.toml", manifest("not(no_such_system)"));
     assert!(reason(&rust, "").contains("elsewhere v1.0.0"));
 }
