@@ -83,6 +83,8 @@ fn evaluation() -> Body {
         hook: "pre-tool-use".to_owned(),
         decision: Decision::None,
         host: Some("claude-code".to_owned()),
+        agent: None,
+        agent_id: None,
         session_id: Some("s1".to_owned()),
         issue_id: None,
         tool: Some("Bash".to_owned()),

@@ -102,6 +102,14 @@ pub struct Stop {
     pub final_message: Option<String>,
 }
 
+impl Subagent {
+    /// Returns what its doings are counted by: its kind, of which a session may have many, else its name.
+    pub fn called(&self) -> Option<&str> {
+        let names = [&self.kind, &self.name, &self.id];
+        names.into_iter().find_map(Option::as_deref)
+    }
+}
+
 impl Event {
     /// Makes an event that tells nothing but its kind.
     pub fn new(trigger: Trigger) -> Self {

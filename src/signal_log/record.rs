@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::frame::{Frame, Links};
-use crate::event::Event;
+use crate::event::{Event, Subagent};
 use crate::machine_key::ProjectKey;
 use crate::secret::marks;
 use crate::session::MarkRecord;
@@ -70,6 +70,12 @@ pub struct EvaluationRecord<S = String, E = Value> {
     /// The host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<S>,
+    /// The kind of the subagent that acted, began or ended, else its name; none of what the session's own agent did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<S>,
+    /// The host's id of that subagent: a session may have many of one kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<S>,
     /// The session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<S>,
@@ -136,6 +142,9 @@ pub struct SignalRecord {
     /// The host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
+    /// The subagent, as the evaluation has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
 }
 
 /// A signal as it is read: a flattened member would have everything beside it read twice.
@@ -154,6 +163,7 @@ struct FlatSignal {
     object: Option<String>,
     session_id: Option<String>,
     host: Option<String>,
+    agent: Option<String>,
 }
 
 impl From<FlatSignal> for SignalRecord {
@@ -171,6 +181,7 @@ impl From<FlatSignal> for SignalRecord {
             object: flat.object,
             session_id: flat.session_id,
             host: flat.host,
+            agent: flat.agent,
         }
     }
 }
@@ -410,6 +421,15 @@ impl<S: Deref<Target = str>, E> Record<S, E> {
         }
     }
 
+    /// Returns the subagent; a response has none.
+    pub fn agent(&self) -> Option<&str> {
+        match &self.body {
+            Body::Evaluation(evaluation) => evaluation.agent.as_deref(),
+            Body::Signal(record) => record.agent.as_deref(),
+            Body::Response(_) => None,
+        }
+    }
+
     /// Whether it is of an issue or session.
     pub(super) fn is_of(&self, subject: &str) -> bool {
         let answered = match &self.body {
@@ -430,18 +450,19 @@ impl EvaluationRecord {
 impl<'a, S: From<&'a str>, E> EvaluationRecord<S, E> {
     /// Returns the record of an evaluated event, without the event itself, its digest and what was skipped.
     pub fn of(event: &'a Event, verdict: &'a Verdict) -> Self {
+        let subagent = event.subagent.as_ref();
         let selected = |report: &&BindingReport| report.outcome != Outcome::Skipped;
         Self {
             hook: event.trigger.name().into(),
             decision: verdict.decision,
             host: event.host.as_deref().map(S::from),
+            agent: subagent.and_then(Subagent::called).map(|n| short(n).into()),
+            agent_id: subagent
+                .and_then(|s| s.id.as_deref())
+                .map(|id| short(id).into()),
             session_id: event.session_id.as_deref().map(S::from),
             issue_id: event.issue_id.as_deref().map(S::from),
-            tool: event.tool.as_ref().map(|tool| {
-                // A server names its tools as it likes.
-                let end = tool.name.floor_char_boundary(LONGEST_OBJECT);
-                tool.name.get(..end).unwrap_or_default().into()
-            }),
+            tool: event.tool.as_ref().map(|tool| short(&tool.name).into()),
             digest: "".into(),
             ahp: None,
             policy: None,
@@ -482,6 +503,9 @@ impl SignalRecord {
             signal: signal.clone(),
             session_id: event.session_id.clone(),
             host: event.host.clone(),
+            agent: (event.subagent.as_ref())
+                .and_then(Subagent::called)
+                .map(|name| short(name).to_owned()),
         }
     }
 
@@ -517,6 +541,12 @@ impl Notice {
         let said: Vec<String> = torn.into_iter().chain(lost).collect();
         (!said.is_empty()).then(|| said.join("; "))
     }
+}
+
+/// Returns the beginning of a name: servers and projects name their tools and agents as they like.
+fn short(name: &str) -> &str {
+    name.get(..name.floor_char_boundary(LONGEST_OBJECT))
+        .unwrap_or_default()
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]

@@ -79,6 +79,8 @@ impl Life {
             hook: self.hook.to_owned(),
             decision,
             host: Some(self.host.to_owned()),
+            agent: None,
+            agent_id: None,
             session_id: Some(self.session.clone()),
             issue_id: self.issue.map(str::to_owned),
             tool: None,
@@ -177,6 +179,7 @@ impl Life {
             object: self.object.clone(),
             session_id: Some(self.session.clone()),
             host: Some(self.host.to_owned()),
+            agent: None,
         };
         (id, Body::Signal(Box::new(record)))
     }

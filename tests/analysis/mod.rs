@@ -6,6 +6,7 @@
 )]
 
 mod advise;
+mod agents;
 mod filter;
 mod gathered;
 mod making;

@@ -3,14 +3,14 @@
 use super::project::{Project, only, refused};
 use crate::world::is_here;
 
-fn reason(project: &Project, config: &str) -> String {
+pub(crate) fn reason(project: &Project, config: &str) -> String {
     only(&project.judge("DependencyChecker", config))
         .2
         .to_owned()
 }
 
 /// A project with these files, and the issue that is submitted.
-fn with_issue(files: &[(&str, &str)]) -> Project {
+pub(crate) fn with_issue(files: &[(&str, &str)]) -> Project {
     let project = Project::new(files);
     let path = "Issues/Features/open/FEAT-0001-t.md";
     project.write(path, "---\nid: FEAT-0001\n---\n");

@@ -3,6 +3,7 @@
 mod cheats;
 mod completion_verifier;
 mod dependency_checker;
+mod dependency_platforms;
 mod intensities;
 mod issue;
 mod lint_checker;

@@ -43,6 +43,8 @@ pub(crate) fn evaluation(outcome: Outcome, decision: Decision) -> Body {
         hook: "pre-issue-submit".to_owned(),
         decision,
         host: Some("claude-code".to_owned()),
+        agent: None,
+        agent_id: None,
         session_id: Some("s1".to_owned()),
         issue_id: Some("FEAT-0123".to_owned()),
         tool: None,
@@ -89,6 +91,7 @@ pub(crate) fn signal(id: u128, mut signal: Signal, finding: &str) -> Body {
         object: None,
         session_id: Some("s1".to_owned()),
         host: Some("claude-code".to_owned()),
+        agent: None,
     }))
 }
 

@@ -23,6 +23,7 @@ pub(super) struct Places {
     pub(super) object: Option<usize>,
     pub(super) issue: Option<usize>,
     pub(super) host: Option<usize>,
+    pub(super) agent: Option<usize>,
     pub(super) session: Option<usize>,
     pub(super) day: Option<usize>,
 }

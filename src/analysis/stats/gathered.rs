@@ -185,6 +185,7 @@ impl Stats {
             marks: BTreeMap::new(),
             issues: named(groups("issue")),
             hosts: named(groups("host")),
+            agents: Vec::new(),
             days: whole::every_day(named(groups("day"))),
             sessions: Vec::new(),
             rules,

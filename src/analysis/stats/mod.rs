@@ -63,6 +63,8 @@ pub struct Stats {
     pub issues: Vec<GroupStats>,
     /// Each host.
     pub hosts: Vec<GroupStats>,
+    /// Each kind of subagent, and what no subagent did; none where the figures of many machines are read.
+    pub agents: Vec<GroupStats>,
     /// Each day from the first to the last, in order (UTC), with those of which there is nothing.
     pub days: Vec<GroupStats>,
     /// The sessions with most signals, at most a thousand.
@@ -133,7 +135,7 @@ pub struct NamedFigures {
     pub figures: Figures,
 }
 
-/// What is known of an issue, a host, a session or a day.
+/// What is known of an issue, a host, a kind of agent, a session or a day.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct GroupStats {
     /// The issue, host or day.

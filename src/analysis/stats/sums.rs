@@ -22,6 +22,9 @@ const REMEMBERED: usize = 1 << 17;
 /// How many different objects are told apart.
 const OBJECTS: usize = 1 << 16;
 
+/// What the doings of no subagent are counted by; no kind of agent has spaces and brackets in its name.
+const NO_SUBAGENT: &str = "(no subagent)";
+
 /// The evaluation that signals follow.
 #[derive(Clone, Debug, Default)]
 struct Evaluated {
@@ -54,6 +57,7 @@ pub(super) struct Sums<'f> {
     bindings: Named<BindingName, Counts>,
     issues: Named<String, Group>,
     hosts: Named<String, Group>,
+    agents: Named<String, Group>,
     days: Named<String, Group>,
     /// The day of the last record, in days since the common era, and its place.
     today: Option<(i32, usize)>,
@@ -82,6 +86,7 @@ impl<'f> Sums<'f> {
             bindings: Named::default(),
             issues: Named::default(),
             hosts: Named::default(),
+            agents: Named::default(),
             days: Named::default(),
             today: None,
             sessions: Named::default(),
@@ -127,6 +132,7 @@ impl<'f> Sums<'f> {
                 .map(|session| name(&mut self.sessions, session)),
             issue: line.issue().map(|issue| name(&mut self.issues, issue)),
             host: line.host().map(|host| name(&mut self.hosts, host)),
+            agent: Some(name(&mut self.agents, line.agent().unwrap_or(NO_SUBAGENT))),
             day: None,
         };
         let day = Some(self.day(line.timestamp));
@@ -408,6 +414,7 @@ impl<'f> Sums<'f> {
         [
             self.issues.at(places.issue),
             self.hosts.at(places.host),
+            self.agents.at(places.agent),
             self.days.at(places.day),
             self.sessions.at(places.session),
         ]
@@ -421,6 +428,7 @@ impl<'f> Sums<'f> {
         let groups = [
             self.issues.at(places.issue),
             self.hosts.at(places.host),
+            self.agents.at(places.agent),
             self.days.at(places.day),
             self.sessions.at(places.session),
         ];
@@ -461,6 +469,7 @@ impl<'f> Sums<'f> {
             oracles,
             issues: whole::groups(self.issues.items),
             hosts: whole::groups(self.hosts.items),
+            agents: whole::groups(self.agents.items),
             days: whole::every_day(whole::groups(self.days.items)),
             sessions,
             rules,

@@ -4,7 +4,7 @@ use super::manifest::{Fault, Manifest};
 use super::toml;
 use crate::oracle::OracleError;
 use crate::oracle::wording::shortened;
-use crate::process::installed;
+use crate::process::{Finished, installed};
 
 impl Manifest<'_> {
     pub(super) fn cargo(&self, text: &str) -> Result<Vec<Fault>, OracleError> {
@@ -29,15 +29,14 @@ impl Manifest<'_> {
                 self.path
             )));
         }
-        let finished = self.run(&[
-            "cargo",
-            "metadata",
-            "--locked",
-            "--offline",
-            "--format-version",
-            "1",
-            "--quiet",
-        ])?;
+        let mut finished = self.metadata(&[])?;
+        // A crate that only another system needs is seldom at hand: a build here does without it.
+        if !finished.exit.is_success()
+            && is_absent(&finished.stderr_text())
+            && let Some(platform) = self.platform()?
+        {
+            finished = self.metadata(&["--filter-platform", &platform])?;
+        }
         if finished.exit.is_success() {
             return Ok(Vec::new());
         }
@@ -61,10 +60,7 @@ impl Manifest<'_> {
             .take(3)
             .collect();
         let reason = shortened(&reason.join(" "), 300);
-        let is_absent = said.contains("offline")
-            || said.contains("failed to download")
-            || said.contains("no matching package");
-        let remedy = if is_absent {
+        let remedy = if is_absent(&said) {
             self.command("cargo fetch")
         } else {
             format!("fix `{}`", self.path)
@@ -78,4 +74,35 @@ impl Manifest<'_> {
             remedy,
         )])
     }
+
+    /// Resolves the dependencies as they are locked, from what is at hand.
+    fn metadata(&self, more: &[&str]) -> Result<Finished, OracleError> {
+        let arguments = [
+            "cargo",
+            "metadata",
+            "--locked",
+            "--offline",
+            "--format-version",
+            "1",
+            "--quiet",
+        ];
+        self.run(&[&arguments[..], more].concat())
+    }
+
+    /// Returns the platform that the compiler builds for here; none where it does not say.
+    fn platform(&self) -> Result<Option<String>, OracleError> {
+        if installed("rustc").is_none() {
+            return Ok(None);
+        }
+        let said = String::from_utf8_lossy(&self.run(&["rustc", "-vV"])?.stdout).into_owned();
+        let host = said.lines().find_map(|line| line.strip_prefix("host: "));
+        Ok(host.map(|host| host.trim().to_owned()))
+    }
+}
+
+/// Whether cargo says that something is not at hand.
+fn is_absent(said: &str) -> bool {
+    ["offline", "failed to download", "no matching package"]
+        .iter()
+        .any(|words| said.contains(words))
 }

@@ -61,7 +61,8 @@ const NAMED: usize = 20;
 ///
 /// What it does: of each manifest (`Cargo.toml`, `package.json`, `pyproject.toml`, `requirements.txt`, `go.mod`,
 /// `pom.xml`, `build.gradle`, `build.gradle.kts`; found in the root by default) it checks that it is there and parses, that its lock file is there and in step, and that what it
-/// declares can be resolved offline: Cargo is asked (`cargo metadata --locked --offline`); the lock file of npm, Yarn, pnpm or Bun
+/// declares can be resolved offline: Cargo is asked (`cargo metadata --locked --offline`; a crate
+/// that only other systems need may be absent); the lock file of npm, Yarn, pnpm or Bun
 /// (also that of a workspace above) must have what is declared, and `node_modules/` what is locked; `uv.lock`, `poetry.lock` and
 /// `pdm.lock` must name what is declared, in a version that it allows; the project's Python is asked for its installed
 /// distributions and compares their versions (`-r` is followed); `go.sum` must name every module; the modules of a Maven project

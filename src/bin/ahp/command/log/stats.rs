@@ -36,6 +36,8 @@ enum By {
     Oracle,
     Issue,
     Host,
+    /// The kinds of subagents, and the session's own agent
+    Agent,
     Day,
     Mark,
     Session,
@@ -76,6 +78,7 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
         By::Oracle => by_oracle(&stats),
         By::Issue => by_group("ISSUE", &stats.issues),
         By::Host => by_group("HOST", &stats.hosts),
+        By::Agent => by_group("AGENT", &stats.agents),
         By::Day => by_group("DAY", &stats.days),
         By::Mark => by_mark(&stats),
         By::Session => by_group("SESSION", &stats.sessions),
@@ -110,7 +113,7 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
             By::Binding | By::Oracle => "no binding judged any of these events",
             By::Issue => "none of these events is of an issue",
             By::Host => "none of these events names its host",
-            By::Day => "none of these events has a day",
+            By::Agent | By::Day => "there are none of these events",
             By::Mark => "none of these events did anything to a mark",
             By::Session => "none of these events names its session",
             By::Rule | By::Finding => "nothing was found in any of these events",
@@ -143,8 +146,8 @@ fn is_there(by: By, is_gathered: bool) -> Result<(), String> {
         By::Team | By::Repo | By::Policy | By::Gaps | By::Silent if !is_gathered => Err(format!(
             "`--by {name}` compares many machines: `--sums FILE` gives their figures"
         )),
-        By::Mark | By::Session | By::Finding if is_gathered => Err(format!(
-            "`--by {name}` is of one log: what sessions and marks are called and what was found is not gathered"
+        By::Agent | By::Mark | By::Session | By::Finding if is_gathered => Err(format!(
+            "`--by {name}` is of one log: what agents, sessions and marks are called and what was found is not gathered"
         )),
         _ => Ok(()),
     }

@@ -71,6 +71,10 @@ pub(super) fn page(report: &Report<'_>) -> String {
                         (incomplete(gathered))
                     }
                     (groups("Hosts", "The signals of each agent host; how many of its events were stopped.", &stats.hosts))
+                    // One agent alone has nothing to be compared with.
+                    @if stats.agents.len() > 1 {
+                        (groups("Agents", "The signals of each kind of subagent; how many of its events were stopped.", &stats.agents))
+                    }
                     (groups("Sessions", "The signals of the sessions that were stopped most; how many of their events were.", &stats.sessions))
                     @if stats.gathered.is_none() { (slowest(stats)) }
                     @if stats.gathered.is_none() { (timelines(report.timelines)) }
