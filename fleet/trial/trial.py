@@ -129,6 +129,7 @@ def main():
     parser.add_argument("--sums-only", action="store_true", help="carry once, to a directory, and sum up")
     parser.add_argument("--without", action="append", default=[], help="what is not there: nginx, collector, schemas, clickhouse, spark")
     args = parser.parse_args()
+    args.without = list(dict.fromkeys(args.without))
     ahp, program = (str(pathlib.Path(args.directory).resolve() / name) for name in ("ahp", "ahp-fleet"))
     root = pathlib.Path(tempfile.mkdtemp(prefix="ahp-fleet-"))
     try:
