@@ -76,7 +76,11 @@ pub(crate) fn findings(
                 members.insert("policy".to_owned(), json!({"uid": policy}));
             }
             if let Some(host) = cell("agent_host") {
-                let agent = json!({"uid": host, "instance_uid": cell("session"), "type_id": 99, "type": host});
+                let mut agent = json!({"uid": host, "type_id": 99, "type": host});
+                // A member without a value has no place in the schema.
+                if let Some(session) = cell("session") {
+                    agent["instance_uid"] = session.into();
+                }
                 members.insert("ai_agent".to_owned(), agent);
             }
         }

@@ -32,13 +32,14 @@ const ELSEWHERE: &[&str] = &[
 /// Returns one request with the signals, answers and stopped evaluations of a batch; with `all` every evaluation.
 pub(crate) fn request(maker: &Maker<'_>, identity: &Identity, log_id: &str, all: bool) -> Value {
     let mut found: Vec<(i64, Value)> = Vec::new();
+    let newest = Newest::of(maker);
     for rows in [&maker.evaluations, &maker.signals, &maker.answers] {
         for row in &rows.rows {
             let text = |name| rows.cell(row, name).as_text();
             let is_stopped = matches!(text("decision"), Some("block" | "ask"));
             if rows.table.name != "evaluations" || all || is_stopped {
                 let seq = rows.cell(row, "seq").as_int().unwrap_or_default();
-                found.push((seq, log_record(rows, row)));
+                found.push((seq, log_record(rows, row, newest)));
             }
         }
     }
@@ -65,18 +66,21 @@ pub(crate) fn broken(
 }
 
 fn whole(maker: &Maker<'_>, identity: &Identity, log_id: &str, records: &[Value]) -> Value {
-    let newest = maker.evaluations.rows.last();
-    let of_newest = |name| newest.and_then(|row| maker.evaluations.cell(row, name).as_text());
+    let newest = Newest::of(maker);
     let mut resource = vec![
         text("service.name", "ahp"),
         text(
             "service.version",
-            of_newest("ahp").unwrap_or(env!("CARGO_PKG_VERSION")),
+            newest.ahp.unwrap_or(env!("CARGO_PKG_VERSION")),
         ),
         text("host.id", &identity.machine()),
         text("ahp.log.id", log_id),
     ];
-    resource.extend(of_newest("environment").map(|name| text("deployment.environment.name", name)));
+    resource.extend(
+        newest
+            .environment
+            .map(|name| text("deployment.environment.name", name)),
+    );
     resource.extend(identity.team.as_deref().map(|team| text("ahp.team", team)));
     resource.extend(identity.repo().map(|repo| text("ahp.repo", &repo)));
     resource.extend(
@@ -91,7 +95,25 @@ fn whole(maker: &Maker<'_>, identity: &Identity, log_id: &str, records: &[Value]
     }]})
 }
 
-fn log_record(rows: &Rows, row: &[Cell]) -> Value {
+/// What the resource of a batch says of its newest evaluation.
+#[derive(Clone, Copy)]
+struct Newest<'m> {
+    environment: Option<&'m str>,
+    ahp: Option<&'m str>,
+}
+
+impl<'m> Newest<'m> {
+    fn of(maker: &'m Maker<'_>) -> Self {
+        let row = maker.evaluations.rows.last();
+        let cell = |name| row.and_then(|row| maker.evaluations.cell(row, name).as_text());
+        Self {
+            environment: cell("environment"),
+            ahp: cell("ahp"),
+        }
+    }
+}
+
+fn log_record(rows: &Rows, row: &[Cell], newest: Newest<'_>) -> Value {
     let cell = |name| rows.cell(row, name).as_text();
     let (event, kind) = match rows.table.name {
         "evaluations" => ("ahp.evaluation", cell("decision")),
@@ -112,6 +134,11 @@ fn log_record(rows: &Rows, row: &[Cell]) -> Value {
         if !ELSEWHERE.contains(&column.name) {
             attributes.extend(attribute(&format!("ahp.{}", column.name), value));
         }
+    }
+    // A batch may go over a change of these, of which its resource tells the last.
+    for (name, of_resource) in [("environment", newest.environment), ("ahp", newest.ahp)] {
+        let other = cell(name).filter(|own| of_resource != Some(*own));
+        attributes.extend(other.map(|own| text(&format!("ahp.{name}"), own)));
     }
     if let Some(words) = cell("text") {
         attributes.push(text("ahp.text", words));

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 
+from carrying import try_carrying
 from privacy import try_privacy
 from receivers import Nginx
 
@@ -36,6 +37,7 @@ def main():
     with tempfile.TemporaryDirectory() as root:
         os.chmod(root, 0o755)
         try_privacy(ahp, pathlib.Path(root), check)
+        try_carrying(ahp, pathlib.Path(root), check)
         try_all(ahp, pathlib.Path(root))
     print(f"{len(failures)} failed" if failures else "all as it must be")
     sys.exit(1 if failures else 0)

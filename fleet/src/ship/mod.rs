@@ -10,8 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ahp::config::{Config, Environment, Locations, Settings, parse_duration};
-use ahp::engine::{Clock as _, SystemClock};
-use ahp::signal_log::known_logs;
+use ahp::engine::{Clock as _, SystemClock, log_place};
+use ahp::signal_log::{LogPlace, known_logs};
 
 use self::round::{Carrier, Outcome};
 use self::target::{Target, Trouble};
@@ -70,7 +70,7 @@ pub(crate) fn run(environment: &Environment, args: &Args) -> Result<ExitCode, Fl
         tell("no log has been written yet");
     }
     if args.dry_run {
-        return dry_run(environment, &settings, &logs, &state);
+        return dry_run(environment, &settings, args, &logs, &state);
     }
     let to = args
         .to
@@ -83,8 +83,8 @@ pub(crate) fn run(environment: &Environment, args: &Args) -> Result<ExitCode, Fl
     let mut is_whole = true;
     let mut spooled = 0;
     for log in &logs {
-        let identity = identity_of(environment, &settings, log)?;
-        let Some(mut carrier) = Carrier::take_up_alone(log, &identity, &state, all)? else {
+        let (identity, place) = find(environment, &settings, args, log)?;
+        let Some(mut carrier) = Carrier::take_up_alone(place, &identity, &state, all)? else {
             tell(&format!(
                 "`{}` is being carried by another process",
                 log.display()
@@ -111,7 +111,7 @@ pub(crate) fn run(environment: &Environment, args: &Args) -> Result<ExitCode, Fl
 
 /// Carries one log as far as it goes in the time; returns whether all of it arrived whole.
 fn carry(carrier: &mut Carrier<'_>, target: &Target, until: Instant) -> Result<bool, FleetError> {
-    let name = carrier.log.display().to_string();
+    let name = carrier.log.path().display().to_string();
     let now = SystemClock.now().timestamp();
     if carrier.cursor.not_before > now {
         tell(&format!(
@@ -123,14 +123,14 @@ fn carry(carrier: &mut Carrier<'_>, target: &Target, until: Instant) -> Result<b
     let (mut sent, mut is_whole, mut pause) = (0, true, FIRST_PAUSE);
     loop {
         match carrier.round(target)? {
-            Outcome::Done => break,
+            Outcome::Done { told } => {
+                is_whole &= tell_of(&name, &told);
+                break;
+            }
             Outcome::Arrived { records, told } => {
                 pause = FIRST_PAUSE;
                 sent += records;
-                is_whole &= told.is_empty();
-                for text in &told {
-                    tell(&format!("`{name}`: {text}"));
-                }
+                is_whole &= tell_of(&name, &told);
             }
             Outcome::Stuck(Trouble::Later { told, after }) => {
                 let wait = after
@@ -172,28 +172,46 @@ fn carry(carrier: &mut Carrier<'_>, target: &Target, until: Instant) -> Result<b
     Ok(is_whole)
 }
 
+/// Tells what a person should know of a log; returns whether there is nothing.
+fn tell_of(name: &str, told: &[String]) -> bool {
+    for text in told {
+        tell(&format!("`{name}`: {text}"));
+    }
+    told.is_empty()
+}
+
 /// Prints what would leave, as rows of JSON, without the hashes being told apart from what they stand for.
 fn dry_run(
     environment: &Environment,
     settings: &Settings,
+    args: &Args,
     logs: &[PathBuf],
     state: &Path,
 ) -> Result<ExitCode, FleetError> {
     for log in logs {
-        let identity = identity_of(environment, settings, log)?;
-        Carrier::take_up(log, &identity, state, true)?.show()?;
+        let (identity, place) = find(environment, settings, args, log)?;
+        Carrier::take_up(place, &identity, state, true)?.show()?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn identity_of(
+/// Returns who a log is of, and which of its files count.
+fn find(
     environment: &Environment,
     settings: &Settings,
+    args: &Args,
     log: &Path,
-) -> Result<Identity, FleetError> {
+) -> Result<(Identity, LogPlace), FleetError> {
     let locations = Locations::find(environment, log.parent());
-    let project = &locations.project_root;
+    let config = Config::load(&locations).config;
+    // A log that a person names is counted whole. Of the others only what this machine wrote leaves it.
+    let own = log_place(&locations, &config).ok();
+    let place = own
+        .filter(|place| args.log.is_empty() && place.path() == log)
+        .unwrap_or_else(|| log.into());
     // A team is that of the log's own project, wherever this is run.
-    let team = Config::load(&locations).config.settings.team;
-    Identity::find(environment, settings, team, Some(project))
+    let team = config.settings.team;
+    let project = Some(locations.project_root.as_path());
+    let identity = Identity::find(environment, settings, team, project)?;
+    Ok((identity, place))
 }

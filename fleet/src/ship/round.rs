@@ -6,7 +6,7 @@ use std::fs::{self, TryLockError};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use ahp::signal_log::{Reader, log_key};
+use ahp::signal_log::{LogPlace, Reader, log_key};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -23,7 +23,7 @@ use crate::rows::Maker;
 /// One log on its way.
 #[derive(Debug)]
 pub(super) struct Carrier<'c> {
-    pub(super) log: PathBuf,
+    pub(super) log: LogPlace,
     pub(super) identity: &'c Identity,
     /// Whether every evaluation is sent as an event.
     pub(super) all: bool,
@@ -39,8 +39,8 @@ pub(super) struct Carrier<'c> {
 pub(super) enum Outcome {
     /// A batch arrived: how many records, and what a person should know of it.
     Arrived { records: u64, told: Vec<String> },
-    /// There is nothing new.
-    Done,
+    /// There is nothing more that can leave, and what a person should know of that.
+    Done { told: Vec<String> },
     /// It did not arrive.
     Stuck(Trouble),
 }
@@ -51,12 +51,13 @@ impl<'c> Carrier<'c> {
     /// # Errors
     /// The cursor cannot be read.
     pub(super) fn take_up_alone(
-        log: &Path,
+        log: LogPlace,
         identity: &'c Identity,
         state: &Path,
         all: bool,
     ) -> Result<Option<Self>, FleetError> {
-        let path = state.join("ship").join(format!("{}.lock", log_key(log)));
+        let name = format!("{}.lock", log_key(log.path()));
+        let path = state.join("ship").join(name);
         let file = fs::create_dir_all(state.join("ship")).and_then(|()| fs::File::create(&path));
         let file = file.map_err(|error| FleetError::io("lock", &path, error))?;
         match file.try_lock() {
@@ -75,14 +76,14 @@ impl<'c> Carrier<'c> {
     /// # Errors
     /// The cursor cannot be read.
     pub(super) fn take_up(
-        log: &Path,
+        log: LogPlace,
         identity: &'c Identity,
         state: &Path,
         all: bool,
     ) -> Result<Self, FleetError> {
-        let key = log_key(log);
+        let key = log_key(log.path());
         Ok(Self {
-            log: log.to_owned(),
+            log,
             identity,
             all,
             state: state.to_owned(),
@@ -102,7 +103,7 @@ impl<'c> Carrier<'c> {
             Some(files) => files,
             None => match self.prepare(target, &mut told)? {
                 Some(files) => files,
-                None => return Ok(Outcome::Done),
+                None => return Ok(Outcome::Done { told }),
             },
         };
         for file in &files {
@@ -130,8 +131,10 @@ impl<'c> Carrier<'c> {
     /// # Errors
     /// The log cannot be read.
     pub(super) fn show(&self) -> Result<(), FleetError> {
-        let reader = Reader::open(&self.log)?;
-        let log_id = self.identity.log_id(&self.log, self.cursor.generation);
+        let reader = Reader::open(self.log.clone())?;
+        let log_id = self
+            .identity
+            .log_id(self.log.path(), self.cursor.generation);
         let behind = (self.cursor.last_hash != NO_HASH)
             .then(|| (self.cursor.next_seq - 1, self.cursor.last_hash.as_str()));
         let (batch, _) = read(&reader, behind, None, None)?;
@@ -180,7 +183,12 @@ impl<'c> Carrier<'c> {
         target: &Target,
         told: &mut Vec<String>,
     ) -> Result<Option<Vec<LakeFile>>, FleetError> {
-        let reader = Reader::open(&self.log)?;
+        let reader = Reader::open(self.log.clone())?;
+        if reader.foreign()?.iter().any(|file| file == self.log.path()) {
+            // Without it the log would seem to have begun anew, and all of it would leave a second time.
+            told.push("it was begun on another machine, and does not leave this one".to_owned());
+            return Ok(None);
+        }
         let Some((last_seq, first_seq)) = reader.last_seq()?.zip(reader.first_seq()) else {
             return Ok(None);
         };
@@ -199,9 +207,14 @@ impl<'c> Carrier<'c> {
         };
         let until = self.cursor.pending.as_ref().map(|pending| pending.last);
         let (batch, broken) = read(&reader, behind, until, self.cursor.most_records)?;
-        let log_id = self.identity.log_id(&self.log, self.cursor.generation);
+        let log_id = self
+            .identity
+            .log_id(self.log.path(), self.cursor.generation);
         let mut maker = Maker::new(self.identity, &log_id);
         let Some(batch) = batch else {
+            if broken > 0 {
+                told.push(format!("the last {broken} records do not verify"));
+            }
             return Ok(None);
         };
         batch.records.iter().for_each(|record| maker.add(record));

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ahp::config::{Environment, ShipSettings};
+use ahp::engine::{Clock as _, SystemClock};
+use chrono::DateTime;
 use serde_json::Value;
 use ureq::Agent;
 use ureq::http::Response;
@@ -66,9 +68,14 @@ impl Target {
             };
         }
         if let Some(url) = to.strip_prefix("otlp:") {
-            let mut server =
-                Server::new(url, settings).map_err(|_| FleetError::BadTarget(to.to_owned()))?;
+            let mut server = Server::new(url, settings).map_err(|error| match error {
+                FleetError::BadTarget(_) => FleetError::BadTarget(to.to_owned()),
+                error => error,
+            })?;
             if let Some(url) = environment.get("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT") {
+                if !http::is_private(url) {
+                    return Err(FleetError::BadTarget(url.to_owned()));
+                }
                 url.clone_into(&mut server.url);
             } else {
                 server.url = format!("{}/v1/logs", server.url.trim_end_matches('/'));
@@ -80,7 +87,7 @@ impl Target {
                 if let Some((name, value)) = pair.split_once('=') {
                     server
                         .headers
-                        .push((name.trim().to_owned(), value.trim().to_owned()));
+                        .push((name.trim().to_owned(), decoded(value.trim())));
                 }
             }
             return Ok(Self::Otlp(server));
@@ -179,6 +186,32 @@ impl Server {
     }
 }
 
+/// A value of a header as the variable gives it: bytes that would end it stand as `%` and two digits.
+fn decoded(value: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = value.as_bytes();
+    while let Some((first, behind)) = rest.split_first() {
+        let digits = behind
+            .get(..2)
+            .filter(|digits| *first == b'%' && digits.iter().all(u8::is_ascii_hexdigit))
+            .and_then(|digits| std::str::from_utf8(digits).ok());
+        let code = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(code.unwrap_or(*first));
+        rest = behind.get(code.map_or(0, |_| 2)..).unwrap_or_default();
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// How long `Retry-After` asks to wait: seconds, or until a date.
+fn pause(value: &str, now: i64) -> Option<Duration> {
+    let seconds = value.trim().parse::<u64>().ok();
+    let until = || {
+        let date = DateTime::parse_from_rfc2822(value.trim()).ok()?;
+        u64::try_from((date.timestamp() - now).max(0)).ok()
+    };
+    seconds.or_else(until).map(Duration::from_secs)
+}
+
 fn unreachable(error: &ureq::Error) -> Trouble {
     Trouble::Later {
         told: error.to_string(),
@@ -194,13 +227,31 @@ fn refusal<B>(answer: &Response<B>) -> Trouble {
             let after = answer
                 .headers()
                 .get("Retry-After")
-                .and_then(|value| value.to_str().ok()?.parse().ok());
-            Trouble::Later {
-                told,
-                after: after.map(Duration::from_secs),
-            }
+                .and_then(|value| pause(value.to_str().ok()?, SystemClock.now().timestamp()));
+            Trouble::Later { told, after }
         }
         413 => Trouble::TooLarge,
         _ => Trouble::Kept(told),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_is_read_as_it_was_before_it_stood_in_the_variable() {
+        assert_eq!(decoded("Bearer%20a%2Cb%3d"), "Bearer a,b=");
+        assert_eq!(decoded("50%, %zz %2"), "50%, %zz %2");
+    }
+
+    #[test]
+    fn a_server_may_ask_for_a_pause_in_seconds_or_until_a_date() {
+        let now = 1_445_412_480;
+        assert_eq!(pause("7", now), Some(Duration::from_secs(7)));
+        let date = "Wed, 21 Oct 2015 07:28:30 GMT";
+        assert_eq!(pause(date, now), Some(Duration::from_secs(30)));
+        assert_eq!(pause(date, now + 60), Some(Duration::ZERO));
+        assert_eq!(pause("soon", now), None);
     }
 }

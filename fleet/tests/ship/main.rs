@@ -1,0 +1,234 @@
+//! What `ahp-fleet ship` and `export` send and what they do not: the program itself, over logs that are written here.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test may stop, and the program itself is what is tested"
+)]
+
+mod collector;
+
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::collector::Collector;
+
+/// A machine with one log.
+struct Machine {
+    dir: tempfile::TempDir,
+    lines: Vec<String>,
+}
+
+struct Ran {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Machine {
+    fn new() -> Self {
+        Self {
+            dir: tempfile::tempdir().unwrap(),
+            lines: Vec::new(),
+        }
+    }
+
+    fn log(&self) -> PathBuf {
+        self.dir.path().join("signals.jsonl")
+    }
+
+    /// Adds a record, chained to the one before it.
+    fn record(&mut self, body: &Value) {
+        let last = self.lines.last().map(|line| {
+            let line: Value = serde_json::from_str(line).unwrap();
+            line["hash"].as_str().unwrap().to_owned()
+        });
+        let prev = last.unwrap_or_else(|| "0".repeat(64));
+        let mut record =
+            json!({"seq": self.lines.len() + 1, "timestamp": "2026-02-09T10:00:00.000000Z"});
+        let members = record.as_object_mut().unwrap();
+        members.extend(body.as_object().unwrap().clone());
+        members.insert("prev".to_owned(), prev.into());
+        let text = record.to_string();
+        let hash = Sha256::digest(text.as_bytes());
+        let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        let bare = text.strip_suffix('}').unwrap();
+        self.lines.push(format!("{bare},\"hash\":\"{hash}\"}}"));
+        self.write();
+    }
+
+    fn write(&self) {
+        fs::write(self.log(), self.lines.join("\n") + "\n").unwrap();
+    }
+
+    fn evaluation(&mut self, environment: &str) {
+        self.record(
+            &json!({"kind": "evaluation", "hook": "pre-tool-use", "decision": "block", "tool": "Bash", "digest": "d",
+            "event": {"trigger": "pre-tool-use", "work_dir": "/", "environment": environment},
+            "bindings": [], "skipped": 0, "duration_us": 5}),
+        );
+    }
+
+    fn signal(&mut self) {
+        let id = "018f0000-0000-7000-8000-000000000001";
+        let header = json!({"id": id, "type": "finding", "timestamp": "2026-02-09T10:00:00Z", "source": "SecurityScanner",
+            "intensity": "block", "correlation_id": id});
+        let payload = json!({"reason": "no", "resolvable": true, "resolution_path": []});
+        self.record(&json!({"kind": "signal", "host": "codex", "binding": "b", "source": "hooks.yaml:1",
+            "override": false, "fingerprint": "f",
+            "signal": {"header": header, "context": {"hook": "pre-tool-use", "files": []}, "payload": payload}}));
+    }
+
+    fn run(&self, arguments: &[&str], variables: &[(&str, &str)], input: &str) -> Ran {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_ahp-fleet"))
+            .args(arguments)
+            .arg("--log")
+            .arg(self.log())
+            .current_dir(self.dir.path())
+            .env_clear()
+            .env("HOME", self.dir.path())
+            .env("AHP_MACHINE_ID", "machine-7")
+            .envs(variables.iter().copied())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // What takes no input has closed it.
+        let _closed = child.stdin.take().unwrap().write_all(input.as_bytes());
+        let done = child.wait_with_output().unwrap();
+        Ran {
+            code: done.status.code().unwrap(),
+            out: String::from_utf8_lossy(&done.stdout).into_owned(),
+            err: String::from_utf8_lossy(&done.stderr).into_owned(),
+        }
+    }
+
+    fn ship(&self, to: &str, variables: &[(&str, &str)]) -> Ran {
+        self.run(&["ship", "--to", to], variables, "")
+    }
+
+    fn exported(&self, format: &str) -> Value {
+        let ran = self.run(
+            &["export", "--format", format],
+            &[],
+            &(self.lines.join("\n") + "\n"),
+        );
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        serde_json::from_str(ran.out.lines().next().unwrap()).unwrap()
+    }
+}
+
+#[test]
+fn an_edited_last_record_is_told() {
+    let mut machine = Machine::new();
+    machine.evaluation("local");
+    let lake = format!("dir:{}", machine.dir.path().join("lake").display());
+    assert_eq!(machine.ship(&lake, &[]).code, 0);
+    machine.evaluation("local");
+    let last = machine.lines.last_mut().unwrap();
+    *last = last.replace("\"block\"", "\"allow\"");
+    machine.write();
+    let ran = machine.ship(&lake, &[]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(
+        ran.err.contains("the last 1 records do not verify"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn what_a_variable_names_is_reached_encrypted_or_not_at_all() {
+    let mut machine = Machine::new();
+    machine.evaluation("local");
+    let collector = Collector::start();
+    let ran = machine.ship(
+        "otlp:https://collector.example",
+        &[(
+            "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT",
+            "http://collector.example/v1/logs",
+        )],
+    );
+    assert_eq!(ran.code, 1);
+    assert!(
+        ran.err
+            .contains("`http://collector.example/v1/logs` is not a place to ship to"),
+        "{}",
+        ran.err
+    );
+    let ran = machine.ship(
+        "otlp:https://collector.example",
+        &[
+            ("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", &collector.url),
+            (
+                "OTEL_EXPORTER_OTLP_LOGS_HEADERS",
+                "Authorization=Bearer%20a%2Cb, X-Team=web",
+            ),
+        ],
+    );
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let headers = collector.headers();
+    assert!(
+        headers.contains(&"authorization: bearer a,b".to_owned()),
+        "{headers:?}"
+    );
+    assert!(headers.contains(&"x-team: web".to_owned()), "{headers:?}");
+}
+
+#[test]
+fn a_place_that_is_not_encrypted_is_refused_as_it_was_written() {
+    let mut machine = Machine::new();
+    machine.evaluation("local");
+    let ran = machine.ship("otlp:http://collector.example", &[]);
+    assert!(
+        ran.err
+            .contains("`otlp:http://collector.example` is not a place"),
+        "{}",
+        ran.err
+    );
+}
+
+#[test]
+fn a_finding_outside_of_a_session_has_no_empty_member() {
+    let mut machine = Machine::new();
+    machine.evaluation("local");
+    machine.signal();
+    let finding = machine.exported("ocsf");
+    assert_eq!(
+        finding["ai_agent"],
+        json!({"uid": "codex", "type_id": 99, "type": "codex"})
+    );
+    assert_eq!(finding["class_uid"], 2004);
+    assert_eq!(finding["disposition_id"], 2);
+}
+
+#[test]
+fn a_record_of_another_environment_than_its_resource_says_so() {
+    let mut machine = Machine::new();
+    machine.evaluation("ci");
+    machine.evaluation("local");
+    let request = machine.exported("otlp");
+    let resource = &request["resourceLogs"][0];
+    let of = |attributes: &Value, key: &str| {
+        let attributes = attributes.as_array().unwrap();
+        let found = attributes.iter().find(|given| given["key"] == key);
+        found.map(|given| given["value"]["stringValue"].clone())
+    };
+    let environment = of(
+        &resource["resource"]["attributes"],
+        "deployment.environment.name",
+    );
+    assert_eq!(environment, Some("local".into()));
+    let records = &resource["scopeLogs"][0]["logRecords"];
+    assert_eq!(
+        of(&records[0]["attributes"], "ahp.environment"),
+        Some("ci".into())
+    );
+    assert_eq!(of(&records[1]["attributes"], "ahp.environment"), None);
+}
