@@ -4,7 +4,7 @@
 //! else a clone would have us write elsewhere, wait for ever, or speak to a host in our name.
 
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
@@ -24,18 +24,63 @@ const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
 /// # Errors
 /// What the system says, or that a link or something else than a regular file is there.
 pub(crate) fn open(base: Option<&Path>, path: &Path, flags: OFlags) -> io::Result<File> {
-    // A pipe without a writer must not keep us waiting.
-    let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-    let opened = match inside(base, path)? {
+    Ok(open_beside(base, path, flags)?.file)
+}
+
+/// A file that was opened, what it was then, and the folder in which it lies.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) file: File,
+    pub(crate) about: Metadata,
+    folder: Option<OwnedFd>,
+}
+
+impl Opened {
+    /// Opens, as [`open`] does, another file of the folder in which this one lies.
+    ///
+    /// # Errors
+    /// As those of [`open`].
+    pub(crate) fn beside(&self, path: &Path, flags: OFlags) -> io::Result<(File, Metadata)> {
+        match (&self.folder, path.file_name()) {
+            (Some(folder), Some(name)) => {
+                regular(rustix::fs::openat(folder, name, kept_from(flags), PRIVATE))
+            }
+            _ => regular(rustix::fs::open(path, kept_from(flags), PRIVATE)),
+        }
+    }
+}
+
+/// Opens a regular file as [`open`] does, to open others of its folder after it.
+///
+/// # Errors
+/// As those of [`open`].
+pub(crate) fn open_beside(base: Option<&Path>, path: &Path, flags: OFlags) -> io::Result<Opened> {
+    let (folder, opened) = match inside(base, path)? {
         Some((folder, name)) => {
             let folder = folder.open(flags.contains(OFlags::CREATE))?;
-            rustix::fs::openat(folder, name, flags, PRIVATE)
+            let opened = rustix::fs::openat(&folder, name, kept_from(flags), PRIVATE);
+            (Some(folder), opened)
         }
-        None => rustix::fs::open(path, flags, PRIVATE),
+        None => (None, rustix::fs::open(path, kept_from(flags), PRIVATE)),
     };
+    let (file, about) = regular(opened)?;
+    Ok(Opened {
+        file,
+        about,
+        folder,
+    })
+}
+
+/// Adds what keeps an opening from links and waits: a pipe without a writer must not keep us.
+fn kept_from(flags: OFlags) -> OFlags {
+    flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY
+}
+
+fn regular(opened: Result<OwnedFd, Errno>) -> io::Result<(File, Metadata)> {
     let file = File::from(opened.map_err(explained)?);
-    if file.metadata()?.is_file() {
-        Ok(file)
+    let about = file.metadata()?;
+    if about.is_file() {
+        Ok((file, about))
     } else {
         Err(not_regular("something else than a regular file"))
     }

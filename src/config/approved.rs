@@ -3,11 +3,12 @@
 //! A file in the user's state directory holds the texts, behind an HMAC by the key of this machine; one that does not verify
 //! is not believed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,7 @@ use super::{Loaded, Locations, Reviewed, file, load};
 use crate::machine_key::ProjectKey;
 use crate::regular_file;
 use crate::signal::hex;
+use crate::stamp::Stamp;
 
 /// What the HMAC of an approved state is for; another one with every change to what is stored.
 const PURPOSE: &str = "ahp approved policy 2";
@@ -157,6 +159,37 @@ impl Approved {
         let mut name = digest(root.as_os_str().as_encoded_bytes());
         name.truncate(32);
         Some(state_dir.join("approved").join(name))
+    }
+}
+
+/// Of how many projects a process knows that what their first event found is kept.
+const MOST_KNOWN: usize = 256;
+
+/// The projects of which it is known that what their first event found is kept, each by the file that holds it: a process that
+/// judges many events need not read that file for each.
+#[derive(Debug, Default)]
+pub struct FirstsKept(Mutex<HashMap<PathBuf, Stamp>>);
+
+impl FirstsKept {
+    /// Keeps what the first event of a project finds, as [`Approved::keep_first`] does.
+    pub fn keep(&self, locations: &Locations) {
+        let Some(file) = Approved::file(locations) else {
+            return;
+        };
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // The stamp first: what is written after it is then seen as a change.
+        let stamp = Stamp::at(&file);
+        if stamp.is_some() && known().get(&file) == stamp.as_ref() {
+            return;
+        }
+        Approved::keep_first(locations);
+        if let Some(stamp) = stamp.filter(|_| Approved::mark(locations).is_some()) {
+            let mut known = known();
+            if known.len() >= MOST_KNOWN {
+                known.clear();
+            }
+            known.insert(file, stamp);
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -175,7 +176,7 @@ fn home_of_user() -> Option<OsString> {
 }
 
 /// Everything whose place or default depends on where and by whom the program is run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Locations {
     /// The directory in which the operation happens; absolute.
     pub work_dir: PathBuf,
@@ -369,7 +370,12 @@ impl Locations {
 fn project_root(work_dir: &Path, not_of_project: &[PathBuf]) -> PathBuf {
     let mut holding = work_dir.ancestors().filter(|dir| {
         let ahp = dir.join(".ahp");
-        ahp.is_dir() && !not_of_project.iter().any(|user| same_dir(user, &ahp))
+        // Looked at once: this is asked for every event.
+        let about = ahp.metadata().ok().filter(Metadata::is_dir);
+        about.is_some_and(|about| {
+            let is_user = |user: &PathBuf| *user == ahp || is_same(user, &about);
+            !not_of_project.iter().any(is_user)
+        })
     });
     let nearest = holding.next();
     nearest
@@ -399,11 +405,13 @@ fn has_layer(dir: &Path) -> bool {
 
 /// Whether two paths name one directory, links resolved.
 fn same_dir(one: &Path, other: &Path) -> bool {
-    one == other
-        || matches!(
-            (one.metadata(), other.metadata()),
-            (Ok(one), Ok(other)) if (one.dev(), one.ino()) == (other.dev(), other.ino())
-        )
+    one == other || other.metadata().is_ok_and(|other| is_same(one, &other))
+}
+
+/// Whether a path leads to what has been looked at.
+fn is_same(path: &Path, about: &Metadata) -> bool {
+    let found = path.metadata();
+    found.is_ok_and(|found| (found.dev(), found.ino()) == (about.dev(), about.ino()))
 }
 
 #[cfg(test)]

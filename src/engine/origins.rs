@@ -36,8 +36,11 @@ impl Origins {
                 _ => Some(locations.project_root.join(name)),
             }
         });
-        // Many bindings come from one file.
-        let paths: BTreeSet<PathBuf> = files.collect();
+        // Many bindings come from one file, and layers are watched already.
+        let mut paths: BTreeSet<PathBuf> = files.collect();
+        for path in self.paths() {
+            paths.remove(path);
+        }
         self.0.extend(paths.into_iter().map(stamped));
     }
 
@@ -55,4 +58,31 @@ impl Origins {
 fn stamped(path: PathBuf) -> (PathBuf, Option<Stamp>) {
     let stamp = Stamp::at(&path);
     (path, stamp)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_file_is_looked_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let locations = Locations::of_project(dir.path());
+        let mut sources = SourceMap::default();
+        for name in [".ahp/hooks.yaml", "rules/a.yaml", "ahp:standard"] {
+            sources.add(name, "");
+        }
+        let mut origins = Origins::layers(&locations);
+        origins.add_extended(&locations, &sources);
+        let mut paths: Vec<&Path> = origins.paths().collect();
+        paths.sort_unstable();
+        let count = paths.len();
+        paths.dedup();
+        assert_eq!(paths.len(), count, "{paths:?}");
+        assert!(paths.contains(&&*dir.path().join("rules/a.yaml")));
+        assert!(origins.are_current());
+        std::fs::create_dir(dir.path().join("rules")).unwrap();
+        std::fs::write(dir.path().join("rules/a.yaml"), "").unwrap();
+        assert!(!origins.are_current());
+    }
 }

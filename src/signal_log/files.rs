@@ -13,6 +13,7 @@ use super::frame::Frame;
 use super::{Body, Record};
 use crate::machine_key::ProjectKey;
 use crate::regular_file;
+use crate::regular_file::Opened;
 
 /// What the mark at the head of a file says.
 const BEGUN: &str = "ahp log file";
@@ -109,6 +110,11 @@ impl LogFiles {
     /// Opens one of the files: a regular file that no link leads to.
     pub(crate) fn open(&self, path: &Path, flags: OFlags) -> io::Result<File> {
         regular_file::open(self.base.as_deref(), path, flags)
+    }
+
+    /// Opens one of the files, and others of its folder after it.
+    pub(crate) fn open_beside(&self, path: &Path, flags: OFlags) -> io::Result<Opened> {
+        regular_file::open_beside(self.base.as_deref(), path, flags)
     }
 
     /// Reads one of the small files beside the log.

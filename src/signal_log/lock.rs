@@ -1,7 +1,7 @@
 //! Lock: one writer at a time, and the anchor: what the last writer wrote last.
 
 use std::fs;
-use std::fs::{File, TryLockError};
+use std::fs::{File, Metadata, TryLockError};
 use std::io;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use rustix::fs::OFlags;
 
 use super::LogError;
 use super::files::LogFiles;
+use crate::regular_file::Opened;
 
 /// `%020d <64 digits>\n`.
 const ANCHOR_LENGTH: usize = 20 + 1 + 64 + 1;
@@ -18,7 +19,7 @@ const ANCHOR_LENGTH: usize = 20 + 1 + 64 + 1;
 /// The lock of a log while it is held; dropped, or its process ended in whatever way, it is free again.
 #[derive(Debug)]
 pub(super) struct Lock {
-    file: File,
+    opened: Opened,
 }
 
 /// The number and hash of the record that was written last, kept in the lock file.
@@ -37,9 +38,9 @@ impl Lock {
         let started = Instant::now();
         let mut pause = Duration::from_micros(20);
         loop {
-            let file = open(files, &path)?;
-            match file.try_lock() {
-                Ok(()) if is_still_there(&file, &path) => return Ok(Self { file }),
+            let opened = open(files, &path)?;
+            match opened.file.try_lock() {
+                Ok(()) if is_still_there(&opened.about, &path) => return Ok(Self { opened }),
                 // Somebody deleted the file between: the lock that was got locks out nobody.
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
@@ -57,17 +58,22 @@ impl Lock {
         }
     }
 
+    /// Opens a file of the log, which lies beside the lock; returns what it is while the lock is held.
+    pub(super) fn open(&self, path: &Path, flags: OFlags) -> io::Result<(File, Metadata)> {
+        self.opened.beside(path, flags)
+    }
+
     /// Reads what the last writer wrote last.
     pub(super) fn anchor(&self) -> Option<Anchor> {
         let mut bytes = [0; ANCHOR_LENGTH];
-        self.file.read_exact_at(&mut bytes, 0).ok()?;
+        self.opened.file.read_exact_at(&mut bytes, 0).ok()?;
         parse(&bytes)
     }
 
     /// Notes what was written last. It is a witness beside the log, so a failure costs nothing but the witness.
     pub(super) fn set_anchor(&self, anchor: &Anchor) {
         let text = format!("{:020} {}\n", anchor.seq, anchor.hash);
-        self.file.write_all_at(text.as_bytes(), 0).ok();
+        self.opened.file.write_all_at(text.as_bytes(), 0).ok();
     }
 }
 
@@ -95,8 +101,8 @@ fn parse(bytes: &[u8]) -> Option<Anchor> {
     })
 }
 
-fn open(files: &LogFiles, path: &Path) -> Result<File, LogError> {
-    let open = || files.open(path, OFlags::RDWR | OFlags::CREATE);
+fn open(files: &LogFiles, path: &Path) -> Result<Opened, LogError> {
+    let open = || files.open_beside(path, OFlags::RDWR | OFlags::CREATE);
     match open() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             fs::create_dir_all(files.directory())
@@ -108,9 +114,7 @@ fn open(files: &LogFiles, path: &Path) -> Result<File, LogError> {
     .map_err(|source| LogError::io("open", path, source))
 }
 
-fn is_still_there(file: &File, path: &Path) -> bool {
-    match (file.metadata(), fs::symlink_metadata(path)) {
-        (Ok(held), Ok(named)) => held.ino() == named.ino() && held.dev() == named.dev(),
-        _ => false,
-    }
+fn is_still_there(held: &Metadata, path: &Path) -> bool {
+    let named = fs::symlink_metadata(path);
+    named.is_ok_and(|named| held.ino() == named.ino() && held.dev() == named.dev())
 }

@@ -203,7 +203,7 @@ impl SignalLog {
     fn write(&self, requests: &[&Request], patience: Duration) -> Result<Written, LogError> {
         let now = requests.first().map_or_else(DateTime::default, |r| r.now);
         let lock = Lock::take(&self.files, patience)?;
-        let (mut file, length) = self.open_current()?;
+        let (mut file, length) = self.open_current(&lock)?;
         let mut tail = Tail::find(&self.files, &file, length)?;
         // What another machine began is closed as it is: it says nothing here, and what comes now shall.
         let is_foreign = tail.end > 0
@@ -233,7 +233,7 @@ impl SignalLog {
             self.repair(&file, &tail, length, &lines, now)
         } else {
             if rotated {
-                file = self.rotate(&file)?;
+                file = self.rotate(&lock, &file)?;
             }
             let before = if rotated { 0 } else { length };
             file.write_all(&lines).map_err(|source| {
@@ -260,17 +260,12 @@ impl SignalLog {
         Ok(Written { appended, saved })
     }
 
-    fn open_current(&self) -> Result<(File, u64), LogError> {
+    fn open_current(&self, lock: &Lock) -> Result<(File, u64), LogError> {
         let path = &self.files.current;
-        let file = self
-            .files
+        let (file, about) = lock
             .open(path, OFlags::RDWR | OFlags::APPEND | OFlags::CREATE)
             .map_err(|source| LogError::io("open", path, source))?;
-        let length = file
-            .metadata()
-            .map_err(|source| LogError::io("read", path, source))?
-            .len();
-        Ok((file, length))
+        Ok((file, about.len()))
     }
 
     /// Puts new lines in the place of a torn tail, which is kept aside first.
@@ -321,7 +316,7 @@ impl SignalLog {
     }
 
     /// Makes room: the current file gets its number and a new one takes its place.
-    fn rotate(&self, file: &File) -> Result<File, LogError> {
+    fn rotate(&self, lock: &Lock, file: &File) -> Result<File, LogError> {
         let path = &self.files.current;
         let mut head = [0; 32];
         let read = file
@@ -333,7 +328,7 @@ impl SignalLog {
             .ok_or_else(|| LogError::Foreign { path: path.clone() })?;
         let rotated = self.files.segment(first_seq, false);
         std::fs::rename(path, &rotated).map_err(|source| LogError::io("rename", path, source))?;
-        self.open_current().map(|(file, _)| file)
+        self.open_current(lock).map(|(file, _)| file)
     }
 
     fn sync(&self, file: &File, is_new: bool) -> io::Result<()> {

@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -214,6 +215,45 @@ fn who_may_not_ask_is_told_so_and_nothing_is_judged() {
     assert_eq!(http.raw(slow.as_bytes()).0, 408);
     assert!(!world.path(".ahp/signals.jsonl").exists());
     assert_eq!(http.post("/hook/claude-code", &body).0, 200);
+}
+
+#[test]
+fn more_than_can_be_held_at_once_is_told_so_and_taken_afterwards() {
+    let world = World::new(POLICY);
+    let http = Http::start(&world);
+    let announced = |path: &str| {
+        format!(
+            "POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\n\r\n",
+            http.port,
+            http.token,
+            32 << 20
+        )
+    };
+    // Two that announce much and send little take the room of all.
+    let slow: Vec<TcpStream> = (0..2)
+        .map(|_| {
+            let mut stream = TcpStream::connect(("127.0.0.1", http.port)).unwrap();
+            stream
+                .write_all(announced("/v1/events").as_bytes())
+                .unwrap();
+            stream
+        })
+        .collect();
+    std::thread::sleep(Duration::from_millis(500));
+    let body = payload(&world, "git push --force");
+    assert_eq!(http.post("/hook/claude-code", &body).0, 429);
+    let (status, told) = http.post("/v1/ahp", "{}");
+    assert_eq!(
+        (status, &parsed(&told)["error"]["code"]),
+        (429, &json!(-32003))
+    );
+    drop(slow);
+    let until = Instant::now() + Duration::from_secs(10);
+    while http.post("/hook/claude-code", &body).0 != 200 {
+        assert!(Instant::now() < until, "the room is not given back");
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod doors;
 mod harness;
 mod http;
+mod kept;
 mod killing;
 mod socket;
 

@@ -94,12 +94,12 @@ pub(super) fn evaluations(world: &World) -> usize {
         .count()
 }
 
-fn frame(head: &[u8], body: &[u8]) -> Vec<u8> {
+pub(super) fn frame(head: &[u8], body: &[u8]) -> Vec<u8> {
     let length = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap().to_le_bytes();
     [&length(head)[..], &length(body)[..], head, body].concat()
 }
 
-fn read(stream: &mut UnixStream) -> Option<(Value, Vec<u8>)> {
+pub(super) fn read(stream: &mut UnixStream) -> Option<(Value, Vec<u8>)> {
     let mut lengths = [0; 8];
     stream.read_exact(&mut lengths).ok()?;
     let length = |at: usize| u32::from_le_bytes(lengths[at..at + 4].try_into().unwrap()) as usize;

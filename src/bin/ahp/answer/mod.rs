@@ -79,11 +79,16 @@ pub(crate) trait Judge {
     /// Finds the project around a directory; around that of the caller where none is given.
     fn locations(&self, dir: Option<&Path>) -> Locations;
 
-    /// Returns a directory of the project in which the host works, as far as that can be told.
-    fn host_dir(&self) -> Option<PathBuf>;
+    /// Returns a directory of the project in which the host works, as far as that can be told and it is another than `dir`.
+    fn host_dir(&self, dir: &Path) -> Option<PathBuf>;
 
     /// Returns how many hooks stand above the caller.
     fn depth(&self) -> u32;
+
+    /// Keeps what the first event of a project finds of its policy.
+    fn keep_first(&self, locations: &Locations) {
+        Approved::keep_first(locations);
+    }
 
     /// Returns the engine of a project.
     fn engine(
@@ -120,10 +125,15 @@ pub(crate) trait Judge {
 }
 
 /// Returns a directory of the project in which a host works: the one that it tells its hooks, or the one in which it started
-/// this hook, where that has a policy.
-pub(crate) fn host_dir(environment: &Environment, here: &Locations) -> Option<PathBuf> {
-    let started = || here.has_policy().then(|| here.work_dir.clone());
-    environment.project_dir().or_else(started)
+/// this hook, where that has a policy; none where that is `dir`.
+pub(crate) fn host_dir(environment: &Environment, here: &Locations, dir: &Path) -> Option<PathBuf> {
+    let is_other = |other: &PathBuf| other != dir;
+    if let Some(told) = environment.project_dir() {
+        return Some(told).filter(is_other);
+    }
+    // Where both are one, it is not looked whether there is a policy.
+    let started = Some(&here.work_dir).filter(|started| is_other(started));
+    started.filter(|_| here.has_policy()).cloned()
 }
 
 /// What is about to be judged.
@@ -190,7 +200,7 @@ pub(crate) fn evaluate(
         };
         // Wherever the agent has gone meanwhile, the policy of the project that its host works in stays in force; that of
         // the place where it is can only add to it.
-        let elsewhere = judge.host_dir().filter(|dir| *dir != locations.work_dir);
+        let elsewhere = judge.host_dir(&locations.work_dir);
         let of_host = elsewhere.map(|dir| judge.locations(Some(&dir)));
         let mut of_host = of_host.filter(|l| l.project_root != locations.project_root);
         if let Some(of_host) = &mut of_host {
@@ -303,7 +313,7 @@ fn one(
 ) -> Result<Vec<Verdict>, Trouble> {
     let is_canary = host::is_canary(event);
     if !is_canary && !locations.trust_all {
-        Approved::keep_first(&locations);
+        judge.keep_first(&locations);
     }
     let engine = judge
         .engine(locations, event.trigger, is_logged && !is_canary)

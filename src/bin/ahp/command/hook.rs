@@ -84,8 +84,8 @@ impl Judge for Alone<'_> {
         }
     }
 
-    fn host_dir(&self) -> Option<PathBuf> {
-        answer::host_dir(self.environment, &self.here)
+    fn host_dir(&self, dir: &Path) -> Option<PathBuf> {
+        answer::host_dir(self.environment, &self.here, dir)
     }
 
     fn depth(&self) -> u32 {

@@ -1,6 +1,7 @@
 //! Connection: the requests of one caller, one after the other.
 
 use std::io;
+use std::io::{BufReader, Read};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -17,10 +18,46 @@ const SILENT: Duration = Duration::from_mins(10);
 /// How long the rest of a request may take once it has begun, and an answer to be read.
 const SLOW: Duration = Duration::from_secs(5);
 
+/// How many bytes are taken in at once: most events come whole so.
+const AT_ONCE: usize = 16 << 10;
+
+/// What comes from a caller.
+struct Incoming<'a> {
+    stream: &'a UnixStream,
+    patience: Duration,
+}
+
+impl Incoming<'_> {
+    /// Waits so long for what comes next; the system is told only where that changes something.
+    fn wait_up_to(&mut self, patience: Duration) -> io::Result<()> {
+        if self.patience != patience {
+            self.stream.set_read_timeout(Some(patience))?;
+            self.patience = patience;
+        }
+        Ok(())
+    }
+}
+
+impl Read for Incoming<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let mut stream = self.stream;
+        stream.read(into)
+    }
+}
+
 /// Serves a caller until it ends, is silent or slow, or sends what cannot be read.
 pub(super) fn serve(stream: &UnixStream, service: &dyn Service, load: &Load, build: &str) {
+    let incoming = Incoming {
+        stream,
+        patience: Duration::ZERO,
+    };
+    let mut incoming = BufReader::with_capacity(AT_ONCE, incoming);
+    if let Err(error) = stream.set_write_timeout(Some(SLOW)) {
+        debug!("a caller was hung up on: {error}");
+        return;
+    }
     loop {
-        match one(stream, service, load, build) {
+        match one(stream, &mut incoming, service, load, build) {
             Ok(true) => {}
             Ok(false) => return,
             Err(error) => {
@@ -34,23 +71,25 @@ pub(super) fn serve(stream: &UnixStream, service: &dyn Service, load: &Load, bui
 /// Answers one request; false where the caller has ended.
 fn one(
     mut stream: &UnixStream,
+    incoming: &mut BufReader<Incoming<'_>>,
     service: &dyn Service,
     load: &Load,
     build: &str,
 ) -> io::Result<bool> {
-    stream.set_read_timeout(Some(SILENT))?;
-    let Some(announced) = frame::lengths(&mut stream)? else {
+    incoming.get_mut().wait_up_to(SILENT)?;
+    let Some(announced) = frame::lengths(incoming)? else {
         return Ok(false);
     };
     load.touch();
-    stream.set_read_timeout(Some(SLOW))?;
-    stream.set_write_timeout(Some(SLOW))?;
     let (head, body) = announced;
+    if incoming.buffer().len() < head + body {
+        incoming.get_mut().wait_up_to(SLOW)?;
+    }
     let Some(_bytes) = load.bytes(head + body) else {
         say(stream, State::Busy, "too many bytes at once")?;
         return Ok(false);
     };
-    let (request, body): (Request, _) = frame::rest(&mut stream, announced)?;
+    let (request, body): (Request, _) = frame::rest(incoming, announced)?;
     if request.v != PROTOCOL || (!request.build.is_empty() && request.build != build) {
         say(stream, State::OtherBuild, build)?;
         return Ok(true);

@@ -1,11 +1,11 @@
 //! Engines: one for each project and each way in which its places are found, kept while they are used.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use ahp::config::Locations;
+use ahp::config::{FirstsKept, Locations};
 use ahp::engine::{Engine, EngineBuilder, Keeper};
 use serde_json::{Value, json};
 use tracing::info;
@@ -23,12 +23,14 @@ const TIMES: usize = 1024;
 #[derive(Debug)]
 pub(crate) struct Engines {
     make: fn(Locations) -> EngineBuilder,
-    kept: Mutex<BTreeMap<String, Kept>>,
+    kept: Mutex<Vec<Kept>>,
+    firsts: FirstsKept,
 }
 
 #[derive(Debug)]
 struct Kept {
-    root: PathBuf,
+    /// Where its places are, but for the directory in which something happens.
+    locations: Locations,
     engine: Engine,
     used: Instant,
     count: u64,
@@ -36,9 +38,10 @@ struct Kept {
 }
 
 /// Returns what makes two places the same to an engine: everything but the directory in which something happens.
-fn key(mut locations: Locations) -> String {
-    locations.work_dir = PathBuf::new();
-    format!("{locations:?}")
+fn key(locations: &Locations) -> Locations {
+    let mut key = locations.clone();
+    key.work_dir = PathBuf::new();
+    key
 }
 
 impl Engines {
@@ -47,6 +50,7 @@ impl Engines {
         Self {
             make,
             kept: Mutex::default(),
+            firsts: FirstsKept::default(),
         }
     }
 
@@ -55,34 +59,43 @@ impl Engines {
     /// # Errors
     /// None can be made.
     pub(crate) fn get(&self, locations: Locations) -> Result<Engine, String> {
-        let key = key(locations.clone());
+        let key = key(&locations);
         let now = Instant::now();
-        if let Some(kept) = self.lock().get_mut(&key) {
+        let is_it = |kept: &&mut Kept| kept.locations == key;
+        if let Some(kept) = self.lock().iter_mut().find(is_it) {
             kept.used = now;
             return Ok(kept.engine.clone());
         }
         // Made without the lock: a large policy must not keep the others waiting.
-        let root = locations.project_root.clone();
         let engine = (self.make)(locations)
             .build()
             .map_err(|error| error.to_string())?;
         let mut all = self.lock();
+        // Another event may have made it meanwhile.
+        if let Some(kept) = all.iter_mut().find(is_it) {
+            return Ok(kept.engine.clone());
+        }
         while all.len() >= MOST {
-            let oldest = all.iter().min_by_key(|(_, kept)| kept.used);
-            let Some(oldest) = oldest.map(|(key, _)| key.clone()) else {
+            let oldest = all.iter().enumerate().min_by_key(|(_, kept)| kept.used);
+            let Some((oldest, _)) = oldest else {
                 break;
             };
-            all.remove(&oldest);
+            all.swap_remove(oldest);
         }
-        info!("made an engine for {}", root.display());
-        let kept = all.entry(key).or_insert(Kept {
-            root,
-            engine,
+        info!("made an engine for {}", key.project_root.display());
+        all.push(Kept {
+            locations: key,
+            engine: engine.clone(),
             used: now,
             count: 0,
             times: VecDeque::new(),
         });
-        Ok(kept.engine.clone())
+        Ok(engine)
+    }
+
+    /// Keeps what the first event of a project finds of its policy.
+    pub(crate) fn keep_first(&self, locations: &Locations) {
+        self.firsts.keep(locations);
     }
 
     /// Returns the engine of a project; one of its own that writes nothing where it is not to be logged.
@@ -103,12 +116,14 @@ impl Engines {
     pub(crate) fn forget_unused(&self) {
         let now = Instant::now();
         self.lock()
-            .retain(|_, kept| now.duration_since(kept.used) < UNUSED);
+            .retain(|kept| now.duration_since(kept.used) < UNUSED);
     }
 
     /// Notes how long an event took.
-    pub(crate) fn took(&self, locations: Locations, time: Duration) {
-        if let Some(kept) = self.lock().get_mut(&key(locations)) {
+    pub(crate) fn took(&self, locations: &Locations, time: Duration) {
+        let key = key(locations);
+        let mut all = self.lock();
+        if let Some(kept) = all.iter_mut().find(|kept| kept.locations == key) {
             kept.count += 1;
             if kept.times.len() == TIMES {
                 kept.times.pop_front();
@@ -120,16 +135,16 @@ impl Engines {
     /// Says which there are, how much each has judged, and how long the last events took.
     pub(crate) fn status(&self) -> Vec<Value> {
         let all = self.lock();
-        let said = all.values().map(|kept| {
+        let said = all.iter().map(|kept| {
             let mut times: Vec<_> = kept.times.iter().map(Duration::as_micros).collect();
             times.sort_unstable();
             let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or(0);
-            json!({"project": kept.root, "events": kept.count, "p50_us": at(50), "p99_us": at(99)})
+            json!({"project": kept.locations.project_root, "events": kept.count, "p50_us": at(50), "p99_us": at(99)})
         });
         said.collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Kept>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Kept>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

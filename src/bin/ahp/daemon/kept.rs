@@ -72,13 +72,17 @@ impl Judge for Asked<'_> {
         }
     }
 
-    fn host_dir(&self) -> Option<PathBuf> {
-        answer::host_dir(&self.environment, &self.here)
+    fn host_dir(&self, dir: &Path) -> Option<PathBuf> {
+        answer::host_dir(&self.environment, &self.here, dir)
     }
 
     fn depth(&self) -> u32 {
         // Callers that stand in a hook do not ask.
         0
+    }
+
+    fn keep_first(&self, locations: &Locations) {
+        self.engines.keep_first(locations);
     }
 
     fn engine(&self, locations: Locations, _: Trigger, is_logged: bool) -> Result<Engine, String> {
@@ -152,7 +156,7 @@ impl Service for Kept {
             us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
             "judged"
         );
-        self.engines.took(asked.here, took);
+        self.engines.took(&asked.here, took);
         Some(reply)
     }
 

@@ -205,12 +205,17 @@ impl answer::Judge for Judge {
         }
     }
 
-    fn host_dir(&self) -> Option<PathBuf> {
-        self.is_fixed.then(|| self.locations.project_root.clone())
+    fn host_dir(&self, dir: &Path) -> Option<PathBuf> {
+        let root = &self.locations.project_root;
+        (self.is_fixed && root != dir).then(|| root.clone())
     }
 
     fn depth(&self) -> u32 {
         depth()
+    }
+
+    fn keep_first(&self, locations: &Locations) {
+        self.engines.keep_first(locations);
     }
 
     fn engine(&self, locations: Locations, _: Trigger, is_logged: bool) -> Result<Engine, String> {

@@ -106,12 +106,16 @@ impl Judge for Event<'_> {
         }
     }
 
-    fn host_dir(&self) -> Option<PathBuf> {
+    fn host_dir(&self, _: &Path) -> Option<PathBuf> {
         None
     }
 
     fn depth(&self) -> u32 {
         self.depth
+    }
+
+    fn keep_first(&self, locations: &Locations) {
+        self.outside.engines.keep_first(locations);
     }
 
     fn engine(&self, locations: Locations, _: Trigger, is_logged: bool) -> Result<Engine, String> {
