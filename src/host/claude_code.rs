@@ -63,12 +63,10 @@ pub(super) static HOST: Host = Host {
             .block()
             .notice()
             .by_exit_code(),
-        HostEvent::new(&["TaskCreated"], Trigger::PreIssueCreate)
-            .block()
+        HostEvent::task(&["TaskCreated"], Trigger::PreIssueCreate)
             .notice()
             .by_exit_code(),
-        HostEvent::new(&["TaskCompleted"], Trigger::PreIssueSubmit)
-            .block()
+        HostEvent::task(&["TaskCompleted"], Trigger::PreIssueSubmit)
             .notice()
             .by_exit_code(),
         HostEvent::new(&["PreCompact"], Trigger::PreContextCompact)
@@ -215,6 +213,10 @@ fn adjust(event: &str, payload: &mut Payload, trigger: &mut Trigger) -> bool {
         "TaskCreated" | "TaskCompleted" => {
             if let Some(id) = payload.take(&["task_id"]) {
                 payload.put("issue_id", words(&id));
+            }
+            // By its subject it is known for a task further on.
+            if !payload.has("task_subject") {
+                payload.put("task_subject", "");
             }
         }
         "TeammateIdle" => {
