@@ -25,26 +25,67 @@ fn claude(world: &World, event: &str, more: Value) -> Ran {
     world.ahp_fed(&["hook", "--host", "claude-code"], payload.as_bytes())
 }
 
+/// Tells of an agent's own task that is said to be done.
+fn completed(world: &World, id: &str, description: &str) -> Ran {
+    let fields = json!({"task_id": id, "task_subject": "Login", "task_description": description});
+    claude(world, "TaskCompleted", fields)
+}
+
 #[test]
 fn a_task_is_an_issue_whose_description_is_its_text() {
-    let world = World::new("hooks: {pre-issue-submit: [{oracle: ChecklistValidator}]}");
-    let task = |description: &str| {
-        let fields =
-            json!({"task_id": "7", "task_subject": "Login", "task_description": description});
-        claude(&world, "TaskCompleted", fields)
-    };
-    let open = task("- [x] form\n- [ ] test\n");
+    let world = World::new(
+        "hooks: {pre-issue-submit: [{oracle: ChecklistValidator, when: {issue.type: task}}]}",
+    );
+    let open = completed(&world, "7", "- [x] form\n- [ ] test\n");
     assert_eq!(open.code, 2, "{open:?}");
     assert!(open.stderr.contains("test"), "{}", open.stderr);
-    let done = task("- [x] form\n- [x] test\n");
+    let done = completed(&world, "7", "- [x] form\n- [x] test\n");
     assert_eq!((done.code, done.stdout.as_str()), (0, ""), "{done:?}");
-    // What the project says of an issue stands over what the host says of it.
+    // A task that is called like an issue is a task all the same.
     world.write(
         "Issues/FEAT-0007.md",
-        "---\nid: FEAT-0007\n---\n- [ ] open\n",
+        "---\nid: FEAT-0007\ntype: feature\n---\n- [ ] open\n",
     );
-    let fields = json!({"task_id": "FEAT-0007", "task_subject": "Login", "task_description": ""});
-    assert_eq!(claude(&world, "TaskCompleted", fields).code, 2);
+    let named = completed(&world, "FEAT-0007", "- [x] form\n");
+    assert_eq!((named.code, named.stdout.as_str()), (0, ""), "{named:?}");
+}
+
+#[test]
+fn only_who_asks_for_the_type_of_an_issue_judges_a_task() {
+    let judged = |when: &str| {
+        let policy = format!(
+            "hooks: {{pre-issue-submit: [{{oracle: ChecklistValidator, locked: true{when}}}]}}"
+        );
+        let world = World::new(&policy);
+        World::write_hook(
+            &world.home().join(".config/agents/hooks"),
+            "gate",
+            "trigger: pre-issue-submit",
+            "exit 2",
+        );
+        world.ahp(&["install", "claude", "--project"]);
+        let wires = fs::read_to_string(world.path(".claude/settings.json")).unwrap();
+        let code = completed(&world, "7", "- [ ] test").code;
+        (code, wires.contains("TaskCompleted"))
+    };
+    for when in [
+        "",
+        ", when: {issue.type: feature}",
+        ", when: {issue.type: '!= task'}",
+        ", when: {issue.title: Login}",
+        ", when: {issue.type: task, not: {issue.type: task}}",
+    ] {
+        assert_eq!(judged(when), (0, false), "`{when}`");
+    }
+    for when in [
+        ", when: {issue.type: task}",
+        ", when: {issue.type: [fix, task]}",
+        ", when: {issue.type: '!= feature'}",
+        ", when: {any: [{issue.title: Other}, {issue.type: '~ ^t'}]}",
+        ", when: {expr: 'issue.type == \"task\"'}",
+    ] {
+        assert_eq!(judged(when), (2, true), "`{when}`");
+    }
 }
 
 #[test]
@@ -132,7 +173,10 @@ fn what_comes_after_a_turn_comes_after_a_stop_that_nobody_holds_up() {
         assert!(prompt.stdout.contains(trigger), "{prompt:?}");
     }
     // Hosts that tell of nothing after a turn are wired for the stop.
-    let needed = ahp::install::Needs::Triggers([Trigger::PostAgentTurnStop].into());
+    let needed = ahp::install::Needs::Policy {
+        triggers: [Trigger::PostAgentTurnStop].into(),
+        tasks: [].into(),
+    };
     let host_events = needed.host_events(Host::find("claude-code").unwrap());
     assert!(
         host_events

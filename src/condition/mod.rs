@@ -91,6 +91,11 @@ impl Condition {
         lines
     }
 
+    /// Whether it can hold for an event of which one fact is known and nothing else.
+    pub fn may_hold(&self, fact: Fact, value: &FactValue<'_>) -> bool {
+        self.root.given(fact, value).unwrap_or(true)
+    }
+
     /// Returns every fact that it may ask for.
     pub fn facts(&self) -> Vec<Fact> {
         let mut facts = Vec::new();
@@ -122,8 +127,8 @@ impl Clause {
     /// Whether it holds; none where that cannot be told.
     fn holds(&self, facts: &Facts) -> Option<bool> {
         match self {
-            Self::All(clauses) => decided(clauses, facts, false),
-            Self::Any(clauses) => decided(clauses, facts, true),
+            Self::All(clauses) => decided(clauses, false, |clause| clause.holds(facts)),
+            Self::Any(clauses) => decided(clauses, true, |clause| clause.holds(facts)),
             Self::Not(clause) => clause.holds(facts).map(|holds| !holds),
             Self::Test(test) => test.holds(facts),
             Self::Mark(name, test) => {
@@ -131,6 +136,18 @@ impl Clause {
                 test.comparison.holds_between(least, most)
             }
             Self::Expr(expr) => expr.holds(facts).ok(),
+        }
+    }
+
+    /// Whether it holds where one fact is known; none where that depends on others.
+    fn given(&self, fact: Fact, value: &FactValue<'_>) -> Option<bool> {
+        let given = |clause: &Self| clause.given(fact, value);
+        match self {
+            Self::All(clauses) => decided(clauses, false, given),
+            Self::Any(clauses) => decided(clauses, true, given),
+            Self::Not(clause) => given(clause).map(|holds| !holds),
+            Self::Test(test) if test.fact == fact => Some(test.comparison.holds(value)),
+            Self::Test(_) | Self::Mark(..) | Self::Expr(_) => None,
         }
     }
 
@@ -214,10 +231,14 @@ impl Clause {
 }
 
 /// Returns what clauses come to of which one that holds, or does not, decides.
-fn decided(clauses: &[Clause], facts: &Facts, deciding: bool) -> Option<bool> {
+fn decided(
+    clauses: &[Clause],
+    deciding: bool,
+    holds: impl Fn(&Clause) -> Option<bool>,
+) -> Option<bool> {
     let mut is_known = true;
     for clause in clauses {
-        match clause.holds(facts) {
+        match holds(clause) {
             Some(holds) if holds == deciding => return Some(deciding),
             Some(_) => {}
             None => is_known = false,

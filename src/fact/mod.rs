@@ -127,7 +127,7 @@ facts! {
     StopReason "stop.reason" Text Event "Why the agent stops.";
     StopActive "stop.active" Boolean Event "Whether the agent goes on because of an earlier block of a stop.";
     IssueId "issue.id" Text Event "The issue's id.";
-    IssueType "issue.type" Text Issue "The issue's type: feature, fix, chore, epic.";
+    IssueType "issue.type" Text Issue "The issue's type: feature, fix, chore, epic; task for a task that an agent keeps in its host.";
     IssueStatus "issue.status" Text Issue "The issue's status: open, closed, backlog.";
     IssueStage "issue.stage" Text Issue "The issue's stage: draft, doing, review, done.";
     IssueTitle "issue.title" Text Issue "The issue's title.";

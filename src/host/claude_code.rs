@@ -63,12 +63,10 @@ pub(super) static HOST: Host = Host {
             .block()
             .notice()
             .by_exit_code(),
-        HostEvent::new(&["TaskCreated"], Trigger::PreIssueCreate)
-            .block()
+        HostEvent::task(&["TaskCreated"], Trigger::PreIssueCreate)
             .notice()
             .by_exit_code(),
-        HostEvent::new(&["TaskCompleted"], Trigger::PreIssueSubmit)
-            .block()
+        HostEvent::task(&["TaskCompleted"], Trigger::PreIssueSubmit)
             .notice()
             .by_exit_code(),
         HostEvent::new(&["PreCompact"], Trigger::PreContextCompact)
@@ -134,16 +132,36 @@ pub(super) static HOST: Host = Host {
             "disableallhooks",
             "--bare",
             "--plugin-dir",
+            "--plugin-url",
             "--safe-mode",
             "--setting-sources",
         ],
         commands: &[
             "plugin enable",
+            "plugin eval",
+            "plugin i",
             "plugin init",
             "plugin install",
             "plugin marketplace add",
+            "plugin new",
+            "plugin test",
+            "plugins enable",
+            "plugins eval",
+            "plugins i",
+            "plugins init",
+            "plugins install",
+            "plugins marketplace add",
+            "plugins new",
+            "plugins test",
         ],
-        variables: &["CLAUDE_CODE_PLUGIN_DIRS"],
+        variables: &[
+            "CLAUDE_CODE_PERSONAL_HOOKS_OFF",
+            "CLAUDE_CODE_PLUGIN_CACHE_DIR",
+            "CLAUDE_CODE_PLUGIN_DIRS",
+            "CLAUDE_CODE_PLUGIN_SEED_DIR",
+            "CLAUDE_CODE_SAFE_MODE",
+            "CLAUDE_CODE_SIMPLE",
+        ],
         // What a skill says in words stays free.
         code: &[
             of_user("dev-mods"),
@@ -215,6 +233,10 @@ fn adjust(event: &str, payload: &mut Payload, trigger: &mut Trigger) -> bool {
         "TaskCreated" | "TaskCompleted" => {
             if let Some(id) = payload.take(&["task_id"]) {
                 payload.put("issue_id", words(&id));
+            }
+            // By its subject it is known for a task further on.
+            if !payload.has("task_subject") {
+                payload.put("task_subject", "");
             }
         }
         "TeammateIdle" => {

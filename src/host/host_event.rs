@@ -43,6 +43,8 @@ pub struct HostEvent {
     pub is_permission: bool,
     /// Whether it tells that the host's own settings have changed: what it tells is judged by what is left of the wires.
     pub is_settings: bool,
+    /// Whether it tells of a task that an agent keeps in its host: an issue that no file holds.
+    pub is_task: bool,
     /// Whether only an exit code blocks there: no answer in words does.
     pub by_exit_code: bool,
     /// The most time that the host gives it, whatever is written.
@@ -71,6 +73,7 @@ impl HostEvent {
             matcher: None,
             is_permission: false,
             is_settings: false,
+            is_task: false,
             by_exit_code: false,
             most: None,
         }
@@ -90,6 +93,15 @@ impl HostEvent {
         Self {
             is_settings: true,
             ..Self::permission(names)
+        }
+    }
+
+    /// Makes an event that tells of a task that an agent keeps in its host.
+    pub(super) const fn task(names: &'static [&'static str], trigger: Trigger) -> Self {
+        Self {
+            block: true,
+            is_task: true,
+            ..Self::new(names, trigger)
         }
     }
 

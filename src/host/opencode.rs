@@ -38,7 +38,7 @@ pub(super) static HOST: Host = Host {
     ],
     timeout: Duration::from_mins(1),
     text_limit: 9_000,
-    programs: &["opencode"],
+    programs: &["opencode", "opencode-ai"],
     settings: Some(Settings {
         form: Form::Plugin,
         files: &[

@@ -107,8 +107,13 @@ pub enum InstallError {
 pub enum Needs {
     /// All that mean anything.
     All,
-    /// Those that give one of these triggers, and what belongs to them.
-    Triggers(BTreeSet<Trigger>),
+    /// Those that a policy asks for, and what belongs to them.
+    Policy {
+        /// The triggers that it has to be told of.
+        triggers: BTreeSet<Trigger>,
+        /// Those of which it judges the tasks of a host as well.
+        tasks: BTreeSet<Trigger>,
+    },
 }
 
 impl Needs {
@@ -118,9 +123,9 @@ impl Needs {
     /// an issue command that an agent runs in its shell is seen. Where no words can be said then, the events that
     /// carry them later belong to it.
     pub fn host_events(&self, host: &'static Host) -> Vec<&'static HostEvent> {
-        let mut wanted = match self {
+        let (mut wanted, tasks) = match self {
             Self::All => return wired(host).collect(),
-            Self::Triggers(triggers) => triggers.clone(),
+            Self::Policy { triggers, tasks } => (triggers.clone(), tasks),
         };
         if wanted.iter().any(|t| t.is_issue() && !t.is_pre()) {
             wanted.insert(Trigger::PostToolUse);
@@ -140,7 +145,10 @@ impl Needs {
         wired(host)
             // The call itself is told of before.
             .filter(|m| m.is_settings || !m.is_permission)
-            .filter(|m| m.trigger.is_some_and(|t| wanted.contains(&t)))
+            .filter(|m| {
+                let wanted = if m.is_task { tasks } else { &wanted };
+                m.trigger.is_some_and(|t| wanted.contains(&t))
+            })
             .collect()
     }
 }

@@ -99,6 +99,8 @@ impl Binding {
         let tool = facts.event().tool.as_ref();
         let kinds = |call: &ToolCall| facts.tool_kinds().unwrap_or_else(|| call.kinds());
         tool.is_none_or(|call| self.matcher.matches(call, || kinds(call)))
+            // A task is an issue only for those who say that they mean tasks too.
+            && (!facts.is_task() || self.asks(Fact::IssueType))
             && self.conditions.iter().all(|c| c.holds(facts))
     }
 

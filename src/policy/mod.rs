@@ -20,9 +20,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::condition::Condition;
 use crate::config::{BindingSpec, Config, MarkSpec, Provenance, Settings, Target};
 use crate::diagnostic::{Diagnostic, SourceMap};
 use crate::event::Trigger;
+use crate::fact::{Fact, FactValue};
 use crate::oracle::{Factory, Kind, Lookup};
 use crate::policy::select::Compiled;
 
@@ -123,6 +125,14 @@ impl Policy {
         self.triggers().chain(fed).chain(taught).collect()
     }
 
+    /// Returns the triggers at which a binding judges the tasks that an agent keeps in its host: those whose `when` asks for
+    /// the type of the issue and is met by a task.
+    pub fn wanted_for_tasks(&self) -> BTreeSet<Trigger> {
+        let issues = self.specs.iter().filter(|(trigger, _)| trigger.is_issue());
+        let judging = issues.filter(|(_, specs)| specs.iter().any(judges_tasks));
+        judging.map(|(&trigger, _)| trigger).collect()
+    }
+
     /// Returns the triggers that have bindings.
     pub fn triggers(&self) -> impl Iterator<Item = Trigger> {
         self.specs.keys().copied()
@@ -198,4 +208,18 @@ impl Policy {
         }
         faults
     }
+}
+
+fn judges_tasks(spec: &BindingSpec) -> bool {
+    let whens = spec.group_when.iter().chain(&spec.when);
+    // What is wrong with one is told when its binding is compiled.
+    let conditions = whens.filter_map(|when| Condition::compile(when, &mut Vec::new()));
+    let conditions: Vec<Condition> = conditions.collect();
+    let task = FactValue::text(Some("task"));
+    let asks = |condition: &Condition| condition.facts().contains(&Fact::IssueType);
+    spec.enabled
+        && conditions.iter().any(asks)
+        && conditions
+            .iter()
+            .all(|condition| condition.may_hold(Fact::IssueType, &task))
 }

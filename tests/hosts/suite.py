@@ -40,7 +40,7 @@ hooks:
   pre-tool-use: [{oracle: suite}]
   pre-agent-turn: [{oracle: suite}]
   pre-agent-turn-stop: [{oracle: suite}]
-  pre-issue-submit: [{oracle: ChecklistValidator}]
+  pre-issue-submit: [{oracle: ChecklistValidator}, {id: tasks, oracle: ChecklistValidator, when: {issue.type: task}}]
 """
 
 SCRIPT = r"""//! Gives each intensity on a word in the command.

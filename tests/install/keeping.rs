@@ -83,7 +83,10 @@ fn links_in_a_ring_are_refused() {
 #[test]
 fn the_text_without_wires_is_kept_whatever_is_done_after() {
     let world = world();
-    let first = Needs::Triggers(std::collections::BTreeSet::new());
+    let first = Needs::Policy {
+        triggers: [].into(),
+        tasks: [].into(),
+    };
     for (installer, file, text) in settings(&world) {
         let config = world.home().join(".codex/config.toml");
         fs::write(&file, text).unwrap();
@@ -191,7 +194,10 @@ fn settings_of_another_shape_are_refused_by_name() {
 #[test]
 fn a_first_text_of_ours_is_not_kept_as_if_it_were_a_persons() {
     let world = world();
-    let first = Needs::Triggers(std::collections::BTreeSet::new());
+    let first = Needs::Policy {
+        triggers: [].into(),
+        tasks: [].into(),
+    };
     for name in ["claude-code", "codex", "kimi-cli"] {
         let installer = Installer::find(name).unwrap();
         install(&world, &installer, Scope::User, &first);

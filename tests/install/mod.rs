@@ -270,11 +270,14 @@ fn a_scope_that_a_host_lacks_is_refused_with_one_that_it_has() {
 
 #[test]
 fn only_the_events_that_the_policy_needs_are_wired() {
-    let events = |host: &str, triggers: &[Trigger]| {
+    let events = |host: &str, triggers: &[Trigger], tasks: &[Trigger]| {
         let world = world();
         let installer = Installer::find(host).unwrap();
         let scope = installer.default_scope();
-        let needs = Needs::Triggers(triggers.iter().copied().collect::<BTreeSet<_>>());
+        let needs = Needs::Policy {
+            triggers: triggers.iter().copied().collect::<BTreeSet<_>>(),
+            tasks: tasks.iter().copied().collect::<BTreeSet<_>>(),
+        };
         install(&world, &installer, scope, &needs);
         let mut events: Vec<String> = installer
             .wires(&places(&world), scope, None)
@@ -285,27 +288,39 @@ fn only_the_events_that_the_policy_needs_are_wired() {
         events.sort();
         events
     };
-    assert_eq!(events("claude-code", &[]), ["ConfigChange", "PreToolUse"]);
     assert_eq!(
-        events("claude-code", &[Trigger::PreIssueSubmit]),
+        events("claude-code", &[], &[]),
+        ["ConfigChange", "PreToolUse"]
+    );
+    let submit = [Trigger::PreIssueSubmit];
+    assert_eq!(
+        events("claude-code", &submit, &submit),
         ["ConfigChange", "PreToolUse", "TaskCompleted"]
     );
+    // A policy about issues alone is not asked about an agent's own tasks.
     assert_eq!(
-        events("claude-code", &[Trigger::PostIssueClose]),
+        events("claude-code", &submit, &[]),
+        ["ConfigChange", "PreToolUse"]
+    );
+    assert_eq!(
+        events("claude-code", &[Trigger::PostIssueClose], &[]),
         ["ConfigChange", "PostToolUse", "PreToolUse"]
     );
     assert_eq!(
-        events("claude-code", &[Trigger::PreAgentTurnStop]),
+        events("claude-code", &[Trigger::PreAgentTurnStop], &[]),
         ["ConfigChange", "PreToolUse", "Stop"]
     );
     // Advice before a tool has to go out later there.
     assert_eq!(
-        events("gemini-cli", &[]),
+        events("gemini-cli", &[], &[]),
         ["AfterTool", "BeforeAgent", "BeforeTool"]
     );
-    assert_eq!(events("kimi-code", &[]), ["PreToolUse", "UserPromptSubmit"]);
     assert_eq!(
-        events("cursor", &[]),
+        events("kimi-code", &[], &[]),
+        ["PreToolUse", "UserPromptSubmit"]
+    );
+    assert_eq!(
+        events("cursor", &[], &[]),
         ["beforeMCPExecution", "beforeShellExecution", "preToolUse"]
     );
 }

@@ -308,23 +308,33 @@ impl Facts {
         self.0
             .issue
             .get_or_init(|| match self.issue_id() {
-                Some(id) => {
-                    let issue = self.0.seed.workspace.issue(id)?;
-                    Ok(issue.or_else(|| self.task(id)))
-                }
+                Some(id) => match self.task(id) {
+                    Some(task) => Ok(Some(task)),
+                    None => self.0.seed.workspace.issue(id),
+                },
                 None => Ok(None),
             })
             .as_ref()
             .map(Option::as_ref)
     }
 
+    /// Whether the event's issue is a task that an agent keeps in its host: no file holds it.
+    pub fn is_task(&self) -> bool {
+        let event = &self.0.seed.event;
+        event.trigger.is_issue() && event.context.contains_key("task_subject")
+    }
+
     /// Returns the task that a host tells of, as the issue that it is; none where it tells of none.
     fn task(&self, id: &str) -> Option<Arc<Issue>> {
         let context = &self.0.seed.event.context;
-        let text = |key: &str| context.get(key).and_then(serde_json::Value::as_str);
-        let subject = text("task_subject")?;
-        let description = text("task_description").unwrap_or_default();
-        Some(Arc::new(Issue::of_task(id, subject, description)))
+        let text = |key: &str| {
+            let text = context.get(key).and_then(serde_json::Value::as_str);
+            text.unwrap_or_default()
+        };
+        self.is_task().then(|| {
+            let task = Issue::of_task(id, text("task_subject"), text("task_description"));
+            Arc::new(task)
+        })
     }
 
     /// Returns what has changed: by the branch at issue triggers, in the working tree elsewhere.

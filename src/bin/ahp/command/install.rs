@@ -267,7 +267,10 @@ pub(crate) fn needs(engine: &Engine) -> Needs {
     if !state.faults().is_empty() {
         return Needs::All;
     }
-    Needs::Triggers(state.policy().wanted())
+    Needs::Policy {
+        triggers: state.policy().wanted(),
+        tasks: state.policy().wanted_for_tasks(),
+    }
 }
 
 /// Returns how long hosts must wait for the policy in force.

@@ -10,8 +10,9 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 
 use super::look::{Grounds, LastLook, Links, Look};
-use super::places::{Place, Places, components};
+use super::places::{Place, Places, components, way_in};
 use crate::guard::Guards;
+use crate::host::HOSTS;
 use crate::shell::{Effect, PathEffect, lexical, real};
 
 /// Names that are ours wherever they lie in the project or home: a nested `.ahp` is a policy of its own.
@@ -99,6 +100,33 @@ impl<'a> Guarded<'a> {
     /// Returns the same for a pattern that the shell would match against file names.
     pub(super) fn covers_pattern(&self, path: &Path) -> Option<PathBuf> {
         self.found(path, false, true, false)
+    }
+
+    /// Returns what is guarded and would be written where a folder as it is now is put at a path.
+    pub(super) fn brought(&self, from: &Path, to: &Path) -> Option<PathBuf> {
+        let names = components(to);
+        self.look().places.along(&names, false).find_map(|place| {
+            let rest = place.names_from(names.len());
+            let way = (!rest.is_empty()).then(|| way_in(from, &rest))??;
+            Some(to.join(way))
+        })
+    }
+
+    /// Whether a host loads as code what lies in any folder of this name, or at a path below it.
+    pub(super) fn loads_code_below(&self, path: &Path) -> bool {
+        let roots = self.grounds.guards.roots();
+        let names = components(path);
+        let code = HOSTS.iter().flat_map(|host| host.switches.code);
+        // Above the folder of such folders lies the whole home of the person.
+        let mut ways = code
+            .filter(|place| place.path.contains('*'))
+            .flat_map(|place| roots.all(place));
+        ways.any(|(dir, name)| {
+            let way = components(&dir.join(&*name));
+            let fixed = way.iter().take_while(|part| !part.contains('*')).count();
+            let fits = |(own, part): (&String, &String)| own == part || own == "*";
+            (fixed..way.len()).contains(&names.len()) && way.iter().zip(&names).all(fits)
+        })
     }
 
     fn found(

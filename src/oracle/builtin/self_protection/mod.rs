@@ -1,5 +1,6 @@
 //! SelfProtection: no agent changes the policy that judges it, the wires that carry it, or its log.
 
+mod brought;
 mod code;
 mod disarm;
 mod file;

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use super::found::{Found, act};
 use super::guarded::Guarded;
 use super::mention::{covers, path_of};
-use super::places::guarded_in;
-use super::{code, mention, unseen, walk};
+use super::{brought, code, mention, unseen, walk};
 use crate::program;
 use crate::program::Fact;
 use crate::shell::{
@@ -27,6 +26,7 @@ pub(super) fn find(
     let reads = only_reads(invocation);
     links(guarded, invocation)
         .or_else(|| lays_over(guarded, invocation))
+        .or_else(|| brought::find(guarded, analysis, invocation))
         .or_else(|| by_search(guarded, analysis, invocation))
         .or_else(|| by_finding(guarded, analysis, invocation, reads))
         .or_else(|| unseen::find(guarded, analysis, invocation))
@@ -64,7 +64,7 @@ fn holds(guarded: &Guarded<'_>, invocation: &Invocation, word: &Word) -> Option<
     (path.is_absolute() && !word.glob && guarded.root().starts_with(&path)).then_some(path)
 }
 
-/// A mount over a guarded folder, or a copy of a folder that brings guarded files along.
+/// A mount over a guarded folder.
 fn lays_over(guarded: &Guarded<'_>, invocation: &Invocation) -> Option<Found> {
     match invocation.program.as_str() {
         "mount" | "umount" => {
@@ -75,19 +75,6 @@ fn lays_over(guarded: &Guarded<'_>, invocation: &Invocation) -> Option<Found> {
                         || holds(guarded, invocation, word).is_some()
                 })
                 .then(|| act("hide a guarded directory"))
-        }
-        "cp" | "rsync" | "ditto" => {
-            let operands: Vec<&Word> = invocation.operands().collect();
-            let (last, sources) = operands.split_last()?;
-            if path_of(guarded, invocation, &last.text) != guarded.root() {
-                return None;
-            }
-            let brought = sources.iter().find_map(|source| {
-                let dir = path_of(guarded, invocation, &source.text);
-                guarded_in(&dir).filter(|_| dir != guarded.root())
-            })?;
-            let hit = guarded.root().join(brought);
-            Some((format!("write `{}`", hit.display()), Some(hit)))
         }
         _ => None,
     }

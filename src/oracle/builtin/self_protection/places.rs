@@ -4,9 +4,6 @@ use std::borrow::Cow;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use crate::guard;
-use crate::place::Base as PlaceBase;
-
 /// Where the files lie that no agent may change.
 #[derive(Debug, Default)]
 pub(super) struct Places(Vec<Base>);
@@ -120,6 +117,16 @@ impl<'a> Place<'a> {
         self.base.parts.len() + self.parts().count()
     }
 
+    /// Returns the names of its path from one on.
+    pub(super) fn names_from(&self, first: usize) -> Vec<String> {
+        let path = self.path();
+        let names = path.components().filter_map(|part| match part {
+            Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
+            _ => None,
+        });
+        names.skip(first).collect()
+    }
+
     /// Returns the last name of its path, in lower case.
     pub(super) fn last(&self) -> Option<String> {
         let last = self.parts().last();
@@ -155,11 +162,21 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Returns what a folder holds that would be guarded in a project.
-pub(super) fn guarded_in(dir: &Path) -> Option<&'static str> {
-    let of_project = guard::known().filter(|place| place.base == PlaceBase::Project);
-    let mut names = of_project.map(|place| place.path);
-    names.find(|name| dir.join(name).exists())
+/// Returns what lies in a directory on a way that is given by its names; a `*` stands for any name.
+pub(super) fn way_in(dir: &Path, names: &[String]) -> Option<PathBuf> {
+    let mut found = vec![(dir.to_owned(), PathBuf::new())];
+    for name in names {
+        let step = |(dir, way): &(PathBuf, PathBuf)| {
+            let below = below(dir, name).into_iter();
+            let below = below.filter_map(|path| {
+                let way = way.join(path.file_name()?);
+                Some((path, way))
+            });
+            below.collect::<Vec<_>>()
+        };
+        found = found.iter().flat_map(step).collect();
+    }
+    found.into_iter().next().map(|(_, way)| way)
 }
 
 /// Returns what lies in a directory and has a name, which may be a pattern.
@@ -212,6 +229,8 @@ fn fits(part: &str, wanted: &str, inexact: bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::guard;
+    use crate::place::Base as PlaceBase;
 
     #[test]
     fn a_place_is_found_in_any_case() {
