@@ -114,8 +114,10 @@ fn is_losing(words: &[String]) -> bool {
     }
     if let Some(at) = after_start("delete") {
         let rest = words.get(at..).unwrap_or_default();
-        // MySQL names the table twice: `DELETE t FROM t`.
-        return rest.iter().take(4).any(|w| *w == "from") && !restricts(rest);
+        // MySQL names the table twice: `DELETE t FROM t`, and has words for how fast it goes.
+        let is_manner = |word: &&str| matches!(*word, "low_priority" | "quick" | "ignore");
+        let mut named = rest.iter().filter(|word| !is_manner(word)).take(4);
+        return named.any(|w| *w == "from") && !restricts(rest);
     }
     if let Some(at) = after_start("update") {
         let rest = words.get(at..).unwrap_or_default();
@@ -209,6 +211,7 @@ mod tests {
             "CREATE OR REPLACE TABLE a.t AS SELECT * FROM a.t WHERE FALSE",
             "DELETE FROM users",
             "delete from users where 1=1",
+            "DELETE LOW_PRIORITY QUICK IGNORE FROM users",
             "SELECT 1; DELETE FROM users;",
             "UPDATE users SET a = 1",
             "ALTER TABLE x DROP COLUMN y",

@@ -262,7 +262,11 @@ pub(super) fn base_name(path: &str) -> &str {
 /// Returns the name of a program: in capitals alone it is the same one where file systems do not tell case apart, and so
 /// is a cmdlet (`Remove-Item`) in any case.
 pub(super) fn program_name(path: &str) -> String {
-    let name = base_name(path);
+    // A runner of packages takes a version behind the name: `npx supabase@latest`.
+    let name = match base_name(path).split_once('@') {
+        Some((name, _)) if !name.is_empty() => name,
+        _ => base_name(path),
+    };
     let is_shouted = name.len() > 1 && name.bytes().all(|b| b.is_ascii_uppercase());
     let is_cmdlet = name.starts_with(|c: char| c.is_ascii_uppercase()) && name.contains('-');
     if is_shouted || is_cmdlet {

@@ -138,6 +138,8 @@ pub(super) fn in_home(inner: &Path, all: bool) -> Place {
             Place::Artifact
         }
         [".Trash", ..] => Place::Personal,
+        // What zsh has compiled of its completions; it is made again at the next start.
+        [first] if first.starts_with(".zcompdump") => Place::Artifact,
         [first, ..] if first.starts_with('.') => Place::Personal,
         ["Library", ..] => Place::Personal,
         ["Documents" | "Desktop" | "Downloads" | "Pictures" | "Music" | "Movies" | "Videos"] => {

@@ -12,6 +12,17 @@ pub use self::kind::Place;
 use crate::danger::words::words;
 use crate::shell::{Invocation, Surroundings, Word, lexical, real};
 
+/// Whether a path below a drive of Windows, in lower case, is inside a directory for temporary files.
+fn is_temporary_on_drive(path: &str) -> bool {
+    let parts: Vec<&str> = path.split(['\\', '/']).filter(|p| !p.is_empty()).collect();
+    let inner = match parts.as_slice() {
+        ["users", _, "appdata", "local", "temp", inner @ ..] => inner,
+        ["windows", "temp", inner @ ..] | ["temp" | "tmp", inner @ ..] => inner,
+        _ => return false,
+    };
+    !inner.is_empty() && !inner.contains(&"..")
+}
+
 /// Tells what kind of place a word of an invocation means.
 pub fn place(word: &Word, invocation: &Invocation, surroundings: &Surroundings) -> Place {
     let text = word.text.as_str();
@@ -27,6 +38,7 @@ pub fn place(word: &Word, invocation: &Invocation, surroundings: &Surroundings) 
             .trim_matches(['\\', '/', '*']);
         return match rest.to_ascii_lowercase().as_str() {
             "" => Place::Root,
+            r if is_temporary_on_drive(r) => Place::Temporary,
             r if r.starts_with("windows") || r.starts_with("program") => Place::System,
             r if r.starts_with("users") && r.matches(['\\', '/']).count() < 2 => Place::Home,
             _ => Place::Outside,
