@@ -80,7 +80,7 @@ pub(super) fn ids<'p>(paths: impl Iterator<Item = &'p String>, read: Read<'_>) -
         (is_id && !letters.is_empty() && !digits.is_empty()).then(|| format!("{letters}-{digits}"))
     };
     let id = |path: &String| {
-        let bytes = read(path).ok().filter(|_| path.ends_with(".md"))?;
+        let bytes = read(path).ok().filter(|_| is_markdown(path))?;
         let issue = front_matter::parse(&bytes).ok();
         let id = issue.map(|issue| issue.id).filter(|id| !id.is_empty());
         id.or_else(|| of_name(path))

@@ -194,7 +194,7 @@ fn programs_that_the_base_has_run_and_those_of_the_change_do_not() {
         world.git(&["checkout", "-q", "-b", "feature"]);
         world.write("a.txt", "x");
         for (path, text) in head {
-            if path.ends_with(".sh") {
+            if text.starts_with("#!") {
                 executable(&world.path(path), text);
             } else {
                 world.write(path, text);

@@ -43,11 +43,11 @@ pub(super) fn text(verdicts: &[&Verdict]) -> String {
 
 fn result(signal: &Signal) -> Value {
     let place = |file: &str, line: Option<u32>| {
-        let mut place = json!({"artifactLocation": {"uri": uri(file)}});
-        if let Some(line) = line {
-            place["region"] = json!({"startLine": line});
-        }
-        json!({"physicalLocation": place})
+        let place = json!({"uri": uri(file)});
+        json!({"physicalLocation": match line {
+            Some(line) => json!({"artifactLocation": place, "region": {"startLine": line}}),
+            None => json!({"artifactLocation": place}),
+        }})
     };
     let known = &signal.context.locations;
     let files = signal.context.files.iter();
