@@ -38,7 +38,12 @@ fn the_verdict_in_json_has_exactly_the_names_of_the_protocol() {
     assert_eq!(signal["header"]["intensity"], "block");
     assert_eq!(
         signal["context"],
-        json!({"hook": "pre-issue-submit", "issue_id": "FEAT-0001", "files": signal["context"]["files"]})
+        json!({
+            "hook": "pre-issue-submit",
+            "issue_id": "FEAT-0001",
+            "files": ["Issues/Features/open/FEAT-0001-t.md"],
+            "locations": [{"file": "Issues/Features/open/FEAT-0001-t.md", "line": 12}],
+        })
     );
     assert_eq!(signal["payload"]["resolvable"], true);
     assert!(
