@@ -55,7 +55,7 @@ pub(crate) fn findings(
         let mut finding = json!({
             "class_uid": CLASS, "category_uid": 2, "activity_id": CREATE, "type_uid": CLASS * 100 + CREATE,
             "time": record.timestamp.timestamp_millis(),
-            "severity_id": severity(&given.signal.payload),
+            "severity_id": severity(given.severity, &given.signal.payload),
             "metadata": {
                 "version": VERSION,
                 "product": {"name": "ahp", "vendor_name": "ahp", "version": cell("ahp").unwrap_or(env!("CARGO_PKG_VERSION"))},
@@ -76,11 +76,13 @@ pub(crate) fn findings(
                 members.insert("policy".to_owned(), json!({"uid": policy}));
             }
             if let Some(host) = cell("agent_host") {
-                let mut agent = json!({"uid": host, "type_id": 99, "type": host});
                 // A member without a value has no place in the schema.
-                if let Some(session) = cell("session") {
-                    agent["instance_uid"] = session.into();
-                }
+                let agent = match cell("session") {
+                    Some(session) => {
+                        json!({"uid": host, "instance_uid": session, "type_id": 99, "type": host})
+                    }
+                    None => json!({"uid": host, "type_id": 99, "type": host}),
+                };
                 members.insert("ai_agent".to_owned(), agent);
             }
         }
@@ -89,16 +91,17 @@ pub(crate) fn findings(
     findings
 }
 
-/// Critical 5, high 4, medium 3, low 2; a block says of itself no less than high.
-fn severity(payload: &Payload) -> u32 {
-    match payload {
-        Payload::Prompt(prompt) => match prompt.severity {
-            Severity::Critical => 5,
-            Severity::High => 4,
-            Severity::Medium => 3,
-            Severity::Low => 2,
-        },
-        Payload::Block(_) => 4,
-        _ => 3,
+/// Critical 5, high 4, medium 3, low 2; a block whose severity nobody said is high.
+fn severity(said: Option<Severity>, payload: &Payload) -> u32 {
+    let severity = said.unwrap_or(match payload {
+        Payload::Prompt(prompt) => prompt.severity,
+        Payload::Block(_) => Severity::High,
+        _ => Severity::Medium,
+    });
+    match severity {
+        Severity::Critical => 5,
+        Severity::High => 4,
+        Severity::Medium => 3,
+        Severity::Low => 2,
     }
 }

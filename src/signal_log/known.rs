@@ -1,8 +1,9 @@
 //! Known logs: which logs a user's processes have written, for whoever carries them to where they are gathered.
 //!
-//! A note is left when a file of a log begins, never for each record: one small file with the log's path, named by a hash of
-//! it, in `$XDG_STATE_HOME/ahp/logs/`.
+//! A note is left when a file of a log begins, never for each record: one small file, named by a hash of the log's path, in
+//! `$XDG_STATE_HOME/ahp/logs/`. It holds the path, a NUL byte, and the root of the project that the log is of.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -19,25 +20,35 @@ pub fn log_key(path: &Path) -> String {
     digits
 }
 
-/// Notes that a log is written.
+/// A log that was noted.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct KnownLog {
+    /// Where it lies.
+    pub path: PathBuf,
+    /// The root of its project, which need not be where the log lies.
+    pub project: Option<PathBuf>,
+}
+
+/// Notes that a log of a project is written.
 ///
 /// # Errors
 /// The state directory cannot be written; nothing but the carrying of the log depends on it.
-pub(crate) fn note_log(state_dir: &Path, path: &Path) -> io::Result<()> {
+pub(crate) fn note_log(state_dir: &Path, path: &Path, project: &Path) -> io::Result<()> {
     let dir = state_dir.join("logs");
     let note = dir.join(log_key(path));
     if note.exists() {
         return Ok(());
     }
     fs::create_dir_all(&dir)?;
-    fs::write(note, path.as_os_str().as_bytes())
+    let parts = [path, project].map(|path| path.as_os_str().as_bytes());
+    fs::write(note, parts.join(&0))
 }
 
-/// Returns the logs that were noted and are still there, by their paths.
+/// Returns the logs that were noted and are still there, in the order of their paths.
 ///
 /// # Errors
 /// The notes cannot be read.
-pub fn known_logs(state_dir: &Path) -> io::Result<Vec<PathBuf>> {
+pub fn known_logs(state_dir: &Path) -> io::Result<Vec<KnownLog>> {
     let entries = match fs::read_dir(state_dir.join("logs")) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -45,11 +56,16 @@ pub fn known_logs(state_dir: &Path) -> io::Result<Vec<PathBuf>> {
     };
     let mut logs = Vec::new();
     for entry in entries {
-        let path = fs::read(entry?.path())?;
-        logs.push(PathBuf::from(std::ffi::OsString::from_vec(path)));
+        let note = fs::read(entry?.path())?;
+        let mut parts = note.split(|byte| *byte == 0);
+        let mut part = || Some(PathBuf::from(OsString::from_vec(parts.next()?.to_vec())));
+        if let Some(path) = part() {
+            let project = part();
+            logs.push(KnownLog { path, project });
+        }
     }
     // A log that was deleted with its project has nothing more to give.
-    logs.retain(|log| log.exists());
+    logs.retain(|log| log.path.exists());
     logs.sort();
     Ok(logs)
 }

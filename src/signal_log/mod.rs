@@ -38,7 +38,7 @@ pub use self::history::{
 };
 pub use self::infer::inferred_responses;
 pub(crate) use self::known::note_log;
-pub use self::known::{known_logs, log_key};
+pub use self::known::{KnownLog, known_logs, log_key};
 pub use self::probe::probe;
 pub use self::reader::{BadLine, Reader, Records};
 pub use self::record::{

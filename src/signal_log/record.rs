@@ -18,7 +18,7 @@ use crate::event::{Event, Subagent};
 use crate::machine_key::ProjectKey;
 use crate::secret::marks;
 use crate::session::MarkRecord;
-use crate::signal::{Actor, Origin, Response, Signal, digest};
+use crate::signal::{Actor, Origin, Response, Severity, Signal, digest};
 use crate::verdict::{BindingReport, Decision, Outcome, Verdict};
 
 /// What the mark of an answer says.
@@ -136,6 +136,9 @@ pub struct SignalRecord {
     /// What broke it: a command, a path, an item; none where that is the issue or the session itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub object: Option<String>,
+    /// How grave what was found is, where the oracle says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub severity: Option<Severity>,
     /// The session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
@@ -161,6 +164,7 @@ struct FlatSignal {
     #[serde(default)]
     rule: String,
     object: Option<String>,
+    severity: Option<Severity>,
     session_id: Option<String>,
     host: Option<String>,
     agent: Option<String>,
@@ -179,6 +183,7 @@ impl From<FlatSignal> for SignalRecord {
             identity: flat.identity,
             rule: flat.rule,
             object: flat.object,
+            severity: flat.severity,
             session_id: flat.session_id,
             host: flat.host,
             agent: flat.agent,
@@ -500,6 +505,7 @@ impl SignalRecord {
             rule: rule.clone(),
             object: object.map(|object| object.chars().take(LONGEST_OBJECT).collect()),
             origin: signal.origin.clone(),
+            severity: signal.severity,
             signal: signal.clone(),
             session_id: event.session_id.clone(),
             host: event.host.clone(),

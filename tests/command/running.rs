@@ -60,6 +60,17 @@ fn the_verdict_in_json_has_exactly_the_names_of_the_protocol() {
 }
 
 #[test]
+fn the_log_says_how_grave_a_finding_is() {
+    let world = World::new("extends: [ahp:standard]\n");
+    let input = r#"{"command": "git push --force origin main"}"#;
+    let ran = world.ahp(&["run", "pre-tool-use", "--tool", "Bash", "--input", input]);
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    let records = world.log();
+    let signal = records.iter().find(|record| record["kind"] == "signal");
+    assert_eq!(signal.unwrap()["severity"], "critical", "{records:?}");
+}
+
+#[test]
 fn many_events_give_one_verdict_a_line_in_order() {
     let world = World::new(POLICY);
     let events: String = (0..100)

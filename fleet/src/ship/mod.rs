@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use ahp::config::{Config, Environment, Locations, Settings, parse_duration};
 use ahp::engine::{Clock as _, SystemClock, log_place};
-use ahp::signal_log::{LogPlace, known_logs};
+use ahp::signal_log::{KnownLog, LogPlace, known_logs};
 
 use self::round::{Carrier, Outcome};
 use self::target::{Target, Trouble};
@@ -64,7 +64,12 @@ pub(crate) fn run(environment: &Environment, args: &Args) -> Result<ExitCode, Fl
     let logs = if args.log.is_empty() {
         known_logs(&state).map_err(|error| FleetError::io("read", &state, error))?
     } else {
-        args.log.clone()
+        let named = args.log.iter().cloned();
+        let named = named.map(|path| KnownLog {
+            path,
+            project: None,
+        });
+        named.collect()
     };
     if logs.is_empty() {
         tell("no log has been written yet");
@@ -87,14 +92,14 @@ pub(crate) fn run(environment: &Environment, args: &Args) -> Result<ExitCode, Fl
         let Some(mut carrier) = Carrier::take_up_alone(place, &identity, &state, all)? else {
             tell(&format!(
                 "`{}` is being carried by another process",
-                log.display()
+                log.path.display()
             ));
             continue;
         };
         if spooled > settings.fleet.ship.spool {
             tell(&format!(
                 "`{}` waits: {spooled} bytes are waiting to be sent",
-                log.display()
+                log.path.display()
             ));
             is_whole = false;
             continue;
@@ -185,7 +190,7 @@ fn dry_run(
     environment: &Environment,
     settings: &Settings,
     args: &Args,
-    logs: &[PathBuf],
+    logs: &[KnownLog],
     state: &Path,
 ) -> Result<ExitCode, FleetError> {
     for log in logs {
@@ -200,15 +205,25 @@ fn find(
     environment: &Environment,
     settings: &Settings,
     args: &Args,
-    log: &Path,
+    log: &KnownLog,
 ) -> Result<(Identity, LogPlace), FleetError> {
-    let locations = Locations::find(environment, log.parent());
+    let dir = log.project.as_deref().or_else(|| log.path.parent());
+    let locations = Locations::find(environment, dir);
     let config = Config::load(&locations).config;
-    // A log that a person names is counted whole. Of the others only what this machine wrote leaves it.
-    let own = log_place(&locations, &config).ok();
-    let place = own
-        .filter(|place| args.log.is_empty() && place.path() == log)
-        .unwrap_or_else(|| log.into());
+    // A log that a person names is counted whole. Of the others only what this machine wrote leaves it, wherever the policy
+    // has the project's log lie now.
+    let place = LogPlace::from(&log.path);
+    let place = if args.log.is_empty() {
+        let own = log_place(&locations, &config);
+        let own = own.map_err(|fault| FleetError::Policy(fault.message.clone()))?;
+        if own.path() == log.path {
+            own
+        } else {
+            place.known_as(&own)
+        }
+    } else {
+        place
+    };
     // A team is that of the log's own project, wherever this is run.
     let team = config.settings.team;
     let project = Some(locations.project_root.as_path());

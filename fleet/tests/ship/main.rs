@@ -1,6 +1,7 @@
 //! What `ahp-fleet ship` and `export` send and what they do not: the program itself, over logs that are written here.
 
 #![expect(
+    clippy::indexing_slicing,
     clippy::unwrap_used,
     clippy::disallowed_methods,
     reason = "a test may stop, and the program itself is what is tested"
@@ -56,7 +57,8 @@ impl Machine {
         members.insert("prev".to_owned(), prev.into());
         let text = record.to_string();
         let hash = Sha256::digest(text.as_bytes());
-        let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        let digits: Vec<String> = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = digits.concat();
         let bare = text.strip_suffix('}').unwrap();
         self.lines.push(format!("{bare},\"hash\":\"{hash}\"}}"));
         self.write();
@@ -80,7 +82,7 @@ impl Machine {
             "intensity": "block", "correlation_id": id});
         let payload = json!({"reason": "no", "resolvable": true, "resolution_path": []});
         self.record(&json!({"kind": "signal", "host": "codex", "binding": "b", "source": "hooks.yaml:1",
-            "override": false, "fingerprint": "f",
+            "override": false, "fingerprint": "f", "severity": "critical",
             "signal": {"header": header, "context": {"hook": "pre-tool-use", "files": []}, "payload": payload}}));
     }
 
@@ -122,6 +124,38 @@ impl Machine {
         assert_eq!(ran.code, 0, "{}", ran.err);
         serde_json::from_str(ran.out.lines().next().unwrap()).unwrap()
     }
+}
+
+#[test]
+fn a_foreign_log_that_lies_outside_of_its_project_does_not_leave() {
+    let mut machine = Machine::new();
+    machine.evaluation("local");
+    let home = machine.dir.path();
+    let project = home.join("project");
+    fs::create_dir_all(&project).unwrap();
+    let notes = home.join(".local/state/ahp/logs");
+    fs::create_dir_all(&notes).unwrap();
+    let log = machine.log();
+    fs::write(
+        notes.join("0123456789abcdef"),
+        format!("{}\0{}", log.display(), project.display()),
+    )
+    .unwrap();
+    let lake = home.join("lake");
+    let ran = Command::new(env!("CARGO_BIN_EXE_ahp-fleet"))
+        .args(["ship", "--to", &format!("dir:{}", lake.display())])
+        .current_dir(home)
+        .env_clear()
+        .envs([
+            ("HOME", home.as_os_str()),
+            ("AHP_MACHINE_ID", "machine-7".as_ref()),
+        ])
+        .output()
+        .unwrap();
+    let told = String::from_utf8(ran.stderr).unwrap();
+    assert_eq!(ran.status.code(), Some(1), "{told}");
+    assert!(told.contains("begun on another machine"), "{told}");
+    assert!(!lake.exists() || fs::read_dir(&lake).unwrap().next().is_none());
 }
 
 #[test]
@@ -205,6 +239,7 @@ fn a_finding_outside_of_a_session_has_no_empty_member() {
         json!({"uid": "codex", "type_id": 99, "type": "codex"})
     );
     assert_eq!(finding["class_uid"], 2004);
+    assert_eq!(finding["severity_id"], 5);
     assert_eq!(finding["disposition_id"], 2);
 }
 

@@ -244,7 +244,7 @@ impl State {
                     && let Some(state_dir) = &self.user_state_dir
                 {
                     // Whoever carries logs finds this one by it; what is judged does not depend on it.
-                    note_log(state_dir, log.path()).ok();
+                    note_log(state_dir, log.path(), &self.root).ok();
                 }
                 let damage = appended.notice.and_then(|notice| notice.damage());
                 let damage = damage.map(|damage| format!("the signal log was damaged: {damage}"));

@@ -49,7 +49,9 @@ pub(super) fn add_kept(locations: &Locations, findings: &mut Findings) {
         return;
     };
     for log in known_logs(state).unwrap_or_default() {
-        let cursor = state.join("ship").join(format!("{}.json", log_key(&log)));
+        let cursor = state
+            .join("ship")
+            .join(format!("{}.json", log_key(&log.path)));
         let cursor = fs::read(cursor).ok();
         let cursor = cursor.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
         let kept = cursor
@@ -58,7 +60,7 @@ pub(super) fn add_kept(locations: &Locations, findings: &mut Findings) {
         findings.problems.extend(kept.map(|why| {
             format!(
                 "`{}` is not carried on: {why}; `ahp fleet ship` goes on when that is put right",
-                log.display()
+                log.path.display()
             )
         }));
     }
