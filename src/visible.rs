@@ -15,7 +15,7 @@ pub fn visible_beside_colours(text: &str) -> Cow<'_, str> {
 }
 
 /// Returns a text as [`visible`] does, with line feeds and tabs written out as well: a name makes no second line.
-pub(crate) fn on_one_line(text: &str) -> Cow<'_, str> {
+pub fn on_one_line(text: &str) -> Cow<'_, str> {
     let text = visible(text);
     if text.contains(['\n', '\t']) {
         Cow::Owned(text.replace('\n', "\\u000a").replace('\t', "\\u0009"))

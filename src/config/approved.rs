@@ -56,12 +56,16 @@ impl Approved {
         }
     }
 
+    /// Returns the places of the scripts.
+    pub fn scripts(&self) -> impl Iterator<Item = &Path> {
+        self.scripts.keys().map(PathBuf::as_path)
+    }
+
     /// Returns the texts alone.
     pub fn into_reviewed(self) -> Reviewed {
         Reviewed {
             texts: self.texts,
             scripts: self.scripts,
-            runs: false,
         }
     }
 

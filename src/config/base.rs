@@ -1,4 +1,4 @@
-//! The policy of the commit that a change is measured against: whoever asks for a review does not loosen what reviews it.
+//! The policy of what a change goes to: whoever asks for a review does not loosen what reviews it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub enum BaseError {
 }
 
 impl Reviewed {
-    /// Takes the policy of the project as the commit has it that the change is measured against.
+    /// Takes the policy of the project as the newest commit of what the change goes to has it.
     ///
     /// # Errors
     /// There is no telling which commit that is, or its policy has a fault.
@@ -31,8 +31,15 @@ impl Reviewed {
         let mut all = BTreeMap::new();
         // A file that layers extend is asked for by its real name.
         let real = root.canonicalize().unwrap_or_else(|_| root.clone());
-        for (path, file) in files {
-            if let Ok(text) = String::from_utf8(file.content) {
+        for (path, content) in files {
+            if path == ".ahp" {
+                return Err(BaseError::Fault("`.ahp` is a link".to_owned()));
+            }
+            let text = String::from_utf8(content);
+            if text.is_err() && path.starts_with(".ahp/hooks.") {
+                return Err(BaseError::Fault(format!("`{path}` is not UTF-8")));
+            }
+            if let Ok(text) = text {
                 all.insert(real.join(&path), text.clone());
                 all.insert(root.join(&path), text);
             }
@@ -56,18 +63,16 @@ impl Reviewed {
         let (scripts, mut texts): (BTreeMap<_, _>, BTreeMap<_, _>) =
             all.into_iter().partition(|(path, _)| is_script(path));
         texts.retain(|path, _| read.contains(path));
-        Ok(Self {
-            texts,
-            scripts,
-            runs: false,
-        })
+        Ok(Self { texts, scripts })
     }
 }
 
 /// Whether a file may be a layer, something that a layer extends, or a script.
 fn may_belong_to_a_policy(path: &str) -> bool {
     let endings = ["yaml", "yml", "rhai"];
-    path.starts_with(".ahp/") || endings.iter().any(|e| is_named(Path::new(path), e))
+    path == ".ahp"
+        || path.starts_with(".ahp/")
+        || endings.iter().any(|e| is_named(Path::new(path), e))
 }
 
 fn is_named(path: &Path, ending: &str) -> bool {

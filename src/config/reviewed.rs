@@ -8,25 +8,12 @@ use std::path::PathBuf;
 pub struct Reviewed {
     pub(super) texts: BTreeMap<PathBuf, String>,
     pub(super) scripts: BTreeMap<PathBuf, String>,
-    pub(super) runs: bool,
 }
 
 impl Reviewed {
     /// Whether there is no layer to hold anybody to.
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty()
-    }
-
-    /// Lets programs of the project run that are as the base has them, without anybody's trust on this machine.
-    #[must_use]
-    pub const fn running(mut self) -> Self {
-        self.runs = true;
-        self
-    }
-
-    /// Whether programs run that are as the base has them.
-    pub(crate) const fn runs(&self) -> bool {
-        self.runs
     }
 
     /// Returns the files that another state has differently, not at all, or in addition.

@@ -84,11 +84,7 @@ impl Finder {
         });
         let trust = match locations {
             Some(l) if !l.trust_all || settings.forbid.contains(&Override::Trust) => {
-                let trust = match l.reviewed.as_ref().filter(|reviewed| reviewed.runs()) {
-                    Some(_) => Trust::of_base(&root, l.base.clone()),
-                    None => Trust::of(&root, l.state_dir.as_deref()),
-                };
-                trust.covering(
+                Trust::of(&root, l.state_dir.as_deref()).covering(
                     settings.agent_hook_dirs.iter().chain(programs),
                     &settings.issues,
                 )

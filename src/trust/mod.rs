@@ -28,7 +28,6 @@ use std::sync::Arc;
 use self::content::Content;
 use self::project::{Project, issue_command};
 use crate::config::Node;
-use crate::workspace::ToldBase;
 
 /// What of one project is trusted.
 ///
@@ -61,11 +60,6 @@ impl Trust {
     /// Makes the trust of the project at `root`, kept below `state_dir`; without one nothing can ever be trusted.
     pub fn of(root: &Path, state_dir: Option<&Path>) -> Self {
         Self(Inner::Project(Arc::new(Project::of(root, state_dir))))
-    }
-
-    /// Trusts what is as the commit has it that a change is measured against: whoever took that in has looked at it.
-    pub(crate) fn of_base(root: &Path, base: Arc<ToldBase>) -> Self {
-        Self(Inner::Project(Arc::new(Project::of_base(root, base))))
     }
 
     /// Looks after further files and folders of the project too, those that its user's own settings name, and after the
@@ -130,7 +124,7 @@ impl Trust {
         if let Some(first) = changes.first() {
             return Err(NotTrusted {
                 what: format!("`{relative}`"),
-                why: format!("{first}; {}", project.advice()),
+                why: format!("{first}; `ahp trust --diff` shows the difference"),
             });
         }
         if now.is_empty() {
@@ -177,15 +171,11 @@ impl Trust {
         }
         Err(NotTrusted {
             what: format!("`{relative}`"),
-            why: format!(
-                "it {}; {}",
-                if trusted.is_some() {
-                    "has changed"
-                } else {
-                    "is new"
-                },
-                project.advice()
-            ),
+            why: if trusted.is_some() {
+                "it has changed; `ahp trust --diff` shows the difference".to_owned()
+            } else {
+                "it is new; `ahp trust --diff` shows it".to_owned()
+            },
         })
     }
 
@@ -242,7 +232,7 @@ impl Trust {
             None => Ok(permit),
             Some(first) => Err(NotTrusted {
                 what: "the project".to_owned(),
-                why: format!("{first}; {}", project.advice()),
+                why: format!("{first}; `ahp trust --diff` shows the difference"),
             }),
         }
     }
@@ -262,10 +252,8 @@ impl Trust {
         }
         Err(NotTrusted {
             what: format!("`{command}`"),
-            why: format!(
-                "an issue names it and nobody has looked at it; {}",
-                project.advice()
-            ),
+            why: "an issue names it and nobody has looked at it; `ahp trust --diff` shows it"
+                .to_owned(),
         })
     }
 

@@ -2,21 +2,19 @@
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use super::content::Content;
 use super::scan::scan;
 use super::store::Store;
-use super::{FileState, Manifest, NotTrusted, content, named};
+use super::{Manifest, NotTrusted, content, named};
 use crate::stamp::Stamp;
-use crate::workspace::{BaseFile, DiskWorkspace, ToldBase, custom_commands};
+use crate::workspace::custom_commands;
 
 #[derive(Debug)]
 pub(super) struct Project {
     pub(super) root: PathBuf,
     pub(super) store: Option<Store>,
-    /// Where what was trusted is a commit, and not what a person has looked at on this machine.
-    base: Option<Arc<ToldBase>>,
     further: Vec<String>,
     /// Where its issues lie, whose checklists may name commands.
     issues: PathBuf,
@@ -29,48 +27,10 @@ impl Project {
         Self {
             root: root.to_owned(),
             store: state_dir.map(|dir| Store::of(root, dir)),
-            base: None,
             further: Vec::new(),
             issues: PathBuf::from("Issues"),
             manifest: OnceLock::new(),
         }
-    }
-
-    pub(super) fn of_base(root: &Path, base: Arc<ToldBase>) -> Self {
-        Self {
-            base: Some(base),
-            ..Self::of(root, None)
-        }
-    }
-
-    /// Says how somebody sees what is not trusted, or lets it run.
-    pub(super) const fn advice(&self) -> &'static str {
-        match self.base {
-            Some(_) => {
-                "a change does not bring the programs that judge it: let a person merge them first, or set `AHP_TRUST=all`"
-            }
-            None => "`ahp trust --diff` shows it",
-        }
-    }
-
-    /// Returns what the base has of the files that can run or decide; none where nobody can tell what the base is.
-    fn of_commit(&self, base: Arc<ToldBase>) -> Option<Manifest> {
-        let paths = self.paths();
-        let is_wanted = |file: &str| {
-            let lies_below = |path: &String| {
-                let rest = file.strip_prefix(path.as_str());
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            };
-            paths.iter().any(lies_below)
-        };
-        let workspace = DiskWorkspace::new(self.root.clone(), self.issues.clone()).with_base(base);
-        let files = workspace.base_files(&is_wanted).ok()?;
-        let state = |file: BaseFile| FileState {
-            sha256: content::digest(&file.content),
-            executable: file.executable,
-        };
-        let files = files.into_iter().map(|(path, file)| (path, state(file)));
-        Some(Manifest::of_commit(&self.root, files.collect()))
     }
 
     pub(super) fn cover<'p>(
@@ -91,9 +51,6 @@ impl Project {
 
     pub(super) fn loaded(&self) -> Option<&Manifest> {
         let load = || {
-            if let Some(base) = &self.base {
-                return (None, self.of_commit(base.clone()));
-            }
             let store = self.store.as_ref();
             // The stamp first: what is written between the two is then seen as a change.
             (store.and_then(Store::stamp), store.and_then(Store::load))

@@ -29,17 +29,6 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Makes what a commit has of a project; it has no copies, for what runs is what was found to be the same.
-    pub(super) fn of_commit(root: &Path, files: BTreeMap<String, FileState>) -> Self {
-        Self {
-            root: root.to_owned(),
-            at: DateTime::UNIX_EPOCH,
-            copies: String::new(),
-            layers: Vec::new(),
-            files,
-        }
-    }
-
     /// Returns what was trusted of a file or folder.
     pub(super) fn below<'a>(
         &'a self,

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 
-use super::git::{BaseFile, RawChanges, Repository};
+use super::git::{RawChanges, Repository};
 use super::{
     Change, ChangeScope, ChangedFile, Changes, Commit, CommitsOf, Evidence, EvidenceStore,
     GitError, GitState, Issue, IssueError, TestFigures, ToldBase, Tree, Uncommitted, Workspace,
@@ -140,23 +140,24 @@ impl DiskWorkspace {
         self.issues_folder.get_or_init(find).as_deref()
     }
 
-    /// Returns the files that are wanted of the commit that a change is measured against, by their paths in the project; none
-    /// before the first commit.
+    /// Returns the files that are wanted of what the change goes to, by their paths in the project; none before the first
+    /// commit.
     ///
     /// # Errors
     /// The base cannot be told, or git fails.
     pub(crate) fn base_files(
         &self,
         wanted: &dyn Fn(&str) -> bool,
-    ) -> Result<BTreeMap<String, BaseFile>, GitError> {
+    ) -> Result<BTreeMap<String, Vec<u8>>, GitError> {
         let repository = self.repository()?;
-        match repository.branch_base()? {
-            Some(base) => repository.files_at(&base, wanted),
+        match repository.target()? {
+            Some(target) => repository.files_at(&target, wanted),
             None => Ok(BTreeMap::new()),
         }
     }
 
-    /// Returns the ids of the issues whose files the branch adds or changes, sorted.
+    /// Returns the ids of the issues whose files the branch adds or changes, and of the one that it is named after where a file
+    /// holds it, sorted.
     ///
     /// # Errors
     /// The base cannot be told, or git fails.
@@ -165,7 +166,11 @@ impl DiskWorkspace {
         let tracked = changes.tracked.iter().map(|file| &file.path);
         let is_issue = |path: &&String| self.root.join(path).starts_with(&self.issues_dir);
         let paths = tracked.chain(&changes.untracked).filter(is_issue);
-        Ok(issue_files::ids(paths, &|path| self.read(path)))
+        let mut ids = issue_files::ids(paths, &|path| self.read(path));
+        let branch = self.git()?.branch().map(str::to_owned);
+        let named = branch.and_then(|name| issue_files::id_in_name(name.rsplit('/').next()?));
+        ids.extend(named.filter(|id| !matches!(self.issue(id), Ok(None))));
+        Ok(ids.into_iter().collect())
     }
 
     fn repository(&self) -> Result<&Arc<Repository>, GitError> {

@@ -67,26 +67,34 @@ pub(super) fn find(
     Ok(without_id)
 }
 
-/// Returns the ids of the issues that lie in files, sorted: by their front matter, else by their names; of what is not a
-/// Markdown file or is gone, none.
-pub(super) fn ids<'p>(paths: impl Iterator<Item = &'p String>, read: Read<'_>) -> Vec<String> {
+/// Returns the id of an issue with which a name begins, `FEAT-0123` of `FEAT-0123-totals`.
+pub(crate) fn id_in_name(name: &str) -> Option<String> {
+    let (letters, rest) = name.split_once('-')?;
+    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    let is_id = !letters.is_empty()
+        && letters.chars().all(|c| c.is_ascii_alphabetic())
+        && !digits.is_empty();
+    is_id.then(|| format!("{letters}-{digits}"))
+}
+
+/// Returns the ids of the issues that lie in Markdown files, sorted: by their front matter, else by their names. A file that
+/// cannot be read is known by its name too, so that whoever asks for it is told; one that is gone has none.
+pub(super) fn ids<'p>(paths: impl Iterator<Item = &'p String>, read: Read<'_>) -> BTreeSet<String> {
     let of_name = |path: &str| {
-        let name = path.rsplit('/').next()?;
-        let mut parts = name.splitn(3, '-');
-        let (letters, rest) = (parts.next()?, parts.next()?);
-        let digits = rest.trim_end_matches(".md");
-        let is_id = letters.bytes().all(|b| b.is_ascii_alphabetic())
-            && digits.bytes().all(|b| b.is_ascii_digit());
-        (is_id && !letters.is_empty() && !digits.is_empty()).then(|| format!("{letters}-{digits}"))
+        let stem = Path::new(path).file_stem()?.to_str()?;
+        id_in_name(stem).or_else(|| Some(stem.to_owned()))
     };
-    let id = |path: &String| {
-        let bytes = read(path).ok().filter(|_| is_markdown(path))?;
-        let issue = front_matter::parse(&bytes).ok();
-        let id = issue.map(|issue| issue.id).filter(|id| !id.is_empty());
-        id.or_else(|| of_name(path))
+    let id = |path: &&String| match read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(_) => of_name(path),
+        Ok(bytes) => {
+            let issue = front_matter::parse(&bytes).ok();
+            let id = issue.map(|issue| issue.id).filter(|id| !id.is_empty());
+            id.or_else(|| of_name(path))
+        }
     };
-    let ids: BTreeSet<String> = paths.filter_map(id).collect();
-    ids.into_iter().collect()
+    let paths = paths.filter(|path| is_markdown(path));
+    paths.filter_map(|path| id(&path)).collect()
 }
 
 /// The longest file of an issue that is read for its commands, in bytes.

@@ -20,10 +20,10 @@ pub(crate) use self::commit::names_id;
 pub use self::commit::{Commit, CommitsOf};
 pub use self::disk::DiskWorkspace;
 pub use self::evidence::{Evidence, EvidenceStore, TestFigures, Tree, TreeDigest};
-pub(crate) use self::git::{BaseFile, git};
+pub(crate) use self::git::git;
 pub use self::git::{GitState, KnownGit, Uncommitted};
 pub use self::issue::{Issue, IssueError};
-pub(crate) use self::issue_files::custom_commands;
+pub(crate) use self::issue_files::{custom_commands, id_in_name};
 pub use self::memory::MemoryWorkspace;
 pub use self::told_base::ToldBase;
 

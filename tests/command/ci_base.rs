@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::world::{Ran, World, executable};
+use crate::world::{Ran, World};
 
 const GATE: &str = "hooks: {pre-issue-submit: [{oracle: FileChangeLimiter, id: size, config: {max_files: 2, action: block}}]}\n";
 const LOOSER: &str = "hooks: {pre-issue-submit: [{oracle: FileChangeLimiter, id: size, config: {max_files: 90, action: block}}]}\n";
@@ -171,61 +171,79 @@ fn every_issue_that_the_change_touches_is_asked_about() {
 }
 
 #[test]
-fn programs_that_the_base_has_run_and_those_of_the_change_do_not() {
-    const TESTED: &str = "hooks: {pre-issue-submit: [{oracle: TestGate, config: {command: scripts/test.sh, exit_code_suffices: true}}]}\n";
-    const SCRIPT: &str = "scripts/test.sh";
-    let base = [
-        (".ahp/hooks.yaml", TESTED),
-        (SCRIPT, "#!/bin/sh\necho ran >> ran.txt\n"),
-    ];
-    let run_at = |world: &World, variables: &[(&str, &str)]| {
-        let ran = asked(world, &[], variables);
-        let has_run = world.path("ran.txt").exists();
-        fs::remove_file(world.path("ran.txt")).ok();
-        (ran, has_run)
-    };
-    let ready = |head: &[(&str, &str)]| {
-        let world = World::new("");
-        for (path, text) in base {
-            world.write(path, text);
-        }
-        executable(&world.path(SCRIPT), base[1].1);
-        world.git_init();
-        world.git(&["checkout", "-q", "-b", "feature"]);
-        world.write("a.txt", "x");
-        for (path, text) in head {
-            if text.starts_with("#!") {
-                executable(&world.path(path), text);
-            } else {
-                world.write(path, text);
-            }
-        }
-        world.commit("change");
-        world
-    };
-    let same = ready(&[]);
-    let (ran, has_run) = run_at(&same, &[]);
-    assert!(has_run && ran.code == 0, "{ran:?}");
-    // On a person's own machine her word is asked for.
-    let (ran, has_run) = run_at(&same, &[("CI", "0")]);
-    assert!(!has_run && ran.code == 2, "{ran:?}");
-    let other = ready(&[(SCRIPT, "#!/bin/sh\ntrue; echo ran >> ran.txt\n")]);
-    let (ran, has_run) = run_at(&other, &[]);
-    assert!(!has_run && ran.code == 2, "{ran:?}");
+fn nothing_that_a_change_puts_in_the_way_hides_what_the_base_binds() {
+    const LAYER: &str = ".ahp/hooks.yaml";
+    const PACK: &str = ".ahp/team.yaml";
+    let extending = "extends: [./team.yaml]\n";
+    let linked = changed(
+        &[(LAYER, extending), (PACK, GATE), ("empty.yaml", "{}\n")],
+        &[(PACK, "")],
+    );
+    std::os::unix::fs::symlink("../empty.yaml", linked.path(PACK)).unwrap();
+    linked.commit("link");
+    let blocking = "fn evaluate(ctx) { block(\"3 files are no small change\", [\"Split it.\"]) }\n";
+    let silent = "fn evaluate(ctx) { accept() }\n";
+    let base = [(LAYER, SCRIPTED), (".ahp/oracles/gate.rhai", blocking)];
+    let shadowed = changed(&base, &[(".ahp/oracles/Gate.rhai", silent)]);
+    let renamed = changed(
+        &base,
+        &[
+            (".ahp/oracles/gate.rhai", ""),
+            (".ahp/oracles/GATE.rhai", silent),
+        ],
+    );
+    let carried = "hooks: {pre-issue-submit: [{oracle: Say, id: size, config: {intensity: block, text: \"3 files\"}}]}\n";
+    let of_program = changed(&[(LAYER, carried)], &[(".ahp/oracles/say.rhai", silent)]);
+    for world in [linked, shadowed, renamed, of_program] {
+        let ran = asked(&world, &[], &[]);
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(ran.stdout.contains("3 files"), "{ran:?}");
+    }
+    // The policy came after the branch had begun.
+    let older = changed(&[("a.txt", "x")], &[("b.txt", "x")]);
+    older.git(&["checkout", "-q", "main"]);
+    older.write(LAYER, GATE);
+    older.commit("policy");
+    older.git(&["checkout", "-q", "feature"]);
+    let ran = asked(&older, &[], &[]);
+    assert!(ran.code == 2 && ran.stdout.contains("4 files"), "{ran:?}");
+    let text = changed(&[(LAYER, GATE)], &[(LAYER, EMPTY)]);
+    text.git(&["checkout", "-q", "main"]);
+    fs::write(text.path(LAYER), b"hooks: {} # \xff\n").unwrap();
+    text.commit("bytes");
+    text.git(&["checkout", "-q", "feature"]);
+    text.git(&["rebase", "-q", "-X", "theirs", "main"]);
+    let ran = asked(&text, &[], &[]);
     assert!(
-        ran.stdout.contains("scripts/test.sh") && ran.stdout.contains("AHP_TRUST=all"),
+        ran.code == 1 && ran.stderr.contains("is not UTF-8"),
         "{ran:?}"
     );
-    let (ran, has_run) = run_at(&other, &[("AHP_TRUST", "all")]);
-    assert!(has_run && ran.code == 0, "{ran:?}");
-    // What the change alone binds has nobody's word.
-    let added = ready(&[
-        (
-            ".ahp/hooks.yaml",
-            &TESTED.replace("scripts/test.sh", "scripts/new.sh"),
-        ),
-        ("scripts/new.sh", "#!/bin/sh\necho ran >> ran.txt\n"),
-    ]);
-    let (ran, has_run) = run_at(&added, &[]);
-    assert!(!has_run && ran.code == 2, "{ran:?}");
+}
+
+#[test]
+fn no_issue_of_the_change_is_left_out() {
+    const CHECKED: &str = "hooks: {pre-issue-submit: [{oracle: ChecklistValidator}]}\n";
+    let done = |id: &str| issue(id).replace("- [ ]", "- [x]");
+    let open = issue("FEAT-0005");
+    let base = [
+        (".ahp/hooks.yaml", CHECKED),
+        ("Issues/FEAT-0005-b.md", open.as_str()),
+    ];
+    let other = ("Issues/FEAT-0009-a.md", &*done("FEAT-0009"));
+    // The branch is named after one that the change does not touch.
+    let named = changed(&base, &[other]);
+    named.git(&["checkout", "-q", "-b", "FEAT-0005-b"]);
+    let broken = changed(&base, &[other, ("Issues/login.md", "---\nid: [\n---\n")]);
+    let nameless = changed(&base, &[other, ("Issues/FEAT-0007_x.md", "- [ ] open\n")]);
+    for (world, told) in [
+        (named, "FEAT-0005"),
+        (broken, "login.md"),
+        (nameless, "FEAT-0007"),
+    ] {
+        let mut command = world.ahp_command();
+        command.arg("ci").env("CI", "true");
+        let ran = Ran::of(&command.output().unwrap());
+        assert_eq!(ran.code, 2, "{told}: {ran:?}");
+        assert!(ran.stdout.contains(told), "{told}: {ran:?}");
+    }
 }

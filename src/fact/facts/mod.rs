@@ -320,8 +320,7 @@ impl Facts {
 
     /// Whether the event's issue is a task that an agent keeps in its host: no file holds it.
     pub fn is_task(&self) -> bool {
-        let event = &self.0.seed.event;
-        event.trigger.is_issue() && event.context.contains_key("task_subject")
+        self.0.seed.event.is_task
     }
 
     /// Returns the task that a host tells of, as the issue that it is; none where it tells of none.
@@ -407,10 +406,5 @@ impl Facts {
 
 /// Returns the issue that a branch is named after: `FEAT-0123` of `me/FEAT-0123-a-title`.
 fn issue_of_branch(branch: &str) -> Option<String> {
-    let (letters, rest) = branch.rsplit('/').next()?.split_once('-')?;
-    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-    let is_id = !letters.is_empty()
-        && letters.chars().all(|c| c.is_ascii_alphabetic())
-        && !digits.is_empty();
-    is_id.then(|| format!("{letters}-{digits}"))
+    crate::workspace::id_in_name(branch.rsplit('/').next()?)
 }

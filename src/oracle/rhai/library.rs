@@ -35,12 +35,24 @@ struct HeldTo {
 }
 
 impl HeldTo {
+    fn approved(&self) -> Option<&Approved> {
+        let read = || Approved::read(&self.locations);
+        self.approved.get_or_init(read).as_ref()
+    }
+
+    /// Returns the script that a name meant when it was approved, in whatever way the name is written.
+    fn locate(&self, folded: &str) -> Option<Found> {
+        let mut paths = self.approved()?.scripts();
+        let path = paths.find(|path| folded_name(&stem(path)) == folded)?;
+        Some(Found {
+            name: stem(path),
+            path: Some(path.to_owned()),
+        })
+    }
+
     /// Returns the text that was approved of a script, where it is another than the one that lies there.
     fn instead(&self, path: &Path, shown: &str, now: &str) -> Option<String> {
-        let approved = self
-            .approved
-            .get_or_init(|| Approved::read(&self.locations));
-        let text = approved.as_ref()?.held_script(path, now)?;
+        let text = self.approved()?.held_script(path, now)?;
         self.held().insert(shown.to_owned());
         Some(text.to_owned())
     }
@@ -119,10 +131,29 @@ impl Library {
             });
         }
         let folded = folded_name(name);
-        let found = self.all().into_iter();
-        found
-            .into_iter()
-            .find(|found| folded_name(&found.name) == folded)
+        let held = self.approved.as_deref();
+        if let Some(found) = held.and_then(|held| held.locate(&folded)) {
+            return Some(found);
+        }
+        let mut found = self.all().into_iter();
+        let is_meant = |found: &Found| folded_name(&found.name) == folded;
+        let first = found.find(is_meant)?;
+        // What nobody has approved does not take the place of what the program carries in itself.
+        let is_new = first
+            .path
+            .as_ref()
+            .is_some_and(|path| path.starts_with(&self.root));
+        let held = held.filter(|held| is_new && held.approved().is_some());
+        let mut carried = || found.find(|other| other.path.is_none() && is_meant(other));
+        match held.and_then(|held| Some((held, carried()?))) {
+            Some((held, carried)) => {
+                let path = first.path.unwrap_or_default();
+                held.held()
+                    .insert(SourceMap::display_name(&path, &self.root));
+                Some(carried)
+            }
+            None => Some(first),
+        }
     }
 
     /// Reads and compiles a script.
@@ -133,12 +164,13 @@ impl Library {
         let script = if let Some(path) = &found.path {
             let shown = SourceMap::display_name(path, &self.root);
             self.seen().push((path.clone(), Stamp::at(path)));
-            let source = read(path)
-                .map_err(|e| ScriptError::of_file(&shown, format!("cannot be read: {e}")))?;
+            let read = read(path);
             let approved = self.approved.as_ref();
-            let source = approved
-                .and_then(|approved| approved.instead(path, &shown, &source))
-                .unwrap_or(source);
+            let now = read.as_deref().unwrap_or_default();
+            let instead = approved.and_then(|approved| approved.instead(path, &shown, now));
+            let source = instead.map_or(read, Ok);
+            let source =
+                source.map_err(|e| ScriptError::of_file(&shown, format!("cannot be read: {e}")))?;
             Script::compile(&found.name, &shown, &source)?
         } else {
             let bundled = BUNDLED.iter().find(|bundled| bundled.name == found.name);

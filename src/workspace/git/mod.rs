@@ -11,7 +11,6 @@ pub(super) use self::program::Git;
 pub(crate) use self::program::git;
 pub(super) use self::repository::{RawChanges, Repository};
 pub use self::standing::Uncommitted;
-pub(crate) use self::tree::BaseFile;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -340,6 +340,34 @@ impl Repository {
         self.base.get_or_init(|| self.find_branch_base()).clone()
     }
 
+    /// Returns the newest commit of what the change goes to, as far as it is here; none before the first commit.
+    pub(in crate::workspace) fn target(&self) -> Result<Option<Arc<str>>, GitError> {
+        let Some(base) = self.branch_base()? else {
+            return Ok(None);
+        };
+        // The base of a commit that git itself made of both is the target's own.
+        let is_merge =
+            self.told.merge.is_some() && self.told.merge.as_deref() == self.head_commit();
+        let own = self.branch().map(|branch| format!("refs/heads/{branch}"));
+        let of_default = || {
+            let mut refs = self.default()?.refs.iter();
+            refs.find(|name| Some(*name) != own.as_ref())
+        };
+        let target = match &self.told.commit {
+            Some(told) => Some(told).filter(|_| !is_merge),
+            None => of_default(),
+        };
+        let tip = target.and_then(|target| self.resolved(target));
+        Ok(Some(tip.map_or(base, Into::into)))
+    }
+
+    /// Returns the commit that a name or the beginning of a hash stands for.
+    fn resolved(&self, reference: &str) -> Option<String> {
+        let commit = format!("{reference}^{{commit}}");
+        let verify = ["rev-parse", "-q", "--verify", "--end-of-options", &commit];
+        self.git.ask(&verify)
+    }
+
     fn find_branch_base(&self) -> Result<Option<Arc<str>>, GitError> {
         let Some(head) = self.head_commit() else {
             return Ok(None);
@@ -394,11 +422,7 @@ impl Repository {
 
     /// Returns the commit at which HEAD left a base that a person or a CI system names.
     fn base_told(&self, head: &str, told: &str) -> Result<Arc<str>, GitError> {
-        let ask = |reference: &str| {
-            let commit = format!("{reference}^{{commit}}");
-            let verify = ["rev-parse", "-q", "--verify", "--end-of-options", &commit];
-            self.git.ask(&verify)
-        };
+        let ask = |reference: &str| self.resolved(reference);
         // Git itself made this commit of the base and the branch: its first parent is what it merges into.
         if self.told.merge.as_deref() == Some(head)
             && ask("HEAD^2").is_some()

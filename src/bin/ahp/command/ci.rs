@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ahp::config::{Approved, BaseError, Environment, Locations, Reviewed};
 use ahp::engine::Engine;
 use ahp::event::{Event, Trigger};
+use ahp::visible::on_one_line;
 use ahp::workspace::{DiskWorkspace, GitError};
 
 use super::run::{judge, parse_trigger, told_base};
@@ -20,7 +21,7 @@ pub(crate) struct Args {
     /// The triggers to ask at
     #[arg(value_name = "TRIGGER", default_value = "pre-issue-submit")]
     triggers: Vec<String>,
-    /// The issue that is acted upon [default: each issue whose file the change touches]
+    /// The issue that is acted upon [default: that of the branch, and each whose file the change touches]
     #[arg(long, value_name = "ID")]
     issue: Option<String>,
     /// The directory in which the project lies
@@ -83,9 +84,8 @@ fn ask(args: &Args) -> Result<Exit, String> {
         } else {
             let head = Approved::of(&locations, true).into_reviewed();
             let differing = base.differing(&head);
-            changed = differing.map(|path| locations.display(path)).collect();
-            let is_in_ci = environment.is_on("CI") || environment.is_on("GITHUB_ACTIONS");
-            let base = if is_in_ci { base.running() } else { base };
+            let shown = differing.map(|path| locations.display(path));
+            changed = shown.map(|path| on_one_line(&path).into_owned()).collect();
             locations.reviewed = Some(Arc::new(base));
         }
     }
@@ -131,7 +131,10 @@ fn tell_change(engine: &Engine, changed: &[String], reports: &[Report]) {
     if changed.is_empty() {
         return;
     }
-    let mut told = format!("this change touches the policy: {}", changed.join(", "));
+    let mut told = format!(
+        "the policy is not that of what the change goes to: {}",
+        changed.join(", ")
+    );
     for held in engine.state().held() {
         told.push_str(&format!("\n- {held}; what the base has stays in force"));
     }

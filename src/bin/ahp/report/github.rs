@@ -2,14 +2,16 @@
 
 use ahp::signal::Signal;
 use ahp::verdict::Verdict;
+use ahp::visible::visible;
 
 use super::{by_level, words};
 
 /// How many annotations of one level are shown.
 const MOST: usize = 10;
 
-/// How many signals stand on the page of the run.
+/// How many signals stand on the page of the run, and how many characters of each: GitHub takes a mebibyte.
 const MOST_ROWS: usize = 200;
+const MOST_IN_CELL: usize = 1_000;
 
 /// Returns a line for each signal, the strongest first; the last of a level says how many more there are.
 pub(super) fn annotations(verdicts: &[&Verdict]) -> Vec<String> {
@@ -81,12 +83,12 @@ pub(super) fn summary(verdicts: &[&Verdict]) -> String {
 /// Writes text as a cell of a table in Markdown, in which nothing of it has a meaning of its own.
 fn cell(text: &str) -> String {
     let mut cell = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in visible(text).chars().take(MOST_IN_CELL) {
         match c {
-            '\n' => cell.push_str("<br>"),
+            '\n' | '\r' => cell.push_str("<br>"),
             '<' => cell.push_str("&lt;"),
             '&' => cell.push_str("&amp;"),
-            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '!' | '#' | '@' => {
+            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '!' | '#' | '@' | '~' => {
                 cell.extend(['\\', c]);
             }
             _ => cell.push(c),
