@@ -16,14 +16,16 @@ use std::process::Command;
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=CC");
+    println!("cargo::rerun-if-env-changed=AHP_BUILD_PIE");
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|given| given == value);
     let is_meant = is("PROFILE", "release")
         && is("CARGO_CFG_TARGET_OS", "linux")
         && is("CARGO_CFG_TARGET_ARCH", "x86_64")
         && is("CARGO_CFG_TARGET_ENV", "gnu")
-        && env::var_os("CARGO_FEATURE_CLI").is_some();
-    let features = env::var("CARGO_CFG_TARGET_FEATURE").unwrap_or_default();
-    if !is_meant || features.split(',').any(|feature| feature == "crt-static") {
+        && env::var_os("CARGO_FEATURE_CLI").is_some()
+        // For those who want the program to lie at an address of chance.
+        && env::var_os("AHP_BUILD_PIE").is_none();
+    if !is_meant {
         return;
     }
     println!("cargo::rustc-link-arg-bins=-no-pie");

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How fast `ahp serve` answers, and what `ahp hook` costs with it: the real judge, the log on.
 
-    benches/serve.py [--ahp target/release/ahp] [--events 20000]
+    benches/serve.py [--ahp target/dist/ahp] [--events 20000]
 
 Goals (two cores): p50 at most 200 µs and p99 at most 1 ms an event; 20,000 events a second over kept connections and 8,000 with a
 connection each; `ahp hook` at most 1.75 times `/bin/true` (for `cargo static`); memory at most 128 MiB after all of it.
@@ -108,7 +108,7 @@ def memory(pid):
 
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--ahp", type=Path, default=Path("target/release/ahp"))
+    options.add_argument("--ahp", type=Path, default=Path("target/dist/ahp"))
     options.add_argument("--events", type=int, default=20_000)
     options.add_argument("--callers", type=int, default=4)
     options = options.parse_args()

@@ -157,28 +157,30 @@ fn builds(world: &Path) -> Vec<Build> {
             path,
         }];
     }
-    let built = Path::new(env!("CARGO_BIN_EXE_ahp"));
-    let copy = |name, to: &str| {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let cargo = |arguments: &[&str]| {
+        eprintln!("building the program (cargo {})", arguments.join(" "));
+        let mut cargo = Command::new(env!("CARGO"));
+        let built = cargo.args(arguments).current_dir(root).status().unwrap();
+        assert!(built.success(), "cargo ended with {built}");
+    };
+    let copy = |name, from: &str, to: &str| {
         let path = world.join(to);
-        fs::copy(built, &path).unwrap();
+        fs::copy(root.join(from), &path).unwrap();
         Build {
             name,
             path: path.to_string_lossy().into_owned(),
         }
     };
-    let with_loader = copy("`cargo build`", "with-loader");
+    cargo(&["build", "--release", "--locked", "--bin", "ahp"]);
+    let with_loader = copy("`cargo build`", "target/release/ahp", "with-loader");
     if !has_static_libc() {
         eprintln!("SKIPPED: cargo static: this is not Linux on x86_64, or there is no libc.a");
         return vec![with_loader];
     }
-    eprintln!("building the program without a loader (cargo static)");
-    let built = Command::new(env!("CARGO"))
-        .arg("static")
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .status()
-        .unwrap();
-    assert!(built.success(), "cargo static ended with {built}");
-    vec![copy("`cargo static`", "without-loader"), with_loader]
+    cargo(&["static"]);
+    let built = copy("`cargo static`", "target/dist/ahp", "without-loader");
+    vec![built, with_loader]
 }
 
 fn has_static_libc() -> bool {

@@ -13,9 +13,9 @@ trap 'rm -f "$log"' EXIT
 [ -f "$log" ] || python3 benches/make_log.py "$log" "$megabytes"
 duckdb=target/tools/duckdb
 [ -d "$duckdb" ] || { python3 -m venv "$duckdb" && "$duckdb/bin/pip" install -q duckdb; }
-[ -n "${AHP:-}" ] || cargo build --release --quiet --locked --bin ahp "$@"
+[ -n "${AHP:-}" ] || cargo build --profile dist --quiet --locked --bin ahp "$@"
 cat "$log" > /dev/null
-ahp=${AHP:-target/release/ahp}
+ahp=${AHP:-target/dist/ahp}
 # Both must say the same before it matters which is faster.
 "$ahp" log stats --log "$log" --format json > "$dir/stats.json"
 "$duckdb/bin/python" benches/stats_by_duckdb.py "$log" "$dir/stats.json" > "$dir/first"

@@ -64,6 +64,9 @@ pub struct Event {
     /// How many programs of policies stand above it, where it came from another process than the one that judges it.
     #[serde(skip)]
     pub depth: u32,
+    /// Whether its issue is a task that an agent keeps in its host, which only the host's own events tell.
+    #[serde(skip)]
+    pub is_task: bool,
 }
 
 /// A subagent, as far as the host describes it.
@@ -128,6 +131,7 @@ impl Event {
             stop: None,
             context: Map::new(),
             depth: 0,
+            is_task: false,
         }
     }
 

@@ -234,10 +234,6 @@ fn adjust(event: &str, payload: &mut Payload, trigger: &mut Trigger) -> bool {
             if let Some(id) = payload.take(&["task_id"]) {
                 payload.put("issue_id", words(&id));
             }
-            // By its subject it is known for a task further on.
-            if !payload.has("task_subject") {
-                payload.put("task_subject", "");
-            }
         }
         "TeammateIdle" => {
             if let Some(name) = payload.take(&["teammate_name"]) {

@@ -103,7 +103,10 @@ pub fn decode(input: &Input<'_>) -> Result<Decoded, DecodeError> {
         Some(mut trigger) => {
             let mut payload = payload;
             if (host.adjust)(&event, &mut payload, &mut trigger) {
-                let events = payload.events(host.name, trigger, input.work_dir);
+                let mut events = payload.events(host.name, trigger, input.work_dir);
+                for event in &mut events {
+                    event.is_task = host_event.is_task;
+                }
                 if events.is_empty() {
                     return Err(DecodeError::NoTool(event));
                 }

@@ -185,8 +185,6 @@ impl Host {
 
     /// Finds the agent that a program starts; what is no agent itself, such as git, is none.
     pub fn agent_of(program: &str) -> Option<&'static Self> {
-        // Who runs a package names that: `npx @anthropic-ai/claude-code@latest`.
-        let program = program.split_once('@').map_or(program, |(name, _)| name);
         HOSTS.iter().copied().find(|host| {
             let is_agent = !matches!(
                 host.settings.map(|settings| settings.form),

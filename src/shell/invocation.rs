@@ -261,7 +261,7 @@ pub(super) fn base_name(path: &str) -> &str {
 
 /// Returns the name of a program: in capitals alone it is the same one where file systems do not tell case apart, and so
 /// is a cmdlet (`Remove-Item`) in any case.
-pub(super) fn program_name(path: &str) -> String {
+pub(crate) fn program_name(path: &str) -> String {
     // A runner of packages takes a version behind the name: `npx supabase@latest`.
     let name = match base_name(path).split_once('@') {
         Some((name, _)) if !name.is_empty() => name,

@@ -43,6 +43,7 @@ pub use self::exit::tells_of_failures;
 pub(crate) use self::expand::hidden_name;
 pub(crate) use self::gather::{anywhere_below, before_action, found_by_find};
 pub(crate) use self::inline_code::{CodeWalk, code_only_reads, glob_of, may_list};
+pub(crate) use self::invocation::program_name;
 pub use self::invocation::{Invocation, Redirect, Stdin, Word};
 pub use self::issue_command::IssueCommand;
 pub(crate) use self::path::without_dots;

@@ -116,14 +116,24 @@ impl Redactor {
                         self.clean_text(error, &mut left);
                     }
                 }
-                if let Some(note) = &mut evaluation.note {
-                    self.clean_text(note, &mut left);
+                let evaluation = &mut **evaluation;
+                let texts = [
+                    &mut evaluation.note,
+                    &mut evaluation.agent,
+                    &mut evaluation.agent_id,
+                ];
+                for text in texts.into_iter().flatten() {
+                    self.clean_text(text, &mut left);
                 }
             }
             Body::Signal(record) => {
                 self.clean_signal(&mut record.signal, &mut left);
-                if let Some(object) = &mut record.object {
-                    self.clean_text(object, &mut left);
+                let record = &mut **record;
+                for text in [&mut record.object, &mut record.agent]
+                    .into_iter()
+                    .flatten()
+                {
+                    self.clean_text(text, &mut left);
                 }
             }
             Body::Response(record) => {

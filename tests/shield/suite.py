@@ -296,7 +296,11 @@ def killed(world):
     """Who kills the judge ends the agent; what it leaves is taken away later."""
     agent = f"sleep 600.{os.getpid()}{threading.get_ident()}"
     child = world.start(agent)
-    assert running(agent)
+    until = time.monotonic() + 30
+    # The shell says that it is there a moment before it becomes the agent.
+    while not running(agent):
+        assert time.monotonic() < until, "the agent does not start"
+        time.sleep(0.05)
     child.kill()
     child.wait(60)
     until = time.monotonic() + 30

@@ -88,7 +88,15 @@ pub(crate) fn run(environment: &Environment, args: &Args) -> Result<ExitCode, Fl
     let mut is_whole = true;
     let mut spooled = 0;
     for log in &logs {
-        let (identity, place) = find(environment, &settings, args, log)?;
+        let (identity, place) = match find(environment, &settings, args, log) {
+            Ok(found) => found,
+            // The fault of one project keeps no other's log back.
+            Err(error) => {
+                tell(&format!("`{}`: {error}", log.path.display()));
+                is_whole = false;
+                continue;
+            }
+        };
         let Some(mut carrier) = Carrier::take_up_alone(place, &identity, &state, all)? else {
             tell(&format!(
                 "`{}` is being carried by another process",

@@ -186,7 +186,7 @@ impl<'c> Carrier<'c> {
         let reader = Reader::open(self.log.clone())?;
         if reader.foreign()?.iter().any(|file| file == self.log.path()) {
             // Without it the log would seem to have begun anew, and all of it would leave a second time.
-            told.push("it was begun on another machine, and does not leave this one".to_owned());
+            told.push("it was begun on another machine or for another project: `--log` names it to send it all the same".to_owned());
             return Ok(None);
         }
         let Some((last_seq, first_seq)) = reader.last_seq()?.zip(reader.first_seq()) else {

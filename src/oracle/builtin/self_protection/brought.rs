@@ -24,9 +24,13 @@ pub(super) fn find(
     let is_whole = invocation.has_short('T') || invocation.has_long("--no-target-directory");
     sources.iter().find_map(|source| {
         let from = path_of(guarded, invocation, source);
-        // `evil/` and `evil/.` mean what lies in them, any other name the folder itself.
-        let means_inside =
-            source.ends_with("/.") || (invocation.program == "rsync" && source.ends_with('/'));
+        // `.`, `evil/..` and `evil/.` mean what lies in them, any other name the folder itself; `ditto` always does.
+        let bare = source.trim_end_matches('/');
+        let means_inside = matches!(bare, "." | "..")
+            || bare.ends_with("/.")
+            || bare.ends_with("/..")
+            || invocation.program == "ditto"
+            || (invocation.program == "rsync" && source.ends_with('/'));
         let is_inside = !is_whole && (target.is_dir() || into.ends_with('/') || sources.len() > 1);
         let name = from.file_name().filter(|_| is_inside && !means_inside);
         let to = name.map_or_else(|| target.clone(), |name| target.join(name));
@@ -81,7 +85,8 @@ fn trees(invocation: &Invocation) -> Option<(Vec<String>, String, bool)> {
                 .map_or("", |word| word.text.as_str());
             let extracts = first.trim_start_matches('-').contains('x')
                 || invocation.has_short('x')
-                || invocation.has_long("--extract");
+                || invocation.has_long("--extract")
+                || invocation.has_long("--get");
             let into = option(&["-C", "--directory"]).unwrap_or_else(here);
             extracts.then_some((Vec::new(), into, false))
         }

@@ -10,7 +10,7 @@ use crate::host::{HOSTS, Host};
 use crate::place::Place;
 use crate::program;
 use crate::program::Fact;
-use crate::shell::{Analysis, Invocation};
+use crate::shell::{Analysis, Invocation, program_name};
 
 /// The commands of `ahp bundle` that change what is in force on the machine.
 const CHANGES_BUNDLE: &[&str] = &["break-glass", "install", "pull", "rollback"];
@@ -74,7 +74,9 @@ pub(super) fn find(
                 return Some(act("tell `ahp` of an event that did not happen"));
             }
             // The gate of CI lets programs run that the base has, and its base is CI's to tell.
-            if (command == "ci" || command == "run" && tells("--base")) && !has("--help") {
+            if (command == "ci" || command == "run" && tells("--base"))
+                && !(has("--help") || has("-h"))
+            {
                 return Some(act("tell the gate of CI what it judges"));
             }
             let approves_tools = command == "mcp" && operands.contains(&"lock");
@@ -152,7 +154,9 @@ pub(super) fn find(
         }
         "env"
             if (has("-i") || has("--ignore-environment"))
-                && operands.iter().any(|text| Host::agent_of(text).is_some()) =>
+                && operands
+                    .iter()
+                    .any(|text| Host::agent_of(&program_name(text)).is_some()) =>
         {
             return Some(act("start an agent without its hooks"));
         }
