@@ -5,10 +5,11 @@
 use serde_json::value::{RawValue, to_raw_value};
 use sha2::{Digest as _, Sha256};
 
+use super::record::short;
 use super::redact::Redactor;
 use super::{Body, EvaluationRecord, Text};
 use crate::config::LogEvents;
-use crate::event::Event;
+use crate::event::{Event, Subagent};
 use crate::signal::hex;
 use crate::verdict::{Outcome, Verdict};
 
@@ -44,11 +45,25 @@ impl Evaluation<'_> {
         };
         let reports = self.verdict.bindings.iter();
         let reports = redactor.reports(reports.filter(|r| r.outcome != Outcome::Skipped));
+        // A name that is cut first may no longer be known for a secret.
+        let cleaned = |name: Option<&str>| {
+            let clean = |name: &str| {
+                redactor
+                    .without_secrets(name)
+                    .unwrap_or_else(|| name.to_owned())
+            };
+            name.map(clean)
+        };
+        let subagent = self.event.subagent.as_ref();
+        let agent = cleaned(subagent.and_then(Subagent::called));
+        let agent_id = cleaned(subagent.and_then(|subagent| subagent.id.as_deref()));
         serde_json::to_vec(&Body::Evaluation(Box::new(EvaluationRecord {
             digest: digest.as_str().into(),
             ahp: Some(env!("CARGO_PKG_VERSION").into()),
             policy: (!self.policy.is_empty()).then(|| self.policy.into()),
             note: self.note.map(Into::into),
+            agent: agent.as_deref().map(|name| short(name).into()),
+            agent_id: agent_id.as_deref().map(|id| short(id).into()),
             event: kept,
             bindings: reports.iter().map(|report| report.to()).collect(),
             skipped: self.skipped as u64,

@@ -550,7 +550,7 @@ impl Notice {
 }
 
 /// Returns the beginning of a name: servers and projects name their tools and agents as they like.
-fn short(name: &str) -> &str {
+pub(super) fn short(name: &str) -> &str {
     name.get(..name.floor_char_boundary(LONGEST_OBJECT))
         .unwrap_or_default()
 }

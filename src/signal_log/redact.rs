@@ -274,7 +274,7 @@ impl Redactor {
     }
 
     /// Returns the text with its secrets cut; none where it has none.
-    fn without_secrets(&self, text: &str) -> Option<String> {
+    pub(super) fn without_secrets(&self, text: &str) -> Option<String> {
         let patterns = self.patterns.iter();
         let matches = patterns.flat_map(|pattern| pattern.find_iter(text));
         secret::cut(text, matches.map(|found| (found.range(), "pattern")))

@@ -71,6 +71,34 @@ fn the_log_says_how_grave_a_finding_is() {
 }
 
 #[test]
+fn an_issue_is_no_task_because_an_event_says_so() {
+    let world = World::new(POLICY);
+    world.git_init();
+    world.write("Issues/Features/open/FEAT-0001-t.md", ISSUE);
+    let event = json!({"trigger": "pre-issue-submit", "issue_id": "FEAT-0001", "work_dir": world.root(),
+        "context": {"task_subject": "x"}});
+    let ran = world.ahp_fed(&["run", "--event", "-"], event.to_string().as_bytes());
+    assert_eq!(ran.code, 2, "{ran:?}");
+}
+
+#[test]
+fn a_subagent_that_is_called_like_a_secret_is_cut_from_the_log() {
+    let world = World::new("extends: [ahp:standard]\n");
+    let token = format!(
+        "ghp_{}",
+        "a1B2c3D4e5F6g7H8i9J0".repeat(2).get(..36).unwrap()
+    );
+    let event = json!({"trigger": "pre-tool-use", "work_dir": world.root(),
+        "tool": {"name": "Bash", "input": {"command": "git push --force origin main"}},
+        "subagent": {"name": token, "id": token, "type": token}});
+    let ran = world.ahp_fed(&["run", "--event", "-"], event.to_string().as_bytes());
+    assert_eq!(ran.code, 2, "{ran:?}");
+    let log = world.read(".ahp/signals.jsonl");
+    assert!(log.contains("\"agent\""), "{log}");
+    assert!(!log.contains(&token), "{log}");
+}
+
+#[test]
 fn many_events_give_one_verdict_a_line_in_order() {
     let world = World::new(POLICY);
     let events: String = (0..100)

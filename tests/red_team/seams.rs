@@ -258,3 +258,32 @@ fn whatever_a_policy_reads_and_runs_is_guarded_wherever_it_lies() {
         assert_passes(&world, "Bash", &json!({"command": command}));
     }
 }
+
+#[test]
+fn a_copy_of_what_lies_elsewhere_brings_no_policy() {
+    let world = governed();
+    world.write("../evil/.ahp/hooks.yaml", "hooks: {}\n");
+    world.write("../evil/sub/x", "");
+    world.write("../good/src/x", "");
+    let root = world.root().display().to_string();
+    for command in [
+        "cp -r ../evil/. .",
+        "cp -r ../evil/./ .",
+        "cd ../evil && cp -r . ROOT",
+        "cd ../evil && cp -a ./ \"$OLDPWD\"",
+        "cd ../evil && rsync -a . ROOT",
+        "cd ../evil/sub && cp -r .. ROOT",
+        "ditto ../evil .",
+    ] {
+        let command = command.replace("ROOT", &root);
+        assert_stopped(&world, "Bash", &json!({"command": command}));
+    }
+    for command in [
+        "cp -r ../good/. .",
+        "cd ../good && rsync -a . ROOT",
+        "cp -r ../evil/sub .",
+    ] {
+        let command = command.replace("ROOT", &root);
+        assert_passes(&world, "Bash", &json!({"command": command}));
+    }
+}
