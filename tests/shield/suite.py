@@ -43,6 +43,13 @@ GOVERNS = [
 GOVERNS_HOME = [".ahp", ".local/state/ahp/trust", ".gitconfig", ".config", ".claude/settings.json", ".bashrc", ".profile"]
 
 
+def lost_a_socket(said):
+    """Whether a shield did not start because a socket of another one went away between its plan and its mounts.
+
+    The worlds of this suite are shielded beside each other, and each covers the sockets of the others: it is started again."""
+    return "bwrap: Can't" in said and "judge.sock: Read-only file system" in said
+
+
 class World:
     """A person, a project and the program, in a folder of their own."""
 
@@ -78,10 +85,21 @@ class World:
         return self.run(["bash", "-c", command], **more)
 
     def shield(self, command, *options, **more):
-        return self.run([self.ahp, "shield", *options, "--", "bash", "-c", command], **more)
+        ran = None
+        while ran is None or lost_a_socket(ran.stderr or ""):
+            ran = self.run([self.ahp, "shield", *options, "--", "bash", "-c", command], **more)
+        return ran
 
     def start(self, command, *options):
         """Starts a shield that goes on, and waits until its command says so."""
+        try:
+            return self.started(command, *options)
+        except AssertionError as why:
+            if not lost_a_socket(str(why)):
+                raise
+            return self.start(command, *options)
+
+    def started(self, command, *options):
         ready = self.dir / "project" / f"ready-{time.monotonic_ns()}"
         child = subprocess.Popen([self.ahp, "shield", *options, "--", "bash", "-c", f"touch {ready.name}; {command}"],
                                  cwd=self.root, env=self.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
