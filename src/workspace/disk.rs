@@ -167,8 +167,7 @@ impl DiskWorkspace {
         let is_issue = |path: &&String| self.root.join(path).starts_with(&self.issues_dir);
         let paths = tracked.chain(&changes.untracked).filter(is_issue);
         let mut ids = issue_files::ids(paths, &|path| self.read(path));
-        let branch = self.git()?.branch().map(str::to_owned);
-        let named = branch.and_then(|name| issue_files::id_in_name(name.rsplit('/').next()?));
+        let named = self.git()?.branch().and_then(issue_files::issue_of_branch);
         ids.extend(named.filter(|id| !matches!(self.issue(id), Ok(None))));
         Ok(ids.into_iter().collect())
     }

@@ -68,13 +68,18 @@ pub(super) fn find(
 }
 
 /// Returns the id of an issue with which a name begins, `FEAT-0123` of `FEAT-0123-totals`.
-pub(crate) fn id_in_name(name: &str) -> Option<String> {
+fn id_in_name(name: &str) -> Option<String> {
     let (letters, rest) = name.split_once('-')?;
     let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
     let is_id = !letters.is_empty()
         && letters.chars().all(|c| c.is_ascii_alphabetic())
         && !digits.is_empty();
     is_id.then(|| format!("{letters}-{digits}"))
+}
+
+/// Returns the id of the issue that a branch is named after, `FEAT-0123` of `work/FEAT-0123-totals`.
+pub(crate) fn issue_of_branch(branch: &str) -> Option<String> {
+    id_in_name(branch.rsplit('/').next()?)
 }
 
 /// Returns the ids of the issues that lie in Markdown files, sorted: by their front matter, else by their names. A file that

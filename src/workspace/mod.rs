@@ -23,7 +23,7 @@ pub use self::evidence::{Evidence, EvidenceStore, TestFigures, Tree, TreeDigest}
 pub(crate) use self::git::git;
 pub use self::git::{GitState, KnownGit, Uncommitted};
 pub use self::issue::{Issue, IssueError};
-pub(crate) use self::issue_files::{custom_commands, id_in_name};
+pub(crate) use self::issue_files::{custom_commands, issue_of_branch};
 pub use self::memory::MemoryWorkspace;
 pub use self::told_base::ToldBase;
 

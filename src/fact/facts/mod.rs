@@ -13,7 +13,7 @@ use crate::shell;
 use crate::signal_log::History;
 use crate::workspace::{
     ChangeScope, Changes, Commit, CommitsOf, GitError, GitState, Issue, IssueError, Workspace,
-    names_id,
+    issue_of_branch, names_id,
 };
 
 /// How far back commits are looked through for the issue's id.
@@ -402,9 +402,4 @@ impl Facts {
             })
         })
     }
-}
-
-/// Returns the issue that a branch is named after: `FEAT-0123` of `me/FEAT-0123-a-title`.
-fn issue_of_branch(branch: &str) -> Option<String> {
-    crate::workspace::id_in_name(branch.rsplit('/').next()?)
 }

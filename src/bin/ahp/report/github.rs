@@ -28,11 +28,10 @@ pub(super) fn annotations(verdicts: &[&Verdict]) -> Vec<String> {
                 _ if n + 1 < MOST => String::new(),
                 left => format!("\n({left} more of this level are not shown)"),
             };
-            let context = &signal.context;
-            let file = match context.locations.first() {
-                Some(at) => Some(format!("file={},line={},", property(&at.file), at.line)),
-                None => (context.files.first()).map(|file| format!("file={},", property(file))),
-            };
+            let file = place(signal).map(|(file, line)| match line {
+                Some(line) => format!("file={},line={line},", property(file)),
+                None => format!("file={},", property(file)),
+            });
             lines.push(annotation(
                 level,
                 &file.unwrap_or_default(),
@@ -49,6 +48,14 @@ pub(super) fn annotation(level: &str, file: &str, title: &str, text: &str) -> St
     format!("::{level} {file}title={}::{}", property(title), data(text))
 }
 
+/// Returns the first file that a signal is about, with the line where that is known.
+fn place(signal: &Signal) -> Option<(&str, Option<u32>)> {
+    let context = &signal.context;
+    let first = context.locations.first();
+    let line = first.map(|at| (at.file.as_str(), Some(at.line)));
+    line.or_else(|| Some((context.files.first()?, None)))
+}
+
 /// Returns the page of the run: a row for each signal, the strongest first.
 pub(super) fn summary(verdicts: &[&Verdict]) -> String {
     let mut signals: Vec<&Signal> = verdicts.iter().flat_map(|v| &v.signals).collect();
@@ -60,10 +67,10 @@ pub(super) fn summary(verdicts: &[&Verdict]) -> String {
     signals.sort_by_key(|signal| by_level(signal, 0, 1, 2));
     page.push_str("\n| | binding | where | what |\n|---|---|---|---|\n");
     for signal in signals.iter().take(MOST_ROWS) {
-        let place = match (signal.context.locations.first(), &signal.context.files[..]) {
-            (Some(at), _) => format!("{}:{}", at.file, at.line),
-            (None, [file, ..]) => file.clone(),
-            (None, []) => String::new(),
+        let place = match place(signal) {
+            Some((file, Some(line))) => format!("{file}:{line}"),
+            Some((file, None)) => file.to_owned(),
+            None => String::new(),
         };
         page.push_str(&format!(
             "| {} | {} | {} | {} |\n",
