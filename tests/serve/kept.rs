@@ -60,6 +60,18 @@ fn requests_that_come_together_or_in_parts_are_each_answered_in_turn() {
 }
 
 #[test]
+fn what_was_asked_before_a_request_that_cannot_be_read_is_answered() {
+    let world = World::new(POLICY);
+    let _daemon = Daemon::start(&world, &[]);
+    let mut stream = UnixStream::connect(socket(&world)).unwrap();
+    let mut asked = request(&world, "git push --force");
+    asked.extend(frame(b"no JSON", b""));
+    stream.write_all(&asked).unwrap();
+    assert!(is_stopped(&mut stream));
+    assert!(read(&mut stream).is_none());
+}
+
+#[test]
 fn what_the_first_event_found_is_kept_again_where_it_is_gone_or_damaged() {
     let world = World::new(POLICY);
     let _daemon = Daemon::start(&world, &[]);

@@ -1,7 +1,7 @@
 //! Connection: the requests of one caller, one after the other.
 
 use std::io;
-use std::io::{BufReader, Read};
+use std::io::{BufReader, Read, Write as _};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -45,6 +45,41 @@ impl Read for Incoming<'_> {
     }
 }
 
+/// What goes to a caller.
+///
+/// An answer is held back while the next request has already come whole, and goes out with the first word about that one:
+/// who asks many times before it reads is woken half as often.
+struct Outgoing<'a> {
+    stream: &'a UnixStream,
+    held: Vec<u8>,
+}
+
+impl Outgoing<'_> {
+    fn say(&mut self, state: State, why: &str) -> io::Result<()> {
+        let first = First {
+            v: PROTOCOL,
+            state,
+            why: (!why.is_empty()).then(|| why.to_owned()),
+        };
+        frame::write(&mut self.held, &first, b"")?;
+        self.send()
+    }
+
+    fn send(&mut self) -> io::Result<()> {
+        let mut stream = self.stream;
+        let sent = stream.write_all(&self.held);
+        self.held.clear();
+        sent
+    }
+}
+
+/// Whether the next request lies whole in what was taken in.
+fn next_is_here(incoming: &BufReader<Incoming<'_>>) -> bool {
+    let mut buffer = incoming.buffer();
+    let announced = frame::lengths(&mut buffer).ok().flatten();
+    announced.is_some_and(|(head, body)| buffer.len() >= head + body)
+}
+
 /// Serves a caller until it ends, is silent or slow, or sends what cannot be read.
 pub(super) fn serve(stream: &UnixStream, service: &dyn Service, load: &Load, build: &str) {
     let incoming = Incoming {
@@ -56,11 +91,17 @@ pub(super) fn serve(stream: &UnixStream, service: &dyn Service, load: &Load, bui
         debug!("a caller was hung up on: {error}");
         return;
     }
+    let mut outgoing = Outgoing {
+        stream,
+        held: Vec::new(),
+    };
     loop {
-        match one(stream, &mut incoming, service, load, build) {
+        match one(&mut outgoing, &mut incoming, service, load, build) {
             Ok(true) => {}
             Ok(false) => return,
             Err(error) => {
+                // What it asked before still has its answer.
+                outgoing.send().ok();
                 debug!("a caller was hung up on: {error}");
                 return;
             }
@@ -70,7 +111,7 @@ pub(super) fn serve(stream: &UnixStream, service: &dyn Service, load: &Load, bui
 
 /// Answers one request; false where the caller has ended.
 fn one(
-    mut stream: &UnixStream,
+    outgoing: &mut Outgoing<'_>,
     incoming: &mut BufReader<Incoming<'_>>,
     service: &dyn Service,
     load: &Load,
@@ -86,19 +127,19 @@ fn one(
         incoming.get_mut().wait_up_to(SLOW)?;
     }
     let Some(_bytes) = load.bytes(head + body) else {
-        say(stream, State::Busy, "too many bytes at once")?;
+        outgoing.say(State::Busy, "too many bytes at once")?;
         return Ok(false);
     };
     let (request, body): (Request, _) = frame::rest(incoming, announced)?;
     if request.v != PROTOCOL || (!request.build.is_empty() && request.build != build) {
-        say(stream, State::OtherBuild, build)?;
+        outgoing.say(State::OtherBuild, build)?;
         return Ok(true);
     }
     let Some(_event) = load.event() else {
-        say(stream, State::Busy, "too many events at once")?;
+        outgoing.say(State::Busy, "too many events at once")?;
         return Ok(true);
     };
-    let mut accept = || say(stream, State::Accepted, "").is_ok();
+    let mut accept = || outgoing.say(State::Accepted, "").is_ok();
     let reply = match request.op {
         Op::Hook => service.hook(request, &body, &mut accept),
         Op::Respond => {
@@ -122,22 +163,12 @@ fn one(
             };
             let mut body = reply.stdout.into_bytes();
             body.extend(reply.stderr.into_bytes());
-            frame::write(&mut stream, &done, &body)?;
+            frame::write(&mut outgoing.held, &done, &body)?;
+            if !next_is_here(incoming) {
+                outgoing.send()?;
+            }
         }
-        None => say(
-            stream,
-            State::Refused,
-            "it is to be judged where it happens",
-        )?,
+        None => outgoing.say(State::Refused, "it is to be judged where it happens")?,
     }
     Ok(true)
-}
-
-fn say(mut stream: &UnixStream, state: State, why: &str) -> io::Result<()> {
-    let first = First {
-        v: PROTOCOL,
-        state,
-        why: (!why.is_empty()).then(|| why.to_owned()),
-    };
-    frame::write(&mut stream, &first, b"")
 }
