@@ -24,7 +24,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let duration = Duration::try_from_secs_f64(number * seconds_per_unit)
         .map_err(|_| format!("`{text}` is not a duration"))?;
     if duration.is_zero() {
-        return Err(format!("`{text}` is no time at all"));
+        return Err(format!("`{text}` is not a duration that anything can take"));
     }
     if duration > MAX_DURATION {
         return Err(format!("`{text}` is longer than a day"));

@@ -18,7 +18,7 @@ pub(super) struct Digest<'a> {
     pub(super) index: usize,
     /// The options that take the next word, and with a `=` behind them those that take what is attached.
     values: &'a str,
-    /// What is no option, no value of one, and no `--`.
+    /// What is not an option, not the value of one, and not `--`.
     pub(super) operands: Vec<&'a Word>,
 }
 

@@ -35,7 +35,7 @@ pub enum EntryPointError {
         "no entry point: expected `scripts/run`, `scripts/run.sh` or `scripts/run.py` in `{0}`"
     )]
     Missing(String),
-    /// It is a directory or something else that is no file.
+    /// It is a directory or something else that is not a file.
     #[error("the entry point `{0}` is not a file")]
     NotAFile(String),
     /// `scripts/run` says nothing of its interpreter, so it must be executable itself.

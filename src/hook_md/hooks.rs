@@ -17,7 +17,7 @@ pub struct Hooks {
     hooks: Vec<Arc<Hook>>,
     by_name: HashMap<String, usize>,
     broken: Vec<BrokenHook>,
-    /// What a user should know that is no fault.
+    /// What a user should know that is not a fault.
     notices: Vec<String>,
     /// A user's hook whose place one of the project has taken, by that one's name.
     replaced: HashMap<String, Arc<Hook>>,

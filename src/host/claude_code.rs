@@ -74,7 +74,7 @@ pub(super) static HOST: Host = Host {
             .notice()
             .ends_run(),
         HostEvent::new(&["PostCompact"], Trigger::PostContextCompact).notice(),
-        // What a typed `/command` becomes; its text alone is no prompt.
+        // What a typed `/command` becomes; its text alone is not a prompt.
         HostEvent::new(&["UserPromptExpansion"], Trigger::PreAgentTurn)
             .block()
             .context()

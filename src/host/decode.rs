@@ -127,7 +127,7 @@ pub fn decode(input: &Input<'_>) -> Result<Decoded, DecodeError> {
     })
 }
 
-/// Reads what a host told of something that has happened, with bytes in it that are no text: they part words. What has not
+/// Reads what a host told of something that has happened, with bytes in it that are not text: they part words. What has not
 /// happened yet must be judged as it stands.
 fn decode_result(input: &Input<'_>) -> Option<Decoded> {
     std::str::from_utf8(input.bytes).err()?;
@@ -138,7 +138,7 @@ fn decode_result(input: &Input<'_>) -> Option<Decoded> {
     if decoded.events.is_empty() || decoded.events.iter().any(is_pre) {
         return None;
     }
-    let note = "the event holds bytes that are no text: they are left out";
+    let note = "the event holds bytes that are not text; they are left out";
     decoded.notes.push(note.to_owned());
     Some(decoded)
 }

@@ -90,7 +90,7 @@ impl SecretValue {
         }
     }
 
-    /// Leaves out the scheme of a header: `Bearer` before a token is no secret.
+    /// Leaves out the scheme of a header: `Bearer` before a token is not a secret.
     fn behind_scheme(self, text: &str) -> Self {
         let rest = text.get(self.range.start..).unwrap_or_default();
         let scheme = ["basic ", "bearer ", "digest ", "token "]

@@ -61,7 +61,7 @@ fn takes_script(invocation: &Invocation) -> bool {
         )
 }
 
-/// Returns what an interpreter is given as its script: the first word that is no option, and the one behind it where the
+/// Returns what an interpreter is given as its script: the first word that is not an option, and the one behind it where the
 /// first can be an option's value.
 fn given(invocation: &Invocation) -> impl Iterator<Item = &Word> {
     let known = program::find(&invocation.program);

@@ -264,7 +264,7 @@ fn real(path: &Path) -> Result<PathBuf, ShieldError> {
         .map_err(|error| ShieldError::Unreadable(path.to_owned(), error))
 }
 
-/// Returns a path below the real project and the real home: a link to one of them is no matter, one inside is.
+/// Returns a path below the real project and the real home: a link to one of them does not matter, one inside does.
 fn moved(path: &Path, locations: &Locations, project: &Path, home: &Path) -> PathBuf {
     // The home first: as it is told, it may go through the project, by `..`.
     let roots = [

@@ -10,7 +10,7 @@
 //! |---|---|
 //! | evaluation, binding `accepted` | The findings of this object stand no more, and nothing of it is open. What it had of `proceed_with_risk` and `reject_modification` holds no more; `acknowledge` and `dismiss` go on holding. |
 //! | evaluation, binding `signalled` | Of the findings of this object those stand that are found again. |
-//! | evaluation, binding `failed` | What follows tells of the failure: it stands, and is no violation. |
+//! | evaluation, binding `failed` | What follows tells of the failure: it stands, and is not a violation. |
 //! | evaluation, binding with `waived` | The named `reject_modification` are used up, and the named `proceed_with_risk` unless something else blocks. |
 //! | signal | The finding stands; one more violation of it, however many signals of it come. Stronger than an aid, it is open until it is answered. |
 //! | response | The signal is no longer open. `acknowledge`, `dismiss`, `proceed_with_risk` and `reject_modification` become waivers, unless `inferred`. |

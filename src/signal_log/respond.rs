@@ -43,7 +43,7 @@ pub enum RespondError {
         /// What was given.
         selector: String,
     },
-    /// What was given is no id.
+    /// What was given is not an id.
     #[error(
         "`{selector}` is not an id: expected `last`, a signal's id, or at least {SHORTEST_ID} digits from its beginning or end"
     )]

@@ -11,7 +11,7 @@ use super::backward::Backward;
 use super::blocks::open_segment;
 use super::files::{LogFiles, Segment};
 
-/// The fastest one: the next ones take longer, and what they make of a log is no smaller.
+/// The fastest one: the next ones take longer, and what they make of a log is not smaller.
 const LEVEL: i32 = 1;
 
 /// Packs the parts that are not, a crashed process's too, and deletes all but the newest `keep`.

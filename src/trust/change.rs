@@ -25,14 +25,14 @@ pub enum ChangeKind {
     Added,
     /// It has another content.
     Modified,
-    /// It has become executable, or is no longer.
+    /// It has become executable, or is not any more.
     Mode,
     /// It is gone.
     Removed,
 }
 
 impl Change {
-    /// Returns the difference as a unified diff; one line for what is no text.
+    /// Returns the difference as a unified diff; one line for what is not text.
     pub fn diff(&self) -> String {
         let text = |bytes: &Option<Vec<u8>>| match bytes {
             None => Some(String::new()),

@@ -141,7 +141,7 @@ fn rows_that_are_not_whole_are_told_by_line_and_key() {
         ),
         (
             changed(4, "decision", json!("maybe")),
-            "line 4: `maybe` is no decision",
+            "line 4: `maybe` is not a decision",
         ),
         (
             changed(6, "last_ms", Value::Null),
@@ -149,7 +149,7 @@ fn rows_that_are_not_whole_are_told_by_line_and_key() {
         ),
         (
             changed(2, "sums", json!("dogs")),
-            "line 2: `dogs` is no known kind of sums",
+            "line 2: `dogs` is not a known kind of sums",
         ),
         (torn, "line 15: no row of `fleet/sums.py LAKE all`"),
         (text(&without_end), "that of the `records` is not there"),

@@ -353,7 +353,7 @@ fn every_finding_has_the_fate_that_the_records_tell() {
         life.hook = "pre-tool-use";
         life.issue = None;
         let acts_on = |life: &mut Life, object: &str| life.object = Some(object.to_owned());
-        // Another command between is no repair, and asking thrice is one finding.
+        // Another command between is not a repair, and asking thrice is one finding.
         for second in 0..3 {
             acts_on(life, "npm publish");
             life.give(second * 10, "shell", Intensity::Block, 5);

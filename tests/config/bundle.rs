@@ -274,17 +274,17 @@ fn a_lock_opens_only_keys_that_there_are_and_only_for_the_machine() {
         (
             "system.yaml",
             "tiemout",
-            "`tiemout` is no key that can be open",
+            "`tiemout` is not a key that can be open",
         ),
         (
             "system.yaml",
             "locked",
-            "`locked` is no key that can be open",
+            "`locked` is not a key that can be open",
         ),
         (
             "system.yaml",
             "config.",
-            "`config.` is no key that can be open",
+            "`config.` is not a key that can be open",
         ),
     ] {
         let machine = Machine::new("hooks: {}");

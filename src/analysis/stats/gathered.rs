@@ -124,7 +124,7 @@ impl Stats {
                     let mut known = all.filter(|(decision, _)| decision.name() == name);
                     match known.next() {
                         Some((_, sum)) => *sum += count,
-                        None => return Err(row.fault(&format!("`{name}` is no decision"))),
+                        None => return Err(row.fault(&format!("`{name}` is not a decision"))),
                     }
                 }
                 ("gaps", "") => gathered.gaps.push(Gap {
@@ -149,7 +149,7 @@ impl Stats {
                     let times = (row.time("first_ms")?, row.time("last_ms")?);
                     whole = Some((row.count("records")?, times));
                 }
-                (sums, _) => return Err(row.fault(&format!("`{sums}` is no known kind of sums"))),
+                (sums, _) => return Err(row.fault(&format!("`{sums}` is not a known kind of sums"))),
             }
         }
         let (records, (since, until)) = whole.ok_or(

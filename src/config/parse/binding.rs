@@ -272,7 +272,7 @@ fn lock(node: &Node, checker: &mut Checker<'_>) -> Option<(bool, Vec<String>)> {
                 open.push(name);
                 continue;
             }
-            let message = format!("`{name}` is no key that can be open");
+            let message = format!("`{name}` is not a key that can be open");
             checker.push(
                 Diagnostic::error(Code::BadValue, message, span).help(
                     "a key of the binding like `timeout` or `intensity`, or one of its oracle like `config.allow_commands`",

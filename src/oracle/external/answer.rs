@@ -93,7 +93,7 @@ fn said(
     }
 }
 
-/// Whether output that is no answer is words: a JSON object that broke off may have been a no, and so may what is no text.
+/// Whether output that is not an answer is words: a JSON object that broke off may have been a refusal, and so may what is not text.
 pub(crate) fn is_text(stdout: &str) -> bool {
     !stdout.starts_with('{') && !stdout.contains(['\0', '\u{fffd}'])
 }

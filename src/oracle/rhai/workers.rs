@@ -1,7 +1,7 @@
 //! Workers: threads with deep stacks on which scripts run.
 //!
 //! A script can nest values as deep as its operations allow, and dropping such a value recurses. On a stack that holds
-//! the deepest that a script can build, that is no danger; only the pages that are touched cost memory.
+//! the deepest that a script can build, that is not a danger; only the pages that are touched cost memory.
 
 use std::io;
 use std::sync::{Mutex, PoisonError, mpsc};
@@ -38,7 +38,7 @@ pub(super) enum Awaited<T> {
 pub(super) enum Lost {
     /// It is not done yet; the worker goes on, and nobody hears what it finds.
     Late,
-    /// The worker is no more.
+    /// The worker has ended.
     Gone,
 }
 

@@ -254,7 +254,7 @@ fn is_open(expression: &str, code: &str) -> bool {
     }
     plain.push_str(rest);
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    // A keyword's value is no path.
+    // The value of a keyword is not a path.
     if plain
         .split_once('=')
         .is_some_and(|(name, _)| name.trim().chars().all(is_part))

@@ -55,7 +55,7 @@ pub(crate) enum Trouble {
     Elsewhere,
 }
 
-/// The ways out where a host sends what is no event.
+/// The ways out where a host sends what is not an event.
 const WIRED_WRONG: [&str; 2] = [
     "check the hook's command line in the host's settings: `ahp doctor` does",
     "or take it out with `ahp uninstall`",

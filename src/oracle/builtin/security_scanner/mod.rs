@@ -98,7 +98,7 @@ pub(super) struct SecurityScanner {
     engine: Engine,
 }
 
-/// What is no finding.
+/// What is not a finding.
 #[derive(Clone, Debug, Default, PartialEq, Eq, JsonSchema)]
 struct Allow {
     /// Fingerprints as findings name them, or `file:rule:line`.

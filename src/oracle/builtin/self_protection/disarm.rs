@@ -41,7 +41,7 @@ pub(super) fn find(
             }
         }
         "ahp" | "ahp-hooks" | "ahp-fleet" => {
-            // The value of `--format` is no command.
+            // The value of `--format` is not a command.
             let mut commands = operands.iter().filter(|o| !matches!(**o, "json" | "human"));
             let command = commands.next().copied().unwrap_or_default();
             let only_shows = ["--show", "--diff", "--help", "--list"]

@@ -79,7 +79,7 @@ pub(super) fn find(
                 .into_iter()
                 .find_map(|text| run(program_or_shell(program), &text));
         }
-        // What an editor or a console is given is no script.
+        // What an editor or a console is given is not a script.
         let is_given_scripts = is_shell || program::find(program).is(Fact::Language);
         if let Some(word) = invocation.operands().next().filter(|_| is_given_scripts) {
             let texts = files.texts(word);

@@ -307,7 +307,7 @@ fn strings(list: &[String]) -> Dynamic {
 fn intensity(name: &str) -> Fallible<Intensity> {
     match Intensity::find(name) {
         Some(Intensity::Control) | None => Err(failure(format!(
-            "`{name}` is no intensity that a text alone can have; expected block, prompt or aid"
+            "`{name}` is not an intensity that a text alone can have; expected block, prompt or aid"
         ))),
         Some(intensity) => Ok(intensity),
     }

@@ -66,7 +66,7 @@ pub(super) const GROUP: Group = Group {
 fn parse_time(text: &str) -> Fallible<DateTime<FixedOffset>> {
     DateTime::parse_from_rfc3339(text).map_err(|_| {
         failure(format!(
-            "`{text}` is no time; expected one like `2026-02-09T10:00:00Z`"
+            "`{text}` is not a time; expected one like `2026-02-09T10:00:00Z`"
         ))
     })
 }

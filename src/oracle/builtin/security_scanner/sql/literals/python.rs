@@ -9,7 +9,7 @@ pub(super) struct Python<'s> {
     at: usize,
     /// How many brackets are open.
     depth: usize,
-    /// The last sign that is no blank, outside of comments; none at the beginning.
+    /// The last character that is not blank, outside of comments; none at the beginning.
     sign: Option<u8>,
     /// Whether a line has begun after it.
     on_new_line: bool,

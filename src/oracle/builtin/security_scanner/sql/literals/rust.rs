@@ -158,7 +158,7 @@ fn hashes_of_raw(before: &[u8]) -> Option<usize> {
         .strip_suffix(b"b")
         .or_else(|| name.strip_suffix(b"c"))
         .unwrap_or(name);
-    // The `r` of `for"` is no prefix.
+    // The `r` of `for"` is not a prefix.
     let is_prefix = !name
         .last()
         .is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
