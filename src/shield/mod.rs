@@ -20,7 +20,7 @@ pub use self::filter::{SYSTEM_CALL_FILTER, filter_bytes};
 pub use self::held::held;
 pub use self::obstacle::{Obstacle, bubblewrap};
 pub use self::plan::{Plan, Request};
-pub use self::traces::{Nothing, Traces, sweep};
+pub use self::traces::{Missing, Nothing, Traces, sweep};
 
 use std::path::PathBuf;
 

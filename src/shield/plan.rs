@@ -13,7 +13,7 @@ use crate::shell::without_dots;
 use super::arrange::{Access, Mount, arrange};
 use super::held::{held, home_of};
 use super::repository::Repository;
-use super::traces::Nothing;
+use super::traces::{Missing, Nothing};
 use super::{ShieldError, sockets};
 
 /// Folders in which programs keep what they can fetch or make again.
@@ -69,8 +69,8 @@ pub struct Plan {
     pub project: PathBuf,
     /// What is mounted, in that order.
     pub mounts: Vec<Mount>,
-    /// What is made first, for a mount needs something to be mounted on; what holds others stands before them.
-    pub missing: Vec<(PathBuf, Nothing)>,
+    /// What is made first, for a mount needs something to be mounted on.
+    pub missing: Missing,
     /// Private folders, which are made first and kept.
     pub private: Vec<PathBuf>,
     /// Whether servers can be reached.
@@ -113,10 +113,11 @@ impl Plan {
         let mut given = vec![mount(&project, Access::Writable)];
         let mut missing = Vec::new();
         let mut private = Vec::new();
-        if let Some(repository) = Repository::around(&project)
-            && !repository.common.starts_with(&project)
+        let repository = Repository::around(&project);
+        if let Some(Repository { common, .. }) = &repository
+            && !common.starts_with(&project)
         {
-            given.push(mount(&repository.common, Access::Writable));
+            given.push(mount(common, Access::Writable));
         }
         let of_host = request.host.and_then(home_of);
         if let Some(folder) = of_host.and_then(|home| request.guards.roots().path(&home.folder)) {
@@ -213,10 +214,16 @@ impl Plan {
                     .to_owned(),
             );
         }
+        // Shields of other worktrees mount something in a repository, wherever it lies.
+        let is_own = |path: &Path| {
+            let mut repository = repository.iter();
+            path.starts_with(&project) && !repository.any(|at| path.starts_with(&at.common))
+        };
+        let (own, shared) = missing.into_iter().partition(|(path, _)| is_own(path));
         Ok(Self {
             project,
             mounts,
-            missing,
+            missing: Missing { own, shared },
             private,
             network: settings.network,
             is_root: request.is_root,

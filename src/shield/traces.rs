@@ -1,8 +1,9 @@
-//! Traces: what a shield puts where a held name is missing, and how the last shield of a project takes it away again.
+//! Traces: what a shield puts where a held name is missing, and how the last one that needs it takes it away again.
 //!
-//! A mount needs something to be mounted on. What is made is written down before it is made. Each shield holds a lock that
-//! is shared by all of its project; whoever finds that nobody else holds it takes away what is still as it was made. A lock
-//! ends with its process, so what a killed shield left is found by the next one, or by `ahp doctor`.
+//! A mount needs something to be mounted on, and whoever takes that away takes the mount away, in every shield. What is made
+//! is written down before it is made, in two lists: one of the project, and one of what shields of other projects mount too.
+//! Each shield holds a shared lock of both; whoever finds that nobody else holds one takes away what is still as it was made.
+//! A lock ends with its process, so what a killed shield left is found by the next one, or by `ahp doctor`.
 
 use std::fs;
 use std::fs::{File, OpenOptions};
@@ -69,14 +70,24 @@ impl Nothing {
     }
 }
 
-/// What stands in for missing things in one project, for as long as a shield of it runs.
+/// What stands in for missing things, for as long as a shield runs that mounts something on them.
 #[derive(Debug)]
 pub struct Traces {
-    files: Files,
-    users: Option<File>,
+    own: Group,
+    shared: Group,
 }
 
-/// The files of a project's shields in the state directory.
+/// The name of the list of what shields of several projects mount something on. No project has it: its name ends with a digest.
+const SHARED: &str = "shared";
+
+/// What one list holds, and all who need it.
+#[derive(Debug)]
+struct Group {
+    files: Files,
+    users: File,
+}
+
+/// The files of a group in the state directory.
 #[derive(Debug)]
 struct Files {
     list: PathBuf,
@@ -85,12 +96,12 @@ struct Files {
 }
 
 impl Files {
-    fn of(state_dir: &Path, project: &str) -> Self {
+    fn of(state_dir: &Path, name: &str) -> Self {
         let dir = state_dir.join("shield");
         Self {
-            list: dir.join(format!("{project}.json")),
-            gate: dir.join(format!("{project}.gate")),
-            users: dir.join(format!("{project}.users")),
+            list: dir.join(format!("{name}.json")),
+            gate: dir.join(format!("{name}.gate")),
+            users: dir.join(format!("{name}.users")),
         }
     }
 
@@ -139,17 +150,10 @@ fn at(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("`{}`: {error}", path.display()))
 }
 
-impl Traces {
-    /// Makes what is missing, for the project of that name in the state directory; what others left is taken away first.
-    ///
-    /// # Errors
-    /// Something cannot be made or written down; what was made before is taken away again.
-    pub fn make(
-        state_dir: &Path,
-        project: &str,
-        missing: &[(PathBuf, Nothing)],
-    ) -> io::Result<Self> {
-        let files = Files::of(state_dir, project);
+impl Group {
+    /// Joins those who need what is listed. Where nobody did, what killed ones left is taken away; from now on it stays.
+    fn join(state_dir: &Path, name: &str) -> io::Result<Self> {
+        let files = Files::of(state_dir, name);
         let _gate = files.enter()?;
         let users = open(&files.users)?;
         if users.try_lock().is_ok() {
@@ -157,59 +161,98 @@ impl Traces {
             users.unlock()?;
         }
         users.lock_shared()?;
-        let mut listed = files.listed();
+        Ok(Self { files, users })
+    }
+
+    fn make(&self, missing: &[(PathBuf, Nothing)]) -> io::Result<()> {
+        let _gate = self.files.enter()?;
+        let mut listed = self.files.listed();
         listed.extend_from_slice(missing);
         listed.dedup();
         let text = serde_json::to_vec(&listed).map_err(io::Error::other)?;
-        fs::write(&files.list, text).map_err(|error| at(&files.list, &error))?;
-        let mut traces = Self {
-            files,
-            users: Some(users),
-        };
+        let list = &self.files.list;
+        fs::write(list, text).map_err(|error| at(list, &error))?;
         for (path, nothing) in missing {
             match nothing.make(path) {
                 Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                    traces.end(false);
                     return Err(at(path, &error));
                 }
                 _ => {}
             }
         }
-        Ok(traces)
+        Ok(())
     }
+}
 
-    fn end(&mut self, enters: bool) {
-        // Once: who has failed to make something holds the gate, and would wait for itself when it is dropped.
-        let Some(users) = self.users.take() else {
-            return;
-        };
-        let gate = enters.then(|| self.files.enter());
-        users.unlock().ok();
-        if users.try_lock().is_ok() {
+impl Drop for Group {
+    fn drop(&mut self) {
+        let gate = self.files.enter();
+        self.users.unlock().ok();
+        if self.users.try_lock().is_ok() {
             self.files.clear();
         }
         drop(gate);
     }
 }
 
-impl Drop for Traces {
-    fn drop(&mut self) {
-        self.end(true);
+impl Traces {
+    /// Begins a shield of the project of that name, before it is planned: what killed ones left is taken away first, and
+    /// what others have made stays from now on, so that a plan can count on what it sees.
+    ///
+    /// # Errors
+    /// The state directory cannot be written.
+    pub fn begin(state_dir: &Path, project: &str) -> io::Result<Self> {
+        Ok(Self {
+            own: Group::join(state_dir, project)?,
+            shared: Group::join(state_dir, SHARED)?,
+        })
+    }
+
+    /// Makes what a plan misses; all of it is taken away again once nobody needs it.
+    ///
+    /// # Errors
+    /// Something cannot be made or written down.
+    pub fn make(&self, missing: &Missing) -> io::Result<()> {
+        self.own.make(&missing.own)?;
+        self.shared.make(&missing.shared)
     }
 }
 
-/// Takes away what killed shields of a project have left; returns whether there was anything, and nobody uses it.
-pub fn sweep(state_dir: &Path, project: &str) -> bool {
-    let files = Files::of(state_dir, project);
-    if !files.list.exists() {
-        return false;
+/// What is made before a shield starts; what holds others stands before them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Missing {
+    /// In the project, where only its own shields mount something.
+    pub own: Vec<(PathBuf, Nothing)>,
+    /// In a host's folder, in a repository of several worktrees, and wherever else a shield of another project may mount
+    /// something too.
+    pub shared: Vec<(PathBuf, Nothing)>,
+}
+
+impl Missing {
+    /// Returns everything.
+    pub fn all(&self) -> impl Iterator<Item = &(PathBuf, Nothing)> {
+        self.own.iter().chain(&self.shared)
     }
-    let (Ok(_gate), Ok(users)) = (files.enter(), open(&files.users)) else {
-        return false;
+}
+
+/// Takes away what killed shields have left, of whichever project; returns whether there was anything, and nobody uses it.
+pub fn sweep(state_dir: &Path) -> bool {
+    let entries = fs::read_dir(state_dir.join("shield"));
+    let names = entries.into_iter().flatten().flatten().filter_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        Some(name.strip_suffix(".json")?.to_owned())
+    });
+    let swept = |name: String| {
+        let files = Files::of(state_dir, &name);
+        let (Ok(_gate), Ok(users)) = (files.enter(), open(&files.users)) else {
+            return false;
+        };
+        let is_left = files.list.exists() && users.try_lock().is_ok();
+        if is_left {
+            files.clear();
+        }
+        is_left
     };
-    let unused = users.try_lock().is_ok();
-    if unused {
-        files.clear();
-    }
-    unused
+    // Each of them, and not only the first.
+    names.filter(|name| swept(name.clone())).count() > 0
 }

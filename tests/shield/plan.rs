@@ -78,7 +78,7 @@ fn whole_folders_of_hosts_are_held_and_what_is_missing_becomes_a_folder() {
     }
     // Nothing of a repository where there is none.
     assert!(!held.iter().any(|path| path.starts_with(".git")));
-    for (path, nothing) in &plan.missing {
+    for (path, nothing) in plan.missing.all() {
         assert!(
             path.starts_with(&root) && *nothing == Nothing::Folder,
             "{path:?}"
@@ -86,7 +86,7 @@ fn whole_folders_of_hosts_are_held_and_what_is_missing_becomes_a_folder() {
     }
     let ways: Vec<_> = plan.with(|access| *access == Access::Way).collect();
     assert!(ways.contains(&root.join(".github").as_path()), "{ways:?}");
-    assert!(!plan.missing.iter().any(|(path, _)| path.ends_with(".ahp")));
+    assert!(!plan.missing.all().any(|(path, _)| path.ends_with(".ahp")));
 }
 
 #[test]
@@ -116,7 +116,11 @@ fn what_is_named_by_dots_opens_nothing_above() {
         assert!(!is_open || mount.path.starts_with(&root), "{mount:?}");
         assert!(!mount.path.to_str().unwrap().contains(".."), "{mount:?}");
     }
-    assert!(plan.missing.iter().all(|(path, _)| path.starts_with(&root)));
+    assert!(
+        plan.missing
+            .all()
+            .all(|(path, _)| path.starts_with(&root))
+    );
 }
 
 #[test]
@@ -135,10 +139,12 @@ fn a_hosts_folder_in_the_home_is_writable_but_for_what_governs() {
     }
     assert!(
         with.missing
+            .shared
             .contains(&(claude.join("settings.json"), Nothing::Json))
     );
     assert!(
         with.missing
+            .shared
             .contains(&(claude.join("skills"), Nothing::Folder))
     );
     let without = of(None);

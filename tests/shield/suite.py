@@ -310,6 +310,34 @@ def two_shields(world):
     assert not (world.root / ".mcp.json").exists()
 
 
+def other_projects_keep_their_holds(world):
+    """A shield that ends takes nothing away that one of another project or worktree is mounted on: in the home, in the repository."""
+    world.bare("rm -rf .git/info; git worktree add -q ../tree")
+    client = world.bin / "claude"
+    client.write_text("#!/bin/bash\neval \"$1\"\n")
+    client.chmod(0o755)
+    (world.home / ".claude").mkdir()
+
+    def start(place):
+        ready = place / "ready"
+        attack = f"touch {ready}; read go; for f in ~/.claude/settings.json {world.root}/.git/info/attributes; do echo x > $f && echo GONE; done"
+        child = subprocess.Popen([world.ahp, "shield", "--", "claude", attack], cwd=place, env=world.env, stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        until = time.monotonic() + 60
+        while not ready.exists():
+            assert child.poll() is None and time.monotonic() < until, child.stderr.read()
+            time.sleep(0.02)
+        ready.unlink()
+        return child
+
+    for first, second in ((world.root, world.dir / "tree"), (world.dir / "tree", world.root)):
+        ends, stays = start(first), start(second)
+        ends.communicate("\n", timeout=60)
+        out, said = stays.communicate("\n", timeout=60)
+        assert "GONE" not in out and said.count("\n") >= 2, (out, said)
+        assert not (world.home / ".claude/settings.json").exists() and not (world.root / ".git/info").exists()
+
+
 def killed(world):
     """Who kills the judge ends the agent; what it leaves is taken away later."""
     agent = f"sleep 600.{os.getpid()}{threading.get_ident()}"
@@ -325,6 +353,14 @@ def killed(world):
     while running(agent):
         assert time.monotonic() < until, "the agent goes on without its judge"
         time.sleep(0.05)
+    assert (world.root / ".mcp.json").is_dir()
+    # The next one starts at once.
+    ran = world.shield("ls -d .mcp.json; echo x > .mcp.json || exit 9")
+    assert ran.returncode == 9 and ".mcp.json" in ran.stdout, ran
+    assert not (world.root / ".mcp.json").exists(), "what a killed shield left is still there"
+    child = world.start("sleep 600")
+    child.kill()
+    child.wait(60)
     assert (world.root / ".mcp.json").is_dir()
     said = world.bare("ahp doctor").stdout
     assert "shield" in said, said
@@ -454,7 +490,7 @@ def way(world, command):
 CHECKS = [
     leaves_nothing, judged_outside, judge_is_needed, replaced_from_outside, programs_of_the_judge_are_held, a_socket_may_go,
     outside_is_for_the_person_alone, cannot_be_prepared,
-    secrets_are_hidden, two_shields, killed,
+    secrets_are_hidden, two_shields, other_projects_keep_their_holds, killed,
     ends_with_a_signal, a_home_by_dots_opens_nothing, links_are_refused, too_wide, log_outside_is_refused, a_clone_cannot_widen_it, nothing_is_reached,
 ]
 

@@ -1,25 +1,35 @@
 //! What a shield makes, and takes away again in whichever order shields end.
 
 use std::fs;
+use std::path::Path;
 
-use ahp::shield::{Nothing, Traces, sweep};
+use ahp::shield::{Missing, Nothing, Traces, sweep};
+
+fn begun(state: &Path, project: &str, missing: &Missing) -> Traces {
+    let traces = Traces::begin(state, project).unwrap();
+    traces.make(missing).unwrap();
+    traces
+}
 
 #[test]
 fn the_last_shield_takes_away_what_is_still_empty() {
     let dir = tempfile::tempdir().unwrap();
     let state = dir.path().join("state");
     let at = |name: &str| dir.path().join(name);
-    let missing = [
-        (at(".github"), Nothing::Folder),
-        (at(".github/hooks"), Nothing::Folder),
-        (at("settings.json"), Nothing::Json),
-        (at("used"), Nothing::Folder),
-    ];
+    let missing = Missing {
+        own: vec![
+            (at(".github"), Nothing::Folder),
+            (at(".github/hooks"), Nothing::Folder),
+            (at("settings.json"), Nothing::Json),
+            (at("used"), Nothing::Folder),
+        ],
+        shared: Vec::new(),
+    };
     for first_ends_first in [true, false] {
-        let first = Traces::make(&state, "p", &missing).unwrap();
+        let first = begun(&state, "p", &missing);
         assert_eq!(fs::read_to_string(at("settings.json")).unwrap(), "{}\n");
-        let second = Traces::make(&state, "p", &[]).unwrap();
-        assert!(!sweep(&state, "p"), "others use it");
+        let second = begun(&state, "p", &Missing::default());
+        assert!(!sweep(&state), "others use it");
         let (one, other) = if first_ends_first {
             (first, second)
         } else {
@@ -34,14 +44,49 @@ fn the_last_shield_takes_away_what_is_still_empty() {
         fs::remove_dir_all(at("used")).unwrap();
     }
     // One that was killed has left its list, and no lock.
-    let killed = Traces::make(&state, "p", &missing).unwrap();
+    let killed = begun(&state, "p", &missing);
     let list = fs::read(state.join("shield/p.json")).unwrap();
     drop(killed);
-    fs::create_dir_all(at(".github/hooks")).unwrap();
-    fs::write(state.join("shield/p.json"), list).unwrap();
-    assert!(sweep(&state, "p"));
+    let leave = || {
+        fs::create_dir_all(at(".github/hooks")).unwrap();
+        fs::write(state.join("shield/p.json"), &list).unwrap();
+    };
+    leave();
+    assert!(sweep(&state));
     assert!(!at(".github").exists());
-    assert!(!sweep(&state, "p"), "nothing is left to take away");
+    assert!(!sweep(&state), "nothing is left to take away");
+    // The next one takes it away before it is planned.
+    leave();
+    let next = Traces::begin(&state, "p").unwrap();
+    assert!(!at(".github").exists());
+    next.make(&missing).unwrap();
+    assert!(at(".github/hooks").is_dir());
+}
+
+#[test]
+fn what_projects_share_goes_with_the_last_shield_of_any_of_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let state = dir.path().join("state");
+    let at = |name: &str| dir.path().join(name);
+    let missing = |own: &str| Missing {
+        own: vec![(at(own), Nothing::Folder)],
+        shared: vec![(at("settings.json"), Nothing::Json)],
+    };
+    let first = begun(&state, "p", &missing("of-p"));
+    // It is there when the second one is planned.
+    let second = begun(
+        &state,
+        "q",
+        &Missing {
+            shared: Vec::new(),
+            ..missing("of-q")
+        },
+    );
+    drop(first);
+    assert!(!at("of-p").exists() && at("of-q").exists());
+    assert!(at("settings.json").exists(), "the other one needs it");
+    drop(second);
+    assert!(!at("of-q").exists() && !at("settings.json").exists());
 }
 
 #[test]
@@ -50,12 +95,17 @@ fn what_cannot_be_made_is_told_and_leaves_nothing() {
     let state = dir.path().join("state");
     fs::write(dir.path().join("a-file"), "").unwrap();
     let at = |name: &str| dir.path().join(name);
-    let missing = [
-        (at("first"), Nothing::Folder),
-        (at("a-file/second"), Nothing::Folder),
-    ];
-    let told = Traces::make(&state, "p", &missing).unwrap_err();
+    let missing = Missing {
+        own: vec![
+            (at("first"), Nothing::Folder),
+            (at("a-file/second"), Nothing::Folder),
+        ],
+        shared: Vec::new(),
+    };
+    let traces = Traces::begin(&state, "p").unwrap();
+    let told = traces.make(&missing).unwrap_err();
     assert!(told.to_string().contains("a-file/second"), "{told}");
-    assert!(!at("first").exists() && !sweep(&state, "p"));
-    drop(Traces::make(&state, "p", &[]).unwrap());
+    drop(traces);
+    assert!(!at("first").exists() && !sweep(&state));
+    begun(&state, "p", &Missing::default());
 }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::{io, thread};
 
 use ahp::process::{enclose, find_program};
-use ahp::shield::{Obstacle, Traces, bubblewrap};
+use ahp::shield::{Obstacle, bubblewrap};
 use rustix::process::{Pid, Signal};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
@@ -85,9 +85,7 @@ fn shield(args: &Args) -> Result<Exit, String> {
     }
     // Taken away again by its drop, whatever comes between.
     let (run, socket) = world.run_files()?;
-    let missing = &world.plan.missing;
-    let traces = Traces::make(&world.state_dir, &world.name, missing)
-        .map_err(|error| format!("what is held cannot be prepared: {error}"))?;
+    world.prepare()?;
     let start = run.starter(&world.plan, &bubblewrap, &world.program);
     Obstacle::try_out(start(&["/bin/true".to_owned()], None), &world.here.work_dir)
         .map_err(|obstacle| format!("no shield: {obstacle}"))?;
@@ -113,7 +111,6 @@ fn shield(args: &Args) -> Result<Exit, String> {
     let exit = supervise(&argv);
     drop(end);
     judge.join().ok();
-    drop(traces);
     drop(run);
     exit
 }

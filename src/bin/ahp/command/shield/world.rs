@@ -36,11 +36,12 @@ pub(super) struct World {
     pub(super) plan: Plan,
     /// The project around, as it is while the shield lasts.
     pub(super) here: Locations,
-    pub(super) state_dir: PathBuf,
+    /// What stands in for what is missing; none where nothing is to be started.
+    traces: Option<Traces>,
     /// Where what only this shield needs lies.
     cache: PathBuf,
     /// The project's name for files that are kept elsewhere.
-    pub(super) name: String,
+    name: String,
     /// This program.
     pub(super) program: PathBuf,
 }
@@ -76,6 +77,14 @@ impl World {
         let cache = here.cache_dir.as_ref().ok_or_else(|| missing("a cache"))?;
         // Only what is there can be hidden: a token that is made later would be seen. The key of the log is there already.
         Token::of(&state_dir)?;
+        let name = here.project_name();
+        // Before the plan: what it sees must still be there when it is mounted.
+        let traces = if args.dry_run {
+            None
+        } else {
+            let begun = Traces::begin(&state_dir, &name);
+            Some(begun.map_err(|error| format!("what is held cannot be prepared: {error}"))?)
+        };
         let plan = Plan::make(&Request {
             locations: &here,
             guards: state.guards(),
@@ -87,15 +96,22 @@ impl World {
             is_root: rustix::process::getuid().is_root(),
         })
         .map_err(|error| error.to_string())?;
-        let name = here.project_name();
         Ok(Self {
             cache: cache.join("shield").join(&name),
             plan,
-            state_dir,
+            traces,
             name,
             program,
             here,
         })
+    }
+
+    /// Makes what the plan misses; it is taken away again with this world.
+    pub(super) fn prepare(&self) -> Result<(), String> {
+        let mut traces = self.traces.iter();
+        traces
+            .try_for_each(|traces| traces.make(&self.plan.missing))
+            .map_err(|error| format!("what is held cannot be prepared: {error}"))
     }
 
     /// Makes the files of one shield; what killed ones left is taken away first.
@@ -233,7 +249,7 @@ pub(crate) fn standing(locations: &Locations) -> Standing {
     let swept = locations
         .state_dir
         .as_deref()
-        .is_some_and(|state| sweep(state, &locations.project_name()));
+        .is_some_and(sweep);
     let left = if swept {
         "; what a killed one left was taken away"
     } else {
@@ -272,8 +288,7 @@ fn try_out(locations: &Locations) -> Result<u32, String> {
         command: Vec::new(),
     })?;
     let (run, _socket) = world.run_files()?;
-    let traces = Traces::make(&world.state_dir, &world.name, &world.plan.missing)
-        .map_err(|error| error.to_string())?;
+    world.prepare()?;
     let start = run.starter(&world.plan, &bubblewrap, &world.program);
     Obstacle::try_out(start(&["/bin/true".to_owned()], None), &locations.work_dir)
         .map_err(|obstacle| obstacle.to_string())?;
@@ -284,7 +299,6 @@ fn try_out(locations: &Locations) -> Result<u32, String> {
     let finished = Program::new(start(&told, None))
         .run()
         .map_err(|error| error.to_string())?;
-    drop(traces);
     finished
         .stdout_text()
         .trim()
