@@ -40,7 +40,8 @@ pub struct Mount {
 /// Puts places in the order in which they are mounted: what holds others first. On the way from each writable place down
 /// to what is held in it, every folder is mounted on itself: a mount point cannot be renamed.
 ///
-/// Held places that lie below nothing writable are left out: there they are read-only like everything else.
+/// Held places that lie below nothing writable are left out: there they are read-only like everything else. So is whatever
+/// lies in a place that is hidden.
 ///
 /// # Errors
 /// Something writable lies in a held place, or a path is relative or has `..`.
@@ -57,8 +58,16 @@ pub fn arrange(
     if let Some(path) = paths.find(|path| !is_plain(path)) {
         return Err(ShieldError::NotPlain(path.clone()));
     }
+    // Whoever says what may not be read means it, whatever else lies there.
+    let hides = |access: &Access| matches!(access, Access::HiddenFile | Access::HiddenFolder);
+    let (hidden, given): (Vec<_>, Vec<_>) = given.into_iter().partition(|mount| hides(&mount.access));
+    let hidden: Vec<(PathBuf, Access)> = hidden.into_iter().map(|m| (m.path, m.access)).collect();
+    let is_hidden = |path: &Path| hidden.iter().any(|(place, _)| path.starts_with(place));
+    mounts.extend(hidden.iter().cloned());
     for Mount { path, access } in given {
-        mounts.entry(path).or_insert(access);
+        if !is_hidden(&path) {
+            mounts.entry(path).or_insert(access);
+        }
     }
     let open: Vec<PathBuf> = mounts
         .iter()
@@ -70,7 +79,7 @@ pub fn arrange(
     sorted.sort();
     let mut taken: Vec<&Path> = Vec::new();
     for path in sorted {
-        if taken.iter().any(|outer| path.starts_with(outer)) {
+        if is_hidden(path) || taken.iter().any(|outer| path.starts_with(outer)) {
             continue;
         }
         if let Some(open) = open.iter().find(|open| open.starts_with(path)) {

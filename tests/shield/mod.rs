@@ -22,10 +22,12 @@ proptest! {
         writable in prop::collection::btree_set(path(), 0..5),
         private in prop::collection::btree_set(path(), 0..2),
         held in prop::collection::vec(path(), 0..8),
+        hidden in prop::collection::btree_set(path(), 0..3),
     ) {
         let given = writable.iter().map(|path| (path, Access::Writable));
         let private = private.iter().map(|path| (path, Access::Private("/x".into())));
-        let given = given.chain(private).map(|(path, access)| Mount { path: path.clone(), access });
+        let hides = hidden.iter().map(|path| (path, Access::HiddenFolder));
+        let given = given.chain(private).chain(hides).map(|(path, access)| Mount { path: path.clone(), access });
         let Ok(mounts) = arrange(given, &held) else {
             // Only where something writable lies in a held place.
             prop_assert!(writable.iter().any(|open| held.iter().any(|held| open.starts_with(held))));
@@ -36,12 +38,18 @@ proptest! {
         let access = |path: &Path| {
             mounts.iter().rev().find(|mount| path.starts_with(&mount.path)).map(|mount| mount.access.clone())
         };
+        for hidden in &hidden {
+            let found = access(hidden);
+            prop_assert!(matches!(found, Some(Access::HiddenFolder | Access::Private(_))), "{hidden:?}: {mounts:?}");
+            let below = mounts.iter().find(|mount| mount.path.starts_with(hidden) && mount.path != *hidden);
+            prop_assert!(below.is_none(), "{below:?} opens {hidden:?}");
+        }
         for held in &held {
             let found = access(held);
             prop_assert!(!matches!(found, Some(Access::Writable | Access::Way)), "{held:?}: {mounts:?}");
             let Some(place) = at(held) else { continue };
             if mounts[place].access != Access::Held {
-                // Nobody else sees what is written there.
+                // Nobody else sees what is written there, or nothing can be.
                 continue;
             }
             for later in &mounts[place + 1..] {
