@@ -34,7 +34,9 @@ pub const MARKER: &str = "/run/ahp/shield.json";
 #[derive(Debug, thiserror::Error)]
 pub enum ShieldError {
     /// The project is a directory that holds too much.
-    #[error("`{0}` cannot be shielded as a project: it is the home directory, or holds it")]
+    #[error(
+        "`{0}` cannot be shielded as a project: it is the home directory, or holds it, or is part of the system"
+    )]
     TooWide(PathBuf),
     /// A link cannot be a mount point.
     #[error("`{0}` is a link on the way to a place that is to be held: put the real thing there")]
@@ -45,6 +47,14 @@ pub enum ShieldError {
     /// Something is to be written that is held.
     #[error("`{0}` cannot be made writable: it is held, or lies in a held folder")]
     WritesHeld(PathBuf),
+    /// Something that was named would open what keeps the shield shut.
+    #[error(
+        "`{0}` cannot be let in or hidden: it holds, or lies in, what keeps a shield shut (`/dev`, `/proc`, `/run`)"
+    )]
+    KeepsShut(PathBuf),
+    /// The project would not be there.
+    #[error("`{0}` cannot be hidden: the project lies in it")]
+    HidesProject(PathBuf),
     /// Something that was named is not there.
     #[error("`{0}`: {1}")]
     Unreadable(PathBuf, std::io::Error),

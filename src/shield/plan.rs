@@ -14,7 +14,7 @@ use super::arrange::{Access, Mount, arrange};
 use super::held::{held, home_of};
 use super::repository::Repository;
 use super::traces::{Missing, Nothing};
-use super::{ShieldError, sockets};
+use super::{INSIDE, ShieldError, sockets};
 
 /// Folders in which programs keep what they can fetch or make again.
 const CACHES: &[&str] = &[
@@ -30,6 +30,10 @@ const CACHES: &[&str] = &[
 
 /// Folders that are replaced whole: what lies there is reached by no path inside.
 const REPLACED: &[&str] = &["/run", "/tmp", "/var/tmp"];
+
+/// Folders that a shield has of its own: whatever is mounted over one of them, or in one of the second list, opens it.
+const OWN: &[&str] = &["/dev", "/proc", "/run", INSIDE];
+const OWN_WHOLE: &[&str] = &["/proc", INSIDE];
 
 /// Variables that lead to a process outside, or let in there.
 const LEADING_OUT: &[&str] = &[
@@ -105,7 +109,7 @@ impl Plan {
             .cache_dir
             .as_deref()
             .ok_or(ShieldError::Unknown("the cache directory"))?;
-        if home.starts_with(&project) {
+        if home.starts_with(&project) || opens(&project) {
             return Err(ShieldError::TooWide(project));
         }
         let keep = cache_dir.join("shield").join(locations.project_name());
@@ -126,7 +130,11 @@ impl Plan {
             given.push(mount(&folder, Access::Writable));
         }
         for path in &settings.write {
-            given.push(mount(&real(path)?, Access::Writable));
+            let path = real(path)?;
+            if opens(&path) {
+                return Err(ShieldError::KeepsShut(path));
+            }
+            given.push(mount(&path, Access::Writable));
         }
         for name in CACHES {
             let path = home.join(name);
@@ -137,7 +145,12 @@ impl Plan {
             }
         }
         for path in &settings.devices {
-            given.push(mount(&without_dots(path), Access::Device));
+            let path = without_dots(path);
+            // Elsewhere it would be a folder or file that is written past every hold.
+            if !path.starts_with("/dev") || path == Path::new("/dev") {
+                return Err(ShieldError::KeepsShut(path));
+            }
+            given.push(mount(&path, Access::Device));
         }
         let (let_in, unset) = sockets_of(request);
         given.extend(let_in.iter().map(|path| mount(path, Access::Seen)));
@@ -161,6 +174,12 @@ impl Plan {
         for path in hidden.chain(own) {
             // What is not there cannot be read; what is a link is hidden where it leads.
             let Ok(path) = real(&path) else { continue };
+            if opens(&path) {
+                return Err(ShieldError::KeepsShut(path));
+            }
+            if project.starts_with(&path) {
+                return Err(ShieldError::HidesProject(path));
+            }
             let access = if path.is_dir() {
                 Access::HiddenFolder
             } else {
@@ -244,6 +263,12 @@ impl Plan {
             .filter(move |mount| wanted(&mount.access))
             .map(|mount| mount.path.as_path())
     }
+}
+
+/// Whether what is mounted at a path would take the place of something that a shield has of its own.
+fn opens(path: &Path) -> bool {
+    let holds = OWN.iter().any(|own| Path::new(own).starts_with(path));
+    holds || OWN_WHOLE.iter().any(|own| path.starts_with(own))
 }
 
 fn mount(path: &Path, access: Access) -> Mount {

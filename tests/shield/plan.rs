@@ -212,6 +212,66 @@ fn a_shield_that_could_not_hold_is_refused() {
 }
 
 #[test]
+fn what_keeps_a_shield_shut_is_neither_written_nor_hidden() {
+    let world = World::new("hooks: {}\n");
+    let refused = |settings: &ShieldSettings| {
+        let refused = plan(&world, None, settings).unwrap_err();
+        assert!(
+            matches!(refused, ShieldError::KeepsShut(_)),
+            "{settings:?}: {refused}"
+        );
+    };
+    for path in ["/", "/run", "/proc", "/proc/sys", "/dev"] {
+        refused(&ShieldSettings {
+            write: vec![path.into()],
+            ..ShieldSettings::default()
+        });
+    }
+    for path in ["/", "/run"] {
+        refused(&ShieldSettings {
+            deny_read: vec![path.into()],
+            ..ShieldSettings::default()
+        });
+    }
+    for path in ["/", "/dev", "/home", "/dev/../etc"] {
+        refused(&ShieldSettings {
+            devices: vec![path.into()],
+            ..ShieldSettings::default()
+        });
+    }
+    let settings = ShieldSettings {
+        deny_read: vec![world.root()],
+        ..ShieldSettings::default()
+    };
+    let refused = plan(&world, None, &settings).unwrap_err();
+    assert!(matches!(refused, ShieldError::HidesProject(_)), "{refused}");
+}
+
+#[test]
+fn what_may_not_be_read_is_hidden_wherever_it_lies() {
+    let world = World::new("hooks: {}\n");
+    world.write("opencode.json", "{}");
+    fs::create_dir_all(world.home().join("keys/open")).unwrap();
+    let settings = ShieldSettings {
+        write: vec![world.home().join("keys/open"), world.home().join("keys")],
+        deny_read: vec![
+            world.home().join("keys"),
+            world.path("opencode.json"),
+            world.path(".ahp"),
+        ],
+        ..ShieldSettings::default()
+    };
+    let plan = plan(&world, None, &settings).unwrap();
+    let hides = |access: &Access| matches!(access, Access::HiddenFile | Access::HiddenFolder);
+    let mut hidden: Vec<_> = plan.with(hides).map(Path::to_path_buf).collect();
+    hidden.retain(|path| settings.deny_read.iter().any(|named| real(named) == *path));
+    assert_eq!(hidden.len(), 3, "{hidden:?}");
+    let keys = real(world.home().join("keys"));
+    let below = plan.mounts.iter().filter(|mount| mount.path.starts_with(&keys));
+    assert_eq!(below.count(), 1);
+}
+
+#[test]
 fn sockets_are_let_in_by_name_alone_and_secrets_are_hidden() {
     let world = World::new("hooks: {}\n");
     fs::create_dir_all(world.home().join("keys")).unwrap();
