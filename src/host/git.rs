@@ -42,6 +42,9 @@ pub(super) static HOST: Host = Host {
     }),
     places: &[
         Place::project(".git/config"),
+        // By either, git reads another file in its place.
+        Place::project(".git/commondir"),
+        Place::project(".git/config.worktree"),
         Place::home(".gitconfig"),
         Place::config("git/config"),
     ],

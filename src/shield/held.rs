@@ -59,6 +59,7 @@ pub fn held(guards: &Guards, host: Option<&Host>) -> BTreeSet<PathBuf> {
             let inside = path.strip_prefix(&git).unwrap_or(&path);
             held.insert(repository.common.join(inside));
         }
+        held.extend(repository.of_worktrees);
         if repository.dot_git != repository.common {
             held.insert(repository.dot_git);
         }

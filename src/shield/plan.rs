@@ -211,10 +211,14 @@ impl Plan {
                 Ok(_) => {}
                 Err(_) => {
                     let is_way = *access == Access::Way;
-                    let nothing = if is_way || path.starts_with(&project) {
-                        Nothing::Folder
-                    } else {
-                        Nothing::at(path)
+                    let in_git = repository
+                        .as_ref()
+                        .is_some_and(|at| path.starts_with(&at.common));
+                    let of_git = in_git.then(|| Nothing::of_git(path)).flatten();
+                    let nothing = match of_git {
+                        Some(nothing) => nothing,
+                        None if is_way || path.starts_with(&project) => Nothing::Folder,
+                        None => Nothing::at(path),
                     };
                     missing.push((path.clone(), nothing));
                 }

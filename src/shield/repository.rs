@@ -12,6 +12,8 @@ pub(super) struct Repository {
     pub(super) dot_git: PathBuf,
     /// The folder with `config` and `hooks`.
     pub(super) common: PathBuf,
+    /// What git reads of the worktrees beside `config`: which folder is the common one, and settings of one of them.
+    pub(super) of_worktrees: Vec<PathBuf>,
 }
 
 impl Repository {
@@ -22,15 +24,31 @@ impl Repository {
             .map(|dir| dir.join(".git"))
             .find(|path| path.exists())?;
         if dot_git.is_dir() {
+            let of_worktrees = of_worktrees(&dot_git);
             return Some(Self {
                 common: dot_git.clone(),
                 dot_git,
+                of_worktrees,
             });
         }
         let own = named(&dot_git, "gitdir:")?;
         let common = named(&own.join("commondir"), "").unwrap_or(own);
-        Some(Self { dot_git, common })
+        let of_worktrees = of_worktrees(&common);
+        Some(Self {
+            dot_git,
+            common,
+            of_worktrees,
+        })
     }
+}
+
+fn of_worktrees(common: &Path) -> Vec<PathBuf> {
+    let dirs = fs::read_dir(common.join("worktrees"));
+    let dirs = dirs.into_iter().flatten().flatten();
+    dirs.map(|dir| dir.path())
+        .filter(|dir| dir.is_dir())
+        .flat_map(|dir| ["commondir", "config.worktree", "gitdir"].map(|name| dir.join(name)))
+        .collect()
 }
 
 /// Reads the path that a file of git names, relative to where the file lies.

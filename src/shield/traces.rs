@@ -24,9 +24,20 @@ pub enum Nothing {
     File,
     /// A file of JSON with an empty object.
     Json,
+    /// A file that names the folder in which it lies: git reads no other as nothing.
+    Here,
 }
 
 impl Nothing {
+    /// Returns what git would read as nothing at a name in its repository, where a folder would be a fault.
+    pub(super) fn of_git(path: &Path) -> Option<Self> {
+        match path.file_name()?.to_str()? {
+            "commondir" => Some(Self::Here),
+            "config.worktree" => Some(Self::File),
+            _ => None,
+        }
+    }
+
     /// Returns what the host itself would read as nothing at a name in the home directory.
     pub(super) fn at(path: &Path) -> Self {
         match path.extension().and_then(|suffix| suffix.to_str()) {
@@ -39,6 +50,7 @@ impl Nothing {
     const fn content(self) -> &'static str {
         match self {
             Self::Json => "{}\n",
+            Self::Here => ".\n",
             Self::File | Self::Folder => "",
         }
     }
@@ -46,7 +58,7 @@ impl Nothing {
     fn make(self, path: &Path) -> io::Result<()> {
         match self {
             Self::Folder => fs::create_dir(path),
-            Self::File | Self::Json => OpenOptions::new()
+            Self::File | Self::Json | Self::Here => OpenOptions::new()
                 .write(true)
                 .create_new(true)
                 .open(path)?
@@ -60,7 +72,7 @@ impl Nothing {
             Self::Folder => {
                 fs::remove_dir(path).ok();
             }
-            Self::File | Self::Json => {
+            Self::File | Self::Json | Self::Here => {
                 let is_file = path.symlink_metadata().is_ok_and(|meta| meta.is_file());
                 if is_file && fs::read(path).is_ok_and(|bytes| bytes == self.content().as_bytes()) {
                     fs::remove_file(path).ok();

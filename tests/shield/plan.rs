@@ -174,7 +174,15 @@ fn a_worktree_holds_the_settings_of_its_repository() {
         plan.with(|access| *access == Access::Writable)
             .any(|path| path == common)
     );
-    for name in ["config", "hooks"] {
+    for name in [
+        "config",
+        "config.worktree",
+        "commondir",
+        "hooks",
+        "worktrees/tree/commondir",
+        "worktrees/tree/config.worktree",
+        "worktrees/tree/gitdir",
+    ] {
         assert!(plan.held().any(|path| path == common.join(name)), "{name}");
     }
     assert!(plan.held().any(|path| path == real(&tree).join(".git")));

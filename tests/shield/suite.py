@@ -38,7 +38,7 @@ SCRIPT = "fn evaluate(event) { [] }\n"
 
 # What decides over hooks in a world: nothing of it may change.
 GOVERNS = [
-    ".ahp", ".claude", ".agents/hooks", ".git/config", ".git/hooks", ".git/info", ".mcp.json", ".vscode", "opencode.json",
+    ".ahp", ".claude", ".agents/hooks", ".git/config", ".git/commondir", ".git/config.worktree", ".git/hooks", ".git/info", ".mcp.json", ".vscode", "opencode.json",
 ]
 GOVERNS_HOME = [".ahp", ".local/state/ahp/trust", ".gitconfig", ".config", ".claude/settings.json", ".bashrc", ".profile"]
 
@@ -468,6 +468,8 @@ WAYS = [
     "ln .ahp/hooks.yaml h; echo x > h", "chmod -R 777 .ahp; chown -R 1000 .ahp; echo x > .ahp/hooks.yaml",
     "rm -rf .git/hooks; mkdir -p .git/hooks; printf '#!/bin/sh\\n' > .git/hooks/pre-commit",
     "mv .git g; cp -r g .git; printf '#!/bin/sh\\n' > .git/hooks/pre-commit",
+    "mkdir -p evil; cp -r .git/. evil; git config -f evil/config core.hooksPath /tmp; echo ../evil > .git/commondir",
+    "echo '[core] hooksPath = /tmp' > .git/config.worktree",
     "git config core.hooksPath /tmp", "git config --global core.hooksPath /tmp", "echo 'x' >> ~/.bashrc",
     "mkdir -p ~/.claude; echo '{}' > ~/.claude/settings.json", "mkdir -p ~/.ahp; echo 'hooks: {}' > ~/.ahp/hooks.yaml",
     "mkdir .claude; echo '{\"disableAllHooks\":true}' > .claude/settings.json", "echo '{}' > .mcp.json; echo {} > opencode.json",
