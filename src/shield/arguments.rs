@@ -86,11 +86,18 @@ impl Plan {
         words.0
     }
 
-    /// Returns the options by which a container is started that holds the same places.
+    /// Returns the options by which a container is started that holds the same places: each folder on the way is mounted
+    /// too, for what holds a mount can be renamed otherwise.
     pub fn for_container(&self) -> Vec<String> {
-        self.held()
-            .map(|path| format!("-v {path}:{path}:ro", path = quoted(&text(path))))
-            .collect()
+        let option = |Mount { path, access }: &Mount| {
+            let path = quoted(&text(path));
+            match access {
+                Access::Way => Some(format!("-v {path}:{path}")),
+                Access::Held => Some(format!("-v {path}:{path}:ro")),
+                _ => None,
+            }
+        };
+        self.mounts.iter().filter_map(option).collect()
     }
 }
 

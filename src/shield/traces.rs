@@ -47,6 +47,16 @@ impl Nothing {
         }
     }
 
+    /// Returns what has to be made.
+    pub const fn described(self) -> &'static str {
+        match self {
+            Self::Folder => "an empty folder",
+            Self::File => "an empty file",
+            Self::Json => "a file with `{}`",
+            Self::Here => "a file with `.`",
+        }
+    }
+
     const fn content(self) -> &'static str {
         match self {
             Self::Json => "{}\n",

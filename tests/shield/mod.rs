@@ -139,6 +139,12 @@ fn a_dry_run_shows_what_is_held_and_changes_nothing() {
             .contains(&format!("-v {0}:{0}:ro\n", ahp.display())),
         "{docker:?}"
     );
+    // What is on the way to a held place cannot be renamed, and what is not there is told.
+    let git = world.root().canonicalize().unwrap().join(".git");
+    let way = format!("-v {0}:{0}\n", git.display());
+    assert!(docker.stdout.contains(&way), "{docker:?}");
+    let missing = format!("{}` first", git.join("commondir").display());
+    assert!(docker.stderr.contains(&missing), "{docker:?}");
 }
 
 #[test]

@@ -21,6 +21,14 @@ pub(super) fn show(plan: &Plan, format: Format) {
         for option in plan.for_container() {
             output::line(option);
         }
+        // A container would make a folder of root's in its place.
+        for (path, nothing) in plan.missing.all() {
+            output::error(format!(
+                "ahp: make `{}` first, {}: it is not there, and cannot be held",
+                path.display(),
+                nothing.described()
+            ));
+        }
         return;
     }
     for warning in &plan.warnings {
