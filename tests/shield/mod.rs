@@ -131,6 +131,7 @@ fn a_dry_run_shows_what_is_held_and_changes_nothing() {
         );
     }
     assert!(!world.path(".claude").exists());
+    assert!(!world.home().join(".local/state/ahp/serve.token").exists());
     let docker = world.ahp(&["shield", "--dry-run", "--format", "docker", "--", "claude"]);
     let ahp = world.root().canonicalize().unwrap().join(".ahp");
     assert!(

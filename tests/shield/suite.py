@@ -156,6 +156,12 @@ def disarm(world, command):
     return bare
 
 
+def a_dry_run_inside_starts_nothing(world):
+    ran = world.shield("ahp shield --dry-run -- touch ran; ahp shield -- touch started")
+    assert "held" in ran.stdout, ran
+    assert not (world.root / "ran").exists() and (world.root / "started").exists()
+
+
 def leaves_nothing(world):
     before = sorted(str(p) for p in world.root.rglob("*"))
     status = world.bare("git status --porcelain --ignored").stdout
@@ -490,7 +496,7 @@ def way(world, command):
 
 
 CHECKS = [
-    leaves_nothing, judged_outside, judge_is_needed, replaced_from_outside, programs_of_the_judge_are_held, a_socket_may_go,
+    a_dry_run_inside_starts_nothing, leaves_nothing, judged_outside, judge_is_needed, replaced_from_outside, programs_of_the_judge_are_held, a_socket_may_go,
     outside_is_for_the_person_alone, cannot_be_prepared,
     secrets_are_hidden, two_shields, other_projects_keep_their_holds, killed,
     ends_with_a_signal, a_home_by_dots_opens_nothing, links_are_refused, too_wide, log_outside_is_refused, a_clone_cannot_widen_it, nothing_is_reached,

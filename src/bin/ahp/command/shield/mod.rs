@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args) -> Exit {
 }
 
 fn shield(args: &Args) -> Result<Exit, String> {
-    if ask::shield().is_some() {
+    if ask::shield().is_some() && !args.dry_run {
         // Nothing more could be held here, and nothing is held less.
         return inner::become_command(&args.command);
     }

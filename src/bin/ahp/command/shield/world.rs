@@ -75,8 +75,10 @@ impl World {
         let missing = |what| format!("where {what} is kept is not known: set HOME");
         let state_dir = here.state_dir.clone().ok_or_else(|| missing("state"))?;
         let cache = here.cache_dir.as_ref().ok_or_else(|| missing("a cache"))?;
-        // Only what is there can be hidden: a token that is made later would be seen. The key of the log is there already.
-        Token::of(&state_dir)?;
+        if !args.dry_run {
+            // Only what is there can be hidden: a token that is made later would be seen. The key of the log is there already.
+            Token::of(&state_dir)?;
+        }
         let name = here.project_name();
         // Before the plan: what it sees must still be there when it is mounted.
         let traces = if args.dry_run {
