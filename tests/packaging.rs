@@ -117,6 +117,11 @@ fn the_plugin_asks_at_the_events_that_install_would_wire() {
             "{event}: {command}"
         );
         assert_eq!(
+            entries[0]["hooks"][0]["onFailure"] == "block",
+            wired_event.gates(),
+            "{event}"
+        );
+        assert_eq!(
             entries[0].get("matcher").is_some(),
             trigger.is_tool(),
             "{event}"
