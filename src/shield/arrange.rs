@@ -60,7 +60,8 @@ pub fn arrange(
     }
     // Whoever says what may not be read means it, whatever else lies there.
     let hides = |access: &Access| matches!(access, Access::HiddenFile | Access::HiddenFolder);
-    let (hidden, given): (Vec<_>, Vec<_>) = given.into_iter().partition(|mount| hides(&mount.access));
+    let (hidden, given): (Vec<_>, Vec<_>) =
+        given.into_iter().partition(|mount| hides(&mount.access));
     let hidden: Vec<(PathBuf, Access)> = hidden.into_iter().map(|m| (m.path, m.access)).collect();
     let is_hidden = |path: &Path| hidden.iter().any(|(place, _)| path.starts_with(place));
     mounts.extend(hidden.iter().cloned());

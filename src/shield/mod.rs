@@ -8,6 +8,7 @@ mod arrange;
 mod filter;
 mod held;
 mod homes;
+mod links;
 mod obstacle;
 mod plan;
 mod repository;
@@ -41,6 +42,14 @@ pub enum ShieldError {
     /// A link cannot be a mount point.
     #[error("`{0}` is a link on the way to a place that is to be held: put the real thing there")]
     Link(PathBuf),
+    /// What a held link leads to is written inside.
+    #[error(
+        "`{0}` is to be held, and leads to `{1}`, which can be written inside: put the real thing in the place of the link"
+    )]
+    LeadsOut(PathBuf, PathBuf),
+    /// More than can be looked at.
+    #[error("`{0}` is to be held, and holds too much to look for links in it")]
+    TooMuch(PathBuf),
     /// A file stands where a folder is to be.
     #[error("`{0}` is not a folder, and a held place lies below it")]
     NotFolder(PathBuf),

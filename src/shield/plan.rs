@@ -1,7 +1,7 @@
 //! Plan: everything that a shield mounts, hides, holds and takes out of the environment.
 
 use std::collections::BTreeSet;
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use crate::config::{Locations, ShieldSettings};
@@ -14,7 +14,7 @@ use super::arrange::{Access, Mount, arrange};
 use super::held::{held, home_of};
 use super::repository::Repository;
 use super::traces::{Missing, Nothing};
-use super::{INSIDE, ShieldError, sockets};
+use super::{INSIDE, ShieldError, links, sockets};
 
 /// Folders in which programs keep what they can fetch or make again.
 const CACHES: &[&str] = &[
@@ -29,7 +29,10 @@ const CACHES: &[&str] = &[
 ];
 
 /// Folders that are replaced whole: what lies there is reached by no path inside.
-const REPLACED: &[&str] = &["/run", "/tmp", "/var/tmp"];
+const REPLACED: &[&str] = &["/run", FRESH[0], FRESH[1]];
+
+/// Folders that are empty inside, and can be written.
+const FRESH: [&str; 2] = ["/tmp", "/var/tmp"];
 
 /// Folders that a shield has of its own: whatever is mounted over one of them, or in one of the second list, opens it.
 const OWN: &[&str] = &["/dev", "/proc", "/run", INSIDE];
@@ -187,13 +190,22 @@ impl Plan {
             };
             given.push(mount(&path, access));
         }
-        let held: Vec<PathBuf> = held(request.guards, request.host)
+        let mut held: Vec<PathBuf> = held(request.guards, request.host)
             .into_iter()
             .chain([request.program.to_owned()])
             .flat_map(|path| places(&moved(&path, locations, &project, &home)))
             .collect();
-        let mounts = arrange(given, &held)?;
         let mut warnings = Vec::new();
+        let mounts = loop {
+            let mounts = arrange(given.iter().cloned(), &held)?;
+            let found = links::look(&held, &mounts, &FRESH)?;
+            // What a link leads to may hold links itself.
+            if found.led_to.iter().all(|path| held.contains(path)) {
+                warnings.extend(found.of_many_names.iter().map(of_many_names));
+                break mounts;
+            }
+            held.extend(found.led_to);
+        };
         for Mount { path, access } in &mounts {
             if !matches!(access, Access::Held | Access::Way) {
                 continue;
@@ -203,11 +215,6 @@ impl Plan {
                 Ok(meta) if *access == Access::Way && !meta.is_dir() => {
                     return Err(ShieldError::NotFolder(path.clone()));
                 }
-                Ok(meta) if meta.is_file() && meta.nlink() > 1 => warnings.push(format!(
-                    "`{}` has {} names: by another one it can be written",
-                    path.display(),
-                    meta.nlink()
-                )),
                 Ok(_) => {}
                 Err(_) => {
                     let is_way = *access == Access::Way;
@@ -280,6 +287,14 @@ fn mount(path: &Path, access: Access) -> Mount {
         path: path.to_owned(),
         access,
     }
+}
+
+/// Says which files can be written by a name that no mount holds.
+fn of_many_names((place, count, path): &(PathBuf, usize, PathBuf)) -> String {
+    let (place, path) = (place.display(), path.display());
+    format!(
+        "`{place}`: {count} held files have further names, by which they can be written, such as `{path}`"
+    )
 }
 
 /// Whether a file could be renamed inside: what is mounted nearest above it is writable.

@@ -116,11 +116,7 @@ fn what_is_named_by_dots_opens_nothing_above() {
         assert!(!is_open || mount.path.starts_with(&root), "{mount:?}");
         assert!(!mount.path.to_str().unwrap().contains(".."), "{mount:?}");
     }
-    assert!(
-        plan.missing
-            .all()
-            .all(|(path, _)| path.starts_with(&root))
-    );
+    assert!(plan.missing.all().all(|(path, _)| path.starts_with(&root)));
 }
 
 #[test]
@@ -275,8 +271,86 @@ fn what_may_not_be_read_is_hidden_wherever_it_lies() {
     hidden.retain(|path| settings.deny_read.iter().any(|named| real(named) == *path));
     assert_eq!(hidden.len(), 3, "{hidden:?}");
     let keys = real(world.home().join("keys"));
-    let below = plan.mounts.iter().filter(|mount| mount.path.starts_with(&keys));
+    let below = plan
+        .mounts
+        .iter()
+        .filter(|mount| mount.path.starts_with(&keys));
     assert_eq!(below.count(), 1);
+}
+
+#[test]
+fn what_a_held_link_leads_to_is_held_or_refused() {
+    // What is made; which link in a held place leads where; whether that can be held.
+    let cases = [
+        (
+            "ops/hooks.yaml",
+            ".ahp/more.yaml",
+            "../ops/hooks.yaml",
+            true,
+        ),
+        (
+            "ops/set.json",
+            ".claude/settings.json",
+            "../ops/set.json",
+            true,
+        ),
+        ("rules/deep/a.md", ".claude/rules", "../rules/deep", true),
+        // It is read-only, whatever it is, and what is held already needs nothing.
+        ("", ".claude/settings.json", "/etc/hostname", true),
+        (".ahp/a", ".claude/settings.json", "../.ahp/a", true),
+        // Nothing is there yet, or another thing will be.
+        ("", ".claude/settings.json", "../not/yet.json", false),
+        ("", ".claude/settings.json", "/tmp/not-there.json", false),
+        ("", ".claude/settings.json", "settings.json", false),
+        ("", ".claude/all", "..", false),
+    ];
+    for (made, link, target, is_held) in cases {
+        let world = World::new("hooks: {}\n");
+        if !made.is_empty() {
+            world.write(made, "");
+        }
+        fs::create_dir_all(world.path(link).parent().unwrap()).unwrap();
+        symlink(target, world.path(link)).unwrap();
+        let planned = plan(&world, None, &ShieldSettings::default());
+        let Ok(plan) = planned else {
+            assert!(!is_held, "{link} -> {target}: {planned:?}");
+            continue;
+        };
+        assert!(is_held, "{link} -> {target}: {plan:?}");
+        let leads = real(world.path(link));
+        let is_open = leads.starts_with(real(world.root()));
+        assert!(
+            !is_open || plan.held().any(|held| leads.starts_with(held)),
+            "{link} -> {target}: {plan:?}"
+        );
+    }
+    // By a second link that can be replaced, and from a layer in the home.
+    let world = World::new("hooks: {}\n");
+    world.write("real.json", "{}");
+    symlink("real.json", world.path("second.json")).unwrap();
+    fs::create_dir_all(world.path(".claude")).unwrap();
+    symlink("../second.json", world.path(".claude/settings.json")).unwrap();
+    let refused = plan(&world, None, &ShieldSettings::default()).unwrap_err();
+    assert!(
+        matches!(&refused, ShieldError::Link(path) if path.ends_with("second.json")),
+        "{refused}"
+    );
+    fs::remove_file(world.path(".claude/settings.json")).unwrap();
+    fs::create_dir_all(world.home().join(".ahp")).unwrap();
+    symlink(
+        world.path("real.json"),
+        world.home().join(".ahp/hooks.yaml"),
+    )
+    .unwrap();
+    fs::hard_link(world.path(".ahp/hooks.yaml"), world.path("other")).unwrap();
+    let plan = plan(&world, None, &ShieldSettings::default()).unwrap();
+    let place = real(world.path("real.json"));
+    assert!(plan.held().any(|held| held == place), "{plan:?}");
+    let told = plan
+        .warnings
+        .iter()
+        .filter(|said| said.contains("further names"));
+    assert_eq!(told.count(), 1, "{:?}", plan.warnings);
 }
 
 #[test]

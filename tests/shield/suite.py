@@ -395,6 +395,20 @@ def a_home_by_dots_opens_nothing(world):
     assert not any((place / "open").exists() for place in (world.home, world.dir)), "it was opened"
 
 
+def what_a_link_leads_to_is_held(world):
+    """A link in a held folder holds nothing by itself: what it leads to governs."""
+    (world.root / "ops").mkdir()
+    (world.root / ".ahp/hooks.yaml").rename(world.root / "ops/hooks.yaml")
+    (world.root / ".ahp/hooks.yaml").symlink_to("../ops/hooks.yaml")
+    (world.root / ".claude").mkdir()
+    (world.root / ".claude/settings.json").symlink_to("/tmp/set.json")
+    ran = world.shield("touch ran")
+    assert ran.returncode == 1 and "/tmp/set.json" in ran.stderr and not (world.root / "ran").exists(), ran
+    (world.root / ".claude/settings.json").unlink()
+    world.shield("echo x > ops/hooks.yaml; mv ops o; rm -f ops/hooks.yaml; touch ran")
+    assert (world.root / "ops/hooks.yaml").read_text() == POLICY and (world.root / "ran").exists()
+
+
 def links_are_refused(world):
     (world.root / "real").mkdir()
     for name in (".claude", ".github"):
@@ -499,7 +513,7 @@ CHECKS = [
     a_dry_run_inside_starts_nothing, leaves_nothing, judged_outside, judge_is_needed, replaced_from_outside, programs_of_the_judge_are_held, a_socket_may_go,
     outside_is_for_the_person_alone, cannot_be_prepared,
     secrets_are_hidden, two_shields, other_projects_keep_their_holds, killed,
-    ends_with_a_signal, a_home_by_dots_opens_nothing, links_are_refused, too_wide, log_outside_is_refused, a_clone_cannot_widen_it, nothing_is_reached,
+    ends_with_a_signal, a_home_by_dots_opens_nothing, what_a_link_leads_to_is_held, links_are_refused, too_wide, log_outside_is_refused, a_clone_cannot_widen_it, nothing_is_reached,
 ]
 
 

@@ -248,10 +248,7 @@ pub(crate) fn standing(locations: &Locations) -> Standing {
             },
         };
     }
-    let swept = locations
-        .state_dir
-        .as_deref()
-        .is_some_and(sweep);
+    let swept = locations.state_dir.as_deref().is_some_and(sweep);
     let left = if swept {
         "; what a killed one left was taken away"
     } else {
