@@ -178,6 +178,11 @@ fn a_shield_holds_and_leaves_nothing() {
     assert_eq!(world.read(".ahp/hooks.yaml"), POLICY);
     assert_eq!(world.read("work"), "work\n");
     assert!(world.path(".git").is_dir() && !world.path(".mcp.json").exists());
+    // A long name makes no path that is too long for a socket.
+    let long = world.dir.path().join("n".repeat(200));
+    std::fs::create_dir_all(long.join(".ahp")).unwrap();
+    let ran = world.ahp(&["-C", long.to_str().unwrap(), "shield", "--", "true"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
     let missing = world.ahp(&["shield", "--", "no-such-program"]);
     assert!(
         missing.code == 1 && !world.path(".mcp.json").exists(),

@@ -29,17 +29,17 @@ struct Own {
 }
 
 impl Socket {
-    /// Listens at a path. Its directory is made where it is missing; a socket that a killed process left is replaced.
+    /// Listens at a path; `variable` is what leads to another one. Its directory is made where it is missing; a socket that a killed process left is replaced.
     ///
     /// # Errors
     /// The path is too long, the directory is open to others, another process listens there, or nothing can be made.
-    pub(crate) fn listen(path: &Path) -> Result<Self, String> {
+    pub(crate) fn listen(path: &Path, variable: &str) -> Result<Self, String> {
         let told = |error: io::Error| format!("cannot listen at `{}`: {error}", path.display());
         let length = path.as_os_str().as_bytes().len();
         if length > LONGEST {
             return Err(format!(
                 "cannot listen at `{}`: the path has {length} bytes, and the address of a socket takes {LONGEST}; set \
-                 XDG_RUNTIME_DIR to a shorter directory",
+                 {variable} to a shorter directory",
                 path.display()
             ));
         }

@@ -43,7 +43,7 @@ pub(super) fn listen(args: &Args) -> Result<Exit, String> {
     } else {
         let path = ask::socket_path(&Environment::of_process())
             .ok_or("where to listen is not known: set HOME or XDG_RUNTIME_DIR")?;
-        let socket = Socket::listen(&path)?;
+        let socket = Socket::listen(&path, "XDG_RUNTIME_DIR")?;
         info!("listens at {}", path.display());
         socket
     };

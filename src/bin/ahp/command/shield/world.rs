@@ -99,7 +99,8 @@ impl World {
         })
         .map_err(|error| error.to_string())?;
         Ok(Self {
-            cache: cache.join("shield").join(&name),
+            // By the digest alone: the address of a socket takes no long path.
+            cache: cache.join("shield").join(name.rsplit('-').next().unwrap_or(&name)),
             plan,
             traces,
             name,
@@ -147,7 +148,7 @@ impl World {
         };
         let text = serde_json::to_vec(&marker).map_err(|error| error.to_string())?;
         fs::write(dir.join("in/shield.json"), text).map_err(cannot)?;
-        let socket = Socket::listen(&dir.join("in").join(SOCKET))?;
+        let socket = Socket::listen(&dir.join("in").join(SOCKET), "XDG_CACHE_HOME")?;
         let run = RunFiles {
             dir: Removed(dir),
             id,
