@@ -140,7 +140,10 @@ impl Plan {
             given.push(mount(&path, Access::Writable));
         }
         for name in CACHES {
-            let path = home.join(name);
+            // A link cannot be mounted on; what it leads to can.
+            let Ok(path) = home.join(name).canonicalize() else {
+                continue;
+            };
             if path.is_dir() {
                 let own = keep.join("caches").join(name.replace('/', "-"));
                 private.push(own.clone());
@@ -157,8 +160,11 @@ impl Plan {
         }
         let (let_in, unset) = sockets_of(request);
         given.extend(let_in.iter().map(|path| mount(path, Access::Seen)));
+        let open = given.iter().filter(|m| m.access == Access::Writable);
+        let open: Vec<PathBuf> = open.map(|mount| mount.path.clone()).collect();
         let replaced = |path: &Path| {
-            REPLACED.iter().any(|dir| path.starts_with(dir)) && !path.starts_with(&project)
+            let is_there = open.iter().any(|dir| path.starts_with(dir));
+            REPLACED.iter().any(|dir| path.starts_with(dir)) && !is_there
         };
         if replaced(request.program) {
             given.push(mount(request.program, Access::Seen));
@@ -368,10 +374,12 @@ fn sockets_of(request: &Request<'_>) -> (BTreeSet<PathBuf>, Vec<&'static str>) {
     let mut sockets = BTreeSet::new();
     for named in &request.settings.sockets {
         if named.as_os_str() == "ssh-agent" {
-            sockets.extend(request.ssh_agent.map(Path::to_path_buf));
+            let agent = request.ssh_agent;
+            sockets.extend(agent.map(|path| real(path).unwrap_or_else(|_| path.to_owned())));
             unset.retain(|name| *name != "SSH_AUTH_SOCK");
         } else {
-            sockets.insert(without_dots(named));
+            // A link to a socket is what programs are told of; the socket is what is let in.
+            sockets.insert(real(named).unwrap_or_else(|_| without_dots(named)));
         }
     }
     (sockets, unset)

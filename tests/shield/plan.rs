@@ -354,6 +354,34 @@ fn what_a_held_link_leads_to_is_held_or_refused() {
 }
 
 #[test]
+fn a_socket_in_an_opened_folder_is_covered_and_links_are_followed() {
+    let world = World::new("hooks: {}\n");
+    let open = tempfile::tempdir_in("/tmp").unwrap();
+    let path = real(open.path()).join("s");
+    let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    fs::create_dir_all(world.home().join("caches/npm")).unwrap();
+    symlink("caches/npm", world.home().join(".npm")).unwrap();
+    let mut settings = ShieldSettings {
+        write: vec![open.path().to_owned()],
+        ..ShieldSettings::default()
+    };
+    let with =
+        |plan: &Plan, access: &Access| plan.with(|found| found == access).any(|at| at == path);
+    let covering = plan(&world, None, &settings).unwrap();
+    assert!(with(&covering, &Access::Covered), "{covering:?}");
+    let cache = real(world.home().join("caches/npm"));
+    let is_private = |access: &Access| matches!(access, Access::Private(_));
+    assert!(
+        covering.with(is_private).any(|at| at == cache),
+        "{covering:?}"
+    );
+    symlink(&path, world.home().join("by-link")).unwrap();
+    settings.sockets = vec![world.home().join("by-link")];
+    let letting_in = plan(&world, None, &settings).unwrap();
+    assert!(with(&letting_in, &Access::Seen), "{letting_in:?}");
+}
+
+#[test]
 fn sockets_are_let_in_by_name_alone_and_secrets_are_hidden() {
     let world = World::new("hooks: {}\n");
     fs::create_dir_all(world.home().join("keys")).unwrap();
