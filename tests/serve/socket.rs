@@ -17,6 +17,26 @@ pub(super) const POLICY: &str = "hooks:
       config: {dangerous_commands: ['git push --force']}
 ";
 
+#[test]
+fn a_socket_at_which_somebody_answers_is_left_to_them() {
+    let world = World::new(POLICY);
+    let dir = world.home().join(".local/state/ahp/run");
+    fs::create_dir_all(&dir).unwrap();
+    fs::set_permissions(&dir, fs::Permissions::from_mode(0o700)).unwrap();
+    let path = dir.join("serve.sock");
+    // No lock stands beside one that was made to be handed over.
+    let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let ran = world.ahp(&["serve", "--idle", "1s"]);
+    assert!(
+        ran.code == 1 && ran.stderr.contains("somebody listens at"),
+        "{ran:?}"
+    );
+    drop(UnixStream::connect(&path).unwrap());
+    drop(listener);
+    let ran = world.ahp(&["serve", "--idle", "1s"]);
+    assert_eq!(ran.code, 0, "a killed one has left it: {ran:?}");
+}
+
 /// A daemon that ends with the test.
 pub(super) struct Daemon(Child);
 

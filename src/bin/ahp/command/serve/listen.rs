@@ -39,7 +39,7 @@ pub(super) fn listen(args: &Args) -> Result<Exit, String> {
     let inherited = ListenFd::from_env().take_unix_listener(0).map_err(told)?;
     let socket = if let Some(listener) = inherited {
         info!("listens on a socket that was handed over");
-        Socket::inherited(listener)
+        Socket::inherited(listener)?
     } else {
         let path = ask::socket_path(&Environment::of_process())
             .ok_or("where to listen is not known: set HOME or XDG_RUNTIME_DIR")?;

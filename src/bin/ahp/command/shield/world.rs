@@ -100,7 +100,9 @@ impl World {
         .map_err(|error| error.to_string())?;
         Ok(Self {
             // By the digest alone: the address of a socket takes no long path.
-            cache: cache.join("shield").join(name.rsplit('-').next().unwrap_or(&name)),
+            cache: cache
+                .join("shield")
+                .join(name.rsplit('-').next().unwrap_or(&name)),
             plan,
             traces,
             name,
