@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Component, Path, PathBuf};
 
-use crate::config::{Locations, ShieldSettings};
+use crate::config::{Environment, Locations, ShieldSettings};
 use crate::guard::Guards;
 use crate::host::{Host, TOKEN};
 use crate::shell;
@@ -63,8 +63,8 @@ pub struct Request<'a> {
     pub settings: &'a ShieldSettings,
     /// The program `ahp` itself.
     pub program: &'a Path,
-    /// The socket of the SSH agent, where there is one.
-    pub ssh_agent: Option<&'a Path>,
+    /// The person's environment.
+    pub environment: &'a Environment,
     /// Whether the person is root, whose files nothing in the kernel keeps from root inside.
     pub is_root: bool,
 }
@@ -370,17 +370,33 @@ fn made(path: &Path, nothing: Nothing) -> Result<Vec<(PathBuf, Nothing)>, Shield
 
 /// Returns the sockets that are let in, and the variables that then lead nowhere.
 fn sockets_of(request: &Request<'_>) -> (BTreeSet<PathBuf>, Vec<&'static str>) {
-    let mut unset = LEADING_OUT.to_vec();
+    // A link to a socket is what programs are told of; the socket is what is let in.
+    let there = |path: &Path| real(path).unwrap_or_else(|_| without_dots(path));
+    let environment = request.environment;
     let mut sockets = BTreeSet::new();
     for named in &request.settings.sockets {
         if named.as_os_str() == "ssh-agent" {
-            let agent = request.ssh_agent;
-            sockets.extend(agent.map(|path| real(path).unwrap_or_else(|_| path.to_owned())));
-            unset.retain(|name| *name != "SSH_AUTH_SOCK");
+            let agent = environment.get("SSH_AUTH_SOCK");
+            sockets.extend(agent.map(|path| there(Path::new(path))));
         } else {
-            // A link to a socket is what programs are told of; the socket is what is let in.
-            sockets.insert(real(named).unwrap_or_else(|_| without_dots(named)));
+            sockets.insert(there(named));
         }
     }
+    let leads_in = |name: &str| {
+        let path = environment.get(name).and_then(path_in);
+        path.is_some_and(|path| sockets.contains(&there(Path::new(&path))))
+    };
+    let mut unset = LEADING_OUT.to_vec();
+    unset.retain(|name| !leads_in(name));
     (sockets, unset)
+}
+
+/// Returns the path in what a variable says of a socket: `/s`, `unix:///s`, `unix:path=/s,guid=1`, `/s:12:1`.
+fn path_in(value: &str) -> Option<String> {
+    let (_, behind) = value.split_once('/')?;
+    let path = behind
+        .trim_start_matches('/')
+        .split([',', ':', ';'])
+        .next()?;
+    Some(format!("/{path}"))
 }

@@ -22,7 +22,15 @@ fn plan_in(
     settings: &ShieldSettings,
 ) -> Result<Plan, ShieldError> {
     let home = world.home();
-    let environment = Environment::of(root, [("HOME", home.to_str().unwrap())]);
+    let variables = [
+        ("HOME", home.to_str().unwrap()),
+        ("SSH_AUTH_SOCK", "/run/agent"),
+        ("DBUS_SESSION_BUS_ADDRESS", "unix:path=/run/bus,guid=1"),
+        ("DOCKER_HOST", "unix:///run/docker.sock"),
+        ("TMUX", "/tmp/tmux-1/default,12,0"),
+        ("GPG_AGENT_INFO", "/run/gpg:12:1"),
+    ];
+    let environment = Environment::of(root, variables);
     plan_of(&environment, host, settings)
 }
 
@@ -46,7 +54,7 @@ fn plan_of(
         host: host.and_then(Host::find),
         settings,
         program: Path::new("/usr/bin/ahp"),
-        ssh_agent: Some(Path::new("/run/agent")),
+        environment,
         is_root: false,
     })
 }
@@ -379,6 +387,29 @@ fn a_socket_in_an_opened_folder_is_covered_and_links_are_followed() {
     settings.sockets = vec![world.home().join("by-link")];
     let letting_in = plan(&world, None, &settings).unwrap();
     assert!(with(&letting_in, &Access::Seen), "{letting_in:?}");
+}
+
+#[test]
+fn a_variable_stays_where_the_socket_that_it_names_is_let_in() {
+    let world = World::new("hooks: {}\n");
+    for (name, socket) in [
+        ("SSH_AUTH_SOCK", "/run/agent"),
+        ("DBUS_SESSION_BUS_ADDRESS", "/run/bus"),
+        ("DOCKER_HOST", "/run/docker.sock"),
+        ("TMUX", "/tmp/tmux-1/default"),
+        ("GPG_AGENT_INFO", "/run/gpg"),
+    ] {
+        let settings = ShieldSettings {
+            sockets: vec![socket.into()],
+            ..ShieldSettings::default()
+        };
+        let open = plan(&world, None, &settings).unwrap().unset;
+        let mut shut = plan(&world, None, &ShieldSettings::default())
+            .unwrap()
+            .unset;
+        shut.retain(|unset| *unset != name);
+        assert_eq!(open, shut, "{name}");
+    }
 }
 
 #[test]

@@ -94,7 +94,7 @@ impl World {
             host,
             settings: &said,
             program: &program,
-            ssh_agent: environment.get("SSH_AUTH_SOCK").map(Path::new),
+            environment: &environment,
             is_root: rustix::process::getuid().is_root(),
         })
         .map_err(|error| error.to_string())?;
