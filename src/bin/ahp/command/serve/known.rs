@@ -33,21 +33,51 @@ impl Known {
 
     fn of(&self, key: Key) -> Answer {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Remembered { answers, order } = &mut *known;
         let now = Instant::now();
-        while let Some((since, _)) = order.front()
-            && (order.len() >= MOST_REMEMBERED || now.duration_since(*since) > REMEMBERED)
-        {
-            if let Some((_, oldest)) = order.pop_front() {
-                answers.remove(&oldest);
-            }
-        }
-        if let Some(answer) = answers.get(&key) {
+        known.forget(|_, since| now.duration_since(since) > REMEMBERED);
+        if let Some(answer) = known.answers.get(&key) {
             return answer.clone();
         }
+        // Only for a new one: the oldest may be what is asked for.
+        known.forget(|count, _| count >= MOST_REMEMBERED);
         let answer = Answer::default();
-        answers.insert(key.clone(), answer.clone());
-        order.push_back((now, key));
+        known.answers.insert(key.clone(), answer.clone());
+        known.order.push_back((now, key));
         answer
+    }
+}
+
+impl Remembered {
+    /// Forgets the oldest for as long as something holds of how many there are and when it was given.
+    fn forget(&mut self, holds: impl Fn(usize, Instant) -> bool) {
+        while let Some((since, _)) = self.order.front()
+            && holds(self.order.len(), *since)
+        {
+            if let Some((_, oldest)) = self.order.pop_front() {
+                self.answers.remove(&oldest);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_is_forgotten_for_a_new_one_alone() {
+        let known = Known::default();
+        let ask = |n: usize| {
+            let mut is_new = false;
+            known.answer((String::new(), n.to_string()), || {
+                is_new = true;
+                None
+            });
+            is_new
+        };
+        assert!((0..MOST_REMEMBERED).all(ask));
+        assert!(!ask(0), "it is known");
+        assert!(ask(MOST_REMEMBERED));
+        assert!(ask(0), "there was no room for it");
     }
 }
