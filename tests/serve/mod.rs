@@ -147,6 +147,16 @@ fn bad_lines_are_errors_and_the_server_goes_on() {
         ("[]", -32600, Value::Null),
         ("{\"id\": 1}", -32600, json!(1)),
         (
+            "{\"jsonrpc\": \"2.0\", \"id\": true, \"method\": \"ahp/hello\"}",
+            -32600,
+            Value::Null,
+        ),
+        (
+            "{\"jsonrpc\": \"2.0\", \"id\": {}, \"method\": \"ahp/hello\"}",
+            -32600,
+            Value::Null,
+        ),
+        (
             "{\"jsonrpc\": \"2.0\", \"id\": \"a\", \"method\": \"nosuch\"}",
             -32601,
             json!("a"),

@@ -128,7 +128,13 @@ impl Request {
             let why = "expected an object with `jsonrpc`, `id`, `method` and `params`";
             refused(Error::not_a_request(why), None)
         })?;
-        let id = read.id.filter(|id| id.is_string() || id.is_number());
+        let is_id = |id: &Value| id.is_string() || id.is_number();
+        if read.id.as_ref().is_some_and(|id| !is_id(id)) {
+            // Taken for none it would get no answer, like a notification.
+            let why = "expected `id`, a string or a number";
+            return Err(refused(Error::not_a_request(why), None));
+        }
+        let id = read.id;
         if read.jsonrpc.as_ref().and_then(Value::as_str) != Some("2.0") {
             let why = "expected `\"jsonrpc\": \"2.0\"`";
             return Err(refused(Error::not_a_request(why), id));
