@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 use super::start::Gate;
 use super::world::World;
 use crate::answer;
-use crate::answer::{Deadlines, Judge};
+use crate::answer::{Deadlines, Judge, Past};
 use crate::ask;
 use crate::ask::Request;
 use crate::command::hook::settings_changed;
@@ -122,8 +122,8 @@ impl Judge for Event<'_> {
         self.outside.engines.keep_first(locations);
     }
 
-    fn engine(&self, locations: Locations, _: Trigger, is_logged: bool) -> Result<Engine, String> {
-        self.outside.engines.logged(locations, is_logged)
+    fn engine(&self, locations: Locations, _: Trigger, past: Past) -> Result<Engine, String> {
+        self.outside.engines.logged(locations, past)
     }
 
     fn lost(&self) -> Option<String> {
