@@ -212,3 +212,80 @@ fn each_thing_that_a_server_asks_for_is_an_event_of_its_own() {
         assert_eq!(logged(&world), (count, count));
     }
 }
+
+#[test]
+fn questions_are_wired_where_a_policy_needs_them() {
+    let questions = [
+        "PermissionRequest",
+        "permissionRequest",
+        "Elicitation\"",
+        "ElicitationResult",
+    ];
+    let wires = |host: &str, file: &str, policy: &str| -> Vec<&str> {
+        let world = World::new(policy);
+        let ran = world.ahp(&["install", host, "--project"]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let text = fs::read_to_string(world.path(file)).unwrap();
+        let wired = questions
+            .into_iter()
+            .filter(|name| text.contains(&format!("\"{name}")));
+        wired.map(|name| name.trim_end_matches('"')).collect()
+    };
+    let hosts = [
+        ("claude-code", ".claude/settings.json", "PermissionRequest"),
+        ("codex", ".codex/hooks.json", "PermissionRequest"),
+        ("copilot", ".github/hooks/ahp.json", "ermissionRequest"),
+    ];
+    let changing = [
+        ", when: {git.dirty: true}",
+        ", when: {any: [{tool: Read}, {tests.failed: '> 0'}]}",
+    ];
+    let settled = [
+        "",
+        ", when: {tool: Bash}",
+        ", when: {environment: production}",
+        ", async: true, when: {git.dirty: true}",
+    ];
+    for (host, file, name) in hosts {
+        for when in changing {
+            let wired = wires(host, file, &says("block", when));
+            assert!(
+                wired.len() == 1 && wired[0].ends_with(name),
+                "{host} {when}: {wired:?}"
+            );
+        }
+        for when in settled {
+            assert!(
+                wires(host, file, &says("block", when)).is_empty(),
+                "{host} {when}"
+            );
+        }
+        let advice = "hooks: {pre-tool-use: [{oracle: PermissionChecker, intensity: prompt, when: {git.dirty: true}}]}\n";
+        assert!(wires(host, file, advice).is_empty(), "{host}");
+        assert!(
+            wires(host, file, "extends: [ahp:standard]\n").is_empty(),
+            "{host}"
+        );
+    }
+    let (host, file, _) = hosts[0];
+    for (when, wired) in [
+        (
+            ", when: {tool.mcp_server: bank}",
+            &["Elicitation", "ElicitationResult"][..],
+        ),
+        (
+            ", when: {tool.kind: mcp, tool.mcp_server: '!= safe'}",
+            &["Elicitation", "ElicitationResult"],
+        ),
+        (
+            ", when: {tool.mcp_tool: elicit_result}",
+            &["ElicitationResult"],
+        ),
+        (", when: {tool: mcp__bank__elicit}", &["Elicitation"]),
+        (", when: {tool.mcp_tool: transfer}", &[]),
+        (", when: {tool.kind: shell, tool.mcp_server: bank}", &[]),
+        (", when: {tool.kind: [shell, mcp, other]}", &[]),
+    ] {
+        assert_eq!(wires(host, file, &says("block", when)), wired, "{when}");
+    }
+}
