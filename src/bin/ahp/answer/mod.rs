@@ -1,5 +1,6 @@
 //! Answer: one event as a host tells it, and the reply in the host's own form; wherever it is judged.
 
+mod past;
 mod stand_in;
 
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use ahp::process::too_deep;
 use ahp::signal::Signal;
 use ahp::verdict::{Decision, Verdict};
 
+pub(crate) use self::past::Past;
 pub(crate) use self::stand_in::{Progress, Trouble, reply};
 
 use self::stand_in::note;
@@ -91,12 +93,7 @@ pub(crate) trait Judge {
     }
 
     /// Returns the engine of a project.
-    fn engine(
-        &self,
-        locations: Locations,
-        trigger: Trigger,
-        is_logged: bool,
-    ) -> Result<Engine, String>;
+    fn engine(&self, locations: Locations, trigger: Trigger, past: Past) -> Result<Engine, String>;
 
     /// Says why nothing that has not happened yet may happen here; none where it may.
     fn lost(&self) -> Option<String> {
@@ -206,33 +203,18 @@ pub(crate) fn evaluate(
         if let Some(of_host) = &mut of_host {
             of_host.work_dir.clone_from(&locations.work_dir);
         }
-        let is_permission = decoded
-            .host_event
-            .is_some_and(|host_event| host_event.is_permission);
-        let is_all = decoded.events.len() == 1 && of_host.is_none() && !is_permission;
+        let asks = decoded.host_event.filter(|event| event.is_permission);
+        let is_all = decoded.events.len() == 1 && of_host.is_none();
         for locations in of_host.into_iter().chain([locations]) {
-            if is_permission {
-                // The call was judged and logged before; what is new here is a block alone.
-                let first = one(
-                    event,
-                    locations.clone(),
-                    (false, is_all),
-                    judge,
-                    progress,
-                    deadlines,
-                )?;
-                if first.iter().all(|v| v.decision != Decision::Block) {
-                    continue;
+            verdicts.extend(match asks {
+                Some(asks) => {
+                    past::asked_about(asks, event, &locations, judge, progress, deadlines)?
                 }
-            }
-            verdicts.extend(one(
-                event,
-                locations,
-                (true, is_all),
-                judge,
-                progress,
-                deadlines,
-            )?);
+                None => {
+                    let past = (Past::Log, is_all);
+                    one(event, locations, past, judge, progress, deadlines)?
+                }
+            });
         }
     }
     if decoded
@@ -275,7 +257,7 @@ fn after_stop(
             let given = one(
                 &event,
                 locations.clone(),
-                (true, false),
+                (Past::Log, false),
                 judge,
                 progress,
                 deadlines,
@@ -306,7 +288,7 @@ fn after_stop(
 fn one(
     event: &Event,
     locations: Locations,
-    (is_logged, is_all): (bool, bool),
+    (past, is_all): (Past, bool),
     judge: &dyn Judge,
     progress: &mut Progress,
     deadlines: Deadlines,
@@ -316,7 +298,7 @@ fn one(
         judge.keep_first(&locations);
     }
     let engine = judge
-        .engine(locations, event.trigger, is_logged && !is_canary)
+        .engine(locations, event.trigger, Past::of(event, past))
         .map_err(Trouble::Event)?;
     let state = engine.state();
     progress.on_error = state.policy().settings().on_error;

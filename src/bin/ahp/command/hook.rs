@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use ahp::config::{Config, Environment, Locations};
-use ahp::engine::{Engine, Keeper};
+use ahp::engine::Engine;
 use ahp::event::Trigger;
 use ahp::host::{Decoded, MOST_BYTES, Reply};
 use ahp::install::Installer;
@@ -20,7 +20,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
 use crate::answer;
-use crate::answer::{Call, Deadlines, Judge, Progress, Trouble};
+use crate::answer::{Call, Deadlines, Judge, Past, Progress, Trouble};
 use crate::ask;
 use crate::ask::Asked;
 use crate::command::install;
@@ -92,16 +92,8 @@ impl Judge for Alone<'_> {
         depth()
     }
 
-    fn engine(
-        &self,
-        locations: Locations,
-        trigger: Trigger,
-        is_logged: bool,
-    ) -> Result<Engine, String> {
-        let mut engine = project::engine(locations).only(trigger);
-        if !is_logged {
-            engine = engine.without_log().keeper(Keeper::in_memory());
-        }
+    fn engine(&self, locations: Locations, trigger: Trigger, past: Past) -> Result<Engine, String> {
+        let engine = past.known_to(project::engine(locations).only(trigger));
         let engine = engine.build().map_err(|error| error.to_string())?;
         // The process ends with the answer: what the engine holds goes with it, at once, instead of piece by piece.
         std::mem::forget(engine.clone());
