@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Locations, Reviewed, approved, load};
 use crate::diagnostic::SourceMap;
-use crate::workspace::{DiskWorkspace, GitError};
+use crate::workspace::{CommitTree, DiskWorkspace, GitError, TreeEntry};
 
 /// Why it cannot be told what the policy of the base is.
 #[derive(Debug, thiserror::Error)]
@@ -27,21 +27,29 @@ impl Reviewed {
         let root = &locations.project_root;
         let workspace =
             DiskWorkspace::new(root.clone(), Path::new("Issues")).with_base(locations.base.clone());
-        let files = workspace.base_files(&may_belong_to_a_policy)?;
+        let Some(tree) = workspace.target_tree()? else {
+            return Ok(Self::default());
+        };
+        is_plain(&tree)?;
+        let files = tree.entries().iter();
+        let files = files.filter_map(|(path, entry)| match entry {
+            TreeEntry::File(object) if may_belong_to_a_policy(path) => {
+                Some((path, object.as_str()))
+            }
+            _ => None,
+        });
+        let (paths, objects): (Vec<&String>, Vec<&str>) = files.unzip();
         let mut all = BTreeMap::new();
         // A file that layers extend is asked for by its real name.
         let real = root.canonicalize().unwrap_or_else(|_| root.clone());
-        for (path, content) in files {
-            if path == ".ahp" {
-                return Err(BaseError::Fault("`.ahp` is a link".to_owned()));
-            }
+        for (path, content) in paths.into_iter().zip(workspace.contents(&objects)?) {
             let text = String::from_utf8(content);
             if text.is_err() && path.starts_with(".ahp/hooks.") {
                 return Err(BaseError::Fault(format!("`{path}` is not UTF-8")));
             }
             if let Ok(text) = text {
-                all.insert(real.join(&path), text.clone());
-                all.insert(root.join(&path), text);
+                all.insert(real.join(path), text.clone());
+                all.insert(root.join(path), text);
             }
         }
         let loaded = load::from_approved(locations, &[], &all, SourceMap::default());
@@ -67,12 +75,24 @@ impl Reviewed {
     }
 }
 
+/// Whether the policy lies in the repository itself, and not behind a link or in another repository.
+fn is_plain(tree: &CommitTree) -> Result<(), BaseError> {
+    for path in [".ahp", ".ahp/hooks.yaml", ".ahp/hooks.local.yaml"] {
+        let what = match tree.get(path) {
+            Some(TreeEntry::Link(_)) => "a link",
+            Some(TreeEntry::Submodule) => "a submodule",
+            Some(TreeEntry::File(_)) | None => continue,
+        };
+        let told = format!("`{path}` is {what}, so that it cannot be told what it says there");
+        return Err(BaseError::Fault(told));
+    }
+    Ok(())
+}
+
 /// Whether a file may be a layer, something that a layer extends, or a script.
 fn may_belong_to_a_policy(path: &str) -> bool {
     let endings = ["yaml", "yml", "rhai"];
-    path == ".ahp"
-        || path.starts_with(".ahp/")
-        || endings.iter().any(|e| is_named(Path::new(path), e))
+    path.starts_with(".ahp/") || endings.iter().any(|e| is_named(Path::new(path), e))
 }
 
 fn is_named(path: &Path, ending: &str) -> bool {

@@ -1,0 +1,72 @@
+//! `ahp ci`: what of a change is seen, whatever it does to hide: lines, issues, the base itself, and evidence that came with it.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use super::ci_base::{asked, changed, issue};
+use crate::world::{Ran, World};
+
+const LAYER: &str = ".ahp/hooks.yaml";
+const CHECKED: &str = "hooks: {pre-issue-submit: [{oracle: ChecklistValidator}]}\n";
+
+#[test]
+fn an_issue_that_a_change_deletes_moves_or_renames_is_asked_about() {
+    let open = issue("FEAT-0001");
+    let other = issue("FEAT-0002");
+    let base = [
+        (LAYER, CHECKED),
+        ("Issues/FEAT-0001-a.md", open.as_str()),
+        ("notes/FEAT-0002-b.md", other.as_str()),
+    ];
+    let asks = |world: &World, told: &str| {
+        let mut command = world.ahp_command();
+        let ran = Ran::of(&command.arg("ci").env("CI", "true").output().unwrap());
+        assert!(ran.stdout.contains(told), "{told}: {ran:?}");
+        assert_eq!(ran.code, 2, "{told}: {ran:?}");
+    };
+    asks(
+        &changed(&base, &[("Issues/FEAT-0001-a.md", "")]),
+        "FEAT-0001",
+    );
+    let renamed = open
+        .replace("FEAT-0001", "FEAT-0009")
+        .replace("- [ ]", "- [x]");
+    asks(
+        &changed(&base, &[("Issues/FEAT-0001-a.md", &renamed)]),
+        "FEAT-0001",
+    );
+    let moved = [
+        ("Issues/FEAT-0001-a.md", ""),
+        ("old/FEAT-0001-a.md", &*open),
+    ];
+    asks(&changed(&base, &moved), "FEAT-0001");
+
+    // What lies behind a link is touched where it really lies.
+    let linked = |target: &str, link: &str| {
+        let world = World::new("");
+        for (path, text) in base {
+            world.write(path, text);
+        }
+        fs::remove_dir_all(world.path(link)).ok();
+        symlink(target, world.path(link)).unwrap();
+        world.git_init();
+        world.git(&["checkout", "-q", "-b", "feature"]);
+        world
+    };
+    let file = linked("../notes/FEAT-0002-b.md", "Issues/FEAT-0002-b.md");
+    file.write("notes/FEAT-0002-b.md", format!("{other}more\n"));
+    file.commit("behind the link");
+    asks(&file, "FEAT-0002");
+    let folder = linked("notes", "Issues");
+    folder.write("notes/FEAT-0002-b.md", format!("{other}more\n"));
+    folder.commit("behind the link");
+    asks(&folder, "FEAT-0002");
+    let folder = linked("notes", "Issues");
+    fs::remove_file(folder.path("notes/FEAT-0002-b.md")).unwrap();
+    folder.commit("gone behind the link");
+    asks(&folder, "FEAT-0002");
+    let folder = linked("notes", "Issues");
+    fs::remove_file(folder.path("Issues")).unwrap();
+    folder.commit("the link is gone");
+    asks(&folder, "FEAT-0002");
+}
