@@ -7,7 +7,48 @@ use super::ci_base::{asked, changed, issue};
 use crate::world::{Ran, World};
 
 const LAYER: &str = ".ahp/hooks.yaml";
+const LINES: &str = "hooks: {pre-issue-submit: [{oracle: FileChangeLimiter, id: lines, config: {max_files: 90, max_lines: 20, action: block}}]}\n";
 const CHECKED: &str = "hooks: {pre-issue-submit: [{oracle: ChecklistValidator}]}\n";
+
+#[test]
+fn attributes_that_come_with_a_change_hide_no_lines() {
+    let long = "line\n".repeat(40);
+    let base = [(LAYER, LINES), ("old.txt", "a\n"), ("gone.txt", &*long)];
+    for attributes in [
+        "*.txt -diff\n",
+        "*.txt binary\n",
+        "*.txt diff=none\n",
+        "* -text -diff\n",
+    ] {
+        for head in [
+            &[(".gitattributes", attributes), ("new.txt", &*long)][..],
+            &[(".gitattributes", attributes), ("old.txt", &*long)],
+            &[(".gitattributes", attributes), ("gone.txt", "")],
+        ] {
+            let ran = asked(&changed(&base, head), &[], &[]);
+            assert_eq!(ran.code, 2, "{head:?}: {ran:?}");
+            assert!(ran.stdout.contains("changed lines, at most 20"), "{ran:?}");
+        }
+        // What is short is let pass all the same.
+        let short = [(".gitattributes", attributes), ("new.txt", "a\nb\n")];
+        let ran = asked(&changed(&base, &short), &[], &[]);
+        assert_eq!(ran.code, 0, "{attributes}: {ran:?}");
+    }
+}
+
+#[test]
+fn lines_of_a_binary_file_cannot_be_told() {
+    let world = changed(&[(LAYER, LINES)], &[]);
+    world.write("image.png", b"\0\x01\n\n");
+    world.commit("image");
+    let ran = asked(&world, &[], &[]);
+    assert!(ran.code == 2 && ran.stdout.contains("image.png"), "{ran:?}");
+    let left_out = LINES.replace("max_files", "exclude: ['*.png'], max_files");
+    let world = changed(&[(LAYER, &left_out)], &[]);
+    world.write("image.png", b"\0\x01\n\n");
+    world.commit("image");
+    assert_eq!(asked(&world, &[], &[]).code, 0);
+}
 
 #[test]
 fn an_issue_that_a_change_deletes_moves_or_renames_is_asked_about() {

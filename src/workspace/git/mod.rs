@@ -2,6 +2,7 @@
 
 mod diff;
 mod head;
+mod hidden;
 mod program;
 mod repository;
 mod standing;
