@@ -8,6 +8,7 @@ use crate::world::{Ran, World};
 
 const LAYER: &str = ".ahp/hooks.yaml";
 const LINES: &str = "hooks: {pre-issue-submit: [{oracle: FileChangeLimiter, id: lines, config: {max_files: 90, max_lines: 20, action: block}}]}\n";
+const FILES: &str = "hooks: {pre-issue-submit: [{oracle: FileChangeLimiter, id: size, config: {max_files: 2, action: block}}]}\n";
 const CHECKED: &str = "hooks: {pre-issue-submit: [{oracle: ChecklistValidator}]}\n";
 
 #[test]
@@ -48,6 +49,67 @@ fn lines_of_a_binary_file_cannot_be_told() {
     world.write("image.png", b"\0\x01\n\n");
     world.commit("image");
     assert_eq!(asked(&world, &[], &[]).code, 0);
+}
+
+#[test]
+fn a_commit_that_is_not_there_is_no_change_that_passes() {
+    let world = changed(&[(LAYER, FILES)], &[]);
+    world.git(&["checkout", "-q", "--orphan", "unborn"]);
+    for variables in [&[][..], &[("AHP_BASE", "main")]] {
+        let ran = asked(&world, &[], variables);
+        assert_eq!(ran.code, 2, "{variables:?}: {ran:?}");
+        assert!(ran.stderr.contains("HEAD is no commit"), "{ran:?}");
+    }
+    let mut command = world.command(env!("CARGO_BIN_EXE_ahp"));
+    command.args(["run", "pre-issue-submit", "--issue", "FEAT-1"]);
+    let ran = Ran::of(&command.env("GITLAB_CI", "true").output().unwrap());
+    assert!(
+        ran.code == 2 && ran.stdout.contains("HEAD is no commit"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn no_variable_takes_it_back_that_this_is_ci() {
+    // Nothing names a base, and there is no branch to compare with.
+    let alone = World::new(FILES);
+    alone.git_init();
+    for told in [
+        "CI",
+        "GITHUB_ACTIONS",
+        "GITLAB_CI",
+        "TF_BUILD",
+        "JENKINS_URL",
+    ] {
+        for place in ["GITHUB_WORKSPACE", "CI_PROJECT_DIR", "BITBUCKET_CLONE_DIR"] {
+            let mut command = alone.ahp_command();
+            command.args(["run", "pre-issue-submit", "--issue", "FEAT-1"]);
+            let variables = [(told, "true"), (place, "/nowhere")];
+            let ran = Ran::of(&command.envs(variables).output().unwrap());
+            assert_eq!(ran.code, 2, "{told}, {place}: {ran:?}");
+        }
+    }
+    // The command itself says it too.
+    let mut command = alone.ahp_command();
+    command.args(["ci", "--issue", "FEAT-1"]);
+    let ran = Ran::of(&command.env("CI", "false").output().unwrap());
+    assert!(
+        ran.code == 2 && ran.stderr.contains("names no base"),
+        "{ran:?}"
+    );
+    // What CI says of another repository is not left out in silence.
+    let world = changed(&[(LAYER, FILES)], &[]);
+    let elsewhere = [
+        ("GITHUB_WORKSPACE", "/nowhere"),
+        ("GITHUB_BASE_REF", "main"),
+    ];
+    let ran = asked(&world, &[], &elsewhere);
+    assert!(
+        ran.code == 2 && ran.stderr.contains("another repository"),
+        "{ran:?}"
+    );
+    let ran = asked(&world, &["--base", "main"], &elsewhere);
+    assert!(ran.code == 2 && ran.stdout.contains("3 files"), "{ran:?}");
 }
 
 #[test]

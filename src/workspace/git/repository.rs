@@ -373,6 +373,12 @@ impl Repository {
 
     fn find_branch_base(&self) -> Result<Option<Arc<str>>, GitError> {
         let Some(head) = self.head_commit() else {
+            // Whoever names a base, or runs in CI, has commits: without one nobody can tell what the change is.
+            if self.told.is_ci || self.told.commit.is_some() {
+                return Err(GitError::NoBase(
+                    "HEAD is no commit; check out the branch of the change".to_owned(),
+                ));
+            }
             return Ok(None);
         };
         let head_alone = |why: &str| {

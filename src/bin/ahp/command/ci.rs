@@ -57,9 +57,20 @@ pub(crate) fn run(args: &Args) -> Exit {
 fn ask(args: &Args) -> Result<Exit, String> {
     let environment = Environment::of_process();
     let mut locations = Locations::find(&environment, args.work_dir.as_deref());
-    if let Some(base) = &args.base {
-        locations.base = told_base(base);
+    // Whatever the variables say: whoever asks by this command asks as CI does.
+    let mut told = match &args.base {
+        Some(base) => told_base(base),
+        None => (*locations.base).clone(),
+    };
+    told.is_ci = true;
+    if let Some(base) = &told.elsewhere {
+        let here = locations.project_root.display();
+        output::error(format!(
+            "blocked: CI names the base `{base}` of another repository than the one around `{here}`; `--base REF` says what the change goes to"
+        ));
+        return Ok(Exit::Blocked);
     }
+    locations.base = Arc::new(told);
     let mut reports = args.report.clone();
     if reports.is_empty() && environment.is_on("GITHUB_ACTIONS") {
         reports.push(Report::Github);
