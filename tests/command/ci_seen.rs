@@ -173,3 +173,39 @@ fn an_issue_that_a_change_deletes_moves_or_renames_is_asked_about() {
     folder.commit("the link is gone");
     asks(&folder, "FEAT-0002");
 }
+
+#[test]
+fn without_a_key_nothing_that_came_with_a_clone_is_believed() {
+    const GATE: &str = "hooks: {pre-issue-submit: [{oracle: FileChangeLimiter, id: size, override: true, config: {max_files: 2, action: block}}]}\n";
+    let world = changed(&[(LAYER, GATE)], &[]);
+    let ran = world.ahp(&["run", "pre-issue-submit", "--issue", "FEAT-1"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    // The answer is written where a key is, and comes with a clone to where there is none.
+    let answered = world.ahp(&["respond", "last", "proceed_with_risk", "--by", "human"]);
+    assert_eq!(answered.code, 0, "{answered:?}");
+    assert_eq!(
+        world
+            .ahp(&["run", "pre-issue-submit", "--issue", "FEAT-1"])
+            .code,
+        0
+    );
+    let nowhere = world.path("../file");
+    fs::write(&nowhere, "no folder").unwrap();
+    let without_key = |arguments: &[&str]| {
+        let mut command = world.ahp_command();
+        command
+            .args(arguments)
+            .env("XDG_STATE_HOME", nowhere.join("state"));
+        Ran::of(&command.output().unwrap())
+    };
+    for _ in 0..2 {
+        let ran = without_key(&["run", "pre-issue-submit", "--issue", "FEAT-1"]);
+        assert_eq!(ran.code, 2, "{ran:?}");
+    }
+    // Each of these runs writes to the one log, and none closes it as another machine's.
+    let logs = fs::read_dir(world.path(".ahp")).unwrap().flatten();
+    let logs = logs.filter(|file| file.file_name().to_string_lossy().ends_with(".jsonl"));
+    assert_eq!(logs.count(), 1);
+    let ran = without_key(&["respond", "last", "proceed_with_risk", "--by", "human"]);
+    assert!(ran.code == 1 && ran.stderr.contains("no key"), "{ran:?}");
+}

@@ -13,6 +13,7 @@ use crate::engine::origins::Origins;
 use crate::engine::places::{place_of_log, project_key};
 use crate::engine::signed;
 use crate::event::Trigger;
+use crate::machine_key::ProjectKey;
 use crate::pattern;
 use crate::policy::Policy;
 use crate::signal_log::SignalLog;
@@ -152,7 +153,10 @@ impl State {
         );
         // Nobody has asked for anything: nothing is written, not even an empty folder.
         let is_asked = !layers.is_empty() || finder.has_hooks();
-        let key = locations.filter(|_| is_asked).and_then(project_key);
+        let key = locations.map(|locations| match is_asked {
+            true => project_key(locations),
+            false => ProjectKey::none(),
+        });
         let place = match &shared.log {
             LogTarget::File(path) => Some(Ok(path.into())),
             LogTarget::Nowhere => None,

@@ -160,8 +160,9 @@ impl State {
     }
 
     /// Whether the past tells how often a stop was blocked.
-    pub(super) const fn counts_stops(&self) -> bool {
-        self.given_history.is_some() || self.log.is_some()
+    pub(super) fn counts_stops(&self) -> bool {
+        let is_known = |log: &SignalLog| log.place().is_known();
+        self.given_history.is_some() || self.log.as_ref().is_some_and(is_known)
     }
 
     /// Makes the workspace of an event.
