@@ -154,6 +154,6 @@ fn tell_change(engine: &Engine, changed: &[String], reports: &[Report]) {
         .iter()
         .any(|report| matches!(report, Report::Github))
     {
-        output::line(Report::warning_for_github("policy-changed", &told));
+        output::command(&Report::warning_for_github("policy-changed", &told));
     }
 }

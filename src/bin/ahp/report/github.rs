@@ -13,7 +13,7 @@ const MOST: usize = 10;
 const MOST_ROWS: usize = 200;
 const MOST_IN_CELL: usize = 1_000;
 
-/// Returns a line for each signal, the strongest first; the last of a level says how many more there are.
+/// Returns a command for each signal, without the `::` before it, the strongest first; the last of a level says how many more there are.
 pub(super) fn annotations(verdicts: &[&Verdict]) -> Vec<String> {
     let all = || verdicts.iter().flat_map(|verdict| &verdict.signals);
     let mut lines = Vec::new();
@@ -43,9 +43,9 @@ pub(super) fn annotations(verdicts: &[&Verdict]) -> Vec<String> {
     lines
 }
 
-/// Returns one line; `file` is its property, or empty.
+/// Returns one command, without the `::` before it; `file` is its property, or empty.
 pub(super) fn annotation(level: &str, file: &str, title: &str, text: &str) -> String {
-    format!("::{level} {file}title={}::{}", property(title), data(text))
+    format!("{level} {file}title={}::{}", property(title), data(text))
 }
 
 /// Returns the first file that a signal is about, with the line where that is known.
