@@ -21,6 +21,19 @@ impl DiskWorkspace {
         target.map(|target| repository.tree_of(&target)).transpose()
     }
 
+    /// Returns the files of the whole repository that the newest commit of what the change goes to has differently, by their paths in
+    /// the repository.
+    ///
+    /// # Errors
+    /// The base cannot be told, or git fails.
+    pub(crate) fn differing_from_target(&self) -> Result<Vec<String>, GitError> {
+        let repository = self.repository()?;
+        match repository.target()? {
+            Some(target) => repository.differing_from(&target),
+            None => Ok(Vec::new()),
+        }
+    }
+
     /// Returns the contents of objects of the repository that are files, in their order.
     ///
     /// # Errors

@@ -114,6 +114,26 @@ impl Repository {
         Ok(CommitTree { entries })
     }
 
+    /// Returns the files of the whole repository that a commit has differently from the working tree, by their paths in it.
+    pub(in crate::workspace) fn differing_from(
+        &self,
+        commit: &str,
+    ) -> Result<Vec<String>, GitError> {
+        let output = self.git().run(&[
+            "diff",
+            "--name-only",
+            "-z",
+            "--no-renames",
+            "--no-ext-diff",
+            "--no-relative",
+            "--ignore-submodules=dirty",
+            commit,
+            "--",
+            ":/",
+        ])?;
+        Ok(super::diff::paths(&output).collect())
+    }
+
     /// Returns the contents of objects that are files, in their order.
     pub(in crate::workspace) fn contents(&self, blobs: &[&str]) -> Result<Vec<Vec<u8>>, GitError> {
         if blobs.is_empty() {

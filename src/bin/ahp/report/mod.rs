@@ -44,11 +44,6 @@ impl FromStr for Report {
 }
 
 impl Report {
-    /// Returns a warning in the form of GitHub that belongs to no file, without the `::` before it.
-    pub(crate) fn warning_for_github(title: &str, text: &str) -> String {
-        github::annotation("warning", "", title, text)
-    }
-
     /// Writes the report.
     ///
     /// # Errors
