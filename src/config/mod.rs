@@ -2,6 +2,7 @@
 
 mod approved;
 mod base;
+mod base_root;
 mod binding;
 mod bundle;
 mod cache;

@@ -18,6 +18,116 @@ fn tells(ran: &Ran, told: &str) -> bool {
 }
 
 #[test]
+fn a_change_does_not_choose_which_folder_is_the_project() {
+    let nested = "sub/.ahp/hooks.yaml";
+    let added = changed(&[(LAYER, GATE), ("sub/a.txt", "x")], &[(nested, EMPTY)]);
+    let ran = asked(&added, &["--work-dir", "sub"], &[]);
+    assert!(tells(&ran, "would make `sub` the project"), "{ran:?}");
+    assert!(ran.stdout.contains("files, at most 2"), "{ran:?}");
+
+    let base = [(LAYER, EMPTY), (nested, GATE), ("sub/a.txt", "x")];
+    let head = [(nested, ""), ("sub/1", "x"), ("sub/2", "x"), ("sub/3", "x")];
+    let ran = asked(&changed(&base, &head), &["--work-dir", "sub"], &[]);
+    assert!(tells(&ran, ".ahp/hooks.yaml"), "{ran:?}");
+    assert!(ran.stdout.contains("3 files"), "{ran:?}");
+
+    let gone = changed(&[(LAYER, GATE), ("sub/a.txt", "x")], &[(LAYER, "")]);
+    fs::remove_dir_all(gone.path(".ahp")).unwrap();
+    let ran = asked(&gone, &["--work-dir", "sub"], &[]);
+    assert!(tells(&ran, ".ahp/hooks.yaml"), "{ran:?}");
+
+    // Where there was no policy, that of the change is the first.
+    let first = changed(
+        &[("sub/a.txt", "x")],
+        &[
+            (nested, GATE),
+            ("sub/1", "x"),
+            ("sub/2", "x"),
+            ("sub/3", "x"),
+        ],
+    );
+    let ran = asked(&first, &["--work-dir", "sub"], &[]);
+    assert!(
+        ran.code == 2 && ran.stderr.contains("the base has no policy"),
+        "{ran:?}"
+    );
+    // What has not moved is not told of.
+    let same = changed(&[(LAYER, GATE), (nested, GATE)], &[]);
+    let ran = asked(&same, &["--work-dir", "sub"], &[]);
+    assert_eq!(
+        (ran.code, ran.stdout.contains("policy-changed")),
+        (0, false),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn a_policy_behind_a_link_or_in_another_repository_is_no_pass() {
+    let linked = World::new("");
+    fs::remove_dir(linked.path(".ahp")).unwrap();
+    linked.write("policy/hooks.yaml", GATE);
+    symlink("policy", linked.path(".ahp")).unwrap();
+    linked.git_init();
+    linked.git(&["checkout", "-q", "-b", "feature"]);
+    linked.commit("nothing");
+    let ran = asked(&linked, &[], &[]);
+    assert!(
+        ran.code == 1 && ran.stderr.contains("`.ahp` is a link"),
+        "{ran:?}"
+    );
+
+    let of_other = World::new("");
+    of_other.write("a.txt", "x");
+    of_other.git_init();
+    let commit = of_other
+        .command("git")
+        .args(["rev-parse", "HEAD"])
+        .output()
+        .unwrap();
+    let commit = String::from_utf8(commit.stdout).unwrap();
+    let entry = format!("160000,{},.ahp", commit.trim());
+    of_other.git(&["update-index", "--add", "--cacheinfo", &entry]);
+    of_other.git(&["commit", "-q", "-m", "submodule"]);
+    of_other.git(&["checkout", "-q", "-b", "feature"]);
+    of_other.git(&["commit", "-q", "--allow-empty", "-m", "nothing"]);
+    let ran = asked(&of_other, &[], &[]);
+    assert!(
+        ran.code == 1 && ran.stderr.contains("`.ahp` is a submodule"),
+        "{ran:?}"
+    );
+
+    // A folder becomes a repository with a policy of its own.
+    let outer = changed(&[(LAYER, GATE), ("sub/a.txt", "x")], &[("sub/a.txt", "")]);
+    let git = |arguments: &[&str]| {
+        let done = outer
+            .command("git")
+            .current_dir(outer.path("sub"))
+            .args(arguments)
+            .output();
+        assert!(
+            done.as_ref().unwrap().status.success(),
+            "{arguments:?}: {done:?}"
+        );
+    };
+    outer.write("sub/.ahp/hooks.yaml", EMPTY);
+    git(&["init", "-q", "-b", "main"]);
+    git(&["add", "-A"]);
+    let author = ["-c", "user.name=T", "-c", "user.email=t@example.invalid"];
+    git(&[&author[..], &["commit", "-q", "-m", "own"]].concat());
+    git(&["checkout", "-q", "-b", "feature"]);
+    let ran = asked(&outer, &["--work-dir", "sub"], &[]);
+    assert!(
+        ran.code == 1 && ran.stderr.contains("a repository of its own now"),
+        "{ran:?}"
+    );
+}
+
+/// A HOOK.md hook that stops an issue.
+fn hook_at(event: &str) -> String {
+    format!("---\nname: gate\ndescription: Stops.\ntrigger: {event}\n---\n")
+}
+
+#[test]
 fn a_hook_that_a_change_touches_is_not_run_and_stops_it() {
     const HOOK: &str = ".agents/hooks/gate/HOOK.md";
     const SCRIPT: &str = ".agents/hooks/gate/scripts/run.sh";

@@ -127,9 +127,11 @@ fn ask(args: &Args) -> Result<Exit, String> {
     judge(&engine, events, &reports, args.format)
 }
 
-/// Holds the change to the policy of what it goes to; returns whether there is one.
+/// Holds the change to the policy of what it goes to, in the folder that is the project there; returns whether there is one.
 fn hold_to_base(locations: &mut Locations) -> Result<bool, BaseError> {
-    let base = Reviewed::of_base(locations)?;
+    let moved = locations.root_of_base()?;
+    let moved = moved.map(|root| std::mem::replace(&mut locations.project_root, root));
+    let base = Reviewed::of_base(locations)?.moved_to(moved);
     let has_policy = !base.is_empty();
     if has_policy {
         locations.reviewed = Some(Arc::new(base));
