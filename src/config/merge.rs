@@ -16,6 +16,7 @@ const NARROWED: &[&str] = &[
     "log.required",
     "max_stop_blocks",
     "on_block",
+    "policy_changed",
     "on_error",
     "self_protection",
 ];
@@ -84,6 +85,10 @@ impl Stack {
                 && !source.is_of_machine()
                 && self.setting_provenance.iter().any(is_of_machine)
             {
+                continue;
+            }
+            // A later layer makes more of a change of the policy, never less.
+            if settings.policy_changed < self.settings.policy_changed {
                 continue;
             }
             // These the layers of the machine give together, and nobody else does.

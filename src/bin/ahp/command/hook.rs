@@ -24,6 +24,7 @@ use crate::answer::{Call, Deadlines, Judge, Past, Progress, Trouble};
 use crate::ask;
 use crate::ask::Asked;
 use crate::command::install;
+use crate::output;
 use crate::project;
 
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -204,9 +205,13 @@ fn read_event(deadline: Instant) -> Result<Vec<u8>, Trouble> {
 /// Writes the whole reply, or as much as the host still reads.
 fn write(reply: &Reply) {
     let mut stdout = io::stdout().lock();
-    stdout.write_all(reply.stdout.as_bytes()).ok();
+    stdout
+        .write_all(output::without_commands_in_ci(&reply.stdout).as_bytes())
+        .ok();
     stdout.flush().ok();
     let mut stderr = io::stderr().lock();
-    stderr.write_all(reply.stderr.as_bytes()).ok();
+    stderr
+        .write_all(output::without_commands_in_ci(&reply.stderr).as_bytes())
+        .ok();
     stderr.flush().ok();
 }
