@@ -55,11 +55,14 @@ pub(super) fn hold(mut now: Loaded, locations: &Locations, left_out: &[String]) 
     now
 }
 
-/// Whether a project changes a binding that a layer with more say has made.
+/// Whether a project changes a binding or a mark that a layer with more say has made.
 fn touches_others(config: &Config) -> bool {
-    let mut specs = config.bindings.values().flatten();
-    specs.any(|spec| {
-        !spec.layer.is_of_project() && spec.provenance.iter().any(|p| p.layer.is_of_project())
+    let specs = config.bindings.values().flatten();
+    let specs = specs.map(|spec| (spec.layer, &spec.provenance));
+    let marks = config.marks.values();
+    let marks = marks.map(|mark| (mark.layer, &mark.provenance));
+    specs.chain(marks).any(|(layer, given)| {
+        !layer.is_of_project() && given.iter().any(|p| p.layer.is_of_project())
     })
 }
 
@@ -111,8 +114,8 @@ impl Config {
         }
         let changed = self.settings.raise_to(&then, mark == APPROVED);
         held.extend(changed.iter().map(|key| format!("`settings.{key}`")));
-        // What an approved binding asks for is a part of it.
-        for mark in floor.marks.values().filter(|mark| mark.asked.is_some()) {
+        // What an approved binding asks for is a part of it, and a script may ask for any mark by its name.
+        for mark in floor.marks.values() {
             let now = self.marks.get(&mark.name);
             if now.is_none_or(|now| now.meaning() != mark.meaning()) {
                 held.push(format!("the mark `{}`", mark.name));

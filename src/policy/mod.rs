@@ -121,6 +121,7 @@ impl Policy {
             Trigger::PreAgentTurn,
             Trigger::PreToolUse,
             Trigger::PostToolUse,
+            Trigger::PostToolUseFailure,
         ];
         let taught = taught.into_iter().filter(|_| self.asks_origins);
         self.triggers().chain(fed).chain(taught).collect()

@@ -12,7 +12,7 @@ use ahp::config::{Approved, Environment, Locations};
 use ahp::engine::{Engine, Evaluated, Prepared, block_on};
 use ahp::event::{Event, Trigger};
 use ahp::host;
-use ahp::host::{CANARY, Decoded, Host, Input, Queue, Reply};
+use ahp::host::{CANARY, DecodeError, Decoded, Host, Input, Queue, Reply};
 use ahp::process::too_deep;
 use ahp::signal::Signal;
 use ahp::verdict::{Decision, Verdict};
@@ -151,18 +151,20 @@ pub(crate) fn evaluate(
     let host = call.host();
     let here = judge.locations(None);
     progress.state_dir.clone_from(&here.state_dir);
-    let decoded = host::decode(&Input {
+    let input = Input {
         bytes,
         host,
         event: call.event.as_deref(),
         arguments: &call.arguments,
         work_dir: &here.work_dir,
-    });
+    };
+    let decoded = host::decode(&input);
     let unknown = match (&call.host, host) {
         (Some(name), None) => Some(Host::unknown_name(name)),
         _ => None,
     };
     let mut decoded = decoded.map_err(|error| {
+        unread(&input, &error, &here, judge, progress);
         let why = unknown.iter().map(|unknown| format!("{unknown}; "));
         Trouble::Event(why.chain([error.to_string()]).collect())
     })?;
@@ -236,6 +238,33 @@ pub(crate) fn evaluate(
         after_stop(&decoded, &here, queue.as_ref(), judge, progress, deadlines);
     }
     Ok(reply)
+}
+
+/// Notes that what a tool gave back was not read, so that nobody takes it for nothing.
+fn unread(
+    input: &Input<'_>,
+    error: &DecodeError,
+    here: &Locations,
+    judge: &dyn Judge,
+    progress: &mut Progress,
+) {
+    let told = host::outline(input);
+    let trigger = told.as_ref().and_then(|told| told.host_event?.trigger);
+    let is_pre = trigger.is_some_and(Trigger::is_pre);
+    // Of what was cut the rest may have told that it is a result.
+    if !is_pre || matches!(error, DecodeError::TooLarge) {
+        let session = told.as_ref().and_then(|told| told.session_id.as_deref());
+        let engine = judge.engine(here.clone(), Trigger::PostToolUse, true);
+        let lost = engine.and_then(|engine| {
+            let lost = engine.lose_result(session);
+            lost.map_err(|error| error.to_string())
+        });
+        if let Err(why) = lost {
+            tracing::warn!(%why, "a result that cannot be read is not noted");
+        }
+    }
+    // What is to be stopped is answered as the command line says.
+    progress.decoded = told.filter(|_| trigger.is_some() && !is_pre);
 }
 
 /// Judges what comes after a turn, where the host tells only that the agent wants to stop, and lets it.
