@@ -306,6 +306,54 @@ fn a_change_that_changes_nothing_is_not_proposed() {
     );
 }
 
+/// An agent answers what its own session was told, by whatever it names the signal.
+#[test]
+fn an_agent_answers_no_signal_of_another_session() {
+    let world = World::new(SHELL);
+    judged(&world, "B", "rm -r build");
+    let id = |world: &World, session: &str| {
+        let log = world.log();
+        let of = |r: &&serde_json::Value| r["session_id"] == session && r["signal"].is_object();
+        let found = log.iter().rev().find(of).unwrap();
+        found["signal"]["header"]["id"].as_str().unwrap().to_owned()
+    };
+    let of_b = id(&world, "B");
+    let stopped = |session: &str, command: &str, expected: &str| {
+        assert_eq!(
+            judged(&world, session, command),
+            expected,
+            "{session}: {command}"
+        );
+    };
+    let by_id = format!("ahp respond {of_b} proceed_with_risk");
+    let short = format!(
+        "ahp respond {} dismiss --note last",
+        &of_b[of_b.len() - 8..]
+    );
+    let piped = format!(
+        "ahp respond --stdin <<< '{{\"signal_id\": \"{of_b}\", \"action\": \"proceed_with_risk\"}}'"
+    );
+    for command in [&by_id, &short, &piped] {
+        stopped("B", command, "none");
+    }
+    // Each refusal is told to A, and is then its newest signal.
+    stopped("A", "ahp respond last proceed_with_risk", "block");
+    for command in [
+        by_id.as_str(),
+        &short,
+        &piped,
+        "ahp respond ffffffff dismiss",
+        "ahp respond $ID dismiss",
+        "sleep 1; ahp respond last dismiss",
+        "cd .. && ahp respond last dismiss",
+        "ahp respond last dismiss --log x.jsonl",
+    ] {
+        stopped("A", command, "block");
+    }
+    stopped("A", "ahp respond last retry_after_fix", "none");
+    stopped("B", "ahp respond last retry_after_fix", "block");
+}
+
 /// Whatever form the list has, it keeps it.
 #[test]
 fn a_list_of_commands_keeps_its_form() {
