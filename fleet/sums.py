@@ -17,7 +17,9 @@ import tempfile
 import time
 
 SQL = pathlib.Path(__file__).resolve().parent / "sql"
-GROUPS = {"": "''", "team": "team", "repo": "repo", "policy": "policy", "environment": "environment", "day": "date",
+# A version of a bundle is one policy on all machines, whatever other layers stand beside it.
+VERSION = "case when policy like '%@%+%' then substring(policy, 1, position('+' in policy) - 1) else policy end"
+GROUPS = {"": "''", "team": "team", "repo": "repo", "policy": VERSION, "environment": "environment", "day": "date",
           "host": "agent_host", "issue": "issue", "machine": "machine"}
 PACKAGES = {"duckdb": "duckdb", "clickhouse": "chdb", "spark": "pyspark"}
 TABLES = ("evaluations", "bindings", "signals", "answers")
@@ -57,7 +59,7 @@ def clickhouse(_args):
             return []
         told = str(opened.query(f"{text} settings {settings}", "JSONEachRow"))
         return [json.loads(line) for line in told.splitlines() if line]
-    opened.query("set join_use_nulls = 1, prefer_column_name_to_alias = 1, use_hive_partitioning = 1")
+    opened.query("set join_use_nulls = 1, prefer_column_name_to_alias = 1, use_hive_partitioning = 1, schema_inference_mode = 'union'")
     return run
 
 
@@ -66,6 +68,8 @@ def spark(args):
     builder = SparkSession.builder.appName("ahp sums").config("spark.ui.enabled", "false")
     builder = builder.config("spark.ui.showConsoleProgress", "false")
     builder = builder.config("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
+    # A file of before a column was added has nothing in it.
+    builder = builder.config("spark.sql.parquet.mergeSchema", "true")
     opened = (builder.master(args.master) if args.master else builder).getOrCreate()
     opened.sparkContext.setLogLevel("ERROR")
     return lambda text: [row.asDict() for row in opened.sql(text).collect()]
@@ -91,7 +95,7 @@ def fault(path):
     return f"it has tables of version {int(told[1])}, and this program knows {SCHEMA}" if int(told[1]) > SCHEMA else None
 
 
-def sound(lake, scratch):
+def sound(lake, scratch, fault=fault):
     """Returns where the lake lies without what is no table of it, and how many files that leaves out; each is named."""
     every = [path for table in TABLES for path in pathlib.Path(lake, table).rglob("*") if not path.is_dir()]
     # What is being written has a dotted name, which is nobody's fault, but engines would read it.
@@ -143,19 +147,49 @@ def main():
             sys.exit(f"error: {args.engine} cannot sum this up: {next(iter(str(error).splitlines()), type(error).__name__)}")
 
 
+# What reads every cell of a file: an engine may fail in the middle of one.
+PROBES = {"duckdb": "select bit_xor(hash(columns(*))) from read_parquet('{}')", "clickhouse": "select sum(ignore(*)) as n from file('{}', Parquet)",
+          "spark": "select max(hash(*)) as n from parquet.`{}`"}
+
+
 def sum_up(args, scratch):
-    lake, left_out, empty = args.lake, 0, set()
+    lake, left_out = args.lake, 0
     if "://" not in lake:
         if os.path.exists(f"{lake}/.compact"):
             # It is held until the end of the process.
             fcntl.flock(os.open(f"{lake}/.compact", os.O_RDONLY), fcntl.LOCK_SH)
-        lake, left_out = sound(lake, scratch)
+        lake, left_out = sound(lake, os.path.join(scratch, "sound"))
+    run = {"duckdb": duckdb, "clickhouse": clickhouse, "spark": spark}[args.engine](args)
+
+    def unreadable(path):
+        try:
+            run(PROBES[args.engine].format(path))
+        except Exception as error:
+            return next(iter(str(error).splitlines()), "it cannot be read")
+    try:
+        rows = sums(args, lake, run)
+    except Exception:
+        lake, torn = (lake, 0) if "://" in lake else sound(lake, os.path.join(scratch, "read"), unreadable)
+        if not torn:
+            raise
+        left_out += torn
+        rows = sums(args, lake, run)
+    if rows is None:
+        print(f"error: `{args.lake}` has no tables; `ahp fleet ship --to dir:{args.lake}` writes them", file=sys.stderr)
+        return 1
+    for row in rows:
+        print(json.dumps(row))
+    return 1 if left_out else 0
+
+
+def sums(args, lake, run):
+    """Returns the rows that were asked for; None where there is no table."""
+    empty, rows, is_doubled = set(), [], False
+    if "://" not in lake:
         empty = {table for table in TABLES if not glob.glob(f"{glob.escape(lake)}/{table}/date=*/*.parquet")}
         if "evaluations" in empty:
-            print(f"error: `{args.lake}` has no tables; `ahp fleet ship --to dir:{args.lake}` writes them", file=sys.stderr)
-            return 1
-    run = {"duckdb": duckdb, "clickhouse": clickhouse, "spark": spark}[args.engine](args)
-    values = {"lake": lake, "since": args.since, "until": args.until, "distinct": "", "now_ms": str(int(time.time() * 1000))}
+            return None
+    values = {"lake": lake, "since": args.since, "until": args.until, "now_ms": str(int(time.time() * 1000))}
 
     def prepared(name):
         text = (SQL / f"{name}.sql").read_text()
@@ -170,12 +204,15 @@ def sum_up(args, scratch):
         values["grp"] = GROUPS[by]
         for statement in prepared(f"tables.{args.engine}"):
             view, table = re.match(r"(create .*? view (\w+) as) ", statement).groups()
-            run(f"{view} select *, {EMPTY[table]} from evaluations where 1 = 0" if table in empty else statement)
+            if table in empty:
+                statement = f"{view} select *, {EMPTY[table]} from evaluations where 1 = 0"
+            elif is_doubled:
+                statement = f"{view} {once(table, statement[len(view):].rstrip(';'))}"
+            run(statement)
     by = args.by or ""
     views(by)
     gaps = run(prepared("gaps")[0])
-    if any(row["doubled"] for row in gaps):
-        values["distinct"] = "distinct"
+    if is_doubled := any(row["doubled"] for row in gaps):
         views(by)
     grouped = by
     for query, by in (ALL if args.query == "all" else [(args.query, by)]):
@@ -184,11 +221,18 @@ def sum_up(args, scratch):
         for row in gaps if query == "gaps" else run(prepared(query)[0]):
             plain = {key: int(value) if hasattr(value, "__int__") and not isinstance(value, bool) else value
                      for key, value in row.items()}
-            print(json.dumps({"sums": query, "by": by, **plain}))
+            rows.append({"sums": query, "by": by, **plain})
     missing = sum(int(row["missing"]) for row in gaps)
     if missing and args.query not in ("gaps", "all"):
         print(f"{missing} records of {len(gaps)} logs are missing; `sums.py {args.lake} gaps` names them", file=sys.stderr)
-    return 1 if left_out else 0
+    return rows
+
+
+def once(table, rows):
+    """Keeps each record once. Two that came of one may differ, as where a team was named in between."""
+    key = "log_id, seq, pos" if table == "bindings" else "log_id, seq"
+    order = ", ".join(f"coalesce({name}, '') desc" for name in ("machine", "team", "environment", "repo", "policy", "ahp"))
+    return f"select * from (select *, row_number() over (partition by {key} order by {order}) as nth from ({rows}) r) o where nth = 1"
 
 
 if __name__ == "__main__":

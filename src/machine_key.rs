@@ -25,7 +25,8 @@ const NAME: &str = "key";
 /// The key of the user's state directory, bound to one project.
 #[derive(Clone)]
 pub struct ProjectKey {
-    key: Arc<[u8; LENGTH]>,
+    /// None where there is no key: nothing then is this machine's word.
+    key: Option<Arc<[u8; LENGTH]>>,
     project: Arc<[u8]>,
 }
 
@@ -55,14 +56,28 @@ impl ProjectKey {
             .canonicalize()
             .unwrap_or_else(|_| project.to_owned());
         Ok(Self {
-            key: Arc::new(bytes),
+            key: Some(Arc::new(bytes)),
             project: project.as_os_str().as_encoded_bytes().into(),
         })
     }
 
-    /// Returns the HMAC, in hexadecimal digits, of what is said for a purpose.
-    pub(crate) fn mac(&self, purpose: &str, said: &[&str]) -> String {
-        hex(&self.hash(purpose, said).finalize().into_bytes())
+    /// Stands for the key of a machine that has none, or none that can be used: it marks nothing, and nothing verifies by it.
+    pub fn none() -> Self {
+        Self {
+            key: None,
+            project: Arc::default(),
+        }
+    }
+
+    /// Whether there is a key.
+    pub(crate) const fn is_there(&self) -> bool {
+        self.key.is_some()
+    }
+
+    /// Returns the HMAC, in hexadecimal digits, of what is said for a purpose; none without a key.
+    pub(crate) fn mac(&self, purpose: &str, said: &[&str]) -> Option<String> {
+        let hash = self.hash(purpose, said)?;
+        Some(hex(&hash.finalize().into_bytes()))
     }
 
     /// Whether a HMAC is that of what is said for a purpose.
@@ -76,13 +91,17 @@ impl ProjectKey {
                 _ => None,
             })
             .collect();
-        bytes.is_some_and(|bytes| self.hash(purpose, said).verify_slice(&bytes).is_ok())
+        let hash = self.hash(purpose, said);
+        bytes
+            .zip(hash)
+            .is_some_and(|(bytes, hash)| hash.verify_slice(&bytes).is_ok())
     }
 
-    fn hash(&self, purpose: &str, said: &[&str]) -> Hmac<Sha256> {
+    fn hash(&self, purpose: &str, said: &[&str]) -> Option<Hmac<Sha256>> {
+        let key = self.key.as_ref()?;
         // HMAC fills a short key up with zeros.
         let mut block = Key::<Hmac<Sha256>>::default();
-        for (to, from) in block.iter_mut().zip(*self.key) {
+        for (to, from) in block.iter_mut().zip(**key) {
             *to = from;
         }
         let mut hash = Hmac::<Sha256>::new(&block);
@@ -92,7 +111,7 @@ impl ProjectKey {
             hash.update(&(part.len() as u64).to_be_bytes());
             hash.update(part);
         }
-        hash
+        Some(hash)
     }
 }
 

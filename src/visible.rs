@@ -24,6 +24,43 @@ pub fn on_one_line(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Returns a text of which a CI system that reads along takes nothing for a command: neither a line that begins with `::`, spaces before
+/// it or not (GitHub and its kin), nor `##[` and `##name[` anywhere (the same, Azure, TeamCity). The marks of GitLab's sections end
+/// with characters that [`visible`] writes out.
+pub fn without_commands(text: &str) -> Cow<'_, str> {
+    if !text.contains("::") && !text.contains("##") {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for line in text.split_inclusive('\n') {
+        let command = line.trim_start();
+        let (before, rest) = line.split_at(line.len() - command.len());
+        out.push_str(before);
+        let mut rest = match rest.strip_prefix("::") {
+            Some(rest) => {
+                out.push_str("\\u003a:");
+                rest
+            }
+            None => rest,
+        };
+        while let Some(at) = rest.find("##") {
+            let (plain, from) = rest.split_at(at + 1);
+            out.push_str(plain);
+            let name = from.trim_start_matches('#');
+            let opens = name.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
+            rest = match from.strip_prefix('#') {
+                Some(after) if opens.starts_with('[') => {
+                    out.push_str("\\u0023");
+                    after
+                }
+                _ => from,
+            };
+        }
+        out.push_str(rest);
+    }
+    Cow::Owned(out)
+}
+
 /// Writes out what steers; `stands` tells how many bytes stand as they are where something that steers begins.
 fn written_out(text: &str, stands: impl Fn(&str) -> usize) -> Cow<'_, str> {
     if !text.contains(steers) {
@@ -106,6 +143,22 @@ mod tests {
             ("a\u{e0041}", "a\\udb40\\udc41"),
         ] {
             assert_eq!(visible(text), expected);
+        }
+    }
+
+    #[test]
+    fn nothing_is_a_command_of_a_ci_system() {
+        for (text, expected) in [
+            ("a::b # ## c [d] x##", "a::b # ## c [d] x##"),
+            ("::error::x", "\\u003a:error::x"),
+            ("a\n \t::add-mask::x\n", "a\n \t\\u003a:add-mask::x\n"),
+            ("a ##[error]x", "a #\\u0023[error]x"),
+            (
+                "##vso[task.x]y ###[z]",
+                "#\\u0023vso[task.x]y #\\u0023\\u0023[z]",
+            ),
+        ] {
+            assert_eq!(without_commands(text), expected);
         }
     }
 

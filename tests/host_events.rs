@@ -174,6 +174,8 @@ fn what_comes_after_a_turn_comes_after_a_stop_that_nobody_holds_up() {
     }
     // Hosts that tell of nothing after a turn are wired for the stop.
     let needed = ahp::install::Needs::Policy {
+        asks_again: false,
+        elicited: [].into(),
         triggers: [Trigger::PostAgentTurnStop].into(),
         tasks: [].into(),
     };

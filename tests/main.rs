@@ -26,6 +26,7 @@ mod hook;
 mod hook_md;
 mod host;
 mod host_events;
+mod host_questions;
 mod in_force;
 mod install;
 mod message;

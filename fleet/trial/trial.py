@@ -172,6 +172,7 @@ def trial(ahp, program, root, args):
         try_refusals(root, carrier, Machine(root, 10_000, 8))
         try_receivers(ahp, root, carrier, machines[0], args.without)
         try_damage(root, carrier, machines, lake, total)
+        try_ageing(root, lake)
     try_engines(root, program, lake, total, added, args)
 
 
@@ -290,6 +291,33 @@ def try_damage(root, carrier, machines, lake, total):
     shown = carrier.ship(machines[0], "dir:/nowhere", "--dry-run").stdout
     leaked = [name for name in names if name.encode() in bodies or f'"{name}"' in shown]
     check(f"none of {len(names)} sessions leaves by its name", names and shown and not leaked, leaked[:3])
+
+
+def try_ageing(root, lake):
+    """Files of before a column was added, records that came twice and differ, and a file that is damaged in its middle."""
+    import duckdb
+    aged = root / "aged"
+    shutil.copytree(lake, aged)
+    before = sums(aged)
+
+    def written_anew(table, cells, name):
+        file = min((aged / table).rglob("*.parquet"))
+        duckdb.execute(f"copy (select {cells} from read_parquet('{file}', hive_partitioning = false)) to '{file.parent / name}' "
+                       "(format parquet, kv_metadata {\"ahp.schema\": '1'})")
+        return file
+    written_anew("bindings", "* exclude (acted_on)", "old.parquet").unlink()
+    check("a file without the last column is summed", sum(row["triggered"] for row in sums(aged)) == sum(row["triggered"] for row in before))
+    before = sums(aged)
+    for table in ("evaluations", "bindings", "signals"):
+        written_anew(table, "* replace ('later' as team)", "again.parquet")
+    check("records that came twice and differ are counted once", sums(aged) == before)
+    file = min((aged / "signals").rglob("*.parquet"))
+    content = bytearray(file.read_bytes())
+    content[60:200] = bytes(140)
+    (file.parent / "damaged.parquet").write_bytes(content)
+    done = subprocess.run([sys.executable, FLEET / "sums.py", aged, "bindings"], capture_output=True, text=True)
+    check("a file that is damaged in its middle is named and left out", done.returncode == 1 and "damaged.parquet" in done.stderr
+          and [json.loads(line) for line in done.stdout.splitlines()] == before, done.stderr[-300:])
 
 
 def try_engines(root, program, lake, total, added, args):

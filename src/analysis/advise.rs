@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::stats::SLOW_US;
 use super::{Fates, Figures, FindingStats, MarkStats, Stats};
 use crate::config::{BindingSpec, Ceiling, Config, LayerSource, Node};
+use crate::danger::CommandPattern;
 use crate::diagnostic::SourceMap;
 use crate::event::Trigger;
 use crate::signal::Strength;
@@ -138,9 +139,9 @@ pub enum Change {
         /// The value.
         value: String,
     },
-    /// One command more is allowed.
+    /// One command more is allowed, with exactly its words: people let this one through, and no other.
     Allow {
-        /// The command.
+        /// The command, as `allow_commands` has it.
         command: String,
     },
     /// The same oracle also advises at an earlier trigger.
@@ -148,6 +149,17 @@ pub enum Change {
         /// The trigger.
         trigger: Trigger,
     },
+}
+
+impl Change {
+    /// Whether it is made so that what was found is judged otherwise.
+    pub fn is_of_judgement(&self) -> bool {
+        match self {
+            Self::Allow { .. } => true,
+            Self::Set { key, .. } => *key == "intensity",
+            Self::Teach { .. } => false,
+        }
+    }
 }
 
 /// A rate of a sample, with the 95 % interval (Wilson's) in which the true one lies.
@@ -352,7 +364,12 @@ fn is_made(change: &Change, spec: &BindingSpec, config: &Config) -> bool {
         },
         Change::Set { key: "async", .. } => spec.is_async,
         Change::Set { .. } => false,
-        Change::Allow { command } => allowed(spec).contains(command),
+        Change::Allow { command } => {
+            let wide = command.trim_start_matches('=');
+            let list = allowed(spec);
+            list.iter()
+                .any(|entry| entry.trim_start_matches('=') == wide)
+        }
         Change::Teach { trigger } => config
             .bindings
             .get(trigger)
@@ -389,8 +406,9 @@ fn allow_command(case: &Case<'_>, finding: &FindingStats) -> Option<Found> {
     let object = finding.object.as_ref().filter(|_| knows_commands(case))?;
     let fates = &finding.fates;
     let through = fates.overridden + fates.dismissed;
-    // A path is guarded by a rule of its own, which no list of commands lifts.
-    let is_command = !finding.rule.starts_with("protected_paths");
+    // A path is guarded by a rule of its own, which no list of commands lifts; and what is not one command has no exact form.
+    let is_path = finding.rule.starts_with("protected_paths");
+    let exact = CommandPattern::exactly(object).ok().filter(|_| !is_path);
     Some(Found {
         cases: through,
         of: ended(fates),
@@ -398,8 +416,8 @@ fn allow_command(case: &Case<'_>, finding: &FindingStats) -> Option<Found> {
             "`{object}` was found {} times [{}], overridden {} and dismissed {} times",
             fates.findings, finding.rule, fates.overridden, fates.dismissed
         ),
-        change: is_command.then(|| Change::Allow {
-            command: object.clone(),
+        change: exact.map(|pattern| Change::Allow {
+            command: pattern.text,
         }),
     })
 }

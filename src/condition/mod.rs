@@ -105,6 +105,11 @@ impl Condition {
         facts
     }
 
+    /// Whether it asks for the tool of a server by a name that says `tool`.
+    pub fn names_tool_of_server(&self, tool: &str) -> bool {
+        self.root.names_tool_of_server(tool)
+    }
+
     /// Returns values of which an event must have one for a `when` map to hold; none where that cannot be told. Of the
     /// map no more is compiled than that.
     pub fn index_keys(node: &Node) -> Option<Vec<IndexKey>> {
@@ -211,6 +216,24 @@ impl Clause {
         });
         for child in children {
             child.trace(facts, depth + 1, lines);
+        }
+    }
+
+    fn names_tool_of_server(&self, tool: &str) -> bool {
+        let names = |clause: &Self| clause.names_tool_of_server(tool);
+        match self {
+            Self::All(clauses) | Self::Any(clauses) => clauses.iter().any(names),
+            Self::Test(Test {
+                comparison:
+                    Comparison::Tool {
+                        names,
+                        negated: false,
+                    },
+                ..
+            }) => names
+                .iter()
+                .any(|(name, _)| McpTool::named(name).is_some_and(|named| named.tool == tool)),
+            Self::Not(_) | Self::Test(_) | Self::Mark(..) | Self::Expr(_) => false,
         }
     }
 

@@ -39,6 +39,9 @@ pub struct Approved {
     pub(super) by_person: bool,
     pub(super) texts: BTreeMap<PathBuf, String>,
     scripts: BTreeMap<PathBuf, String>,
+    /// Scripts that are bound by their path, as they were reviewed.
+    #[serde(skip)]
+    bound: BTreeMap<PathBuf, String>,
 }
 
 impl Approved {
@@ -53,6 +56,7 @@ impl Approved {
                 .filter_map(read)
                 .collect(),
             scripts: scripts(&loaded, locations),
+            bound: BTreeMap::new(),
         }
     }
 
@@ -66,6 +70,7 @@ impl Approved {
         Reviewed {
             texts: self.texts,
             scripts: self.scripts,
+            ..Reviewed::default()
         }
     }
 
@@ -76,6 +81,7 @@ impl Approved {
                 by_person: true,
                 texts: reviewed.texts.clone(),
                 scripts: reviewed.scripts.clone(),
+                bound: reviewed.bound.clone(),
             });
         }
         let bytes = regular_file::read(None, &Self::file(locations)?, MAX_BYTES).ok()?;
@@ -106,7 +112,8 @@ impl Approved {
 
     /// Returns the text of a script that was approved, where it is another than the one that lies there.
     pub fn held_script(&self, path: &Path, now: &str) -> Option<&str> {
-        let approved = self.scripts.get(path).map(String::as_str);
+        let approved = self.scripts.get(path).or_else(|| self.bound.get(path));
+        let approved = approved.map(String::as_str);
         approved.filter(|approved| *approved != now)
     }
 
@@ -150,7 +157,10 @@ impl Approved {
             fs::create_dir_all(dir)?;
         }
         let mut content = postcard::to_allocvec(self).map_err(io::Error::other)?;
-        let mut whole = key.mac(PURPOSE, &[digest(&content).as_str()]).into_bytes();
+        let Some(mark) = key.mac(PURPOSE, &[digest(&content).as_str()]) else {
+            return Ok(());
+        };
+        let mut whole = mark.into_bytes();
         whole.append(&mut content);
         regular_file::replace(None, &file, &whole)
     }

@@ -4,7 +4,7 @@
 //! layer extends are compared by content too. Where an organisation has a layer, nothing is cached: what the system's
 //! owner wrote is never taken from a place that the user, and so the agent, can write to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::io::{Read as _, Write as _};
@@ -24,7 +24,7 @@ use crate::event::Trigger;
 use crate::signal::hex;
 
 /// Raised with every change to what is stored or to what it means.
-const FORMAT: u32 = 15;
+const FORMAT: u32 = 16;
 
 /// How many entries are kept; a project has one for each state of its layers.
 const MAX_ENTRIES: usize = 64;
@@ -99,6 +99,7 @@ pub(super) fn read(locations: &Locations, triggers: &[Trigger]) -> Option<Loaded
         sources,
         diagnostics: Vec::new(),
         is_cached: true,
+        added: BTreeSet::new(),
         bundle: None,
         inputs: Inputs::default(),
     })
@@ -122,7 +123,10 @@ impl CacheEntry {
             .any(|layer| layer.source.is_of_machine());
         // A warning would be told the first time alone, and a layer that is left out would be forgotten.
         let is_partial = loaded.layers.iter().any(|layer| layer.is_left_out);
-        if loaded.is_cached || of_machine || is_partial || !loaded.diagnostics.is_empty() {
+        // What a change is held to in its review holds nobody else.
+        let is_held = locations.reviewed.is_some();
+        if loaded.is_cached || of_machine || is_partial || is_held || !loaded.diagnostics.is_empty()
+        {
             return None;
         }
         Some(Self {

@@ -30,6 +30,26 @@ const BRANCHES: &[&str] = &[
 /// Where there is no request to merge: the commit before a push.
 const BEFORE: &[&str] = &["CI_COMMIT_BEFORE_SHA"];
 
+/// Variables by which CI systems tell that a run is one of theirs. Any of them is enough: no step of a run, which a change may have
+/// written, takes it back by another.
+const RUNS: &[&str] = &[
+    "CI",
+    "CONTINUOUS_INTEGRATION",
+    "GITHUB_ACTIONS",
+    "FORGEJO_ACTIONS",
+    "GITEA_ACTIONS",
+    "GITLAB_CI",
+    "BITBUCKET_BUILD_NUMBER",
+    "TF_BUILD",
+    "JENKINS_URL",
+    "BUILDKITE",
+    "CIRCLECI",
+    "DRONE",
+    "TEAMCITY_VERSION",
+    "TRAVIS",
+    "WOODPECKER",
+];
+
 /// Where CI systems check out the repository that their variables speak of.
 const CHECKED_OUT: &[&str] = &[
     "GITHUB_WORKSPACE",
@@ -41,16 +61,7 @@ const CHECKED_OUT: &[&str] = &[
 /// Returns what the environment tells of the base of a project; `get` gives a variable that is set and not empty.
 pub(super) fn told_base<'a>(get: &dyn Fn(&str) -> Option<&'a str>, project: &Path) -> ToldBase {
     let own = get("AHP_BASE").map(str::to_owned);
-    // A repository that a step of a CI run has made elsewhere is not the one that the run is about.
-    let mut places = CHECKED_OUT.iter().filter_map(|name| get(name));
-    if places.next().is_some_and(|place| !lies_in(project, place)) {
-        return ToldBase {
-            commit: own,
-            ..ToldBase::default()
-        };
-    }
-    let is_on = |name| get(name).is_some_and(|value| !matches!(value, "0" | "false" | "no"));
-    let is_ci = is_on("CI") || is_on("GITHUB_ACTIONS");
+    let is_ci = is_run(get);
     let commit = |name: &&str| Some(get(name)?.to_owned()).filter(|c| is_commit(c));
     let branch = |name: &&str| {
         let name = get(name)?;
@@ -63,6 +74,16 @@ pub(super) fn told_base<'a>(get: &dyn Fn(&str) -> Option<&'a str>, project: &Pat
             .or_else(|| BRANCHES.iter().find_map(branch))
             .or_else(|| BEFORE.iter().find_map(commit))
     };
+    // A repository that a step of a CI run has made elsewhere is not the one that the run is about.
+    let mut places = CHECKED_OUT.iter().filter_map(|name| get(name));
+    if places.next().is_some_and(|place| !lies_in(project, place)) {
+        return ToldBase {
+            elsewhere: of_ci().filter(|_| own.is_none()),
+            commit: own,
+            merge: None,
+            is_ci,
+        };
+    }
     // GitHub checks out a merge of a pull request, which nobody has made by hand.
     let is_merge = get("GITHUB_REF")
         .is_some_and(|name| name.starts_with("refs/pull/") && name.ends_with("/merge"));
@@ -70,8 +91,15 @@ pub(super) fn told_base<'a>(get: &dyn Fn(&str) -> Option<&'a str>, project: &Pat
     ToldBase {
         merge: merge.map(str::to_owned),
         commit: own.or_else(of_ci),
+        elsewhere: None,
         is_ci,
     }
+}
+
+/// Whether this is a run of a CI system.
+pub(super) fn is_run<'a>(get: &dyn Fn(&str) -> Option<&'a str>) -> bool {
+    let is_on = |name: &&str| get(name).is_some_and(|value| !matches!(value, "0" | "false" | "no"));
+    RUNS.iter().any(is_on)
 }
 
 /// Whether a project lies in a directory, by either name of both.

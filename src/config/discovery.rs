@@ -163,6 +163,11 @@ impl Environment {
         self.get(name)
             .is_some_and(|value| !matches!(value, "0" | "false" | "no"))
     }
+
+    /// Whether this is a run of a CI system.
+    pub fn is_ci(&self) -> bool {
+        ci::is_run(&|name| self.get(name))
+    }
 }
 
 /// Returns the home that the system has for the user of this process.

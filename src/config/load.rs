@@ -192,6 +192,7 @@ impl<'a> Loader<'a> {
             bundle: self.bundle,
             is_cached: false,
             held: Vec::new(),
+            added: BTreeSet::new(),
             inputs: self.inputs,
         }
     }

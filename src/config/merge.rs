@@ -1,6 +1,6 @@
 //! Stacks layers into one policy: settings key by key, bindings by trigger and id; what is locked stays as it is.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::parse::{Entry, Group, Layer};
 use super::{
@@ -16,6 +16,7 @@ const NARROWED: &[&str] = &[
     "log.required",
     "max_stop_blocks",
     "on_block",
+    "policy_changed",
     "on_error",
     "self_protection",
 ];
@@ -84,6 +85,10 @@ impl Stack {
                 && !source.is_of_machine()
                 && self.setting_provenance.iter().any(is_of_machine)
             {
+                continue;
+            }
+            // A later layer makes more of a change of the policy, never less.
+            if settings.policy_changed < self.settings.policy_changed {
                 continue;
             }
             // These the layers of the machine give together, and nobody else does.
@@ -197,11 +202,19 @@ impl Stack {
     }
 
     /// Locks the marks that locked bindings ask for: who could change them could open the gate.
+    ///
+    /// What no condition asks for is there for a script, and the script may be that of a locked binding.
     fn lock_asked_marks(&mut self) {
-        let specs = self.bindings.values().flat_map(|below| &below.specs);
-        for spec in specs.filter(|spec| spec.locked) {
-            for asked in mark::marks_asked(spec) {
-                if let Some(mark) = self.marks.get_mut(&asked.name) {
+        let specs = || self.bindings.values().flat_map(|below| &below.specs);
+        let asked_by = |spec| mark::marks_asked(spec).into_iter().map(|asked| asked.name);
+        let asked: BTreeSet<String> = specs().flat_map(asked_by).collect();
+        for spec in specs().filter(|spec| spec.locked) {
+            let by_name: BTreeSet<String> = asked_by(spec).collect();
+            let runs_script = !spec.target.is_hook() && spec.layer != LayerSource::BuiltIn;
+            for mark in self.marks.values_mut() {
+                let by_script =
+                    runs_script && mark.layer <= spec.layer && !asked.contains(&mark.name);
+                if by_script || by_name.contains(&mark.name) {
                     mark.locked.get_or_insert(spec.span_of("locked"));
                 }
             }

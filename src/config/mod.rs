@@ -2,6 +2,7 @@
 
 mod approved;
 mod base;
+mod base_root;
 mod binding;
 mod bundle;
 mod cache;
@@ -49,12 +50,12 @@ pub use self::parse::BindingKey;
 pub use self::quantity::{format_duration, parse_duration, parse_size};
 pub use self::reviewed::Reviewed;
 pub use self::settings::{
-    Bypass, Fsync, LogEvents, LogSettings, OnBlock, OnError, Override, ProvenanceSettings,
-    Settings, ShieldSettings,
+    Bypass, Fsync, LogEvents, LogSettings, OnBlock, OnError, Override, PolicyChanged,
+    ProvenanceSettings, Settings, ShieldSettings,
 };
 pub use self::yaml::parse_yaml;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -96,6 +97,8 @@ pub struct Loaded {
     pub diagnostics: Vec<Diagnostic>,
     /// What is held of earlier bindings and settings that the project has weakened since, and nobody has approved.
     pub held: Vec<String>,
+    /// The bindings that a change adds to the reviewed policy that it is held to.
+    pub added: BTreeSet<(Trigger, String)>,
     /// The signed policy in force.
     pub bundle: Option<Bundle>,
     /// The files that the bindings of all triggers would run, and files with commands that they name.

@@ -1,6 +1,6 @@
 //! Ratchet: what holds of a project's bindings and settings stays in force until a person approves something weaker.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, PathBuf};
 
 use super::approved::Approved;
@@ -8,6 +8,7 @@ use super::{
     BindingKey, BindingSpec, Ceiling, Config, LayerRead, Loaded, Locations, Node, OnError,
     Override, Settings, load,
 };
+use crate::event::Trigger;
 
 /// The mark of what is held of the project's own policy as it was approved.
 const APPROVED: &str = "approved";
@@ -38,7 +39,10 @@ pub(super) fn hold(mut now: Loaded, locations: &Locations, left_out: &[String]) 
         now.sources = std::mem::take(&mut floor.sources);
         now.programs.append(&mut floor.programs);
         if floor.config.settings.ratchet {
-            now.config.hold(&floor.config, mark, &mut now.held);
+            let standing = now.config.hold(&floor.config, mark, &mut now.held);
+            if locations.reviewed.is_some() && mark == APPROVED {
+                now.added = now.config.beside(&standing);
+            }
         }
     };
     // Whoever approved the project's layers has approved what they do to those of others.
@@ -51,24 +55,34 @@ pub(super) fn hold(mut now: Loaded, locations: &Locations, left_out: &[String]) 
     now
 }
 
-/// Whether a project changes a binding that a layer with more say has made.
+/// Whether a project changes a binding or a mark that a layer with more say has made.
 fn touches_others(config: &Config) -> bool {
-    let mut specs = config.bindings.values().flatten();
-    specs.any(|spec| {
-        !spec.layer.is_of_project() && spec.provenance.iter().any(|p| p.layer.is_of_project())
+    let specs = config.bindings.values().flatten();
+    let specs = specs.map(|spec| (spec.layer, &spec.provenance));
+    let marks = config.marks.values();
+    let marks = marks.map(|mark| (mark.layer, &mark.provenance));
+    specs.chain(marks).any(|(layer, given)| {
+        !layer.is_of_project() && given.iter().any(|p| p.layer.is_of_project())
     })
 }
 
 impl Config {
     /// Keeps what another configuration holds and this one has weakened: its bindings stand beside those of this one, and
-    /// its settings in their place. What that concerns is added to `held`.
-    fn hold(&mut self, floor: &Self, mark: &str, held: &mut Vec<String>) {
+    /// its settings in their place. What that concerns is added to `held`. Returns the bindings that stand for those of the other.
+    fn hold(
+        &mut self,
+        floor: &Self,
+        mark: &str,
+        held: &mut Vec<String>,
+    ) -> BTreeSet<(Trigger, String)> {
+        let mut standing = BTreeSet::new();
         for (trigger, specs) in &floor.bindings {
             let now = self.bindings.entry(*trigger).or_default();
             for spec in specs.iter().filter(|spec| spec.enabled) {
                 let mut same = now.iter().filter(|n| n.id == spec.id);
                 // What an organisation leaves open to its projects a person still approves.
                 if same.any(|n| n.is_as_strict_as(spec, &[])) {
+                    standing.insert((*trigger, spec.id.clone()));
                     continue;
                 }
                 let now_so = now.iter().find(|n| n.id == spec.id);
@@ -79,6 +93,7 @@ impl Config {
                 if is_taken {
                     kept.id = format!("{}@{mark}", spec.id);
                 }
+                standing.insert((*trigger, kept.id.clone()));
                 now.push(kept);
             }
         }
@@ -99,8 +114,8 @@ impl Config {
         }
         let changed = self.settings.raise_to(&then, mark == APPROVED);
         held.extend(changed.iter().map(|key| format!("`settings.{key}`")));
-        // What an approved binding asks for is a part of it.
-        for mark in floor.marks.values().filter(|mark| mark.asked.is_some()) {
+        // What an approved binding asks for is a part of it, and a script may ask for any mark by its name.
+        for mark in floor.marks.values() {
             let now = self.marks.get(&mark.name);
             if now.is_none_or(|now| now.meaning() != mark.meaning()) {
                 held.push(format!("the mark `{}`", mark.name));
@@ -109,6 +124,17 @@ impl Config {
         }
         // It was sound before, and so is what is held.
         self.settle_marks();
+        standing
+    }
+
+    /// Returns the bindings of the project's layers that are none of those.
+    fn beside(&self, standing: &BTreeSet<(Trigger, String)>) -> BTreeSet<(Trigger, String)> {
+        let all = self.bindings.iter();
+        let all = all.flat_map(|(trigger, specs)| specs.iter().map(|spec| (*trigger, spec)));
+        all.filter(|(_, spec)| spec.layer.is_of_project())
+            .map(|(trigger, spec)| (trigger, spec.id.clone()))
+            .filter(|named| !standing.contains(named))
+            .collect()
     }
 }
 

@@ -33,6 +33,20 @@ pub enum OnBlock {
     Continue,
 }
 
+/// What `ahp ci` gives where the policy of a change is not that of what it goes to.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum PolicyChanged {
+    /// A prompt.
+    Prompt,
+    /// A prompt that must be answered, which in CI nobody does.
+    Ask,
+    /// A block.
+    Block,
+}
+
 /// What an agent gets that skips hooks by a flag.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
@@ -209,6 +223,8 @@ pub struct Settings {
     pub max_stop_blocks: u32,
     /// What an agent gets that passes `--no-hooks` or `--force` to an issue command.
     pub bypass: Bypass,
+    /// What `ahp ci` gives for a change of the policy.
+    pub policy_changed: PolicyChanged,
     /// Where the issue files live, relative to the project root.
     pub issues: PathBuf,
     /// Whether HOOK.md hooks are discovered.
@@ -248,6 +264,7 @@ impl Default for Settings {
             on_block: OnBlock::Stop,
             max_stop_blocks: 3,
             bypass: Bypass::Block,
+            policy_changed: PolicyChanged::Prompt,
             issues: PathBuf::from("Issues"),
             agent_hooks: true,
             agent_hook_dirs: Vec::new(),
@@ -288,6 +305,12 @@ impl Settings {
         }
         if take(self.bypass > earlier.bypass, "bypass") {
             self.bypass = earlier.bypass;
+        }
+        if take(
+            self.policy_changed < earlier.policy_changed,
+            "policy_changed",
+        ) {
+            self.policy_changed = earlier.policy_changed;
         }
         if take(self.on_block > earlier.on_block, "on_block") {
             self.on_block = earlier.on_block;

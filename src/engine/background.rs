@@ -22,6 +22,9 @@ impl Engine {
         facts: &Arc<Facts>,
         binding: &Arc<Binding>,
     ) -> Result<(), OracleError> {
+        if let Some(signal) = state.program_changed(binding, facts.event().trigger) {
+            return Err(OracleError::CannotTell(signal.payload.said().into_owned()));
+        }
         if binding.runs_programs {
             // It is asked again where it runs, which is later.
             state.trusts(binding)?;

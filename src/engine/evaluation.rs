@@ -403,7 +403,16 @@ pub(super) async fn permitted(
     let mut permits = Vec::new();
     let mut refused = Vec::new();
     let mut due = Vec::with_capacity(bindings.len());
+    let trigger = context.facts.event().trigger;
     for binding in bindings {
+        if let Some(signal) = state.program_changed(&binding, trigger) {
+            refused.push(schedule::Judged {
+                binding,
+                result: Ok(vec![signal]),
+                duration: Duration::ZERO,
+            });
+            continue;
+        }
         if binding.runs_programs {
             match state.trusts(&binding) {
                 Ok(permit) => permits.push((binding.id.clone(), permit)),

@@ -228,6 +228,19 @@ impl Engine {
     }
 
     #[doc(hidden)]
+    /// Takes it that a result was not read, of a session or of one that cannot be told, where something asks where words
+    /// come from.
+    ///
+    /// # Errors
+    /// That cannot be noted.
+    pub fn lose_result(&self, session: Option<&str>) -> std::io::Result<()> {
+        if self.state().policy().asks_origins() {
+            self.shared.keeper.lose_origins(session)?;
+        }
+        Ok(())
+    }
+
+    #[doc(hidden)]
     /// Returns what each mark is now, for an event that asks.
     pub fn marks_at(&self, event: Event) -> Vec<MarkNow> {
         let state = self.state();

@@ -176,6 +176,14 @@ impl Event {
             .or(self.session_id.as_deref())
     }
 
+    /// Whether it is of the agent that a person talks to, as far as the host tells. A kind alone says of that one what it is.
+    pub fn is_by_person(&self) -> bool {
+        let of_other = |root: &String| Some(root) != self.session_id.as_ref();
+        let is_named = |agent: &Subagent| agent.id.is_some() || agent.name.is_some();
+        !self.root_session_id.as_ref().is_some_and(of_other)
+            && !self.subagent.as_ref().is_some_and(is_named)
+    }
+
     /// Returns what repeated findings are counted by: the issue, else the session.
     pub fn subject(&self) -> Option<&str> {
         self.issue_id.as_deref().or(self.session_id.as_deref())

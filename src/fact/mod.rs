@@ -120,6 +120,7 @@ facts! {
     ToolMcpTool "tool.mcp_tool" Text Event "The MCP tool's own name.";
     ToolPrograms "tool.programs" List Shell "Every program that the command line would run.";
     ToolArguments "tool.arguments" List Shell "Every argument of those programs.";
+    ToolInvocations "tool.invocations" List Shell "Every program that the command line would run, with its arguments as one line: `git push origin`.";
     AgentId "agent.id" Text Event "The id of the subagent that acts; none for the main agent.";
     AgentKind "agent.kind" Text Event "The kind of the subagent that acts; none for the main agent.";
     SubagentName "subagent.name" Text Event "The subagent's name or id.";

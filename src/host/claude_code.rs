@@ -35,8 +35,8 @@ pub(super) static HOST: Host = Host {
             .ends_run(),
         HostEvent::permission(&["PermissionRequest"]),
         // A server of tools asks the person for something, and is given it.
-        HostEvent::permission(&["Elicitation"]).by_exit_code(),
-        HostEvent::permission(&["ElicitationResult"]).by_exit_code(),
+        HostEvent::elicitation(&["Elicitation"], "elicit"),
+        HostEvent::elicitation(&["ElicitationResult"], "elicit_result"),
         HostEvent::new(&["PostToolUse"], Trigger::PostToolUse)
             .block()
             .context()
@@ -241,11 +241,9 @@ fn adjust(event: &str, payload: &mut Payload, trigger: &mut Trigger) -> bool {
                 payload.put("agent_type", "teammate");
             }
         }
-        "Elicitation" | "ElicitationResult" => {
-            let verb = if event == "Elicitation" {
-                "elicit"
-            } else {
-                "elicit_result"
+        _ => {
+            let Some(verb) = HOST.event(event).and_then(|event| event.elicits) else {
+                return true;
             };
             let server = payload.take(&["mcp_server_name"]).unwrap_or_default();
             let told = ["message", "url", "requested_schema", "content", "action"];
@@ -257,7 +255,6 @@ fn adjust(event: &str, payload: &mut Payload, trigger: &mut Trigger) -> bool {
             payload.put("tool_name", format!("mcp__{}__{verb}", words(&server)));
             payload.put("tool_input", input);
         }
-        _ => {}
     }
     true
 }

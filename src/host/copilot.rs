@@ -143,6 +143,11 @@ fn adjust(_: &str, payload: &mut Payload, trigger: &mut Trigger) -> bool {
     let name = payload.str("toolName").or(payload.str("tool_name"));
     if let Some((server, tool)) = name.and_then(of_server) {
         let context = json!({"server_name": server, "tool_name": tool});
+        // The person is asked about `SERVER/TOOL`; the call itself is one of `SERVER-TOOL`.
+        let called = format!("{server}-{tool}");
+        if payload.has("toolName") {
+            payload.put("toolName", called);
+        }
         payload.put("mcp_context", context);
     }
     let result = payload

@@ -146,7 +146,7 @@ fn decode_result(input: &Input<'_>) -> Option<Decoded> {
 /// Says who speaks: whom the command was written for, unless the payload can only be somebody else's.
 ///
 /// Hosts read each other's settings files, so that a command written for one is run by another.
-fn speaker(
+pub(super) fn speaker(
     written_for: Option<&'static Host>,
     payload: &Payload,
     notes: &mut Vec<String>,
@@ -176,7 +176,7 @@ fn speaker(
 }
 
 /// Returns the event's name: the payload's own, else what the command was written for, else what its fields tell.
-fn name_of_event(host: &Host, hint: Option<&str>, payload: &Payload) -> Option<String> {
+pub(super) fn name_of_event(host: &Host, hint: Option<&str>, payload: &Payload) -> Option<String> {
     let told = payload
         .event_name()
         .or_else(|| payload.str("type").filter(|t| host.event(t).is_some()));

@@ -39,8 +39,10 @@ pub struct HostEvent {
     pub wired: bool,
     /// Which tools `ahp install` subscribes to; none for all.
     pub matcher: Option<&'static str>,
-    /// Whether the host asks its person about a call that it has told of before: only a block is an answer there.
+    /// Whether the host asks its person, mostly about a call that it has told of before: only a block is an answer there.
     pub is_permission: bool,
+    /// The tool that a server is taken to call where it asks the person for something: no call of that was told before.
+    pub elicits: Option<&'static str>,
     /// Whether it tells that the host's own settings have changed: what it tells is judged by what is left of the wires.
     pub is_settings: bool,
     /// Whether it tells of a task that an agent keeps in its host: an issue that no file holds.
@@ -72,6 +74,7 @@ impl HostEvent {
             wired: true,
             matcher: None,
             is_permission: false,
+            elicits: None,
             is_settings: false,
             is_task: false,
             by_exit_code: false,
@@ -85,6 +88,15 @@ impl HostEvent {
             block: true,
             is_permission: true,
             ..Self::new(names, Trigger::PreToolUse)
+        }
+    }
+
+    /// Makes an event at which a server of tools asks the person for something, or is given it.
+    pub(super) const fn elicitation(names: &'static [&'static str], tool: &'static str) -> Self {
+        Self {
+            elicits: Some(tool),
+            by_exit_code: true,
+            ..Self::permission(names)
         }
     }
 

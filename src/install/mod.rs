@@ -113,6 +113,10 @@ pub enum Needs {
         triggers: BTreeSet<Trigger>,
         /// Those of which it judges the tasks of a host as well.
         tasks: BTreeSet<Trigger>,
+        /// Whether it may judge a call otherwise by the time that the person is asked about it.
+        asks_again: bool,
+        /// What servers of tools ask the person for, and it judges.
+        elicited: BTreeSet<&'static str>,
     },
 }
 
@@ -123,10 +127,16 @@ impl Needs {
     /// an issue command that an agent runs in its shell is seen. Where no words can be said then, the events that
     /// carry them later belong to it.
     pub fn host_events(&self, host: &'static Host) -> Vec<&'static HostEvent> {
-        let (mut wanted, tasks) = match self {
-            Self::All => return wired(host).collect(),
-            Self::Policy { triggers, tasks } => (triggers.clone(), tasks),
+        let Self::Policy {
+            triggers,
+            tasks,
+            asks_again,
+            elicited,
+        } = self
+        else {
+            return wired(host).collect();
         };
+        let mut wanted = triggers.clone();
         if wanted.iter().any(|t| t.is_issue() && !t.is_pre()) {
             wanted.insert(Trigger::PostToolUse);
         }
@@ -143,8 +153,11 @@ impl Needs {
             wanted.extend(carriers.into_iter().filter(carries));
         }
         wired(host)
-            // The call itself is told of before.
-            .filter(|m| m.is_settings || !m.is_permission)
+            .filter(|m| match m.elicits {
+                Some(tool) => elicited.contains(tool),
+                // The call itself is told of before.
+                None => m.is_settings || !m.is_permission || *asks_again,
+            })
             .filter(|m| {
                 let wanted = if m.is_task { tasks } else { &wanted };
                 m.trigger.is_some_and(|t| wanted.contains(&t))

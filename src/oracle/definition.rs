@@ -1,6 +1,7 @@
 //! Definition: an oracle's name, docs, triggers, config schema and builder.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::config::{BindingSpec, LayerSource, Node, Value, former_names};
@@ -122,6 +123,11 @@ pub trait Factory: fmt::Debug + Send + Sync {
 
     /// Returns the file that it was read from, as it is shown; none for what comes with a program.
     fn own_file(&self) -> Option<&str> {
+        None
+    }
+
+    /// Returns the folder whose program it runs, where it is a hook.
+    fn folder(&self) -> Option<&Path> {
         None
     }
 

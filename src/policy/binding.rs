@@ -7,7 +7,7 @@ use crate::condition::{By, Condition};
 use crate::config::{Escalation, LayerSource, Node, OnError};
 use crate::diagnostic::Span;
 use crate::event::{ToolCall, Trigger};
-use crate::fact::{Fact, FactSource, Facts};
+use crate::fact::{Fact, FactSource, FactValue, Facts};
 use crate::hook_md::Matcher;
 use crate::oracle::{InPlace, Kind, Mode, NotJudged, Standing};
 use crate::policy::LazyOracle;
@@ -104,10 +104,26 @@ impl Binding {
             && self.conditions.iter().all(|c| c.holds(facts))
     }
 
+    /// Returns every fact that its conditions may ask for.
+    pub fn facts(&self) -> Vec<Fact> {
+        self.conditions.iter().flat_map(Condition::facts).collect()
+    }
+
     /// Whether one of its conditions asks for a fact.
     pub fn asks(&self, fact: Fact) -> bool {
-        let mut asked = self.conditions.iter().flat_map(Condition::facts);
-        asked.any(|other| other == fact)
+        self.facts().contains(&fact)
+    }
+
+    /// Whether one of its conditions names the tool of a server that is called so.
+    pub fn names_tool_of_server(&self, tool: &str) -> bool {
+        let mut conditions = self.conditions.iter();
+        conditions.any(|condition| condition.names_tool_of_server(tool))
+    }
+
+    /// Whether its conditions can hold for an event of which one fact is known and nothing else.
+    pub fn may_meet(&self, fact: Fact, value: &FactValue<'_>) -> bool {
+        let mut conditions = self.conditions.iter();
+        conditions.all(|condition| condition.may_hold(fact, value))
     }
 
     /// Returns the strongest that can come of it; none where that is not known.

@@ -24,9 +24,10 @@ use crate::condition::Condition;
 use crate::config::{BindingSpec, Config, MarkSpec, Provenance, Settings, Target};
 use crate::diagnostic::{Diagnostic, SourceMap};
 use crate::event::Trigger;
-use crate::fact::{Fact, FactValue};
+use crate::fact::{Fact, FactSource, FactValue};
 use crate::oracle::{Factory, Kind, Lookup};
 use crate::policy::select::Compiled;
+use crate::signal::Intensity;
 
 /// All layers merged, checked and made ready to run.
 ///
@@ -120,6 +121,7 @@ impl Policy {
             Trigger::PreAgentTurn,
             Trigger::PreToolUse,
             Trigger::PostToolUse,
+            Trigger::PostToolUseFailure,
         ];
         let taught = taught.into_iter().filter(|_| self.asks_origins);
         self.triggers().chain(fed).chain(taught).collect()
@@ -131,6 +133,44 @@ impl Policy {
         let issues = self.specs.iter().filter(|(trigger, _)| trigger.is_issue());
         let judging = issues.filter(|(_, specs)| specs.iter().any(judges_tasks));
         judging.map(|(&trigger, _)| trigger).collect()
+    }
+
+    /// Whether a binding may block a call that it has let go, by the time that a person is asked about it: its `when` asks
+    /// what the project is like, and another call may have changed that.
+    pub fn wants_to_be_asked_again(&self, lookup: &dyn Lookup) -> bool {
+        let changes = |fact: &Fact| {
+            matches!(
+                fact.source(),
+                FactSource::Git | FactSource::Issue | FactSource::Tests
+            )
+        };
+        self.gates_of_tools(lookup)
+            .any(|binding| binding.facts().iter().any(changes))
+    }
+
+    /// Whether a binding judges what a server of tools asks a person for, as if it called this tool of its own: its `when`
+    /// asks for the server or for its tool, or names the tool, and is met by that.
+    pub fn wants_elicited(&self, tool: &str, lookup: &dyn Lookup) -> bool {
+        let of_server = [Fact::ToolMcpServer, Fact::ToolMcpTool];
+        self.gates_of_tools(lookup).any(|binding| {
+            let asks = binding.facts().iter().any(|fact| of_server.contains(fact));
+            (asks || binding.names_tool_of_server(tool))
+                && binding.may_meet(Fact::ToolKind, &FactValue::text(Some("mcp")))
+                && binding.may_meet(Fact::ToolMcpTool, &FactValue::text(Some(tool)))
+        })
+    }
+
+    /// Returns the bindings before a tool that somebody wrote and that may block there.
+    fn gates_of_tools<'a>(
+        &'a self,
+        lookup: &'a dyn Lookup,
+    ) -> impl Iterator<Item = &'a Arc<Binding>> {
+        let written = self.enabled(Trigger::PreToolUse, lookup);
+        let written = written.filter(|(_, spec)| spec.is_written());
+        written.map(|(binding, _)| binding).filter(|binding| {
+            let strongest = binding.strongest();
+            !binding.is_async && strongest.is_none_or(|strongest| strongest == Intensity::Block)
+        })
     }
 
     /// Returns the triggers that have bindings.

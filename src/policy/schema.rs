@@ -235,7 +235,7 @@ fn settings() -> Value {
         .iter()
         .map(|variable| variable.name())
         .collect();
-    json!({
+    let mut shape = json!({
         "type": "object",
         "additionalProperties": false,
         "properties": {
@@ -307,7 +307,14 @@ fn settings() -> Value {
                 },
             },
         },
-    })
+    });
+    // The macro takes no more keys at once.
+    let properties = shape.pointer_mut("/properties");
+    if let Some(properties) = properties.and_then(Value::as_object_mut) {
+        let policy_changed = json!({"description": "What `ahp ci` gives for a change of the policy.", "enum": ["prompt", "ask", "block"]});
+        properties.insert("policy_changed".to_owned(), policy_changed);
+    }
+    shape
 }
 
 fn trigger() -> Value {

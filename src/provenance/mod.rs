@@ -13,16 +13,11 @@ mod words;
 pub use self::outward::outward;
 pub use self::value::{argument_words, come_from, told_by_others};
 
-use std::io;
-
 use crate::config::ProvenanceSettings;
 use crate::event::Trigger;
 use crate::fact::Facts;
-use crate::session::{Origin, Origins};
+use crate::session::{CallId, Origin, Origins};
 use crate::shell::Invocation;
-
-/// What is kept where a tool of somebody else was called.
-const CALLED: &str = "\u{1}called";
 
 /// What is kept where the result of such a tool was seen.
 const SEEN: &str = "\u{1}seen";
@@ -42,7 +37,8 @@ const SNAPSHOT: &str = "\u{1}remotes";
 /// Whether an event teaches where words come from.
 pub fn teaches(facts: &Facts, settings: &ProvenanceSettings) -> bool {
     match facts.event().trigger {
-        Trigger::PreAgentTurn => facts.event().prompt.is_some(),
+        // What an agent asks its subagent nobody has typed.
+        Trigger::PreAgentTurn => facts.event().prompt.is_some() && facts.event().is_by_person(),
         Trigger::PreToolUse => result::is_of_others(facts, settings, None),
         Trigger::PostToolUse | Trigger::PostToolUseFailure => true,
         _ => false,
@@ -50,39 +46,39 @@ pub fn teaches(facts: &Facts, settings: &ProvenanceSettings) -> bool {
 }
 
 /// Adds what an event teaches: what the person typed, what a tool gave back, and what she was asked about and agreed to.
-///
-/// # Errors
-/// The filters cannot be read or written.
-pub fn learn(
-    facts: &Facts,
-    settings: &ProvenanceSettings,
-    was_asked: bool,
-    origins: &mut Origins,
-) -> io::Result<()> {
+pub fn learn(facts: &Facts, settings: &ProvenanceSettings, was_asked: bool, origins: &mut Origins) {
     let event = facts.event();
-    if !origins.has(Origin::Project, SNAPSHOT)? {
+    if !origins.has(Origin::Project, SNAPSHOT) {
         let mut kept = vec![SNAPSHOT.to_owned()];
         kept.extend(
             outward::remotes(facts)
                 .iter()
                 .map(|own| format!("{REMOTE}{own}")),
         );
-        origins.add(Origin::Project, kept.iter().map(String::as_str))?;
+        origins.add(Origin::Project, kept.iter().map(String::as_str));
     }
     match event.trigger {
         Trigger::PreAgentTurn => {
             let typed = words::words(event.prompt.as_deref().unwrap_or_default());
             let kept = words::kept(&typed);
-            origins.add(Origin::Prompt, kept.iter().map(String::as_str))
+            origins.add(Origin::Prompt, kept.iter().map(String::as_str));
+            origins.drop_asked();
         }
-        Trigger::PreToolUse => origins.add(Origin::Text, std::iter::once(CALLED)),
+        Trigger::PreToolUse => {}
         _ => {
             if was_asked {
                 let agreed = argument_words(facts);
-                origins.add(Origin::Prompt, agreed.iter().map(String::as_str))?;
+                origins.add(Origin::Prompt, agreed.iter().map(String::as_str));
             }
-            result::learn(facts, settings, origins)
+            result::learn(facts, settings, origins);
         }
+    }
+}
+
+/// Keeps in mind that somebody else's result is awaited: what a call gives back may say anything until then.
+pub fn await_result(origins: &mut Origins, call: CallId, is_asked: bool) {
+    if !origins.await_call(call, is_asked) {
+        origins.add(Origin::Text, std::iter::once(CUT));
     }
 }
 

@@ -43,7 +43,7 @@ pub fn outward(facts: &Facts, origins: Option<&Origins>) -> Option<bool> {
             if !has(READING) && (urls.is_empty() || !has(OPENING)) {
                 return Some(true);
             }
-            composed(urls.iter().map(String::as_str), &trust)
+            Some(composed(urls.iter().map(String::as_str), &trust))
         }
         ToolKind::Shell => {
             let shell = facts.shell()?;
@@ -66,7 +66,7 @@ pub fn outward(facts: &Facts, origins: Option<&Origins>) -> Option<bool> {
                     return Some(true);
                 }
                 // What only asks for a page and shows it is a fetch.
-                return composed(outgoing.filter_map(|i| fetched_page(i)), &trust);
+                return Some(composed(outgoing.filter_map(|i| fetched_page(i)), &trust));
             }
             let is_hidden = |kind| {
                 matches!(
@@ -77,7 +77,7 @@ pub fn outward(facts: &Facts, origins: Option<&Origins>) -> Option<bool> {
             let hidden = shell.doubts.iter().any(|doubt| is_hidden(doubt.kind));
             (!hidden).then_some(false)
         }
-        ToolKind::Fetch => composed(tool.urls.iter().map(String::as_str), &trust),
+        ToolKind::Fetch => Some(composed(tool.urls.iter().map(String::as_str), &trust)),
         _ => Some(false),
     }
 }
@@ -97,17 +97,11 @@ fn is_page(text: &str) -> bool {
 }
 
 /// Whether one of several addresses was composed by the agent, and may carry what it knows: it stood whole nowhere.
-fn composed<'a>(urls: impl Iterator<Item = &'a str>, trust: &Trust<'_>) -> Option<bool> {
-    let mut is_known = true;
-    for url in urls.filter(|url| !trust.names(url, false)) {
+fn composed<'a>(mut urls: impl Iterator<Item = &'a str>, trust: &Trust<'_>) -> bool {
+    urls.any(|url| {
         let [word] = words::words(url).try_into().unwrap_or_default();
-        match trust.origins.map(|origins| stood(&word, origins)) {
-            Some(Ok(true)) => {}
-            Some(Ok(false)) | None => return Some(true),
-            Some(Err(_)) => is_known = false,
-        }
-    }
-    is_known.then_some(false)
+        !trust.names(url, false) && !trust.origins.is_some_and(|origins| stood(&word, origins))
+    })
 }
 
 /// Returns the page that a program asks for and prints, where it is told nothing else that it could send along.
@@ -172,13 +166,9 @@ pub(super) fn is_code_with_address(facts: &Facts) -> bool {
         })
 }
 
-fn stood(word: &str, origins: &Origins) -> std::io::Result<bool> {
-    for origin in Origin::ALL {
-        if origins.has(origin, word)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+fn stood(word: &str, origins: &Origins) -> bool {
+    let mut all = Origin::ALL.iter();
+    all.any(|origin| origins.has(*origin, word))
 }
 
 /// Whether a program sends, publishes, installs or opens a connection.
@@ -267,7 +257,7 @@ pub(super) fn is_new_remote(address: &str, facts: &Facts, origins: Option<&Origi
         .peekable();
     let stood = |own: &String| {
         origins.is_none_or(|origins| {
-            let has = |word: &str| origins.has(Origin::Project, word).unwrap_or(false);
+            let has = |word: &str| origins.has(Origin::Project, word);
             has(&format!("{REMOTE}{own}")) || !has(SNAPSHOT)
         })
     };

@@ -1,13 +1,12 @@
 //! What a tool gave back: who wrote it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use super::found::{Found, leaves};
-use super::{CALLED, CUT, FOREIGN, SEEN, invocations, outward, words};
+use super::{CUT, FOREIGN, SEEN, invocations, outward, words};
 use crate::config::ProvenanceSettings;
 use crate::event::ToolKind;
 use crate::fact::Facts;
@@ -58,9 +57,7 @@ pub(super) fn is_of_others(
             .iter()
             .any(|path| is_foreign(&facts.project_root().join(path), facts, settings, origins)),
         // What a subagent tells may come from all that it has read.
-        ToolKind::Agent => {
-            origins.is_some_and(|origins| origins.has(Origin::Text, SEEN).unwrap_or(true))
-        }
+        ToolKind::Agent => origins.is_some_and(|origins| origins.has(Origin::Text, SEEN)),
         ToolKind::Write | ToolKind::Edit | ToolKind::Delete | ToolKind::Other => false,
     }
 }
@@ -69,7 +66,7 @@ pub(super) fn is_of_others(
 fn decodes(invocation: &Invocation, transforms: bool, origins: Option<&Origins>) -> bool {
     let has = |word: &String| {
         (words::is_encoded(word) || transforms && word.len() >= 12 && !word.starts_with('/'))
-            && origins.is_some_and(|origins| origins.has(Origin::Text, word).unwrap_or(true))
+            && origins.is_some_and(|origins| origins.has(Origin::Text, word))
     };
     let arguments = invocation.arguments.iter();
     arguments
@@ -118,7 +115,7 @@ fn is_foreign(
     let mut globs = settings.untrusted_paths.iter();
     globs.any(|glob| fast_glob::glob_match(glob, &*inside))
         || origins.is_some_and(|origins| {
-            let has = |path: &Path| origins.has(Origin::Text, &foreign(path)).unwrap_or(true);
+            let has = |path: &Path| origins.has(Origin::Text, &foreign(path));
             path.ancestors().any(has)
         })
 }
@@ -172,13 +169,9 @@ fn cloned(invocation: &Invocation, facts: &Facts) -> Option<PathBuf> {
 }
 
 /// Adds the words of a result where they belong.
-pub(super) fn learn(
-    facts: &Facts,
-    settings: &ProvenanceSettings,
-    origins: &mut Origins,
-) -> io::Result<()> {
+pub(super) fn learn(facts: &Facts, settings: &ProvenanceSettings, origins: &mut Origins) {
     let (Some(tool), Some(call)) = (facts.tool(), &facts.event().tool) else {
-        return Ok(());
+        return;
     };
     let result = call.output.as_ref().or(call.error.as_ref());
     let result = result.unwrap_or(&Value::Null);
@@ -187,16 +180,16 @@ pub(super) fn learn(
         .filter_map(|invocation| cloned(invocation, facts))
         .map(|path| foreign(&path))
         .collect();
-    origins.add(Origin::Text, cloned.iter().map(String::as_str))?;
+    origins.add(Origin::Text, cloned.iter().map(String::as_str));
     let is_of_others = is_of_others(facts, settings, Some(origins));
     if is_of_others {
         let written: Vec<String> = written(facts).iter().map(|path| foreign(path)).collect();
-        origins.add(Origin::Text, written.iter().map(String::as_str))?;
+        origins.add(Origin::Text, written.iter().map(String::as_str));
     }
     let mut found = Found::default();
-    let by = origins.tool(&call.name)?;
+    let by = origins.tool(&call.name);
     if is_of_others {
-        found.texts.extend([CALLED.to_owned(), SEEN.to_owned()]);
+        found.texts.push(SEEN.to_owned());
         match tool.kind {
             ToolKind::Mcp => found.answer(result),
             // The answer of a search has rows: titles and addresses.
@@ -210,10 +203,10 @@ pub(super) fn learn(
             asked.extend(words::kept(&words::words(url)));
         }
         found.texts.retain(|word| !asked.contains(word));
-        origins.add(Origin::Record, found.records.iter().map(String::as_str))?;
-        origins.add_by(by, found.texts.iter().map(String::as_str))?;
+        origins.add(Origin::Record, found.records.iter().map(String::as_str));
+        origins.add_by(by, found.texts.iter().map(String::as_str));
     } else if tool.kind == ToolKind::Other {
-        learn_other(&call.name, result, origins)?;
+        learn_other(&call.name, result, origins);
     } else if matches!(
         tool.kind,
         ToolKind::Read
@@ -252,14 +245,13 @@ pub(super) fn learn(
                 found.text(leaf);
             }
         });
-        origins.add(Origin::Project, found.texts.iter().map(String::as_str))?;
-        origins.add_by(by, others.texts.iter().map(String::as_str))?;
+        origins.add(Origin::Project, found.texts.iter().map(String::as_str));
+        origins.add_by(by, others.texts.iter().map(String::as_str));
         found.is_cut |= others.is_cut;
     }
     if found.is_cut {
-        origins.add(Origin::Text, std::iter::once(CUT))?;
+        origins.add(Origin::Text, std::iter::once(CUT));
     }
-    Ok(())
 }
 
 /// Whether a call gives back a table, of which the cells are fields: rows of a database, or of a file of values.
@@ -275,7 +267,7 @@ fn is_table(facts: &Facts) -> bool {
 }
 
 /// Adds what a person has answered, and what a shell in the background has printed.
-fn learn_other(name: &str, result: &Value, origins: &mut Origins) -> io::Result<()> {
+fn learn_other(name: &str, result: &Value, origins: &mut Origins) {
     let name = name.to_lowercase().replace(['_', '-'], "");
     let mut found = Found::default();
     match &*name {
@@ -283,17 +275,17 @@ fn learn_other(name: &str, result: &Value, origins: &mut Origins) -> io::Result<
             if let Some(answers) = result.get("answers") {
                 leaves(answers, &mut |leaf| found.text(leaf));
             }
-            origins.add(Origin::Prompt, found.texts.iter().map(String::as_str))
+            origins.add(Origin::Prompt, found.texts.iter().map(String::as_str));
         }
         "bashoutput" | "readbash" => {
             leaves(result, &mut |leaf| found.text(leaf));
-            let origin = if origins.has(Origin::Text, SEEN)? {
+            let origin = if origins.has(Origin::Text, SEEN) {
                 Origin::Text
             } else {
                 Origin::Project
             };
-            origins.add(origin, found.texts.iter().map(String::as_str))
+            origins.add(origin, found.texts.iter().map(String::as_str));
         }
-        _ => Ok(()),
+        _ => {}
     }
 }

@@ -1,12 +1,11 @@
 //! Values: which arguments of a call are looked for, and where they were found.
 
 use std::collections::BTreeSet;
-use std::io;
 
 use serde_json::Value;
 
 use super::found::leaves;
-use super::{CALLED, CUT, SEEN, form, invocations, outward, words};
+use super::{CUT, SEEN, form, invocations, outward, words};
 use crate::event::ToolKind;
 use crate::fact::Facts;
 use crate::session::{Origin, Origins};
@@ -172,12 +171,11 @@ pub fn come_from(facts: &Facts, origins: Option<&Origins>) -> Option<Vec<String>
     let mut found: BTreeSet<&str> = BTreeSet::new();
     for value in wanted(facts, origins) {
         match origins.map(|origins| origin(&value, origins)) {
-            Some(Ok(Some(Origin::Prompt))) => found.extend(["prompt"]),
-            Some(Ok(Some(Origin::Project))) => found.extend(["project"]),
-            Some(Ok(Some(Origin::Record))) => found.extend(["untrusted", "untrusted-record"]),
-            Some(Ok(Some(Origin::Text))) => found.extend(["untrusted", "untrusted-text"]),
-            Some(Ok(None)) | None => found.extend(["unknown"]),
-            Some(Err(_)) => return None,
+            Some(Some(Origin::Prompt)) => found.extend(["prompt"]),
+            Some(Some(Origin::Project)) => found.extend(["project"]),
+            Some(Some(Origin::Record)) => found.extend(["untrusted", "untrusted-record"]),
+            Some(Some(Origin::Text)) => found.extend(["untrusted", "untrusted-text"]),
+            Some(None) | None => found.extend(["unknown"]),
         }
     }
     if found.contains("unknown") && origins.is_some_and(is_doubtful) {
@@ -187,24 +185,18 @@ pub fn come_from(facts: &Facts, origins: Option<&Origins>) -> Option<Vec<String>
 }
 
 /// Tells which arguments of a call stood in what somebody else wrote, and which tools gave that back: never the text.
-///
-/// # Errors
-/// The filters cannot be read.
-pub fn told_by_others(facts: &Facts, origins: &Origins) -> io::Result<Vec<String>> {
+pub fn told_by_others(facts: &Facts, origins: &Origins) -> Vec<String> {
     let mut told = Vec::new();
     for value in wanted(facts, Some(origins)) {
-        if !matches!(
-            origin(&value, origins)?,
-            Some(Origin::Record | Origin::Text)
-        ) {
+        if !matches!(origin(&value, origins), Some(Origin::Record | Origin::Text)) {
             continue;
         }
-        let mut tools = origins.tools_with(&value.words)?;
+        let mut tools = origins.tools_with(&value.words);
         if let [word] = &*value.words
             && tools.is_empty()
         {
             for target in words::targets(word) {
-                tools.extend(origins.tools_with(&[target.to_owned()])?);
+                tools.extend(origins.tools_with(&[target.to_owned()]));
             }
         }
         tools.dedup();
@@ -226,42 +218,45 @@ pub fn told_by_others(facts: &Facts, origins: &Origins) -> io::Result<Vec<String
             told.push(text);
         }
     }
-    Ok(told)
+    told
 }
 
 /// Whether what is not found may have been in a text that was not read whole, or of which the result never came.
 fn is_doubtful(origins: &Origins) -> bool {
-    let has = |word| origins.has(Origin::Text, word).unwrap_or(true);
-    origins.is_full() || has(CUT) || (has(CALLED) && !has(SEEN))
+    origins.is_full()
+        || origins.has(Origin::Text, CUT)
+        || origins.awaits(false)
+        // What a person was asked about she may have refused; where no result comes at all, nobody knows.
+        || origins.awaits(true) && !origins.has(Origin::Text, SEEN)
 }
 
 /// Returns the first origin in which all of a value was found.
-fn origin(value: &Wanted, origins: &Origins) -> io::Result<Option<Origin>> {
+fn origin(value: &Wanted, origins: &Origins) -> Option<Origin> {
     let (whole, parts) = (words::whole(&value.words), value.parts());
     // Whatever the path: who typed the name of a site, or has it in the project, means those who keep it.
     if let [word] = &*value.words
         && let Some(site) = words::site(word)
-        && !origins.has(Origin::Prompt, word)?
+        && !origins.has(Origin::Prompt, word)
     {
         for origin in [Origin::Prompt, Origin::Project] {
-            if origins.has(origin, &site)? {
-                return Ok(Some(origin));
+            if origins.has(origin, &site) {
+                return Some(origin);
             }
         }
     }
     let joined = words::joined(&value.words);
     for origin in Origin::ALL {
         let is_there = match origin {
-            Origin::Record => origins.has(origin, &whole)?,
+            Origin::Record => origins.has(origin, &whole),
             _ => {
-                has_all(&parts, origin, origins)?
+                has_all(&parts, origin, origins)
                     || joined
                         .as_ref()
-                        .is_some_and(|word| origins.has(origin, word).unwrap_or(true))
+                        .is_some_and(|word| origins.has(origin, word))
             }
         };
         if is_there {
-            return Ok(Some(origin));
+            return Some(origin);
         }
     }
     if let [word] = &*value.words
@@ -269,13 +264,11 @@ fn origin(value: &Wanted, origins: &Origins) -> io::Result<Option<Origin>> {
     {
         for origin in Origin::ALL {
             let is_there = match origin {
-                Origin::Record => {
-                    origins.has(origin, &words::whole(std::slice::from_ref(&plain)))?
-                }
-                _ => origins.has(origin, &plain)?,
+                Origin::Record => origins.has(origin, &words::whole(std::slice::from_ref(&plain))),
+                _ => origins.has(origin, &plain),
             };
             if is_there {
-                return Ok(Some(origin));
+                return Some(origin);
             }
         }
     }
@@ -285,20 +278,15 @@ fn origin(value: &Wanted, origins: &Origins) -> io::Result<Option<Origin>> {
         let above = host.into_iter().flat_map(words::domains_above);
         for target in words::targets(word).chain(above) {
             for origin in Origin::ALL {
-                if origins.has(origin, target)? {
-                    return Ok(Some(origin));
+                if origins.has(origin, target) {
+                    return Some(origin);
                 }
             }
         }
     }
-    Ok(None)
+    None
 }
 
-fn has_all(parts: &[String], origin: Origin, origins: &Origins) -> io::Result<bool> {
-    for part in parts {
-        if !origins.has(origin, part)? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+fn has_all(parts: &[String], origin: Origin, origins: &Origins) -> bool {
+    parts.iter().all(|part| origins.has(origin, part))
 }

@@ -3,15 +3,16 @@
 //! A process that dies in the middle of a write leaves the older slot. Nothing is renamed and nothing forced to the disk: a
 //! power cut may cost the last events.
 
-use std::fs::{DirBuilder, File, TryLockError};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, MetadataExt as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::OFlags;
 use sha2::{Digest as _, Sha256};
 
+use super::own_file::{self, Against};
 use super::{Origins, Scope, State};
 use crate::regular_file;
 use crate::signal::hex;
@@ -29,9 +30,6 @@ const HEAD: usize = 4 + 1 + 8 + 4 + 16;
 
 /// How much of a slot is read at once: more than most have.
 const FIRST_READ: usize = 4 << 10;
-
-/// How long the lock is waited for.
-const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How long a file is kept that nothing touches.
 const KEPT: Duration = Duration::from_hours(30 * 24);
@@ -196,6 +194,29 @@ impl ScopeFile {
         self.path.with_extension("origins")
     }
 
+    /// Returns the file whose being there says that words of this scope could not be kept.
+    fn origins_lost(&self) -> PathBuf {
+        self.path.with_extension("origins-lost")
+    }
+
+    /// Takes it that where words have stood is not all known, until the scope is forgotten.
+    ///
+    /// # Errors
+    /// That cannot be noted.
+    pub fn lose_origins(&self) -> io::Result<()> {
+        let path = self.origins_lost();
+        own_file::make_folder(&path)?;
+        own_file::open(&path, OFlags::WRONLY | OFlags::CREATE).map(drop)
+    }
+
+    /// Whether where words have stood is not all known, or could not have been kept.
+    pub fn has_lost_origins(&self) -> bool {
+        let dirs = self.path.ancestors().skip(1);
+        let mut dirs = dirs.filter(|dir| dir.symlink_metadata().is_ok());
+        let is_writable = |dir| rustix::fs::access(dir, rustix::fs::Access::WRITE_OK).is_ok();
+        self.origins_lost().symlink_metadata().is_ok() || !dirs.next().is_some_and(is_writable)
+    }
+
     /// Reads it without the lock.
     ///
     /// # Errors
@@ -204,7 +225,7 @@ impl ScopeFile {
         if self.lost().symlink_metadata().is_ok() {
             return Err(self.damaged());
         }
-        let file = match self.open(OFlags::RDONLY) {
+        let file = match own_file::open(&self.path, OFlags::RDONLY) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Ok(Stored {
                     state: State::new(0),
@@ -260,7 +281,7 @@ impl ScopeFile {
     /// # Errors
     /// It cannot be removed.
     pub fn forget(&self) -> io::Result<bool> {
-        for beside in [self.lost(), self.origins()] {
+        for beside in [self.lost(), self.origins(), self.origins_lost()] {
             std::fs::remove_file(beside).ok();
         }
         match std::fs::remove_file(&self.path) {
@@ -270,65 +291,27 @@ impl ScopeFile {
     }
 
     fn lock(&self) -> Result<Locked<'_>, ScopeFault> {
-        let started = Instant::now();
-        let mut pause = Duration::from_micros(20);
-        loop {
-            let file = self.make().map_err(|source| self.io(source))?;
-            match file.try_lock() {
-                Ok(()) if self.is_still_there(&file) => {
-                    return Ok(Locked {
-                        scope: self,
-                        file,
-                        sequence: 0,
-                        next: 0,
-                    });
-                }
-                // Somebody removed the file between: the lock that was got locks out nobody.
-                Ok(()) => {}
-                Err(TryLockError::WouldBlock) => {
-                    if started.elapsed() > PATIENCE {
-                        return Err(ScopeFault::Busy {
-                            path: self.path.clone(),
-                        });
-                    }
-                    std::thread::sleep(pause);
-                    pause = (pause * 2).min(Duration::from_millis(2));
-                }
-                Err(TryLockError::Error(source)) => return Err(self.io(source)),
-            }
-        }
+        let locked = own_file::lock(&self.path, Against::All, || self.make());
+        let file = locked.map_err(|source| self.io(source))?;
+        let file = file.ok_or_else(|| ScopeFault::Busy {
+            path: self.path.clone(),
+        })?;
+        Ok(Locked {
+            scope: self,
+            file,
+            sequence: 0,
+            next: 0,
+        })
     }
 
     fn make(&self) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::CREATE;
-        match self.open(flags) {
+        match own_file::open(&self.path, flags) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                if let Some(dir) = self.path.parent() {
-                    DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-                }
-                self.open(flags)
+                own_file::make_folder(&self.path)?;
+                own_file::open(&self.path, flags)
             }
             file => file,
-        }
-    }
-
-    /// Opens it, where it is a file of this user's.
-    fn open(&self, flags: OFlags) -> io::Result<File> {
-        let file = regular_file::open(None, &self.path, flags)?;
-        if file.metadata()?.uid() == rustix::process::geteuid().as_raw() {
-            Ok(file)
-        } else {
-            Err(io::Error::new(
-                io::ErrorKind::PermissionDenied,
-                "it belongs to another user",
-            ))
-        }
-    }
-
-    fn is_still_there(&self, file: &File) -> bool {
-        match (file.metadata(), std::fs::symlink_metadata(&self.path)) {
-            (Ok(held), Ok(named)) => held.ino() == named.ino() && held.dev() == named.dev(),
-            _ => false,
         }
     }
 

@@ -4,6 +4,7 @@
 
 mod file;
 mod origins;
+mod own_file;
 mod state;
 mod tally;
 

@@ -4,15 +4,15 @@
 //! What is in one is not put into a later one: text that was written to a file and is read back stays what it was.
 
 use std::collections::BTreeSet;
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, FileExt as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use rustix::fs::{MemfdFlags, OFlags};
 
-use super::digest;
-use crate::regular_file;
+use super::own_file::{self, Against};
+use super::{CallId, digest};
 
 /// Where a word has stood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,19 +32,34 @@ impl Origin {
     pub const ALL: [Self; 4] = [Self::Prompt, Self::Project, Self::Record, Self::Text];
 }
 
-const MAGIC: [u8; 8] = *b"ahpO\x01\0\0\0";
+const MAGIC: [u8; 8] = *b"ahpO\x02\0\0\0";
 
-/// Magic, salt, how many words each filter has, and the names of the tools of others.
-const HEAD: u64 = 4096;
+/// Magic, salt, how many words each filter has, a checksum of all, the calls that are open, and the names of the tools of
+/// others.
+const HEAD: usize = 4096;
+
+const SALT: usize = 8;
+
+const WORDS: usize = 16;
+
+const CHECKSUM: usize = 48;
+
+/// Where the calls stand of which the result is awaited.
+const OPEN: usize = 56;
+
+/// How many calls may be open.
+const MOST_OPEN: usize = 32;
 
 /// Where the names stand: each with its length before it, the last followed by 0.
-const NAMES: u64 = 48;
+const NAMES: usize = OPEN + 8 * MOST_OPEN;
 
 /// The longest name that is kept whole, in bytes.
 const MOST_NAME: usize = 200;
 
 /// How many bytes a filter has; four of them and the head are 512 KiB.
-const FILTER: u64 = 127 << 10;
+const FILTER: usize = 127 << 10;
+
+const LENGTH: usize = HEAD + 4 * FILTER;
 
 const BLOCK: usize = 64;
 
@@ -52,39 +67,58 @@ const BLOCK: usize = 64;
 const BITS: u32 = 4;
 
 /// Of how many words a filter is half full: ln 2 times its bits by those of a word.
-const MOST_WORDS: u64 = FILTER * 8 * 69 / 100 / BITS as u64;
+const MOST_WORDS: u64 = FILTER as u64 * 8 * 69 / 100 / BITS as u64;
 
-/// The filters of one session.
+/// The filters of one session, as they were read; what is added counts once it is saved.
 #[derive(Debug)]
 pub struct Origins {
     file: File,
-    salt: [u8; 8],
-    words: [u64; 4],
+    bytes: Vec<u8>,
+    /// The blocks that are not saved.
+    changed: BTreeSet<usize>,
 }
 
 impl Origins {
     /// Opens the filters of a file; none where there are none.
     ///
     /// # Errors
-    /// They cannot be read, or are not what was written.
+    /// They cannot be read, are not what was written, or others hold them for more than a second.
     pub fn open(path: &Path) -> io::Result<Option<Self>> {
-        match regular_file::open(None, path, OFlags::RDONLY) {
+        let open = || own_file::open(path, OFlags::RDONLY);
+        match own_file::lock(path, Against::Writers, open) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            file => Self::read(file?).map(Some),
+            file => Self::read(file?.ok_or_else(busy)?).map(Some),
         }
     }
 
     /// Opens the filters to add words, and makes them where there are none; others wait.
     ///
     /// # Errors
-    /// They cannot be read or made.
+    /// They cannot be read or made, are not what was written, or others hold them for more than a second.
     pub fn open_to_add(path: &Path, salt: u64) -> io::Result<Self> {
-        if let Some(dir) = path.parent() {
-            DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-        }
-        let file = regular_file::open(None, path, OFlags::RDWR | OFlags::CREATE)?;
-        file.lock()?;
-        Self::begin(file, salt)
+        let open = || match own_file::open(path, OFlags::RDWR) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Self::make(path, salt)?;
+                own_file::open(path, OFlags::RDWR)
+            }
+            file => file,
+        };
+        let file = own_file::lock(path, Against::All, open)?;
+        Self::read(file.ok_or_else(busy)?)
+    }
+
+    /// Makes the file under its name only once it is whole: one that is shorter was cut.
+    fn make(path: &Path, salt: u64) -> io::Result<()> {
+        own_file::make_folder(path)?;
+        let new = path.with_extension(format!("origins-{salt:016x}"));
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
+        let made = own_file::open(&new, flags).and_then(|file| Self::begin(file, salt));
+        let made = made.and_then(|_| match std::fs::hard_link(&new, path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            linked => linked,
+        });
+        std::fs::remove_file(&new).ok();
+        made
     }
 
     /// Makes filters that are in no folder.
@@ -105,86 +139,174 @@ impl Origins {
     }
 
     fn begin(file: File, salt: u64) -> io::Result<Self> {
-        if file.metadata()?.len() == 0 {
-            file.write_all_at(&MAGIC, 0)?;
-            file.write_all_at(&salt.to_le_bytes(), 8)?;
-        }
-        Self::read(file)
+        file.set_len(LENGTH as u64)?;
+        let mut origins = Self {
+            file,
+            bytes: vec![0; LENGTH],
+            changed: BTreeSet::new(),
+        };
+        origins.put(0, &MAGIC);
+        origins.put(SALT, &salt.to_le_bytes());
+        origins.save()?;
+        Ok(origins)
     }
 
     fn read(file: File) -> io::Result<Self> {
-        let mut head = [0; 48];
-        let read = file.read_at(&mut head, 0)?;
-        let rest = head.strip_prefix(&MAGIC).filter(|_| read >= 16);
-        let Some((salt, rest)) = rest.and_then(<[u8]>::split_first_chunk) else {
-            return Err(io::ErrorKind::InvalidData.into());
-        };
-        let mut words = [0; 4];
-        for (word, bytes) in words.iter_mut().zip(rest.chunks_exact(8)) {
-            let bytes = bytes.iter().rev();
-            *word = bytes.fold(0, |number, byte| number << 8 | u64::from(*byte));
+        if file.metadata()?.len() != LENGTH as u64 {
+            return Err(damaged());
         }
-        Ok(Self {
-            salt: *salt,
+        let mut bytes = vec![0; LENGTH];
+        file.read_exact_at(&mut bytes, 0)?;
+        let origins = Self {
             file,
-            words,
-        })
+            bytes,
+            changed: BTreeSet::new(),
+        };
+        if !origins.bytes.starts_with(&MAGIC) || origins.number(CHECKSUM) != origins.checksum() {
+            return Err(damaged());
+        }
+        Ok(origins)
     }
 
-    /// Whether anything of an origin was seen.
-    pub fn has_any(&mut self, origin: Origin) -> bool {
-        *self.count(origin) > 0
+    /// Writes what was added.
+    ///
+    /// # Errors
+    /// It cannot be written: then nobody takes for whole what is there.
+    pub fn save(&mut self) -> io::Result<()> {
+        if self.changed.is_empty() {
+            return Ok(());
+        }
+        self.put(CHECKSUM, &self.checksum().to_le_bytes());
+        self.file.write_all_at(&[0; 8], CHECKSUM as u64)?;
+        // The first block, which says that all is whole, comes last.
+        for block in std::mem::take(&mut self.changed).into_iter().rev() {
+            let at = block * BLOCK;
+            let bytes = self.bytes.get(at..at + BLOCK).unwrap_or_default();
+            self.file.write_all_at(bytes, at as u64)?;
+        }
+        Ok(())
+    }
+
+    /// Returns a number that is another where any byte is; never 0.
+    fn checksum(&self) -> u64 {
+        let numbers = self.bytes.as_chunks().0.iter().enumerate();
+        let numbers = numbers.filter(|(at, _)| at * 8 != CHECKSUM);
+        let sum = numbers.fold(0, |sum: u64, (_, bytes)| {
+            let mixed = (sum ^ u64::from_le_bytes(*bytes)).wrapping_add(1);
+            mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+        });
+        sum | 1
+    }
+
+    fn number(&self, at: usize) -> u64 {
+        let bytes = self.bytes.get(at..).and_then(<[u8]>::first_chunk);
+        bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    }
+
+    fn put(&mut self, at: usize, bytes: &[u8]) {
+        if let Some(place) = self.bytes.get_mut(at..at + bytes.len()) {
+            place.copy_from_slice(bytes);
+            let last = (at + bytes.len()).saturating_sub(1) / BLOCK;
+            self.changed.extend([0]);
+            self.changed.extend(at / BLOCK..=last);
+        }
     }
 
     /// Whether so much was seen that what is not found may have been there all the same.
     pub fn is_full(&self) -> bool {
-        self.words.iter().any(|words| *words > MOST_WORDS)
+        let mut counts = Origin::ALL.iter().map(|origin| self.number(count(*origin)));
+        counts.any(|words| words > MOST_WORDS)
+    }
+
+    /// Whether the result of a call is awaited: of one that was let go, or of one that a person was asked about.
+    pub fn awaits(&self, is_asked: bool) -> bool {
+        self.calls().any(|call| (call & 1 == 1) == is_asked)
+    }
+
+    fn calls(&self) -> impl Iterator<Item = u64> {
+        let numbers = (0..MOST_OPEN).map(|n| self.number(OPEN + 8 * n));
+        numbers.filter(|call| *call > 0)
+    }
+
+    /// Notes a call of which the result is awaited; whether there was room for it.
+    pub fn await_call(&mut self, id: CallId, is_asked: bool) -> bool {
+        let call = kept(id, is_asked);
+        if id.is_named && self.calls().any(|known| known | 1 == call | 1) {
+            return true;
+        }
+        let mut places = (0..MOST_OPEN).map(|n| OPEN + 8 * n);
+        let free = places.find(|at| self.number(*at) == 0);
+        if let Some(at) = free {
+            self.put(at, &call.to_le_bytes());
+        }
+        free.is_some()
+    }
+
+    /// Notes that the result of a call has come.
+    pub fn end_call(&mut self, id: CallId) {
+        let mut places = (0..MOST_OPEN).map(|n| OPEN + 8 * n);
+        if let Some(at) = places.find(|at| self.number(*at) | 1 == kept(id, true)) {
+            self.put(at, &[0; 8]);
+        }
+    }
+
+    /// Takes it that the calls that a person was asked about, and of which no result has come, were refused.
+    pub fn drop_asked(&mut self) {
+        for at in (0..MOST_OPEN).map(|n| OPEN + 8 * n) {
+            if self.number(at) & 1 == 1 {
+                self.put(at, &[0; 8]);
+            }
+        }
     }
 
     /// Whether a word has stood in texts of an origin.
-    ///
-    /// # Errors
-    /// The filters cannot be read.
-    pub fn has(&self, origin: Origin, word: &str) -> io::Result<bool> {
-        let (place, mask) = self.place(origin, word);
-        let mut block = [0; BLOCK];
-        self.file.read_at(&mut block, place)?;
-        Ok(block
+    pub fn has(&self, origin: Origin, word: &str) -> bool {
+        let (at, mask) = self.place(origin, word);
+        self.has_bits(at, mask)
+    }
+
+    fn has_bits(&self, at: usize, mask: [u8; BLOCK]) -> bool {
+        let block = self.bytes.get(at..at + BLOCK).unwrap_or_default();
+        block
             .iter()
             .zip(mask)
-            .all(|(byte, bits)| byte & bits == bits))
+            .all(|(byte, bits)| byte & bits == bits)
+    }
+
+    fn set_bits(&mut self, at: usize, mask: [u8; BLOCK], origin: Origin) {
+        let block = self.bytes.get_mut(at..at + BLOCK).unwrap_or_default();
+        for (byte, bits) in block.iter_mut().zip(mask) {
+            *byte |= bits;
+        }
+        self.changed.insert(at / BLOCK);
+        let count = count(origin);
+        self.put(count, &(self.number(count) + 1).to_le_bytes());
     }
 
     /// Returns the number of a tool of somebody else, by which words are told to be of its results; none where so many
     /// are known that there is no place for its name.
-    ///
-    /// # Errors
-    /// The filters cannot be read or written.
-    pub fn tool(&self, name: &str) -> io::Result<Option<usize>> {
+    pub fn tool(&mut self, name: &str) -> Option<usize> {
         let name = name
             .get(..name.floor_char_boundary(MOST_NAME))
             .unwrap_or_default();
-        let known = self.tools()?;
+        let known = self.tools();
         if let Some(number) = known.iter().position(|known| known == name) {
-            return Ok(Some(number));
+            return Some(number);
         }
         let used: usize = known.iter().map(|known| known.len() + 1).sum();
-        let place = NAMES + used as u64;
+        let place = NAMES + used;
         let length = u8::try_from(name.len()).unwrap_or(0);
-        if length == 0 || place + u64::from(length) + 1 >= HEAD {
-            return Ok(None);
+        if length == 0 || place + name.len() + 1 >= HEAD {
+            return None;
         }
-        let entry = [&[length], name.as_bytes()].concat();
-        self.file.write_all_at(&entry, place)?;
-        Ok(Some(known.len()))
+        let number = known.len();
+        self.put(place, &[&[length], name.as_bytes()].concat());
+        Some(number)
     }
 
-    fn tools(&self) -> io::Result<Vec<String>> {
-        let mut head = vec![0; usize::try_from(HEAD - NAMES).unwrap_or(0)];
-        let read = self.file.read_at(&mut head, NAMES)?;
-        head.truncate(read);
+    fn tools(&self) -> Vec<String> {
         let mut names = Vec::new();
-        let mut rest = &head[..];
+        let mut rest = self.bytes.get(NAMES..HEAD).unwrap_or_default();
         while let Some((length, after)) = rest.split_first().filter(|(length, _)| **length > 0) {
             let Some((name, after)) = after.split_at_checked(usize::from(*length)) else {
                 break;
@@ -192,54 +314,30 @@ impl Origins {
             names.push(String::from_utf8_lossy(name).into_owned());
             rest = after;
         }
-        Ok(names)
+        names
     }
 
     /// Returns the tools in whose results all of some words first stood.
-    ///
-    /// # Errors
-    /// The filters cannot be read.
-    pub fn tools_with(&self, words: &[String]) -> io::Result<Vec<String>> {
-        let mut found = Vec::new();
-        for (number, name) in self.tools()?.into_iter().enumerate() {
-            let mut is_of_all = !words.is_empty();
-            for word in words {
-                let (place, _) = self.place(Origin::Text, word);
-                let mask = self.mask_of(number, word);
-                let mut block = [0; BLOCK];
-                self.file.read_at(&mut block, place)?;
-                let mut bytes = block.iter().zip(mask);
-                is_of_all &= bytes.all(|(byte, bits)| byte & bits == bits);
-            }
-            if is_of_all {
-                found.push(name);
-            }
-        }
-        Ok(found)
+    pub fn tools_with(&self, words: &[String]) -> Vec<String> {
+        let tools = self.tools().into_iter().enumerate();
+        let with_all = tools.filter(|(number, _)| {
+            !words.is_empty()
+                && words.iter().all(|word| {
+                    let (at, _) = self.place(Origin::Text, word);
+                    self.has_bits(at, self.mask_of(*number, word))
+                })
+        });
+        with_all.map(|(_, name)| name).collect()
     }
 
     /// Adds words within a text that somebody else wrote, which a tool gave back.
-    ///
-    /// # Errors
-    /// The filters cannot be read or written.
-    pub fn add_by<'w>(
-        &mut self,
-        tool: Option<usize>,
-        words: impl Iterator<Item = &'w str>,
-    ) -> io::Result<()> {
-        self.add_all(Origin::Text, tool, words)
+    pub fn add_by<'w>(&mut self, tool: Option<usize>, words: impl Iterator<Item = &'w str>) {
+        self.add_all(Origin::Text, tool, words);
     }
 
     /// Adds words: what the person typed in any case, else what no earlier origin has.
-    ///
-    /// # Errors
-    /// The filters cannot be read or written.
-    pub fn add<'w>(
-        &mut self,
-        origin: Origin,
-        words: impl Iterator<Item = &'w str>,
-    ) -> io::Result<()> {
-        self.add_all(origin, None, words)
+    pub fn add<'w>(&mut self, origin: Origin, words: impl Iterator<Item = &'w str>) {
+        self.add_all(origin, None, words);
     }
 
     fn add_all<'w>(
@@ -247,94 +345,72 @@ impl Origins {
         origin: Origin,
         tool: Option<usize>,
         words: impl Iterator<Item = &'w str>,
-    ) -> io::Result<()> {
-        // All at once: of a long text each word would be a call of the system.
-        let mut blocks = vec![0; usize::try_from(4 * FILTER).unwrap_or(0)];
-        let mut read = 0;
-        while let Some(rest) = blocks.get_mut(read..).filter(|rest| !rest.is_empty()) {
-            match self.file.read_at(rest, HEAD + read as u64)? {
-                0 => break,
-                more => read += more,
-            }
-        }
+    ) {
         let earlier: &[Origin] = match origin {
             Origin::Prompt => &[],
             Origin::Project => &Origin::ALL,
             Origin::Record | Origin::Text => &[Origin::Prompt, Origin::Project],
         };
-        let mut changed = BTreeSet::new();
         for word in words {
-            let block = |blocks: &[u8], origin| {
-                let (place, mask) = self.place(origin, word);
-                let at = usize::try_from(place - HEAD).unwrap_or(0);
-                let own = blocks.get(at..at + BLOCK).unwrap_or_default();
-                let has = own.iter().zip(mask).all(|(byte, bits)| byte & bits == bits);
-                (at, mask, has)
-            };
-            let (at, mask, has) = block(&blocks, origin);
-            if has || earlier.iter().any(|other| block(&blocks, *other).2) {
+            let (at, mask) = self.place(origin, word);
+            if self.has_bits(at, mask) || earlier.iter().any(|other| self.has(*other, word)) {
                 continue;
             }
-            let own = blocks.get_mut(at..at + BLOCK).unwrap_or_default();
-            for (byte, bits) in own.iter_mut().zip(mask) {
-                *byte |= bits;
-            }
-            *self.count(origin) += 1;
+            self.set_bits(at, mask, origin);
             // Of neighbours the words are enough to tell whose they are.
             if let Some(tool) = tool.filter(|_| !word.contains(' ')) {
-                let mask = self.mask_of(tool, word);
-                let own = blocks.get_mut(at..at + BLOCK).unwrap_or_default();
-                for (byte, bits) in own.iter_mut().zip(mask) {
-                    *byte |= bits;
-                }
-                *self.count(origin) += 1;
+                self.set_bits(at, self.mask_of(tool, word), origin);
             }
-            changed.insert(at);
         }
-        for at in changed {
-            let block = blocks.get(at..at + BLOCK).unwrap_or_default();
-            self.file.write_all_at(block, HEAD + at as u64)?;
-        }
-        let counts: Vec<u8> = self
-            .words
-            .iter()
-            .flat_map(|words| words.to_le_bytes())
-            .collect();
-        self.file.write_all_at(&counts, 16)
     }
 
-    fn count(&mut self, origin: Origin) -> &mut u64 {
-        let [prompt, project, record, text] = &mut self.words;
-        match origin {
-            Origin::Prompt => prompt,
-            Origin::Project => project,
-            Origin::Record => record,
-            Origin::Text => text,
-        }
+    fn salt(&self) -> &[u8] {
+        self.bytes.get(SALT..WORDS).unwrap_or_default()
     }
 
     /// Returns the block of a word, and the bits that it sets there.
-    fn place(&self, origin: Origin, word: &str) -> (u64, [u8; BLOCK]) {
-        let mut bits = digest([&self.salt[..], word.as_bytes()]);
-        let blocks = FILTER / BLOCK as u64;
-        let block = bits % blocks;
+    fn place(&self, origin: Origin, word: &str) -> (usize, [u8; BLOCK]) {
+        let mut bits = digest([self.salt(), word.as_bytes()]);
+        let blocks = (FILTER / BLOCK) as u64;
+        let block = usize::try_from(bits % blocks).unwrap_or(0);
         bits /= blocks;
-        (
-            HEAD + origin as u64 * FILTER + block * BLOCK as u64,
-            mask(bits),
-        )
+        (HEAD + origin as usize * FILTER + block * BLOCK, mask(bits))
     }
 
     /// Returns the bits that say in the block of a word that a tool gave it back.
     fn mask_of(&self, tool: usize, word: &str) -> [u8; BLOCK] {
         let tool = tool.to_le_bytes();
         mask(digest([
-            &self.salt[..],
+            self.salt(),
             &b"tool"[..],
             &tool[..],
             word.as_bytes(),
         ]))
     }
+}
+
+/// Returns the place of the number of words of an origin.
+const fn count(origin: Origin) -> usize {
+    WORDS + 8 * origin as usize
+}
+
+/// Returns what is kept of an open call; never 0. The last bit says whether a person was asked.
+fn kept(id: CallId, is_asked: bool) -> u64 {
+    (id.digest.max(2) & !1) | u64::from(is_asked)
+}
+
+fn busy() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::TimedOut,
+        "others held it for more than a second",
+    )
+}
+
+fn damaged() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::InvalidData,
+        "it is damaged or not of this version",
+    )
 }
 
 fn mask(mut bits: u64) -> [u8; BLOCK] {

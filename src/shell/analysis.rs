@@ -69,6 +69,27 @@ impl Analysis {
             .collect()
     }
 
+    /// Returns each program with its arguments as one line, in order: what the shell makes of quotes, variables and blanks
+    /// is made, and an argument with blanks in it stands in quotes.
+    pub fn lines(&self) -> Vec<String> {
+        let quoted = |word: &Word| {
+            if word.text.is_empty() || word.text.contains(char::is_whitespace) {
+                format!("'{}'", word.text)
+            } else {
+                word.text.clone()
+            }
+        };
+        let own = self.invocations.iter().filter(|i| !i.emulated);
+        own.map(|i| {
+            let arguments = i.arguments.iter().map(quoted);
+            let words: Vec<String> = std::iter::once(i.program.clone())
+                .chain(arguments)
+                .collect();
+            words.join(" ")
+        })
+        .collect()
+    }
+
     /// Returns every text that stands in the command line: arguments, and what programs are given to read.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.invocations.iter().flat_map(|i| {

@@ -2,7 +2,7 @@
 
 use rable::{ListOperator, Node, NodeKind};
 
-use super::guard;
+use super::{Word, guard, wrapper};
 
 /// Whether exit code 0 of a command line means that each of its commands ended with 0.
 ///
@@ -34,7 +34,7 @@ impl Options {
             NodeKind::Command { words, .. } => {
                 self.set(words);
                 !matches!(first_word(words), Some("exit" | "return" | "trap" | "eval"))
-                    && inner_line(words).is_none_or(|line| tells_of_failures(&line))
+                    && inner(words).is_none_or(|line| line.is_some_and(tells_of_failures))
             }
             NodeKind::Pipeline { commands, .. } => {
                 let mut of_pipe = *self;
@@ -105,20 +105,23 @@ impl Options {
     }
 }
 
-/// Returns the line that a shell is given as a word: `bash -c 'make test'`.
-fn inner_line(words: &[Node]) -> Option<String> {
+/// Returns the line that a shell is given as a word: `bash -c 'make test'`. What it reads, from a file or from what it is
+/// fed, is none: of that its last command alone tells. None at all where no shell is started.
+fn inner(words: &[Node]) -> Option<Option<&str>> {
     let words: Vec<&str> = words.iter().filter_map(word).collect();
     let is_shell = |word: &&str| {
         let name = word.rsplit('/').next().unwrap_or_default();
         matches!(name, "sh" | "bash" | "dash" | "zsh" | "ksh")
     };
     let shell = words.iter().position(is_shell)?;
-    let options = words.get(shell + 1..)?;
-    let at = options
-        .iter()
-        .position(|word| word.starts_with('-') && word.ends_with('c'))?;
-    let line = options.get(at + 1)?.trim_matches(['"', '\'']);
-    Some(line.to_owned())
+    let mut options = words.iter().skip(shell + 1);
+    let has_line = options.any(|word| word.starts_with('-') && word.ends_with('c'));
+    if has_line {
+        return Some(options.next().map(|line| line.trim_matches(['"', '\''])));
+    }
+    let (first, rest) = words.split_first()?;
+    let rest: Vec<Word> = rest.iter().map(|word| Word::plain(*word)).collect();
+    (shell == 0 || wrapper::find(first, &rest).is_some()).then_some(None)
 }
 
 fn first_word(words: &[Node]) -> Option<&str> {

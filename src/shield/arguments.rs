@@ -35,7 +35,7 @@ pub struct Inside<'a> {
 impl Plan {
     /// Returns the arguments of `bwrap`, up to what it is to start.
     ///
-    /// What was only to be covered or hidden and is not there any more is left out.
+    /// What was only to be hidden and is not there any more is left out.
     pub fn arguments(&self, inside: &Inside<'_>) -> Vec<String> {
         let mut words = Words::default();
         words.add(&["--ro-bind", "/", "/", "--dev", "/dev"]);
@@ -68,7 +68,8 @@ impl Plan {
                 Access::Private(own) => words.on_if_there("--bind", own, path),
                 Access::Seen => words.on("--ro-bind-try", path, path),
                 Access::Device => words.on("--dev-bind-try", path, path),
-                Access::Covered => words.on_if_there("--ro-bind", inside.empty, path),
+                // Left out now, it would be open if it came back.
+                Access::Covered => words.on("--ro-bind", inside.empty, path),
                 // A device on a mount that has none cannot be opened.
                 Access::HiddenFile => words.on_if_there("--ro-bind", Path::new("/dev/null"), path),
                 Access::HiddenFolder if path.exists() => {

@@ -96,11 +96,28 @@ pub fn arrange(
         mounts.insert(path.clone(), Access::Held);
         taken.push(path);
     }
+    Ok(without_needless(mounts))
+}
+
+/// Covers what listens at some paths, too. What is mounted for itself is left as it is.
+pub(super) fn covered(
+    mounts: impl IntoIterator<Item = Mount>,
+    listening: impl IntoIterator<Item = PathBuf>,
+) -> Vec<Mount> {
+    let given = mounts.into_iter().map(|mount| (mount.path, mount.access));
+    let mut mounts: BTreeMap<PathBuf, Access> = given.collect();
+    for path in listening {
+        mounts.entry(path).or_insert(Access::Covered);
+    }
+    without_needless(mounts)
+}
+
+/// Leaves out what is not there inside: it needs neither cover nor hiding.
+fn without_needless(mut mounts: BTreeMap<PathBuf, Access>) -> Vec<Mount> {
     let unseen = |path: &Path| {
         let above = path.ancestors().skip(1).find_map(|dir| mounts.get(dir));
         matches!(above, Some(Access::Private(_) | Access::HiddenFolder))
     };
-    // What is not there inside needs neither cover nor hiding.
     let needless: Vec<PathBuf> = mounts
         .iter()
         .filter(|(path, access)| {
@@ -115,10 +132,10 @@ pub fn arrange(
     for path in needless {
         mounts.remove(&path);
     }
-    Ok(mounts
-        .into_iter()
+    let arranged = mounts.into_iter();
+    arranged
         .map(|(path, access)| Mount { path, access })
-        .collect())
+        .collect()
 }
 
 /// Returns the writable place that a path lies in; none where what is mounted nearest above it is another's or read-only.

@@ -75,6 +75,9 @@ pub enum ShieldError {
     /// A path that could lead out of where its words lie.
     #[error("`{0}` cannot be planned: it is relative, or has `..`")]
     NotPlain(PathBuf),
+    /// The kernel does not tell which sockets there are.
+    #[error("what listens on this machine cannot be told, and so not be covered: {0}")]
+    Sockets(std::io::Error),
     /// A path cannot be written on a command line.
     #[error("`{0}` is not text, and cannot be held")]
     NotText(PathBuf),

@@ -10,7 +10,7 @@ use crate::host::{Host, TOKEN};
 use crate::shell;
 use crate::shell::without_dots;
 
-use super::arrange::{Access, Mount, arrange};
+use super::arrange::{Access, Mount, arrange, covered};
 use super::held::{held, home_of};
 use super::repository::Repository;
 use super::traces::{Missing, Nothing};
@@ -160,24 +160,10 @@ impl Plan {
         }
         let (let_in, unset) = sockets_of(request);
         given.extend(let_in.iter().map(|path| mount(path, Access::Seen)));
-        let open = given.iter().filter(|m| m.access == Access::Writable);
-        let open: Vec<PathBuf> = open.map(|mount| mount.path.clone()).collect();
-        let replaced = |path: &Path| {
-            let is_there = open.iter().any(|dir| path.starts_with(dir));
-            REPLACED.iter().any(|dir| path.starts_with(dir)) && !is_there
-        };
-        if replaced(request.program) {
+        let is_unseen = is_replaced(request.program, opened(&given));
+        if is_unseen {
             given.push(mount(request.program, Access::Seen));
         }
-        let listening = sockets::listening().into_iter();
-        let listening = listening.filter_map(|path| path.canonicalize().ok());
-        let covered = listening.filter(|path| {
-            let is_there = path
-                .metadata()
-                .is_ok_and(|meta| meta.file_type().is_socket());
-            is_there && !replaced(path) && !path.starts_with("/dev") && !let_in.contains(path)
-        });
-        given.extend(covered.map(|path| mount(&path, Access::Covered)));
         let own = ["serve.token", "key"].map(|name| state_dir.join(name));
         let hidden = settings.deny_read.iter().cloned();
         for path in hidden.chain(own) {
@@ -241,9 +227,6 @@ impl Plan {
         if let Some(log) = log.iter().find(|log| is_open(&mounts, log)) {
             return Err(ShieldError::Log(log.clone()));
         }
-        if let Some(mount) = mounts.iter().find(|mount| mount.path.to_str().is_none()) {
-            return Err(ShieldError::NotText(mount.path.clone()));
-        }
         if request.is_root {
             warnings.push(
                 "this is root: what root may do to the machine is not held; use a person's account"
@@ -256,7 +239,7 @@ impl Plan {
             path.starts_with(&project) && !repository.any(|at| path.starts_with(&at.common))
         };
         let (own, shared) = missing.into_iter().partition(|(path, _)| is_own(path));
-        Ok(Self {
+        let plan = Self {
             project,
             mounts,
             missing: Missing { own, shared },
@@ -265,7 +248,68 @@ impl Plan {
             is_root: request.is_root,
             unset,
             warnings,
+        };
+        plan.covering()
+    }
+
+    /// Returns the same plan with what listens at this moment covered, and nothing else: others open and close sockets
+    /// while a shield is made.
+    ///
+    /// # Errors
+    /// What listens cannot be told, or cannot be named.
+    pub fn covering(&self) -> Result<Self, ShieldError> {
+        let planned = self.mounts.iter();
+        let planned = planned.filter(|mount| mount.access != Access::Covered);
+        let mounts = covered(planned.cloned(), self.listening()?);
+        if let Some(mount) = mounts.iter().find(|mount| mount.path.to_str().is_none()) {
+            return Err(ShieldError::NotText(mount.path.clone()));
+        }
+        Ok(Self {
+            mounts,
+            ..self.clone()
         })
+    }
+
+    /// Returns what listens now and is not covered by this plan, though it could be reached.
+    ///
+    /// # Errors
+    /// What listens cannot be told.
+    pub fn uncovered(&self) -> Result<Vec<PathBuf>, ShieldError> {
+        let now = self.covering()?;
+        let covers = now.with(|access| *access == Access::Covered);
+        let is_new = |path: &&Path| !self.mounts.iter().any(|mount| mount.path == **path);
+        Ok(covers.filter(is_new).map(Path::to_path_buf).collect())
+    }
+
+    /// Returns what was to be covered and is not there any more: there is nothing left to mount on.
+    pub fn gone(&self) -> Vec<PathBuf> {
+        let covers = self.with(|access| *access == Access::Covered);
+        covers
+            .filter(|path| !path.exists())
+            .map(Path::to_path_buf)
+            .collect()
+    }
+
+    /// Returns the same plan without the covers of what is not there any more: nothing new is covered.
+    #[must_use]
+    pub fn without_gone(mut self) -> Self {
+        let gone = self.gone();
+        self.mounts.retain(|mount| !gone.contains(&mount.path));
+        self
+    }
+
+    /// Returns where something listens that could be reached inside.
+    fn listening(&self) -> Result<Vec<PathBuf>, ShieldError> {
+        let listening = sockets::listening().map_err(ShieldError::Sockets)?;
+        let seen = |path: &PathBuf| {
+            let path = path.canonicalize().ok()?;
+            let is_socket = path.metadata().ok()?.file_type().is_socket();
+            let is_away = is_replaced(&path, opened(&self.mounts)) || path.starts_with("/dev");
+            (is_socket && !is_away).then_some(path)
+        };
+        Ok(sockets::as_inside(|| {
+            listening.iter().filter_map(seen).collect()
+        }))
     }
 
     /// Returns the held places.
@@ -301,6 +345,17 @@ fn of_many_names((place, count, path): &(PathBuf, usize, PathBuf)) -> String {
     format!(
         "`{place}`: {count} held files have further names, by which they can be written, such as `{path}`"
     )
+}
+
+/// Returns what is opened for writing.
+fn opened(mounts: &[Mount]) -> impl Iterator<Item = &Path> {
+    let open = mounts.iter().filter(|m| m.access == Access::Writable);
+    open.map(|mount| mount.path.as_path())
+}
+
+/// Whether what lies at a path is reached by no path inside: the folder is another one there, and nothing is opened in it.
+fn is_replaced<'a>(path: &Path, mut open: impl Iterator<Item = &'a Path>) -> bool {
+    REPLACED.iter().any(|dir| path.starts_with(dir)) && !open.any(|dir| path.starts_with(dir))
 }
 
 /// Whether a file could be renamed inside: what is mounted nearest above it is writable.

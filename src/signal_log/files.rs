@@ -35,7 +35,8 @@ pub struct LogPlace {
 impl LogPlace {
     /// A log of this machine, below a directory in which no link is followed.
     ///
-    /// With a key only files that this machine began count, and answers that it wrote. Without one everything counts.
+    /// With a key only files that this machine began count, and answers that it wrote; by [`ProjectKey::none`] that is nothing. Where
+    /// none is given everything counts.
     pub const fn new(path: PathBuf, base: Option<PathBuf>, key: Option<ProjectKey>) -> Self {
         Self { path, base, key }
     }
@@ -47,6 +48,11 @@ impl LogPlace {
             key: other.key.clone(),
             ..self
         }
+    }
+
+    /// Whether what is written here is believed when it is read again: not where this machine has no key.
+    pub fn is_known(&self) -> bool {
+        self.key.as_ref().is_none_or(ProjectKey::is_there)
     }
 
     /// Returns where it lies.
@@ -147,7 +153,7 @@ impl LogFiles {
     /// Returns what the first record of a file carries, given its hash.
     pub(crate) fn mark(&self, hash: &str) -> Option<String> {
         let key = self.key.as_ref()?;
-        Some(key.mac(BEGUN, &[hash]))
+        key.mac(BEGUN, &[hash])
     }
 
     /// Whether a record may be believed: an answer only if this machine wrote it.

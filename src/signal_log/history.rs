@@ -12,6 +12,7 @@ use uuid::Uuid;
 use super::chain::{Key, State};
 use super::files::LogFiles;
 use super::index::Snapshot;
+use super::respond::{RespondError, sessions_meant};
 use super::{Line, LogError, LogPlace, Reader, Record, chain};
 use crate::event::Trigger;
 use crate::signal::{Action, Intensity};
@@ -102,6 +103,12 @@ pub trait History: fmt::Debug + Send + Sync {
 
     /// Returns the records of an issue (or session), oldest first.
     fn records(&self, subject: &str) -> Vec<Record>;
+
+    /// Returns the sessions of the signals that an answer to `selector` may reach, as [`respond`](super::respond) takes it:
+    /// each with its session, if it has one. None where no log is asked, or where `selector` can never name a signal.
+    fn sessions_meant(&self, _selector: &str) -> Option<Vec<Option<String>>> {
+        None
+    }
 }
 
 /// Where states and records are kept; what is asked of a history is answered from these two alike.
@@ -109,6 +116,10 @@ trait Lookup: fmt::Debug + Send + Sync {
     fn state(&self, key: Key) -> State;
 
     fn records_of(&self, subject: &str) -> Vec<Record>;
+
+    fn meant(&self, _selector: &str) -> Option<Vec<Option<String>>> {
+        None
+    }
 }
 
 impl<L: Lookup> History for L {
@@ -128,6 +139,10 @@ impl<L: Lookup> History for L {
 
     fn records(&self, subject: &str) -> Vec<Record> {
         self.records_of(subject)
+    }
+
+    fn sessions_meant(&self, selector: &str) -> Option<Vec<Option<String>>> {
+        self.meant(selector)
     }
 }
 
@@ -206,6 +221,19 @@ impl Lookup for LogHistory {
             self.complain(&error);
             Vec::new()
         })
+    }
+
+    fn meant(&self, selector: &str) -> Option<Vec<Option<String>>> {
+        let reader = Reader::of(self.files.clone());
+        match reader
+            .map_err(RespondError::from)
+            .and_then(|reader| sessions_meant(&reader, selector))
+        {
+            Ok(sessions) => Some(sessions),
+            Err(RespondError::NoId { .. }) => None,
+            // More than one, or none: nobody can tell whose it is.
+            Err(_) => Some(Vec::new()),
+        }
     }
 }
 

@@ -281,10 +281,11 @@ fn head(files: &LogFiles, end: &Place, states: &[u8]) -> String {
         hash,
     } = end;
     let said = format!("{first_seq} {offset} {seq} {hash}");
-    let mac = files.key.as_ref().map_or_else(String::new, |key| {
+    let mac = files.key.as_ref().and_then(|key| {
         let states = hex(&Sha256::digest(states));
         key.mac("ahp log index", &[&said, &states])
     });
+    let mac = mac.unwrap_or_default();
     format!("{HEAD}{said} {mac}\n")
 }
 

@@ -19,6 +19,7 @@ mod probe;
 mod reader;
 mod record;
 mod redact;
+mod repeated;
 mod respond;
 mod rotation;
 mod tail;
@@ -44,6 +45,7 @@ pub use self::reader::{BadLine, Reader, Records};
 pub use self::record::{
     BadRecord, Body, EvaluationRecord, Line, Notice, Record, ResponseRecord, SignalRecord, Text,
 };
+pub use self::repeated::Repeated;
 pub use self::respond::{Answer, RespondError, respond};
 pub use self::verify::{Damage, DamageKind, Verification, verify};
 pub use self::writer::{Appended, SignalLog};

@@ -222,7 +222,7 @@ pub struct ResponseRecord {
 impl ResponseRecord {
     /// Lets it be known as an answer that was given on this machine.
     pub(super) fn sign(&mut self, key: &ProjectKey) {
-        self.mac = Some(self.with_said(|said| key.mac(ANSWER, said)));
+        self.mac = self.with_said(|said| key.mac(ANSWER, said));
     }
 
     /// Whether it was given on this machine.

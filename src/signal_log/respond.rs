@@ -205,6 +205,26 @@ fn newest(reader: &Reader, action: Action) -> Result<Vec<SignalRecord>, RespondE
     })
 }
 
+/// Returns the session of each signal that a selector may mean as the log is now.
+pub(super) fn sessions_meant(
+    reader: &Reader,
+    selector: &str,
+) -> Result<Vec<Option<String>>, RespondError> {
+    if selector != "last" {
+        return by_id(reader, selector).map(|record| vec![record.session_id]);
+    }
+    // Those of one evaluation are of one session.
+    let mut session = None;
+    reader.newest_first(|_, record| match record.body {
+        Body::Signal(signal) => {
+            session = Some(signal.session_id);
+            ControlFlow::Break(())
+        }
+        _ => ControlFlow::Continue(()),
+    })?;
+    Ok(session.into_iter().collect())
+}
+
 /// Finds the one signal with an id, or with digits from its beginning or end.
 fn by_id(reader: &Reader, selector: &str) -> Result<SignalRecord, RespondError> {
     let digits = selector.replace('-', "").to_ascii_lowercase();

@@ -207,6 +207,7 @@ impl SignalLog {
         let mut tail = Tail::find(&self.files, &file, length)?;
         // What another machine began is closed as it is: it says nothing here, and what comes now shall.
         let is_foreign = tail.end > 0
+            && self.files.place().is_known()
             && !self
                 .files
                 .has_begun(&file, length)

@@ -18,6 +18,7 @@ pub use self::change::{Change, ChangeKind};
 pub use self::content::FileState;
 pub use self::hook_files::{hook_files_of, usual_hook_files};
 pub use self::look::Look;
+pub use self::named::named_by;
 pub use self::permit::Permit;
 pub use self::scan::scan;
 pub use self::store::Manifest;

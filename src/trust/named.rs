@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -37,6 +37,41 @@ pub(super) fn by_config(root: &Path, config: &Node, with_recipes: bool) -> Vec<S
             if let (true, Ok(name)) = (is_json(&file), file.strip_prefix(root)) {
                 add(root, root, &name.to_string_lossy(), &mut found);
             }
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Returns what the commands of a configuration name and would run: scripts, folders, files with command hooks (also as a pattern) and
+/// the scripts that their commands name; whether they are there or not, with their whole paths. What those scripts name
+/// themselves is not among them.
+pub fn named_by(root: &Path, config: &Node) -> Vec<PathBuf> {
+    let surroundings = |dir: &Path| Surroundings {
+        work_dir: dir.to_owned(),
+        home: None,
+        project_root: root.to_owned(),
+    };
+    let mut found = Vec::new();
+    for command in commands(config) {
+        let command = command.trim();
+        found.extend(shell::scripts(command, &surroundings(root)).run);
+        let path = root.join(command);
+        for file in hook_files_of(&path).iter().filter(|file| is_json(file)) {
+            // The folder or the pattern itself: what of it is gone counts too.
+            found.push(path.clone());
+            found.push(file.clone());
+            let text = fs::read_to_string(file).unwrap_or_default();
+            let value = serde_json::from_str(&text).unwrap_or_default();
+            for (command, dir) in json_commands(&value, None) {
+                let dir = dir.map_or_else(|| root.to_owned(), |dir| root.join(dir));
+                found.extend(shell::scripts(&command, &surroundings(&dir)).run);
+            }
+        }
+        // Nothing of a folder or a pattern may be left.
+        if path.is_dir() || command.contains(['*', '?']) && is_json(&path) {
+            found.push(path);
         }
     }
     found.sort_unstable();

@@ -1,6 +1,6 @@
 //! DiskWorkspace: the project as it lies on the disk, with git asked when it is needed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::io;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -140,39 +140,7 @@ impl DiskWorkspace {
         self.issues_folder.get_or_init(find).as_deref()
     }
 
-    /// Returns the files that are wanted of what the change goes to, by their paths in the project; none before the first
-    /// commit.
-    ///
-    /// # Errors
-    /// The base cannot be told, or git fails.
-    pub(crate) fn base_files(
-        &self,
-        wanted: &dyn Fn(&str) -> bool,
-    ) -> Result<BTreeMap<String, Vec<u8>>, GitError> {
-        let repository = self.repository()?;
-        match repository.target()? {
-            Some(target) => repository.files_at(&target, wanted),
-            None => Ok(BTreeMap::new()),
-        }
-    }
-
-    /// Returns the ids of the issues whose files the branch adds or changes, and of the one that it is named after where a file
-    /// holds it, sorted.
-    ///
-    /// # Errors
-    /// The base cannot be told, or git fails.
-    pub fn touched_issues(&self) -> Result<Vec<String>, GitError> {
-        let changes = self.repository()?.changes(ChangeScope::Branch)?;
-        let tracked = changes.tracked.iter().map(|file| &file.path);
-        let is_issue = |path: &&String| self.root.join(path).starts_with(&self.issues_dir);
-        let paths = tracked.chain(&changes.untracked).filter(is_issue);
-        let mut ids = issue_files::ids(paths, &|path| self.read(path));
-        let named = self.git()?.branch().and_then(issue_files::issue_of_branch);
-        ids.extend(named.filter(|id| !matches!(self.issue(id), Ok(None))));
-        Ok(ids.into_iter().collect())
-    }
-
-    fn repository(&self) -> Result<&Arc<Repository>, GitError> {
+    pub(super) fn repository(&self) -> Result<&Arc<Repository>, GitError> {
         self.repository
             .get_or_init(|| Repository::find(&self.root, self.told_base.clone()).map(Arc::new))
             .as_ref()

@@ -340,7 +340,7 @@ impl EvidenceStore {
         let keep = |evidence| {
             let said = serde_json::to_string(&evidence)?;
             let key = self.key.as_ref();
-            let mac = key.map(|key| key.mac(RAN, &[&said]));
+            let mac = key.and_then(|key| key.mac(RAN, &[&said]));
             Ok(Kept { evidence, mac })
         };
         let all: Vec<Kept> = all.into_iter().map(keep).collect::<io::Result<_>>()?;

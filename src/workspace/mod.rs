@@ -1,5 +1,6 @@
 //! Workspace: facts about the project, asked lazily, answered once per event.
 
+mod base_side;
 mod changes;
 mod checklist;
 mod commit;
@@ -21,6 +22,7 @@ pub use self::commit::{Commit, CommitsOf};
 pub use self::disk::DiskWorkspace;
 pub use self::evidence::{Evidence, EvidenceStore, TestFigures, Tree, TreeDigest};
 pub(crate) use self::git::git;
+pub(crate) use self::git::{CommitTree, Entry as TreeEntry};
 pub use self::git::{GitState, KnownGit, Uncommitted};
 pub use self::issue::{Issue, IssueError};
 pub(crate) use self::issue_files::{custom_commands, issue_of_branch};

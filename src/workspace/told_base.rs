@@ -7,6 +7,8 @@ pub struct ToldBase {
     pub commit: Option<String>,
     /// A commit that was made of the base and the branch; where it is checked out, its first parent is the base.
     pub merge: Option<String>,
+    /// The base that a CI system names for the repository that it has checked out, where that is another than this one.
+    pub elsewhere: Option<String>,
     /// Whether this is a CI system: without a base nobody can tell there what the change is.
     pub is_ci: bool,
 }

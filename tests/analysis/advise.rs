@@ -237,7 +237,7 @@ fn one_overridden_command_is_allowed_and_no_more() {
     let advice = advice[0].as_array().unwrap();
     assert_eq!(advice.len(), 1, "{advice:?}");
     assert_eq!(advice[0]["rule"], "allow-command");
-    assert_eq!(advice[0]["change"]["allow"]["command"], "npm publish");
+    assert_eq!(advice[0]["change"]["allow"]["command"], "=npm publish");
     assert_eq!(advice[0]["confidence"]["of"], 9);
     let effect = &advice[0]["effect"];
     // 18 events had something against them; those of `rm -r` stay as they are.
@@ -258,13 +258,100 @@ fn one_overridden_command_is_allowed_and_no_more() {
     assert_eq!(done.code, 0, "{}", done.stderr);
     let expected = SHELL.replace(
         "config: {preset",
-        "config: {allow_commands: [\"npm publish\"], preset",
+        "config: {allow_commands: [\"=npm publish\"], preset",
     );
     assert_eq!(
         world.read(".ahp/hooks.yaml"),
         expected.replace('\n', "\r\n")
     );
     assert!(world.ahp(&["log", "advise"]).stdout.contains("no advice"));
+    for (command, decision) in [
+        ("npm publish", "none"),
+        ("npm publish ./x", "block"),
+        ("npm publish --access public", "block"),
+        ("sudo npm publish", "block"),
+        ("npm publish > out", "block"),
+        ("npm publish && rm -r build", "block"),
+    ] {
+        assert_eq!(judged(&world, "after", command), decision, "{command}");
+    }
+}
+
+/// Returns what is decided about a command of a session.
+fn judged(world: &World, session: &str, command: &str) -> String {
+    let event = serde_json::json!({
+        "trigger": "pre-tool-use", "session_id": session,
+        "tool": {"name": "Bash", "input": {"command": command}},
+    });
+    let ran = world.ahp_fed(
+        &["run", "--events", "-", "--format", "json"],
+        event.to_string().as_bytes(),
+    );
+    let told: serde_json::Value = serde_json::from_str(ran.stdout.lines().next().unwrap()).unwrap();
+    told["decision"].as_str().unwrap().to_owned()
+}
+
+/// Where the policy lets it through already, only the figures of before speak for it.
+#[test]
+fn a_change_that_changes_nothing_is_not_proposed() {
+    let world = World::new(SHELL);
+    publish(&world, 9);
+    world.write(".ahp/hooks.yaml", &SHELL.replace("npm publish, ", ""));
+    assert_eq!(
+        world
+            .ahp(&["log", "advise", "--format", "json"])
+            .stdout
+            .trim(),
+        "[]"
+    );
+}
+
+/// An agent answers what its own session was told, by whatever it names the signal.
+#[test]
+fn an_agent_answers_no_signal_of_another_session() {
+    let world = World::new(SHELL);
+    judged(&world, "B", "rm -r build");
+    let id = |world: &World, session: &str| {
+        let log = world.log();
+        let of = |r: &&serde_json::Value| r["session_id"] == session && r["signal"].is_object();
+        let found = log.iter().rev().find(of).unwrap();
+        found["signal"]["header"]["id"].as_str().unwrap().to_owned()
+    };
+    let of_b = id(&world, "B");
+    let stopped = |session: &str, command: &str, expected: &str| {
+        assert_eq!(
+            judged(&world, session, command),
+            expected,
+            "{session}: {command}"
+        );
+    };
+    let by_id = format!("ahp respond {of_b} proceed_with_risk");
+    let short = format!(
+        "ahp respond {} dismiss --note last",
+        &of_b[of_b.len() - 8..]
+    );
+    let piped = format!(
+        "ahp respond --stdin <<< '{{\"signal_id\": \"{of_b}\", \"action\": \"proceed_with_risk\"}}'"
+    );
+    for command in [&by_id, &short, &piped] {
+        stopped("B", command, "none");
+    }
+    // Each refusal is told to A, and is then its newest signal.
+    stopped("A", "ahp respond last proceed_with_risk", "block");
+    for command in [
+        by_id.as_str(),
+        &short,
+        &piped,
+        "ahp respond ffffffff dismiss",
+        "ahp respond $ID dismiss",
+        "sleep 1; ahp respond last dismiss",
+        "cd .. && ahp respond last dismiss",
+        "ahp respond last dismiss --log x.jsonl",
+    ] {
+        stopped("A", command, "block");
+    }
+    stopped("A", "ahp respond last retry_after_fix", "none");
+    stopped("B", "ahp respond last retry_after_fix", "block");
 }
 
 /// Whatever form the list has, it keeps it.
@@ -273,19 +360,19 @@ fn a_list_of_commands_keeps_its_form() {
     for (config, expected) in [
         (
             "config: {allow_commands: [ls]}",
-            "config: {allow_commands: [\"npm publish\", ls]}",
+            "config: {allow_commands: [\"=npm publish\", ls]}",
         ),
         (
             "config: {allow_commands: []}",
-            "config: {allow_commands: [\"npm publish\"]}",
+            "config: {allow_commands: [\"=npm publish\"]}",
         ),
         (
             "priority: 3",
-            "config: {allow_commands: [\"npm publish\"]}\n      priority: 3",
+            "config: {allow_commands: [\"=npm publish\"]}\n      priority: 3",
         ),
         (
             "config:\n        allow_commands:\n          # often\n          - ls",
-            "config:\n        allow_commands:\n          # often\n          - \"npm publish\"\n          - ls",
+            "config:\n        allow_commands:\n          # often\n          - \"=npm publish\"\n          - ls",
         ),
     ] {
         let policy = format!(
@@ -305,8 +392,8 @@ fn a_list_of_commands_keeps_its_form() {
         assert_eq!(found.len(), 1, "{config}: {found:?}");
         let one = policy.replace(config, expected);
         let other = one.replace(
-            "id: shell\n      config: {allow_commands: [\"npm publish\"]}\n",
-            "config: {allow_commands: [\"npm publish\"]}\n      id: shell\n",
+            "id: shell\n      config: {allow_commands: [\"=npm publish\"]}\n",
+            "config: {allow_commands: [\"=npm publish\"]}\n      id: shell\n",
         );
         assert!(
             texts[0] == one || texts[0] == other,

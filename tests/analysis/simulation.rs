@@ -6,8 +6,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use ahp::analysis::{Filter, Stats, advise};
+use ahp::analysis::{Change, Filter, Stats, advise};
 use ahp::config::{Config, LayerSource};
+use ahp::danger::{CommandPattern, Selection, judge};
+use ahp::shell::{Surroundings, analyse};
 use ahp::signal::{Action, Intensity};
 use ahp::signal_log::Reader;
 
@@ -374,6 +376,33 @@ const PATTERNS: &[Pattern] = &[
     ),
 ];
 
+/// Advice that is right for one command is wrong where it lets others pass.
+fn assert_no_neighbour_passes(allowed: &str) {
+    let selection = |list: &[&str]| Selection {
+        dangerous: vec![
+            CommandPattern::new("npm publish"),
+            CommandPattern::new("git push"),
+        ],
+        allowed: list.iter().map(|c| CommandPattern::new(c)).collect(),
+        ..Selection::default()
+    };
+    let passes = |command: &str, list: &[&str]| {
+        judge(&analyse(command, Surroundings::default()), &selection(list)).is_empty()
+    };
+    let own = allowed.trim_start_matches('=');
+    assert!(!passes(own, &[]) && passes(own, &[allowed]), "{allowed}");
+    for neighbour in [
+        format!("{own} +main:main"),
+        format!("{own} --mirror"),
+        format!("{own} --all"),
+        format!("{own} ./x"),
+        format!("sudo {own}"),
+        format!("{own} > out"),
+    ] {
+        assert!(!passes(&neighbour, &[allowed]), "{allowed}: {neighbour}");
+    }
+}
+
 fn given(pattern: fn(&mut Month<'_>), seed: u64) -> Advice {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("signals.jsonl");
@@ -393,6 +422,9 @@ fn given(pattern: fn(&mut Month<'_>), seed: u64) -> Advice {
     advise(&stats, &loaded.config, &loaded.sources)
         .into_iter()
         .map(|p| {
+            if let Some(Change::Allow { command }) = &p.change {
+                assert_no_neighbour_passes(command);
+            }
             (
                 p.rule.to_owned(),
                 p.binding,

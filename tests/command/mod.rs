@@ -4,6 +4,8 @@ mod allowing;
 mod checking;
 mod ci;
 mod ci_base;
+mod ci_policy;
+mod ci_seen;
 mod concurrency;
 mod exec;
 mod external;

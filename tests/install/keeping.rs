@@ -84,6 +84,8 @@ fn links_in_a_ring_are_refused() {
 fn the_text_without_wires_is_kept_whatever_is_done_after() {
     let world = world();
     let first = Needs::Policy {
+        asks_again: false,
+        elicited: [].into(),
         triggers: [].into(),
         tasks: [].into(),
     };
@@ -195,6 +197,8 @@ fn settings_of_another_shape_are_refused_by_name() {
 fn a_first_text_of_ours_is_not_kept_as_if_it_were_a_persons() {
     let world = world();
     let first = Needs::Policy {
+        asks_again: false,
+        elicited: [].into(),
         triggers: [].into(),
         tasks: [].into(),
     };

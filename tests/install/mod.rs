@@ -275,6 +275,8 @@ fn only_the_events_that_the_policy_needs_are_wired() {
         let installer = Installer::find(host).unwrap();
         let scope = installer.default_scope();
         let needs = Needs::Policy {
+            asks_again: false,
+            elicited: [].into(),
             triggers: triggers.iter().copied().collect::<BTreeSet<_>>(),
             tasks: tasks.iter().copied().collect::<BTreeSet<_>>(),
         };

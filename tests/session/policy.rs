@@ -1,7 +1,10 @@
 //! What is wrong with marks is told with its place; what is locked stays; what nothing asks for costs nothing.
 
+use std::fs;
+
 use ahp::config::{Config, LayerSource};
 
+use super::PUSH_GATE;
 use crate::world::World;
 
 fn faults(text: &str) -> Vec<String> {
@@ -144,7 +147,7 @@ fn a_mark_that_nothing_asks_for_is_told_and_not_counted() {
 
 #[test]
 fn what_a_mark_did_is_in_the_log_and_in_the_figures() {
-    let world = World::new(super::PUSH_GATE);
+    let world = World::new(PUSH_GATE);
     let tell = |trigger: &str, command: &str| {
         let event = serde_json::json!({"trigger": trigger, "session_id": "s",
             "tool": {"name": "Bash", "input": {"command": command}, "exit_code": 0}});
@@ -170,7 +173,7 @@ fn what_a_mark_did_is_in_the_log_and_in_the_figures() {
 
 #[test]
 fn a_replay_counts_what_the_log_tells() {
-    let world = World::new(super::PUSH_GATE);
+    let world = World::new(PUSH_GATE);
     let tell = |trigger: &str, command: &str| {
         let event = serde_json::json!({"trigger": trigger, "session_id": "s",
             "tool": {"name": "Bash", "input": {"command": command}, "exit_code": 0}});
@@ -183,4 +186,99 @@ fn a_replay_counts_what_the_log_tells() {
     let outcome = replayed.json().remove(0);
     assert_eq!(outcome["newly_blocked"], 0, "{outcome}");
     assert_eq!(outcome["unchanged"], 2, "{outcome}");
+}
+
+/// What is decided of a command, in a project whose person has a policy of her own.
+fn decided(world: &World, event: &serde_json::Value) -> serde_json::Value {
+    let ran = world.ahp_fed(&["hook", "--host", "native"], event.to_string().as_bytes());
+    let verdict: serde_json::Value =
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|e| panic!("{e}: {ran:?}"));
+    verdict["decision"].clone()
+}
+
+fn ran(world: &World, trigger: &str, tool: &str, command: &str) -> serde_json::Value {
+    let event = serde_json::json!({"trigger": trigger, "session_id": "s",
+        "tool": {"name": tool, "input": {"command": command, "file_path": "a", "content": "b"}, "exit_code": 0}});
+    decided(world, &event)
+}
+
+#[test]
+fn a_project_cannot_open_the_gate_of_its_user_by_her_mark() {
+    let pack = "extends: [ahp:session]";
+    for (user, mark) in [
+        (PUSH_GATE, r#"{when: {tool.command: "~ ^ls"}}"#),
+        (
+            PUSH_GATE,
+            "{until: [], when: {tool.command: \"~ ^(ls|cargo test)\"}}",
+        ),
+        (PUSH_GATE, "{until: []}"),
+        (PUSH_GATE, "{on: pre-tool-use}"),
+        (pack, r#"{when: {tool.command: "~ ^ls"}}"#),
+    ] {
+        let world = World::new(&format!("marks: {{tests_passed: {mark}}}"));
+        fs::create_dir_all(world.home().join(".ahp")).unwrap();
+        fs::write(world.home().join(".ahp/hooks.yaml"), user).unwrap();
+        ran(&world, "post-tool-use", "Bash", "cargo test");
+        ran(&world, "post-tool-use", "Write", "");
+        ran(&world, "pre-tool-use", "Bash", "ls");
+        ran(&world, "post-tool-use", "Bash", "ls");
+        assert_ne!(
+            ran(&world, "pre-tool-use", "Bash", "git push"),
+            "none",
+            "{mark}"
+        );
+    }
+}
+
+#[test]
+fn a_mark_that_only_a_script_asks_for_is_held_and_locked_with_it() {
+    let asks = r#"fn evaluate(ctx) { if ctx.marks.m > 0 { block("it ran") } else { accept() } }"#;
+    let policy = |when: &str, locked: bool| {
+        format!(
+            "marks: {{m: {{on: post-tool-use, when: {{tool.command: '~ ^{when}'}}}}}}\nhooks: {{pre-tool-use: [{{oracle: asks-m, locked: {locked}}}]}}"
+        )
+    };
+    for locked in [false, true] {
+        let world = World::new("marks: {m: {when: {tool.command: '~ ^never'}}}");
+        fs::create_dir_all(world.home().join(".ahp/oracles")).unwrap();
+        fs::write(world.home().join(".ahp/oracles/asks-m.rhai"), asks).unwrap();
+        fs::write(world.home().join(".ahp/hooks.yaml"), policy("run", locked)).unwrap();
+        let checked = world.ahp(&["check"]);
+        assert_eq!(
+            checked.stdout.contains("which the user layer locks"),
+            locked,
+            "{checked:?}"
+        );
+        ran(&world, "post-tool-use", "Bash", "run it");
+        assert_eq!(
+            ran(&world, "pre-tool-use", "Bash", "ls"),
+            "block",
+            "{locked}"
+        );
+    }
+    // What a project has had in force is held too.
+    let world = World::new(&policy("run", false));
+    world.write(".ahp/oracles/asks-m.rhai", asks);
+    ran(&world, "post-tool-use", "Bash", "run it");
+    assert_eq!(ran(&world, "pre-tool-use", "Bash", "ls"), "block");
+    world.write(".ahp/hooks.yaml", policy("never", false));
+    ran(&world, "post-tool-use", "Bash", "run it");
+    assert_eq!(ran(&world, "pre-tool-use", "Bash", "ls"), "block");
+}
+
+#[test]
+fn every_event_that_teaches_where_words_come_from_is_wired() {
+    let engine = ahp::Engine::builder()
+        .policy_text("extends: [ahp:provenance]")
+        .build()
+        .unwrap();
+    let wanted = engine.state().policy().wanted();
+    for trigger in [
+        ahp::Trigger::PreAgentTurn,
+        ahp::Trigger::PreToolUse,
+        ahp::Trigger::PostToolUse,
+        ahp::Trigger::PostToolUseFailure,
+    ] {
+        assert!(wanted.contains(&trigger), "{trigger}");
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 use ahp::config::{Environment, Locations, ShieldSettings};
@@ -440,4 +441,28 @@ fn sockets_are_let_in_by_name_alone_and_secrets_are_hidden() {
         [real(world.home().join("keys"))]
     );
     assert_eq!(hidden(&open, &Access::Seen), [PathBuf::from("/run/agent")]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_comes_after_the_plan_is_told_and_what_went_needs_no_cover() {
+    let world = World::new("hooks: {}\n");
+    let plan = plan(&world, None, &ShieldSettings::default()).unwrap();
+    let root = real(world.root());
+    let late = root.join("late.sock");
+    let listener = UnixListener::bind(&late).unwrap();
+    let covers = |plan: &Plan| {
+        let mut covered = plan.with(|access| *access == Access::Covered);
+        covered.any(|path| path == late)
+    };
+    assert!(plan.uncovered().unwrap().contains(&late) && !covers(&plan));
+    let covering = plan.covering().unwrap();
+    assert!(covers(&covering));
+    assert!(!covering.uncovered().unwrap().contains(&late));
+    assert!(!covering.gone().contains(&late));
+    drop(listener);
+    fs::remove_file(&late).unwrap();
+    assert!(covering.gone().contains(&late));
+    let again = covering.covering().unwrap();
+    assert!(!covers(&again) && !covers(&covering.without_gone()));
 }

@@ -43,11 +43,17 @@ GOVERNS = [
 GOVERNS_HOME = [".ahp", ".local/state/ahp/trust", ".gitconfig", ".config", ".claude/settings.json", ".bashrc", ".profile"]
 
 
-def lost_a_socket(said):
-    """Whether a shield did not start because a socket of another one went away between its plan and its mounts.
+# Stands where `bwrap` is looked for, and does what is to happen between a plan and its mounts: each start is counted.
+FAKE_BWRAP = """#!/bin/bash
+echo >> {count}
+case $(wc -l < {count}) in
+{cases}
+esac
+exec {real} "$@"
+"""
 
-    The worlds of this suite are shielded beside each other, and each covers the sockets of the others: it is started again."""
-    return "bwrap: Can't" in said and "judge.sock: Read-only file system" in said
+# Listens at a path, says so by being there, and ends by itself if nobody ends it.
+LISTENER = "import signal, socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(); signal.alarm(120); signal.pause()"
 
 
 class World:
@@ -85,21 +91,22 @@ class World:
         return self.run(["bash", "-c", command], **more)
 
     def shield(self, command, *options, **more):
-        ran = None
-        while ran is None or lost_a_socket(ran.stderr or ""):
-            ran = self.run([self.ahp, "shield", *options, "--", "bash", "-c", command], **more)
-        return ran
+        return self.run([self.ahp, "shield", *options, "--", "bash", "-c", command], **more)
+
+    def shield_while(self, cases, command):
+        """Runs a shield in which something happens at some starts of `bwrap`; returns what it said, and the number of starts."""
+        count, fake, real = self.dir / "starts", self.bin / "bwrap", self.bin / "real-bwrap"
+        shutil.copy("/usr/bin/bwrap", real)
+        cases = "\n".join(f"{n}) {does} ;;" for n, does in cases)
+        fake.write_text(FAKE_BWRAP.format(count=count, cases=cases, real=real))
+        fake.chmod(0o755)
+        own = ["unshare", "-m"] if os.getuid() == 0 else ["unshare", "-Urm"]
+        put = f"mount --bind {fake} /usr/bin/bwrap && exec {self.ahp} shield -- bash -c {shlex.quote(command)}"
+        ran = self.run([*own, "sh", "-c", put])
+        return ran, len(count.read_text().splitlines())
 
     def start(self, command, *options):
         """Starts a shield that goes on, and waits until its command says so."""
-        try:
-            return self.started(command, *options)
-        except AssertionError as why:
-            if not lost_a_socket(str(why)):
-                raise
-            return self.start(command, *options)
-
-    def started(self, command, *options):
         ready = self.dir / "project" / f"ready-{time.monotonic_ns()}"
         child = subprocess.Popen([self.ahp, "shield", *options, "--", "bash", "-c", f"touch {ready.name}; {command}"],
                                  cwd=self.root, env=self.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -236,13 +243,79 @@ def a_socket_may_go(world):
     (hook / "scripts/run.sh").write_text(f"#!/bin/sh\necho ran > {world.root}/ran\n")
     (hook / "scripts/run.sh").chmod(0o755)
     path = world.home / "s"
-    with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind(str(path))
-        listening.listen()
+    with listening_at(path):
         child = world.start(f"read go; {HOOK} <<< '{event('ls')}'")
     path.unlink()
     out, _ = child.communicate("\n", timeout=60)
     assert (world.root / "ran").exists(), out
+
+
+def listening_at(path):
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(str(path))
+    server.listen()
+    return server
+
+
+def connects(path):
+    """A command that says `reached` where somebody listens."""
+    code = f"import socket; s = socket.socket(socket.AF_UNIX); s.connect({str(path)!r}); print('reached')"
+    return f"python3 -c {shlex.quote(code)}"
+
+
+def a_socket_may_go_while_it_is_made(world):
+    """What is covered may be closed between the plan and the mounts, of the trial and of the agent: the plan is made again."""
+    first, second, stays = (world.home / name for name in ("first", "second", "stays"))
+    servers = [listening_at(path) for path in (first, second, stays)]
+    cases = [(1, f"rm {first}"), (3, f"rm {second}")]
+    ran, starts = world.shield_while(cases, f"{connects(stays)}; echo ran >> ran; exit 7")
+    assert ran.returncode == 7 and starts >= 4, (starts, ran)
+    assert (world.root / "ran").read_text() == "ran\n", "it did not run once"
+    assert "reached" not in ran.stdout, ran
+    for path in (first, second):
+        assert f"`{path}` came or went" in ran.stderr, ran
+    for server in servers:
+        server.close()
+
+
+def a_socket_that_comes_is_covered(world):
+    """Whoever begins to listen before the mounts are made is covered when the agent begins."""
+    late, pid = world.home / "late", world.dir / "pid"
+    listens = f"python3 -c '{LISTENER}' {late} > {pid}.out 2>&1 & echo $! > {pid}; until [ -S {late} ]; do :; done"
+    try:
+        ran, starts = world.shield_while([(2, listens)], f"{connects(late)}; echo ran >> ran; exit 7")
+        assert "reached" in world.bare(connects(late)).stdout, "nobody listens"
+        assert ran.returncode == 7 and starts >= 3 and "reached" not in ran.stdout, (starts, ran)
+        assert (world.root / "ran").read_text() == "ran\n", "it did not run once"
+    finally:
+        if pid.exists():
+            os.kill(int(pid.read_text()), signal.SIGTERM)
+
+
+def a_closed_folder_of_another_person_is_no_matter(world):
+    """Root sees a socket that lies there, but nothing inside reaches it, and nothing can be mounted on it."""
+    if os.getuid() != 0:
+        return
+    closed = world.home / "closed"
+    closed.mkdir()
+    with listening_at(closed / "s"):
+        os.chown(closed, 65534, 65534)
+        closed.chmod(0o700)
+        assert "reached" in world.bare(connects(closed / "s")).stdout, "nobody listens"
+        ran = world.shield(f"{connects(closed / 's')}; exit 7")
+    assert ran.returncode == 7 and "reached" not in ran.stdout, ran
+
+
+def sockets_without_end_keep_it_from_starting(world):
+    """No shield stands by a list that is old whenever it is mounted, and what it was to hold is as before."""
+    paths = [world.home / f"s{n}" for n in range(1, 40)]
+    servers = [listening_at(path) for path in paths]
+    cases = [(n, f"rm {path}") for n, path in enumerate(paths, 1)]
+    ran, starts = world.shield_while(cases, "touch ran")
+    assert ran.returncode == 1 and f"in each of {starts} tries a socket came or went" in ran.stderr, ran
+    assert not (world.root / "ran").exists() and not (world.root / ".mcp.json").exists()
+    for server in servers:
+        server.close()
 
 
 def outside_is_for_the_person_alone(world):
@@ -446,9 +519,7 @@ def a_clone_cannot_widen_it(world):
 def nothing_is_reached(world):
     """Sockets of other programs, signals, the terminal, other namespaces."""
     path = world.home / "seen.sock"
-    server = socket.socket(socket.AF_UNIX)
-    server.bind(str(path))
-    server.listen()
+    server = listening_at(path)
     abstract = socket.socket(socket.AF_UNIX)
     name = f"ahp-{os.getpid()}-{threading.get_ident()}"
     abstract.bind("\0" + name)
@@ -511,7 +582,8 @@ def way(world, command):
 
 CHECKS = [
     a_dry_run_inside_starts_nothing, leaves_nothing, judged_outside, judge_is_needed, replaced_from_outside, programs_of_the_judge_are_held, a_socket_may_go,
-    outside_is_for_the_person_alone, cannot_be_prepared,
+    a_socket_may_go_while_it_is_made, a_socket_that_comes_is_covered, sockets_without_end_keep_it_from_starting,
+    a_closed_folder_of_another_person_is_no_matter, outside_is_for_the_person_alone, cannot_be_prepared,
     secrets_are_hidden, two_shields, other_projects_keep_their_holds, killed,
     ends_with_a_signal, a_home_by_dots_opens_nothing, what_a_link_leads_to_is_held, links_are_refused, too_wide, log_outside_is_refused, a_clone_cannot_widen_it, nothing_is_reached,
 ]

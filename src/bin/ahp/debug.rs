@@ -5,6 +5,8 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
+use crate::output;
+
 /// Starts to tell, if that was asked for by the flag or by `AHP_DEBUG`.
 pub(crate) fn start(asked: bool) {
     // Asked first of the system alone: this stands before every tool call, and few people debug.
@@ -14,7 +16,7 @@ pub(crate) fn start(asked: bool) {
         return;
     }
     let lines = tracing_subscriber::fmt::layer()
-        .with_writer(std::io::stderr)
+        .with_writer(output::error_stream)
         .with_ansi(false)
         .with_target(false)
         .with_level(false)
@@ -36,7 +38,7 @@ pub(crate) fn is_on() -> bool {
 pub(crate) fn start_at(level: &str) {
     let level = level.parse().unwrap_or(tracing::Level::INFO);
     let lines = tracing_subscriber::fmt::layer()
-        .with_writer(std::io::stderr)
+        .with_writer(output::error_stream)
         .with_ansi(false)
         .with_target(false);
     // What hooks say may repeat what they were given.

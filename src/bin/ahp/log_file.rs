@@ -92,6 +92,17 @@ pub(crate) fn faults(locations: &Locations) -> Result<Vec<String>, String> {
     Ok(foreign.chain(damage).collect())
 }
 
+/// Whether an answer in a log would be believed.
+///
+/// # Errors
+/// It would not, in words.
+pub(crate) fn is_heard(place: &LogPlace) -> Result<(), String> {
+    if place.is_known() {
+        return Ok(());
+    }
+    Err("this machine has no key by which it would know the answer again; make the user's state directory (`$XDG_STATE_HOME/ahp`, else `~/.local/state/ahp`) writable".to_owned())
+}
+
 /// Answers a signal in the log of a project.
 pub(crate) fn answer(
     locations: &Locations,
@@ -100,6 +111,7 @@ pub(crate) fn answer(
 ) -> Result<Vec<Response>, String> {
     let config = Config::load(locations).config;
     let place = log_place(locations, &config).map_err(|fault| fault.message)?;
+    is_heard(&place)?;
     let log = SignalLog::open(place, &config.settings.log).map_err(|error| error.to_string())?;
     let records = respond(&log, signal, answer, now()).map_err(|error| error.to_string())?;
     Ok(records.into_iter().map(|record| record.response).collect())

@@ -1,10 +1,13 @@
 //! The one place that prints; colours only on a terminal, a closed pipe is not an error.
 
+use std::borrow::Cow;
 use std::io::Write;
+use std::sync::OnceLock;
 
+use ahp::config::Environment;
 use ahp::diagnostic;
 use ahp::diagnostic::{Diagnostic, SourceMap};
-use ahp::visible::visible_beside_colours;
+use ahp::visible::{visible_beside_colours, without_commands};
 
 /// Human text or JSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -16,27 +19,51 @@ pub(crate) enum Format {
     Json,
 }
 
-/// Prints a line on stdout; what of it would steer the terminal is written out.
+/// Prints a line on stdout; what of it would steer the terminal, or a CI system that reads along, is written out.
 pub(crate) fn line(text: impl std::fmt::Display) {
     let text = text.to_string();
     // A reader that went away is not our fault, and there is nobody left to tell.
-    writeln!(
-        anstream::stdout().lock(),
-        "{}",
-        visible_beside_colours(&text)
-    )
-    .ok();
+    writeln!(anstream::stdout().lock(), "{}", harmless(&text)).ok();
 }
 
-/// Prints a line on stderr; what of it would steer the terminal is written out.
+/// Prints a line on stderr; what of it would steer the terminal, or a CI system that reads along, is written out.
 pub(crate) fn error(text: impl std::fmt::Display) {
     let text = text.to_string();
-    writeln!(
-        anstream::stderr().lock(),
-        "{}",
-        visible_beside_colours(&text)
-    )
-    .ok();
+    writeln!(anstream::stderr().lock(), "{}", harmless(&text)).ok();
+}
+
+/// Prints a command of ours for a CI system that reads along: `::` and what stands behind it, on one line.
+pub(crate) fn command(text: &str) {
+    let text = visible_beside_colours(text);
+    let text = without_commands(&text);
+    writeln!(anstream::stdout().lock(), "::{}", text.replace('\n', "%0A")).ok();
+}
+
+/// Returns a text that steers nobody who reads it.
+fn harmless(text: &str) -> Cow<'_, str> {
+    let text = visible_beside_colours(text);
+    if !is_ci() {
+        return text;
+    }
+    match without_commands(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(text) => Cow::Owned(text),
+    }
+}
+
+/// Returns a text as it is, but for what a CI system that reads along would take for a command.
+pub(crate) fn without_commands_in_ci(text: &str) -> Cow<'_, str> {
+    if is_ci() {
+        without_commands(text)
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// Whether a CI system may read along.
+fn is_ci() -> bool {
+    static IS_CI: OnceLock<bool> = OnceLock::new();
+    *IS_CI.get_or_init(|| Environment::of_process().is_ci())
 }
 
 /// Prints a value as one line of JSON on stdout.
@@ -50,7 +77,7 @@ pub(crate) fn json(value: &impl serde::Serialize) {
 /// Writes a value as one line of JSON on stdout, as a whole, whichever thread asks; returns whether somebody reads.
 pub(crate) fn whole_line(value: &serde_json::Value) -> bool {
     let mut stdout = std::io::stdout().lock();
-    writeln!(stdout, "{value}")
+    writeln!(stdout, "{}", without_commands_in_ci(&value.to_string()))
         .and_then(|()| stdout.flush())
         .is_ok()
 }
@@ -79,6 +106,14 @@ pub(crate) fn stream() -> impl Write {
     }
 }
 
+/// Returns a stderr for lines of others.
+pub(crate) fn error_stream() -> impl Write {
+    Door {
+        out: anstream::stderr().lock(),
+        begun: Vec::new(),
+    }
+}
+
 /// Writes whole lines; what of them would steer the terminal is written out.
 struct Door<W: Write> {
     out: W,
@@ -93,8 +128,7 @@ impl<W: Write> Write for Door<W> {
             let rest = self.begun.split_off(end + 1);
             let lines = std::mem::replace(&mut self.begun, rest);
             let lines = String::from_utf8_lossy(&lines);
-            self.out
-                .write_all(visible_beside_colours(&lines).as_bytes())?;
+            self.out.write_all(harmless(&lines).as_bytes())?;
         }
         Ok(bytes.len())
     }
@@ -102,8 +136,7 @@ impl<W: Write> Write for Door<W> {
     fn flush(&mut self) -> std::io::Result<()> {
         let rest = std::mem::take(&mut self.begun);
         let rest = String::from_utf8_lossy(&rest);
-        self.out
-            .write_all(visible_beside_colours(&rest).as_bytes())?;
+        self.out.write_all(harmless(&rest).as_bytes())?;
         self.out.flush()
     }
 }

@@ -3,7 +3,7 @@
 use super::checker::Checker;
 use crate::config::{
     Bypass, FleetSettings, Fsync, LayerSource, LogEvents, Node, OnBlock, OnError, Override,
-    Settings, Value, decode,
+    PolicyChanged, Settings, Value, decode,
 };
 use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::pattern::Pattern;
@@ -52,6 +52,15 @@ const SETTINGS: Table = &[
         ];
         let value = checker.choice(node, &choices)?;
         change(move |settings| settings.bypass = value)
+    }),
+    ("policy_changed", |node, checker| {
+        let choices = [
+            ("prompt", PolicyChanged::Prompt),
+            ("ask", PolicyChanged::Ask),
+            ("block", PolicyChanged::Block),
+        ];
+        let value = checker.choice(node, &choices)?;
+        change(move |settings| settings.policy_changed = value)
     }),
     ("issues", |node, checker| {
         let path = checker.path(node)?;

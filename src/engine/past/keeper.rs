@@ -56,12 +56,41 @@ impl Keeper {
         }
     }
 
+    /// Takes it that a result was not read, of a session or of one that cannot be told: its words may have stood in it.
+    ///
+    /// # Errors
+    /// That cannot be noted.
+    pub fn lose_origins(&self, session: Option<&str>) -> io::Result<()> {
+        match self {
+            Self::Files(store) => {
+                let session = session.map(|session| store.file(Scope::Session, session));
+                let file = session.unwrap_or_else(|| store.file(Scope::Project, ""));
+                file.lose_origins()
+            }
+            Self::Memory(memory) => {
+                lock(memory).is_lost = true;
+                Ok(())
+            }
+            Self::Nowhere => Ok(()),
+        }
+    }
+
     /// Opens what says where words of a session have stood; none where nothing has taught it.
     pub(super) fn origins(&self, session: &str) -> io::Result<Option<Origins>> {
         match self {
-            Self::Files(store) => Origins::open(&store.file(Scope::Session, session).origins()),
+            Self::Files(store) => {
+                let file = store.file(Scope::Session, session);
+                if file.has_lost_origins() || store.file(Scope::Project, "").has_lost_origins() {
+                    return Err(io::Error::other("a result could not be kept"));
+                }
+                Origins::open(&file.origins())
+            }
             Self::Memory(memory) => {
-                let known = lock(memory).origins.get(session).cloned();
+                let memory = lock(memory);
+                if memory.is_lost {
+                    return Err(io::Error::other("a result is not known"));
+                }
+                let known = memory.origins.get(session).cloned();
                 known.map(|origins| origins.again()).transpose()
             }
             Self::Nowhere => Ok(None),

@@ -8,7 +8,6 @@ mod counting;
 mod keeper;
 
 use std::collections::BTreeMap;
-use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::{DateTime, Utc};
@@ -80,19 +79,22 @@ impl EventPast {
     }
 
     /// Keeps where the words of an event have stood, where something asks for it.
-    fn learn(
-        &self,
-        facts: &Facts,
-        learn: impl FnOnce(&mut Origins, &ProvenanceSettings) -> io::Result<()>,
-    ) {
+    fn learn(&self, facts: &Facts, learn: impl FnOnce(&mut Origins, &ProvenanceSettings)) {
         let (Some(settings), Some(session)) = (&self.provenance, facts.event().whole_session())
         else {
             return;
         };
         let opened = self.keeper.origins_to_add(session, salt(&*self.clock));
-        if let Err(error) = opened.and_then(|mut origins| learn(&mut origins, settings)) {
+        let saved = opened.and_then(|mut origins| {
+            learn(&mut origins, settings);
+            origins.save()
+        });
+        if let Err(error) = saved {
             let fault = format!("where words come from cannot be kept: {error}");
             lock(&self.faults).push(fault);
+            if let Err(error) = self.keeper.lose_origins(Some(session)) {
+                tracing::warn!(%error, "a lost result cannot be noted");
+            }
         }
     }
 
@@ -146,14 +148,19 @@ impl Past for EventPast {
         if self.provenance.as_ref().is_some_and(teaches_now) {
             let asked = asked_word(facts);
             self.learn(facts, |origins, settings| {
-                let was_asked = origins.has(Origin::Text, &asked)?;
-                provenance::learn(facts, settings, was_asked, origins)
+                let was_asked = origins.has(Origin::Text, &asked);
+                provenance::learn(facts, settings, was_asked, origins);
+                if is_post_of_call(trigger) {
+                    origins.end_call(call_id(facts));
+                }
             });
         }
         for scope in Scope::ALL {
             let begins = Begins {
                 age: self.asks_age && scope == Scope::Session,
-                gives_up: trigger == Trigger::PreAgentTurn && self.awaits(scope),
+                gives_up: trigger == Trigger::PreAgentTurn
+                    && facts.event().is_by_person()
+                    && self.awaits(scope),
             };
             let is_fed = self.fed(trigger).any(|mark| mark.scope() == scope);
             if !is_fed && !begins.gives_up && !begins.age {
@@ -179,22 +186,22 @@ impl Past for EventPast {
     }
 
     fn settle(&self, facts: &Facts, going: Option<Going>) {
-        let is_call = facts.event().trigger == Trigger::PreToolUse && going.is_some();
-        if is_call
-            && self
-                .provenance
-                .as_ref()
-                .is_some_and(|s| provenance::teaches(facts, s))
-        {
-            self.learn(facts, |origins, settings| {
-                provenance::learn(facts, settings, false, origins)
-            });
-        }
-        if is_call && going == Some(Going::Asked) {
-            let asked = asked_word(facts);
-            self.learn(facts, |origins, _| {
-                origins.add(Origin::Text, std::iter::once(asked.as_str()))
-            });
+        if let Some(going) = going.filter(|_| facts.event().trigger == Trigger::PreToolUse) {
+            let is_asked = going == Going::Asked;
+            let settings = self.provenance.as_ref();
+            let is_awaited = settings.is_some_and(|s| provenance::teaches(facts, s));
+            if is_asked || is_awaited {
+                self.learn(facts, |origins, settings| {
+                    if is_awaited {
+                        provenance::learn(facts, settings, false, origins);
+                        provenance::await_result(origins, call_id(facts), is_asked);
+                    }
+                    if is_asked {
+                        let asked = asked_word(facts);
+                        origins.add(Origin::Text, std::iter::once(asked.as_str()));
+                    }
+                });
+            }
         }
         let definitions = self.definitions();
         for (scope, noted) in std::mem::take(&mut *lock(&self.noted)) {
@@ -273,7 +280,7 @@ impl Past for EventPast {
         let session = facts.event().whole_session();
         let origins = session.and_then(|session| self.keeper.origins(session).ok()?);
         let told = origins.map(|origins| provenance::told_by_others(facts, &origins));
-        told.and_then(Result::ok).unwrap_or_default()
+        told.unwrap_or_default()
     }
 
     fn outward(&self, facts: &Facts) -> Option<bool> {

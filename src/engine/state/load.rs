@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::State;
 use super::guards::guards;
-use crate::config::{BreakGlass, Config, LayerRead, LayerSource, Loaded, Override, ask_for_all};
+use crate::config::{
+    BreakGlass, Config, LayerRead, LayerSource, Loaded, Locations, Override, ask_for_all,
+};
 use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::engine::builder::Shared;
 use crate::engine::given::{LogTarget, Origin};
@@ -13,6 +15,7 @@ use crate::engine::origins::Origins;
 use crate::engine::places::{place_of_log, project_key};
 use crate::engine::signed;
 use crate::event::Trigger;
+use crate::machine_key::ProjectKey;
 use crate::pattern;
 use crate::policy::Policy;
 use crate::signal_log::SignalLog;
@@ -100,6 +103,7 @@ impl State {
             layers: layers_read,
             held,
             programs,
+            added,
             bundle,
             ..
         } = loaded;
@@ -152,7 +156,14 @@ impl State {
         );
         // Nobody has asked for anything: nothing is written, not even an empty folder.
         let is_asked = !layers.is_empty() || finder.has_hooks();
-        let key = locations.filter(|_| is_asked).and_then(project_key);
+        let own_key = |l: &Locations| {
+            if is_asked {
+                project_key(l)
+            } else {
+                ProjectKey::none()
+            }
+        };
+        let key = locations.map(own_key);
         let place = match &shared.log {
             LogTarget::File(path) => Some(Ok(path.into())),
             LogTarget::Nowhere => None,
@@ -176,6 +187,10 @@ impl State {
         let user_state_dir = locations.and_then(|l| l.state_dir.clone());
         let digest = std::mem::take(&mut config.digest);
         let policy = Policy::new(config, Arc::new(sources), shared.root.clone());
+        let reviewed = locations.and_then(|l| Some((l, l.reviewed.clone()?)));
+        let changed = reviewed.as_ref().map_or_else(Vec::new, |(l, reviewed)| {
+            super::reviewed::changed(l, reviewed, &policy, &added)
+        });
         let found = if is_cached {
             policy.check_changed(&finder)
         } else {
@@ -199,6 +214,9 @@ impl State {
             allow_when_broken,
             ignored,
             held,
+            reviewed: reviewed.map(|(_, reviewed)| reviewed),
+            added,
+            changed,
             digest,
             user_state_dir,
             bundle,

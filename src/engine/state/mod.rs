@@ -3,10 +3,12 @@
 mod guards;
 mod load;
 mod own_signals;
+mod reviewed;
 mod trusted;
 
 pub(super) use self::own_signals::lost_past;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -16,7 +18,7 @@ use chrono::{DateTime, Utc};
 use super::clock::Clock;
 use super::lookup::Finder;
 use super::origins::Origins;
-use crate::config::{BreakGlass, Bundle, LayerRead, Override};
+use crate::config::{BreakGlass, Bundle, LayerRead, Override, Reviewed};
 use crate::diagnostic::{Code, Diagnostic, SourceMap};
 use crate::event::Trigger;
 use crate::fact::Facts;
@@ -54,6 +56,11 @@ pub struct State {
     ignored: Vec<Override>,
     /// What is held of what the project has weakened, and nobody has approved.
     held: Vec<String>,
+    /// What a change is held to that it does not review itself.
+    reviewed: Option<Arc<Reviewed>>,
+    /// The bindings that it adds to that, and the files of that which it has changed.
+    added: BTreeSet<(Trigger, String)>,
+    changed: Vec<String>,
     /// Which policy it is, for the log.
     digest: String,
     /// Where the logs of this user are noted.
@@ -160,8 +167,9 @@ impl State {
     }
 
     /// Whether the past tells how often a stop was blocked.
-    pub(super) const fn counts_stops(&self) -> bool {
-        self.given_history.is_some() || self.log.is_some()
+    pub(super) fn counts_stops(&self) -> bool {
+        let is_known = |log: &SignalLog| log.place().is_known();
+        self.given_history.is_some() || self.log.as_ref().is_some_and(is_known)
     }
 
     /// Makes the workspace of an event.

@@ -1,7 +1,7 @@
 //! What the engine itself says at an event: of faulty layers, of what is held, of variables that are ignored, of a past that
 //! cannot be told.
 
-use super::State;
+use super::{State, reviewed};
 use crate::diagnostic::Diagnostic;
 use crate::engine::signed;
 use crate::event::Trigger;
@@ -54,8 +54,12 @@ impl State {
             .into_iter()
             .map(|signal| ("config", signal))
             .collect();
+        // In a review that is told of the files, each time: nobody has a session there.
+        signals.extend(self.policy_changed().map(|signal| (reviewed::KIND, signal)));
+        let gone = self.hooks_changed(trigger).into_iter();
+        signals.extend(gone.map(|signal| (reviewed::KIND, signal)));
         let held = self.held();
-        if !held.is_empty() {
+        if !held.is_empty() && self.reviewed.is_none() {
             let text = format!(
                 "the project's policy was weakened, and what was in force stays in force until a person approves the change: {}",
                 held.join(", ")

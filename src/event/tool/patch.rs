@@ -55,10 +55,12 @@ impl Patch {
     /// Takes a file header of a unified diff: `a/` and `b/` are git's, a tab starts the time.
     fn header(&mut self, path: &str) {
         let path = path.split('\t').next().unwrap_or(path).trim();
-        if path != "/dev/null" {
+        let bare = path.strip_prefix("a/").or(path.strip_prefix("b/"));
+        let bare = bare.unwrap_or(path);
+        // Copilot writes `a/dev/null` where a file is new.
+        if !matches!(bare, "/dev/null" | "dev/null") {
             self.changes += 1;
-            let bare = path.strip_prefix("a/").or(path.strip_prefix("b/"));
-            self.touch(bare.unwrap_or(path));
+            self.touch(bare);
         }
     }
 

@@ -57,6 +57,18 @@ impl ToolCall {
     }
 }
 
+/// Returns the paths of a patch. One that the input names beside it is meant as it stands there: Git writes an absolute one
+/// without its first character.
+fn patched(patch: &Patch, input: &Value) -> Vec<String> {
+    let named = input::paths(input);
+    let meant = |path: &String| {
+        let mut named = named.iter();
+        let named = named.find(|named| named.strip_prefix('/') == Some(path.as_str()));
+        named.unwrap_or(path).clone()
+    };
+    patch.paths.iter().map(meant).collect()
+}
+
 impl ToolView {
     /// Makes the view of a call that happens in `work_dir` of the project at `root`.
     pub fn of(call: &ToolCall, work_dir: &Path, root: &Path) -> Self {
@@ -81,7 +93,7 @@ impl ToolView {
             .flatten();
         let (paths, content) = if let Some(patch) = &patch {
             kind = patch.kind();
-            (patch.paths.clone(), Some(patch.added.clone()))
+            (patched(patch, given), Some(patch.added.clone()))
         } else {
             kind = by_verb(&call.name, kind, given);
             match kind {

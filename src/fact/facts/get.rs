@@ -1,10 +1,12 @@
 //! Get: any fact by its name, as what it is here.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use super::Facts;
 use crate::event::{ToolKind, ToolView, Trigger};
 use crate::fact::{Fact, FactValue};
+use crate::shell::Analysis;
 use crate::workspace::{Changes, GitError, GitState, Issue, TestFigures};
 
 impl Facts {
@@ -104,18 +106,9 @@ impl Facts {
             Fact::ToolOutput => tool(|t| t.output.as_deref()),
             Fact::ToolMcpServer => tool(|t| t.mcp_server.as_deref()),
             Fact::ToolMcpTool => tool(|t| t.mcp_tool.as_deref()),
-            Fact::ToolPrograms => match self.shell() {
-                Some(analysis) => {
-                    FactValue::List(self.0.programs.get_or_init(|| analysis.programs()))
-                }
-                None => FactValue::Absent,
-            },
-            Fact::ToolArguments => match self.shell() {
-                Some(analysis) => {
-                    FactValue::List(self.0.arguments.get_or_init(|| analysis.arguments()))
-                }
-                None => FactValue::Absent,
-            },
+            Fact::ToolPrograms => self.of_line(&self.0.programs, Analysis::programs),
+            Fact::ToolArguments => self.of_line(&self.0.arguments, Analysis::arguments),
+            Fact::ToolInvocations => self.of_line(&self.0.invocations, Analysis::lines),
             Fact::AgentId => FactValue::text(event.subagent.as_ref().and_then(|s| s.id.as_deref())),
             Fact::AgentKind => {
                 FactValue::text(event.subagent.as_ref().and_then(|s| s.kind.as_deref()))
@@ -186,6 +179,17 @@ impl Facts {
             }
             Fact::Attempt => FactValue::Integer(i64::from(self.attempt())),
         }
+    }
+
+    /// Returns what the parsed command line has of something, made once an event.
+    fn of_line<'a>(
+        &self,
+        kept: &'a OnceLock<Vec<String>>,
+        make: fn(&Analysis) -> Vec<String>,
+    ) -> FactValue<'a> {
+        self.shell().map_or(FactValue::Absent, |analysis| {
+            FactValue::List(kept.get_or_init(|| make(analysis)))
+        })
     }
 
     /// Whether something happens to an issue that is there, though which may be known to the running command alone:

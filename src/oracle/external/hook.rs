@@ -1,5 +1,6 @@
 //! HookOracle: a HOOK.md hook, run as an oracle.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -147,6 +148,10 @@ impl Factory for HookFactory {
 
     fn front_matter(&self) -> Option<&FrontMatter> {
         Some(&self.hook.front)
+    }
+
+    fn folder(&self) -> Option<&Path> {
+        Some(&self.hook.dir)
     }
 
     fn runs_programs(&self) -> bool {

@@ -4,9 +4,19 @@ use std::collections::BTreeMap;
 
 use crate::workspace::{Change, ChangedFile};
 
+/// One record: a file, and the objects that it was and is.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) file: ChangedFile,
+    /// The content before; zeros where there was none.
+    pub(super) before: String,
+    /// The content now; zeros where there is none, or where it lies in the working tree alone.
+    pub(super) now: String,
+}
+
 /// Reads all records; the paths are sorted, each stands once.
-pub(super) fn parse(output: &[u8]) -> Vec<ChangedFile> {
-    let mut files = BTreeMap::<String, ChangedFile>::new();
+pub(super) fn parse(output: &[u8]) -> Vec<Entry> {
+    let mut files = BTreeMap::<String, Entry>::new();
     let mut fields = paths(output);
     while let Some(field) = fields.next() {
         let field = field.trim_start_matches('\n');
@@ -23,14 +33,21 @@ pub(super) fn parse(output: &[u8]) -> Vec<ChangedFile> {
                 Some('R') => Change::Renamed,
                 _ => Change::Modified,
             };
+            let mut objects = raw.split(' ').skip(2);
+            let mut object = || objects.next().unwrap_or_default().to_owned();
+            let (before, now) = (object(), object());
             files.insert(
                 path.clone(),
-                ChangedFile {
-                    path,
-                    old_path: old_path.filter(|_| change == Change::Renamed),
-                    change,
-                    added_lines: None,
-                    removed_lines: None,
+                Entry {
+                    file: ChangedFile {
+                        path,
+                        old_path: old_path.filter(|_| change == Change::Renamed),
+                        change,
+                        added_lines: None,
+                        removed_lines: None,
+                    },
+                    before,
+                    now,
                 },
             );
         } else if let Some((added, removed, path)) = numstat(field) {
@@ -40,9 +57,9 @@ pub(super) fn parse(output: &[u8]) -> Vec<ChangedFile> {
             } else {
                 path.to_owned()
             };
-            if let Some(file) = files.get_mut(&path) {
-                file.added_lines = added;
-                file.removed_lines = removed;
+            if let Some(entry) = files.get_mut(&path) {
+                entry.file.added_lines = added;
+                entry.file.removed_lines = removed;
             }
         }
     }
@@ -73,7 +90,7 @@ mod tests {
         let output = b":100644 100644 a b R090\0old name.rs\0new.rs\0:100644 000000 a 0 D\0gone\0\
             :000000 100644 0 b A\0bin\0\
             3\t1\t\0old name.rs\0new.rs\x000\t7\tgone\0-\t-\tbin\0";
-        let files = parse(output);
+        let files: Vec<_> = parse(output).into_iter().map(|entry| entry.file).collect();
         let shown: Vec<_> = files
             .iter()
             .map(|f| (&*f.path, f.change, f.added_lines, f.removed_lines))

@@ -2,6 +2,7 @@
 
 mod diff;
 mod head;
+mod hidden;
 mod program;
 mod repository;
 mod standing;
@@ -11,6 +12,7 @@ pub(super) use self::program::Git;
 pub(crate) use self::program::git;
 pub(super) use self::repository::{RawChanges, Repository};
 pub use self::standing::Uncommitted;
+pub(crate) use self::tree::{CommitTree, Entry};
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! Git: the `git` program, run so that neither the caller's environment nor the repository's own settings mislead it.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -129,6 +131,19 @@ impl Git {
     pub(in crate::workspace) fn has_file(&self, path: &str) -> bool {
         let whole = self.dir.join(path);
         whole.is_file() && !whole.is_symlink()
+    }
+
+    /// Returns the beginning of a regular file; none where there is none.
+    pub(in crate::workspace) fn beginning(&self, path: &str, most: usize) -> Option<Vec<u8>> {
+        let file = self
+            .has_file(path)
+            .then(|| File::open(self.dir.join(path)))?;
+        let mut beginning = Vec::new();
+        file.ok()?
+            .take(most as u64)
+            .read_to_end(&mut beginning)
+            .ok()?;
+        Some(beginning)
     }
 
     fn program(&self, arguments: &[&str]) -> Program {

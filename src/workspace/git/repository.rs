@@ -208,14 +208,15 @@ impl Repository {
             return Ok(Vec::new());
         }
         let commits: Vec<&str> = commits.iter().map(|commit| commit.id.as_str()).collect();
-        self.raw(
+        let changed = self.raw(
             &["show", "--format=", "--diff-merges=first-parent"],
             &commits,
-        )
+        )?;
+        Ok(changed.into_iter().map(|entry| entry.file).collect())
     }
 
     /// Returns the files that a command of git tells of.
-    fn raw(&self, command: &[&str], revisions: &[&str]) -> Result<Vec<ChangedFile>, GitError> {
+    fn raw(&self, command: &[&str], revisions: &[&str]) -> Result<Vec<diff::Entry>, GitError> {
         let form = [
             "--raw",
             "--numstat",
@@ -285,7 +286,9 @@ impl Repository {
             empty_tree = String::from_utf8_lossy(&output).trim().to_owned();
             &empty_tree
         };
-        self.raw(&["diff"], &[base])
+        let mut entries = self.raw(&["diff"], &[base])?;
+        self.count_hidden(base, &mut entries);
+        Ok(entries.into_iter().map(|entry| entry.file).collect())
     }
 
     /// Returns the files that are not tracked, and those of which git was told not to look whether they differ
@@ -370,6 +373,12 @@ impl Repository {
 
     fn find_branch_base(&self) -> Result<Option<Arc<str>>, GitError> {
         let Some(head) = self.head_commit() else {
+            // Whoever names a base, or runs in CI, has commits: without one nobody can tell what the change is.
+            if self.told.is_ci || self.told.commit.is_some() {
+                return Err(GitError::NoBase(
+                    "HEAD is no commit; check out the branch of the change".to_owned(),
+                ));
+            }
             return Ok(None);
         };
         let head_alone = |why: &str| {

@@ -1,5 +1,6 @@
 //! Answer: one event as a host tells it, and the reply in the host's own form; wherever it is judged.
 
+mod past;
 mod stand_in;
 
 use std::path::{Path, PathBuf};
@@ -11,11 +12,12 @@ use ahp::config::{Approved, Environment, Locations};
 use ahp::engine::{Engine, Evaluated, Prepared, block_on};
 use ahp::event::{Event, Trigger};
 use ahp::host;
-use ahp::host::{CANARY, Decoded, Host, Input, Queue, Reply};
+use ahp::host::{CANARY, DecodeError, Decoded, Host, Input, Queue, Reply};
 use ahp::process::too_deep;
 use ahp::signal::Signal;
 use ahp::verdict::{Decision, Verdict};
 
+pub(crate) use self::past::Past;
 pub(crate) use self::stand_in::{Progress, Trouble, reply};
 
 use self::stand_in::note;
@@ -91,12 +93,7 @@ pub(crate) trait Judge {
     }
 
     /// Returns the engine of a project.
-    fn engine(
-        &self,
-        locations: Locations,
-        trigger: Trigger,
-        is_logged: bool,
-    ) -> Result<Engine, String>;
+    fn engine(&self, locations: Locations, trigger: Trigger, past: Past) -> Result<Engine, String>;
 
     /// Says why nothing that has not happened yet may happen here; none where it may.
     fn lost(&self) -> Option<String> {
@@ -154,18 +151,20 @@ pub(crate) fn evaluate(
     let host = call.host();
     let here = judge.locations(None);
     progress.state_dir.clone_from(&here.state_dir);
-    let decoded = host::decode(&Input {
+    let input = Input {
         bytes,
         host,
         event: call.event.as_deref(),
         arguments: &call.arguments,
         work_dir: &here.work_dir,
-    });
+    };
+    let decoded = host::decode(&input);
     let unknown = match (&call.host, host) {
         (Some(name), None) => Some(Host::unknown_name(name)),
         _ => None,
     };
     let mut decoded = decoded.map_err(|error| {
+        unread(&input, &error, &here, judge, progress);
         let why = unknown.iter().map(|unknown| format!("{unknown}; "));
         Trouble::Event(why.chain([error.to_string()]).collect())
     })?;
@@ -206,33 +205,18 @@ pub(crate) fn evaluate(
         if let Some(of_host) = &mut of_host {
             of_host.work_dir.clone_from(&locations.work_dir);
         }
-        let is_permission = decoded
-            .host_event
-            .is_some_and(|host_event| host_event.is_permission);
-        let is_all = decoded.events.len() == 1 && of_host.is_none() && !is_permission;
+        let asks = decoded.host_event.filter(|event| event.is_permission);
+        let is_all = decoded.events.len() == 1 && of_host.is_none();
         for locations in of_host.into_iter().chain([locations]) {
-            if is_permission {
-                // The call was judged and logged before; what is new here is a block alone.
-                let first = one(
-                    event,
-                    locations.clone(),
-                    (false, is_all),
-                    judge,
-                    progress,
-                    deadlines,
-                )?;
-                if first.iter().all(|v| v.decision != Decision::Block) {
-                    continue;
+            verdicts.extend(match asks {
+                Some(asks) => {
+                    past::asked_about(asks, event, &locations, judge, progress, deadlines)?
                 }
-            }
-            verdicts.extend(one(
-                event,
-                locations,
-                (true, is_all),
-                judge,
-                progress,
-                deadlines,
-            )?);
+                None => {
+                    let past = (Past::Log, is_all);
+                    one(event, locations, past, judge, progress, deadlines)?
+                }
+            });
         }
     }
     if decoded
@@ -256,6 +240,33 @@ pub(crate) fn evaluate(
     Ok(reply)
 }
 
+/// Notes that what a tool gave back was not read, so that nobody takes it for nothing.
+fn unread(
+    input: &Input<'_>,
+    error: &DecodeError,
+    here: &Locations,
+    judge: &dyn Judge,
+    progress: &mut Progress,
+) {
+    let told = host::outline(input);
+    let trigger = told.as_ref().and_then(|told| told.host_event?.trigger);
+    let is_pre = trigger.is_some_and(Trigger::is_pre);
+    // Of what was cut the rest may have told that it is a result.
+    if !is_pre || matches!(error, DecodeError::TooLarge) {
+        let session = told.as_ref().and_then(|told| told.session_id.as_deref());
+        let engine = judge.engine(here.clone(), Trigger::PostToolUse, true);
+        let lost = engine.and_then(|engine| {
+            let lost = engine.lose_result(session);
+            lost.map_err(|error| error.to_string())
+        });
+        if let Err(why) = lost {
+            tracing::warn!(%why, "a result that cannot be read is not noted");
+        }
+    }
+    // What is to be stopped is answered as the command line says.
+    progress.decoded = told.filter(|_| trigger.is_some() && !is_pre);
+}
+
 /// Judges what comes after a turn, where the host tells only that the agent wants to stop, and lets it.
 ///
 /// The reply is about the stop: what is said here waits for the next event that can carry it, and what fails holds nobody.
@@ -275,7 +286,7 @@ fn after_stop(
             let given = one(
                 &event,
                 locations.clone(),
-                (true, false),
+                (Past::Log, false),
                 judge,
                 progress,
                 deadlines,
@@ -306,7 +317,7 @@ fn after_stop(
 fn one(
     event: &Event,
     locations: Locations,
-    (is_logged, is_all): (bool, bool),
+    (past, is_all): (Past, bool),
     judge: &dyn Judge,
     progress: &mut Progress,
     deadlines: Deadlines,
@@ -316,7 +327,7 @@ fn one(
         judge.keep_first(&locations);
     }
     let engine = judge
-        .engine(locations, event.trigger, is_logged && !is_canary)
+        .engine(locations, event.trigger, Past::of(event, past))
         .map_err(Trouble::Event)?;
     let state = engine.state();
     progress.on_error = state.policy().settings().on_error;

@@ -32,6 +32,9 @@ const ACCEPTED_INSIDE: Duration = Duration::from_secs(10);
 /// What a question about the log is called, and its answer.
 pub(crate) const LOG: &str = "log";
 
+/// What the question is called whether an agent may begin, and its answer.
+pub(crate) const BEGIN: &str = "begin";
+
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -272,9 +275,23 @@ pub(crate) fn log_faults() -> Option<Result<Vec<String>, String>> {
     }))
 }
 
-fn told(socket: &Path, mut request: Request) -> Result<Value, String> {
+/// Asks the judge outside whether the agent may begin in a shield that has just been mounted.
+pub(crate) fn begin() -> Result<bool, String> {
+    let marker = shield().ok_or("this is not the inside of a shield")??;
+    let mut request = plain(Op::Status);
+    request.arguments.push(BEGIN.to_owned());
+    let told = told_within(&marker.socket, request, ACCEPTED_INSIDE)
+        .map_err(|why| format!("the judge outside the shield does not answer: {why}"))?;
+    Ok(told.get(BEGIN) == Some(&Value::Bool(true)))
+}
+
+fn told(socket: &Path, request: Request) -> Result<Value, String> {
+    told_within(socket, request, ACCEPTED_WITHIN)
+}
+
+fn told_within(socket: &Path, mut request: Request, accepted: Duration) -> Result<Value, String> {
     let deadline = Instant::now() + ACCEPTED_INSIDE;
-    let reply = ask(socket, &mut request, b"", ACCEPTED_WITHIN, deadline);
+    let reply = ask(socket, &mut request, b"", accepted, deadline);
     match reply {
         Ok(reply) => serde_json::from_str(&reply.stdout).map_err(|error| error.to_string()),
         Err(Silence::Not(why)) => Err(why),

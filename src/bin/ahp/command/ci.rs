@@ -3,10 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ahp::config::{Approved, BaseError, Environment, Locations, Reviewed};
-use ahp::engine::Engine;
+use ahp::config::{BaseError, Environment, Locations, Reviewed};
 use ahp::event::{Event, Trigger};
-use ahp::visible::on_one_line;
 use ahp::workspace::{DiskWorkspace, GitError};
 
 use super::run::{judge, parse_trigger, told_base};
@@ -57,17 +55,30 @@ pub(crate) fn run(args: &Args) -> Exit {
 fn ask(args: &Args) -> Result<Exit, String> {
     let environment = Environment::of_process();
     let mut locations = Locations::find(&environment, args.work_dir.as_deref());
-    if let Some(base) = &args.base {
-        locations.base = told_base(base);
+    // Whatever the variables say: whoever asks by this command asks as CI does.
+    let mut told = match &args.base {
+        Some(base) => told_base(base),
+        None => (*locations.base).clone(),
+    };
+    told.is_ci = true;
+    if let Some(base) = &told.elsewhere {
+        let here = locations.project_root.display();
+        output::error(format!(
+            "blocked: CI names the base `{base}` of another repository than the one around `{here}`; `--base REF` says what the change goes to"
+        ));
+        return Ok(Exit::Blocked);
     }
+    locations.base = Arc::new(told);
     let mut reports = args.report.clone();
     if reports.is_empty() && environment.is_on("GITHUB_ACTIONS") {
         reports.push(Report::Github);
     }
-    let mut changed = Vec::new();
     if args.policy == Whose::Base {
-        let base = match Reviewed::of_base(&locations) {
-            Ok(base) => base,
+        match hold_to_base(&mut locations) {
+            Ok(true) => {}
+            Ok(false) => {
+                output::error("notice: the base has no policy, so that of the change judges it");
+            }
             // Nobody can tell what the change is: the gate is shut, whatever its policy would say.
             Err(error @ BaseError::Git(GitError::NoBase(_))) => {
                 output::error(format!("blocked: {error}"));
@@ -78,15 +89,6 @@ fn ask(args: &Args) -> Result<Exit, String> {
                     "{error}; `--policy head` judges by the change's own"
                 ));
             }
-        };
-        if base.is_empty() {
-            output::error("notice: the base has no policy, so that of the change judges it");
-        } else {
-            let head = Approved::of(&locations, true).into_reviewed();
-            let differing = base.differing(&head);
-            let shown = differing.map(|path| locations.display(path));
-            changed = shown.map(|path| on_one_line(&path).into_owned()).collect();
-            locations.reviewed = Some(Arc::new(base));
         }
     }
     let work_dir = locations.work_dir.clone();
@@ -95,7 +97,6 @@ fn ask(args: &Args) -> Result<Exit, String> {
         .by_event_time()
         .build()
         .map_err(|error| error.to_string())?;
-    tell_change(&engine, &changed, &reports);
     let triggers: Result<Vec<Trigger>, String> = args
         .triggers
         .iter()
@@ -126,23 +127,14 @@ fn ask(args: &Args) -> Result<Exit, String> {
     judge(&engine, events, &reports, args.format)
 }
 
-/// Says that the change touches the policy, and what of the base's stays in force in spite of it.
-fn tell_change(engine: &Engine, changed: &[String], reports: &[Report]) {
-    if changed.is_empty() {
-        return;
+/// Holds the change to the policy of what it goes to, in the folder that is the project there; returns whether there is one.
+fn hold_to_base(locations: &mut Locations) -> Result<bool, BaseError> {
+    let moved = locations.root_of_base()?;
+    let moved = moved.map(|root| std::mem::replace(&mut locations.project_root, root));
+    let base = Reviewed::of_base(locations)?.moved_to(moved);
+    let has_policy = !base.is_empty();
+    if has_policy {
+        locations.reviewed = Some(Arc::new(base));
     }
-    let mut told = format!(
-        "the policy is not that of what the change goes to: {}",
-        changed.join(", ")
-    );
-    for held in engine.state().held() {
-        told.push_str(&format!("\n- {held}; what the base has stays in force"));
-    }
-    output::error(format!("policy-changed: {told}"));
-    if reports
-        .iter()
-        .any(|report| matches!(report, Report::Github))
-    {
-        output::line(Report::warning_for_github("policy-changed", &told));
-    }
+    Ok(has_policy)
 }

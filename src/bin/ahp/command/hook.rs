@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use ahp::config::{Config, Environment, Locations};
-use ahp::engine::{Engine, Keeper};
+use ahp::engine::Engine;
 use ahp::event::Trigger;
 use ahp::host::{Decoded, MOST_BYTES, Reply};
 use ahp::install::Installer;
@@ -20,10 +20,11 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
 use crate::answer;
-use crate::answer::{Call, Deadlines, Judge, Progress, Trouble};
+use crate::answer::{Call, Deadlines, Judge, Past, Progress, Trouble};
 use crate::ask;
 use crate::ask::Asked;
 use crate::command::install;
+use crate::output;
 use crate::project;
 
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -92,16 +93,8 @@ impl Judge for Alone<'_> {
         depth()
     }
 
-    fn engine(
-        &self,
-        locations: Locations,
-        trigger: Trigger,
-        is_logged: bool,
-    ) -> Result<Engine, String> {
-        let mut engine = project::engine(locations).only(trigger);
-        if !is_logged {
-            engine = engine.without_log().keeper(Keeper::in_memory());
-        }
+    fn engine(&self, locations: Locations, trigger: Trigger, past: Past) -> Result<Engine, String> {
+        let engine = past.known_to(project::engine(locations).only(trigger));
         let engine = engine.build().map_err(|error| error.to_string())?;
         // The process ends with the answer: what the engine holds goes with it, at once, instead of piece by piece.
         std::mem::forget(engine.clone());
@@ -212,9 +205,13 @@ fn read_event(deadline: Instant) -> Result<Vec<u8>, Trouble> {
 /// Writes the whole reply, or as much as the host still reads.
 fn write(reply: &Reply) {
     let mut stdout = io::stdout().lock();
-    stdout.write_all(reply.stdout.as_bytes()).ok();
+    stdout
+        .write_all(output::without_commands_in_ci(&reply.stdout).as_bytes())
+        .ok();
     stdout.flush().ok();
     let mut stderr = io::stderr().lock();
-    stderr.write_all(reply.stderr.as_bytes()).ok();
+    stderr
+        .write_all(output::without_commands_in_ci(&reply.stderr).as_bytes())
+        .ok();
     stderr.flush().ok();
 }

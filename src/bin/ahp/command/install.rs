@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use ahp::config::{Environment, Locations};
 use ahp::engine::{Engine, State};
 use ahp::hook_md::{FrontMatter, Hooks};
-use ahp::host::{Host, TOKEN};
+use ahp::host::{HOSTS, Host, TOKEN};
 use ahp::install::{Change, Installer, Needs, Patience, Places};
 use ahp::oracle::external::command::survey;
 use ahp::place::Scope;
@@ -267,9 +267,16 @@ pub(crate) fn needs(engine: &Engine) -> Needs {
     if !state.faults().is_empty() {
         return Needs::All;
     }
+    let policy = state.policy();
+    let elicited = HOSTS.iter().flat_map(|host| host.events);
+    let elicited = elicited.filter_map(|event| event.elicits);
     Needs::Policy {
-        triggers: state.policy().wanted(),
-        tasks: state.policy().wanted_for_tasks(),
+        triggers: policy.wanted(),
+        tasks: policy.wanted_for_tasks(),
+        asks_again: policy.wants_to_be_asked_again(state.lookup()),
+        elicited: elicited
+            .filter(|tool| policy.wants_elicited(tool, state.lookup()))
+            .collect(),
     }
 }
 

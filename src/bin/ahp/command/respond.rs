@@ -124,6 +124,7 @@ fn answer(args: Args) -> Result<Exit, String> {
         return Ok(show(&responses, args.format));
     }
     let (place, settings) = args.log.find()?;
+    log_file::is_heard(&place)?;
     let log = SignalLog::open(place, &settings).map_err(|e| e.to_string())?;
     let records = respond(&log, &selector, answer, log_file::now()).map_err(|e| e.to_string())?;
     let responses: Vec<Response> = records.into_iter().map(|r| r.response).collect();

@@ -141,7 +141,7 @@ fn run_many(args: &Args, file: &Path) -> Result<Exit, String> {
 fn engine(args: &Args, event_dir: Option<&Path>, only: Option<Trigger>) -> Result<Engine, String> {
     let mut locations = project::locations(args.work_dir.as_deref().or(event_dir));
     if let Some(base) = &args.base {
-        locations.base = told_base(base);
+        locations.base = Arc::new(told_base(base));
     }
     let builder = project::engine(locations)
         .by_event_time()
@@ -155,11 +155,11 @@ fn engine(args: &Args, event_dir: Option<&Path>, only: Option<Trigger>) -> Resul
 }
 
 /// Returns the base that a person names on the command line.
-pub(super) fn told_base(base: &str) -> Arc<ToldBase> {
-    Arc::new(ToldBase {
+pub(super) fn told_base(base: &str) -> ToldBase {
+    ToldBase {
         commit: Some(base.to_owned()),
         ..ToldBase::default()
-    })
+    }
 }
 
 fn event(args: &Args) -> Result<Event, String> {

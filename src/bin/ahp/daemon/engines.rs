@@ -6,9 +6,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ahp::config::{FirstsKept, Locations};
-use ahp::engine::{Engine, EngineBuilder, Keeper};
+use ahp::engine::{Engine, EngineBuilder};
 use serde_json::{Value, json};
 use tracing::info;
+
+use crate::answer::Past;
 
 /// The most engines that are kept at once.
 const MOST: usize = 32;
@@ -102,14 +104,14 @@ impl Engines {
     ///
     /// # Errors
     /// None can be made.
-    pub(crate) fn logged(&self, locations: Locations, is_logged: bool) -> Result<Engine, String> {
-        if is_logged {
-            return self.get(locations);
+    pub(crate) fn logged(&self, locations: Locations, past: Past) -> Result<Engine, String> {
+        match past {
+            Past::Log => self.get(locations),
+            Past::Given(_) => past
+                .known_to((self.make)(locations))
+                .build()
+                .map_err(|error| error.to_string()),
         }
-        let engine = (self.make)(locations)
-            .without_log()
-            .keeper(Keeper::in_memory());
-        engine.build().map_err(|error| error.to_string())
     }
 
     /// Gives back the engines that nobody has used for long.

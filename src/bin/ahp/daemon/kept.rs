@@ -16,7 +16,7 @@ use tracing::debug;
 use super::Service;
 use super::engines::Engines;
 use crate::answer;
-use crate::answer::{Deadlines, Judge, Trouble, Upcoming};
+use crate::answer::{Deadlines, Judge, Past, Trouble, Upcoming};
 use crate::ask::Request;
 use crate::project;
 
@@ -85,8 +85,8 @@ impl Judge for Asked<'_> {
         self.engines.keep_first(locations);
     }
 
-    fn engine(&self, locations: Locations, _: Trigger, is_logged: bool) -> Result<Engine, String> {
-        self.engines.logged(locations, is_logged)
+    fn engine(&self, locations: Locations, _: Trigger, past: Past) -> Result<Engine, String> {
+        self.engines.logged(locations, past)
     }
 
     fn settings_changed(&self, _: &Decoded) -> Option<Verdict> {

@@ -1,5 +1,7 @@
 //! Workflow commands of GitHub: annotations of files, of which it shows ten of each level for a step.
 
+use std::collections::HashSet;
+
 use ahp::signal::Signal;
 use ahp::verdict::Verdict;
 use ahp::visible::visible;
@@ -13,13 +15,16 @@ const MOST: usize = 10;
 const MOST_ROWS: usize = 200;
 const MOST_IN_CELL: usize = 1_000;
 
-/// Returns a line for each signal, the strongest first; the last of a level says how many more there are.
+/// Returns a command for each signal, without the `::` before it, the strongest first; the last of a level says how many more there are.
 pub(super) fn annotations(verdicts: &[&Verdict]) -> Vec<String> {
     let all = || verdicts.iter().flat_map(|verdict| &verdict.signals);
     let mut lines = Vec::new();
     for level in ["error", "warning", "notice"] {
+        // What is said of the change as a whole is said at each of its issues.
+        let mut told = HashSet::new();
         let of_level: Vec<&Signal> = all()
             .filter(|signal| by_level(signal, "error", "warning", "notice") == level)
+            .filter(|signal| told.insert((&signal.origin.binding, words(signal), place(signal))))
             .collect();
         for (n, signal) in of_level.iter().take(MOST).enumerate() {
             let left = of_level.len().saturating_sub(MOST);
@@ -32,20 +37,15 @@ pub(super) fn annotations(verdicts: &[&Verdict]) -> Vec<String> {
                 Some(line) => format!("file={},line={line},", property(file)),
                 None => format!("file={},", property(file)),
             });
-            lines.push(annotation(
-                level,
-                &file.unwrap_or_default(),
-                &signal.origin.binding,
-                &format!("{}{more}", words(signal)),
+            lines.push(format!(
+                "{level} {}title={}::{}",
+                file.unwrap_or_default(),
+                property(&signal.origin.binding),
+                data(&format!("{}{more}", words(signal)))
             ));
         }
     }
     lines
-}
-
-/// Returns one line; `file` is its property, or empty.
-pub(super) fn annotation(level: &str, file: &str, title: &str, text: &str) -> String {
-    format!("::{level} {file}title={}::{}", property(title), data(text))
 }
 
 /// Returns the first file that a signal is about, with the line where that is known.

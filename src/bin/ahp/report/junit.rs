@@ -22,6 +22,24 @@ pub(super) fn text(verdicts: &[&Verdict]) -> Result<String, String> {
             case.set_time(Duration::from_micros(binding.duration_us));
             suite.add_test_case(case);
         }
+        // What no binding says, such as that the policy is another, stands in no report of a binding.
+        let is_of_none = |signal: &&Signal| {
+            let mut bindings = verdict.bindings.iter();
+            !bindings.any(|binding| binding.id == signal.origin.binding)
+        };
+        for signal in verdict.signals.iter().filter(is_of_none) {
+            let mut status = by_level(signal, Some(NonSuccessKind::Failure), None, None)
+                .map_or_else(TestCaseStatus::success, TestCaseStatus::non_success);
+            if !matches!(status, TestCaseStatus::Success { .. }) {
+                status.set_description(words(signal));
+            }
+            let mut case = TestCase::new(signal.origin.binding.as_str(), status);
+            case.set_classname("ahp");
+            if by_level(signal, false, true, true) {
+                case.set_system_out(words(signal));
+            }
+            suite.add_test_case(case);
+        }
         report.add_test_suite(suite);
     }
     report.to_string().map_err(|error| error.to_string())

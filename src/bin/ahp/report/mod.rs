@@ -44,11 +44,6 @@ impl FromStr for Report {
 }
 
 impl Report {
-    /// Returns a warning in the form of GitHub that belongs to no file.
-    pub(crate) fn warning_for_github(title: &str, text: &str) -> String {
-        github::annotation("warning", "", title, text)
-    }
-
     /// Writes the report.
     ///
     /// # Errors
@@ -56,8 +51,8 @@ impl Report {
     pub(crate) fn write(&self, verdicts: &[&Verdict]) -> Result<(), String> {
         let (path, text) = match self {
             Self::Github => {
-                for line in github::annotations(verdicts) {
-                    output::line(line);
+                for annotation in github::annotations(verdicts) {
+                    output::command(&annotation);
                 }
                 let environment = Environment::of_process();
                 let page = environment.get(PAGE).map(Path::new);

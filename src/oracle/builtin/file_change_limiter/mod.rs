@@ -19,7 +19,7 @@ use crate::oracle::{
     ConfigError, Definition, HookContext, Oracle, OracleConfig, OracleError, Programs,
 };
 use crate::signal::{Intensity, Modification, Severity, Signal};
-use crate::workspace::ChangedFile;
+use crate::workspace::{Change, ChangedFile};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "FileChangeLimiter",
@@ -64,7 +64,8 @@ pub(super) struct FileChangeLimiter {
     /// The largest number of changed files that is accepted; at least 1.
     #[schemars(range(min = 1))]
     max_files: usize,
-    /// The largest number of added and removed lines that is accepted; by default any.
+    /// The largest number of added and removed lines that is accepted; by default any. Where it is given, a binary file of the change,
+    /// whose lines cannot be counted, is no pass: `exclude` names those that do not count.
     max_lines: Option<u64>,
     /// What a change past the limits leads to.
     action: Action,
@@ -119,7 +120,18 @@ impl Oracle for FileChangeLimiter {
             .filter(|file| !self.exclude.match_path(&file.path))
             .collect();
         let lines = files.iter().map(|file| lines_of(file)).sum();
-        Ok(self.judge(&files, lines).into_iter().collect())
+        let signal = self.judge(&files, lines);
+        let uncounted = || files.iter().find(|file| is_uncounted(file));
+        if signal.is_none()
+            && self.max_lines.is_some()
+            && let Some(file) = uncounted()
+        {
+            return Err(OracleError::CannotTell(format!(
+                "the lines of `{}` cannot be counted, as of a binary file; `exclude` names files that do not count",
+                file.path
+            )));
+        }
+        Ok(signal.into_iter().collect())
     }
 }
 
@@ -201,6 +213,12 @@ impl FileChangeLimiter {
         let paths = files.iter().map(|file| file.path.as_str());
         Some(signal.files(paths.clone()).fingerprint(paths))
     }
+}
+
+/// Whether it is not known how many lines of a file that is there have changed.
+fn is_uncounted(file: &ChangedFile) -> bool {
+    let is_known = file.added_lines.is_some() || file.removed_lines.is_some();
+    file.change != Change::Deleted && !is_known
 }
 
 fn lines_of(file: &ChangedFile) -> u64 {

@@ -89,9 +89,7 @@ pub(super) fn find(
             if matches!(command, "uninstall") {
                 return Some(act("take the policy's wires out"));
             }
-            let locks = command == "mcp" && operands.contains(&"lock");
-            if matches!(command, "edit" | "allow") || locks || (command == "log" && has("--apply"))
-            {
+            if matches!(command, "edit" | "allow") || (command == "log" && has("--apply")) {
                 return Some(act("change the policy"));
             }
             let by_human = invocation

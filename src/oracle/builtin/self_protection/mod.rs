@@ -1,5 +1,6 @@
 //! SelfProtection: no agent changes the policy that judges it, the wires that carry it, or its log.
 
+mod answer;
 mod brought;
 mod code;
 mod disarm;
@@ -88,12 +89,14 @@ impl Oracle for SelfProtection {
             return Ok(Vec::new());
         };
         let guarded = Guarded::new(&context.guards, &self.paths, &self.last);
-        let attempt = judgement::by_tool(&guarded, facts, tool).or_else(|| {
-            facts.shell().and_then(|shell| {
-                let line = tool.command.as_deref().unwrap_or_default();
-                judgement::by_shell(&guarded, shell, line, 0)
+        let attempt = judgement::by_tool(&guarded, facts, tool)
+            .or_else(|| {
+                facts.shell().and_then(|shell| {
+                    let line = tool.command.as_deref().unwrap_or_default();
+                    judgement::by_shell(&guarded, shell, line, 0)
+                })
             })
-        });
+            .or_else(|| answer::find(facts, context.root()));
         if let Some(attempt) = attempt {
             return Ok(vec![signal(&attempt)]);
         }

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal as _;
 
-use ahp::analysis::{Edit, Proposal, RULES, Stats, advise, edit};
+use ahp::analysis::{Change, Edit, Proposal, RULES, Stats, advise, edit};
 use ahp::config::{Approved, Config, Locations};
 use ahp::engine::Engine;
 use ahp::signal_log::Reader;
@@ -125,6 +125,18 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
             .as_ref()
             .ok()
             .and_then(|edit| effect_of(reader?, proposal, edit));
+        // It is made to judge what was logged otherwise; where it does not, it only widens the policy.
+        let is_vain = effect.as_ref().is_some_and(|effect| {
+            effect.judged > 0
+                && effect.changes.is_empty()
+                && proposal
+                    .change
+                    .as_ref()
+                    .is_some_and(Change::is_of_judgement)
+        });
+        if is_vain {
+            continue;
+        }
         match args.format {
             Format::Human => print(proposal, edit.as_ref(), effect.as_ref(), reader.is_some()),
             Format::Json => told.push(as_json(proposal, edit.as_ref(), effect)),

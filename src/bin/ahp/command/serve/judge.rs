@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 
 use super::known::Known;
 use crate::answer;
-use crate::answer::{Call, Deadlines};
+use crate::answer::{Call, Deadlines, Past};
 use crate::command::hook::settings_changed;
 use crate::daemon::engines::Engines;
 use crate::log_file;
@@ -218,8 +218,8 @@ impl answer::Judge for Judge {
         self.engines.keep_first(locations);
     }
 
-    fn engine(&self, locations: Locations, _: Trigger, is_logged: bool) -> Result<Engine, String> {
-        self.engines.logged(locations, is_logged)
+    fn engine(&self, locations: Locations, _: Trigger, past: Past) -> Result<Engine, String> {
+        self.engines.logged(locations, past)
     }
 
     fn settings_changed(&self, decoded: &Decoded) -> Option<Verdict> {

@@ -7,11 +7,15 @@ use std::sync::Arc;
 
 use signal_hook::consts::{SIGINT, SIGQUIT};
 
+use crate::ask;
 use crate::exit_code::Exit;
 use crate::output;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    /// It is the agent: the judge outside says when everything is mounted as it has to be
+    #[arg(long)]
+    agent: bool,
     /// The command; without one, the kernel's version of Landlock is printed
     #[arg(last = true)]
     command: Vec<String>,
@@ -23,9 +27,18 @@ pub(crate) fn run(args: &Args) -> Exit {
             output::line(abi);
             Exit::Success
         }
-        (Ok(_), false) => become_command(&args.command).unwrap_or_else(output::failure),
+        (Ok(_), false) => begin(args).unwrap_or_else(output::failure),
         (Err(why), _) => output::failure(format!("what is inside cannot be closed in: {why}")),
     }
+}
+
+/// Becomes the command; the agent only once the judge lets it begin.
+fn begin(args: &Args) -> Result<Exit, String> {
+    if args.agent && !ask::begin()? {
+        // Whoever has refused it tells why.
+        return Ok(Exit::Failure);
+    }
+    become_command(&args.command)
 }
 
 /// Cuts this process, and what comes of it, off from abstract sockets and from signals to what is outside; returns the

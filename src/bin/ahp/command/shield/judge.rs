@@ -4,6 +4,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use ahp::config::{Environment, Locations};
 use ahp::engine::{Engine, EngineBuilder};
@@ -16,9 +17,10 @@ use ahp::verdict::Verdict;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::start::Gate;
 use super::world::World;
 use crate::answer;
-use crate::answer::{Deadlines, Judge};
+use crate::answer::{Deadlines, Judge, Past};
 use crate::ask;
 use crate::ask::Request;
 use crate::command::hook::settings_changed;
@@ -33,6 +35,7 @@ pub(super) struct Outside {
     here: Locations,
     engines: Engines,
     held: Vec<(PathBuf, Option<Inode>)>,
+    gate: Arc<Gate>,
 }
 
 /// What a path leads to: a device, and a number on it.
@@ -50,13 +53,14 @@ fn engine(locations: Locations) -> EngineBuilder {
 
 impl Outside {
     /// Notes what is held, as it is at the start.
-    pub(super) fn new(world: &World, id: String) -> Self {
+    pub(super) fn new(world: &World, id: String, gate: Arc<Gate>) -> Self {
         let held = world.plan.held();
         Self {
             id,
             here: world.here.clone(),
             engines: Engines::new(engine),
             held: held.map(|path| (path.to_owned(), inode(path))).collect(),
+            gate,
         }
     }
 
@@ -118,8 +122,8 @@ impl Judge for Event<'_> {
         self.outside.engines.keep_first(locations);
     }
 
-    fn engine(&self, locations: Locations, _: Trigger, is_logged: bool) -> Result<Engine, String> {
-        self.outside.engines.logged(locations, is_logged)
+    fn engine(&self, locations: Locations, _: Trigger, past: Past) -> Result<Engine, String> {
+        self.outside.engines.logged(locations, past)
     }
 
     fn lost(&self) -> Option<String> {
@@ -174,6 +178,11 @@ impl Service for Outside {
     fn status(&self, arguments: &[String]) -> Value {
         let mut told =
             json!({"shield": self.id, "lost": self.lost(), "engines": self.engines.status()});
+        if arguments.iter().any(|word| word == ask::BEGIN)
+            && let Some(told) = told.as_object_mut()
+        {
+            told.insert(ask::BEGIN.to_owned(), self.gate.begin().into());
+        }
         // The key that tells is hidden inside.
         if arguments.iter().any(|word| word == ask::LOG) {
             let faults = log_file::faults(&self.here).unwrap_or_else(|why| vec![why]);

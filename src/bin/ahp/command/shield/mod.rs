@@ -3,25 +3,23 @@
 mod inner;
 mod judge;
 mod show;
+mod start;
 mod world;
 
 pub(crate) use self::inner::{Args as InnerArgs, run as inner};
 pub(crate) use self::world::{Standing, standing};
 
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
-use std::process::{Child, Command};
 use std::sync::Arc;
-use std::{io, thread};
+use std::thread;
 
 use ahp::process::{enclose, find_program};
-use ahp::shield::{Obstacle, bubblewrap};
-use rustix::process::{Pid, Signal};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use ahp::shield::bubblewrap;
 
 use self::judge::Outside;
-use self::world::World;
+use self::start::{Gate, NotMade, Supervisor, made};
+use self::world::{First, World};
 use crate::ask;
 use crate::daemon;
 use crate::daemon::{Load, Service, Until};
@@ -86,14 +84,20 @@ fn shield(args: &Args) -> Result<Exit, String> {
     // Taken away again by its drop, whatever comes between.
     let (run, socket) = world.run_files()?;
     world.prepare()?;
-    let start = run.starter(&world.plan, &bubblewrap, &world.program);
-    Obstacle::try_out(start(&["/bin/true".to_owned()], None), &world.here.work_dir)
-        .map_err(|obstacle| format!("no shield: {obstacle}"))?;
+    let starter = run.starter(&bubblewrap, &world.program);
+    starter
+        .try_out(&world.plan, &world.here.work_dir)
+        .map_err(|why| format!("no shield: {why}"))?;
     // A panic is answered for; the terminal is the agent's.
     std::panic::set_hook(Box::new(|_| {}));
-    let argv = start(&args.command, Some(&world.here.work_dir));
-    enclose(Box::new(move |argv, dir| start(argv, dir)));
-    let outside = Outside::new(&world, run.id.clone());
+    let gate = Arc::new(Gate::new(&world.plan));
+    let (of_judge, mounted) = (starter.clone(), gate.clone());
+    enclose(Box::new(move |argv, dir| {
+        // What the agent's shield covers may have gone since.
+        let plan = mounted.plan().without_gone();
+        of_judge.argv(&plan, argv, dir, First::Other)
+    }));
+    let outside = Outside::new(&world, run.id.clone(), gate.clone());
     let (ended, end) = UnixStream::pair().map_err(|error| error.to_string())?;
     let until = Until {
         idle: None,
@@ -108,49 +112,21 @@ fn shield(args: &Args) -> Result<Exit, String> {
             }
         })
         .map_err(|error| format!("no thread could be started: {error}"))?;
-    let exit = supervise(&argv);
+    let supervisor = Supervisor::new().map_err(|error| error.to_string())?;
+    let exit = made(&world.plan, |plan| {
+        gate.mounts(plan);
+        let dir = Some(world.here.work_dir.as_path());
+        let argv = starter.argv(plan, &args.command, dir, First::Agent);
+        let exit = supervisor
+            .run(&argv)
+            .map_err(|why| NotMade::because(&why))?;
+        match gate.refused() {
+            Some(refused) if !supervisor.is_ended() => Err(refused),
+            _ => Ok(exit),
+        }
+    });
     drop(end);
     judge.join().ok();
     drop(run);
     exit
-}
-
-/// Runs the command with the terminal as it is, and returns its own exit code. What the terminal says is for the agent alone;
-/// who ends this process ends the agent with it.
-fn supervise(argv: &[String]) -> Result<Exit, String> {
-    let cannot = |error: io::Error| format!("the shield cannot be started: {error}");
-    let (told, tell) = UnixStream::pair().map_err(cannot)?;
-    for signal in [SIGINT, SIGQUIT] {
-        signal_hook::flag::register(signal, Arc::default()).map_err(cannot)?;
-    }
-    for signal in [SIGTERM, SIGHUP] {
-        let tell = tell.try_clone().map_err(cannot)?;
-        signal_hook::low_level::pipe::register(signal, tell).map_err(cannot)?;
-    }
-    let (starter, words) = argv.split_first().ok_or("nothing is to be started")?;
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the agent gets the terminal itself and may take as long as it likes"
-    )]
-    let mut child = Command::new(starter).args(words).spawn().map_err(cannot)?;
-    end_with(&child, told).map_err(cannot)?;
-    let status = child.wait().map_err(cannot)?;
-    let code = status
-        .code()
-        .or_else(|| status.signal().map(|signal| 128 + signal))
-        .unwrap_or(1);
-    Ok(Exit::Of(u8::try_from(code & 0xff).unwrap_or(1)))
-}
-
-/// Ends the agent once a signal says so.
-fn end_with(child: &Child, mut told: UnixStream) -> io::Result<()> {
-    let pid = Pid::from_child(child);
-    let wait = move || {
-        if io::Read::read(&mut told, &mut [0]).is_ok_and(|count| count > 0) {
-            // What `bwrap` holds ends with it.
-            rustix::process::kill_process(pid, Signal::KILL).ok();
-        }
-    };
-    thread::Builder::new().spawn(wait)?;
-    Ok(())
 }

@@ -10,7 +10,7 @@ use std::time::Instant;
 use ahp::config::{Config, Environment, Locations, ShieldSettings};
 use ahp::engine::log_place;
 use ahp::host::Host;
-use ahp::process::{Enclosure, Program};
+use ahp::process::Program;
 use ahp::shield::{
     INSIDE, Inside, Obstacle, Plan, Request, Traces, bubblewrap, filter_bytes, start_script, sweep,
 };
@@ -18,6 +18,7 @@ use ahp::shield::{
 use serde_json::Value;
 
 use super::Args;
+use super::start::{NotMade, made};
 use crate::ask;
 use crate::ask::{Marker, PROTOCOL};
 use crate::daemon::socket::{Socket, own_directory};
@@ -196,23 +197,65 @@ impl Drop for Removed {
 }
 
 impl RunFiles {
-    /// Returns how a command is started in the shield: its own, and each one of its judge.
-    pub(super) fn starter(&self, plan: &Plan, bubblewrap: &Path, program: &Path) -> Enclosure {
-        let (plan, dir) = (plan.clone(), self.dir.0.clone());
-        let (bubblewrap, program) = (bubblewrap.to_owned(), program.display().to_string());
-        Box::new(move |argv, work_dir| {
-            let mut arguments = plan.arguments(&Inside {
-                shown: &dir.join("in"),
-                empty: &dir.join("empty"),
-                tmp: &dir.join("tmp"),
-                var_tmp: &dir.join("var-tmp"),
-            });
-            if let Some(work_dir) = work_dir {
-                arguments.extend(["--chdir".to_owned(), work_dir.display().to_string()]);
-            }
-            arguments.extend(["--", &program, "shield-inner", "--"].map(str::to_owned));
-            arguments.extend_from_slice(argv);
-            start_script(&dir.join("filter"), &bubblewrap, arguments)
+    /// Returns how something is started in the shield: the agent, and each program of its judge.
+    pub(super) fn starter(&self, bubblewrap: &Path, program: &Path) -> Starter {
+        Starter {
+            dir: self.dir.0.clone(),
+            bubblewrap: bubblewrap.to_owned(),
+            program: program.display().to_string(),
+        }
+    }
+}
+
+/// What is started in a shield.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum First {
+    /// The agent, which begins only when the judge says that all is covered.
+    Agent,
+    /// What it is tried out with, and the programs of the judge.
+    Other,
+}
+
+/// How something is started in a shield.
+#[derive(Clone, Debug)]
+pub(super) struct Starter {
+    dir: PathBuf,
+    bubblewrap: PathBuf,
+    program: String,
+}
+
+impl Starter {
+    /// Returns the command line by which a command is started as a plan says.
+    pub(super) fn argv(
+        &self,
+        plan: &Plan,
+        argv: &[String],
+        work_dir: Option<&Path>,
+        first: First,
+    ) -> Vec<String> {
+        let mut arguments = plan.arguments(&Inside {
+            shown: &self.dir.join("in"),
+            empty: &self.dir.join("empty"),
+            tmp: &self.dir.join("tmp"),
+            var_tmp: &self.dir.join("var-tmp"),
+        });
+        if let Some(work_dir) = work_dir {
+            arguments.extend(["--chdir".to_owned(), work_dir.display().to_string()]);
+        }
+        arguments.extend(["--", &self.program, "shield-inner"].map(str::to_owned));
+        if first == First::Agent {
+            arguments.push("--agent".to_owned());
+        }
+        arguments.push("--".to_owned());
+        arguments.extend_from_slice(argv);
+        start_script(&self.dir.join("filter"), &self.bubblewrap, arguments)
+    }
+
+    /// Tries out whether the kernel makes such a shield.
+    pub(super) fn try_out(&self, plan: &Plan, dir: &Path) -> Result<(), String> {
+        made(plan, |plan| {
+            let argv = self.argv(plan, &["/bin/true".to_owned()], None, First::Other);
+            Obstacle::try_out(argv, dir).map_err(|why| NotMade::because(&why))
         })
     }
 }
@@ -291,16 +334,21 @@ fn try_out(locations: &Locations) -> Result<u32, String> {
     })?;
     let (run, _socket) = world.run_files()?;
     world.prepare()?;
-    let start = run.starter(&world.plan, &bubblewrap, &world.program);
-    Obstacle::try_out(start(&["/bin/true".to_owned()], None), &locations.work_dir)
-        .map_err(|obstacle| obstacle.to_string())?;
+    let starter = run.starter(&bubblewrap, &world.program);
+    starter.try_out(&world.plan, &locations.work_dir)?;
     let told = [
         world.program.display().to_string(),
         "shield-inner".to_owned(),
     ];
-    let finished = Program::new(start(&told, None))
-        .run()
-        .map_err(|error| error.to_string())?;
+    let finished = made(&world.plan, |plan| {
+        let asked = Program::new(starter.argv(plan, &told, None, First::Other)).run();
+        let asked = asked.map_err(|why| NotMade::because(&why))?;
+        if asked.exit.is_success() {
+            Ok(asked)
+        } else {
+            Err(NotMade::because(&asked.stderr_text().trim()))
+        }
+    })?;
     finished
         .stdout_text()
         .trim()
