@@ -75,6 +75,17 @@ impl MarkSpec {
         self.on.iter().chain(ends).any(|on| covers(*on, trigger))
     }
 
+    /// Whether it asks for a fact: in a condition, or by its name alone.
+    pub(super) fn names(&self, fact: &str) -> bool {
+        let ends = self.until.iter().flatten();
+        let mut whens = self
+            .when
+            .iter()
+            .chain(ends.filter_map(|end| end.when.as_ref()));
+        let mut facts = self.by.iter().chain(&self.add);
+        whens.any(|when| when.names(fact)) || facts.any(|name| name == fact)
+    }
+
     /// Returns what it says, wherever it stands.
     pub fn meaning(&self) -> serde_json::Value {
         let json = |node: &Option<Node>| node.as_ref().map(Node::to_json);
@@ -168,9 +179,10 @@ pub(super) fn walk(node: &Node, asked: &mut Vec<MarkAsked>) {
                     });
                 } else if key.name == "expr" {
                     let text = value.as_str().unwrap_or_default();
+                    let most = largest_in(text).max(RING_OF_SCRIPTS);
                     asked.extend(in_text(text).map(|name| MarkAsked {
                         name: name.to_owned(),
-                        most: RING_OF_SCRIPTS,
+                        most,
                         span: value.span,
                     }));
                 } else if matches!(key.name.as_str(), "any" | "all" | "not") {
@@ -209,6 +221,13 @@ fn largest(node: &Node) -> u64 {
         Value::Seq(items) => items.iter().map(largest).max().unwrap_or(0),
         _ => 0,
     }
+}
+
+/// Returns the largest number that an expression names: any may be the one with which it compares a mark.
+fn largest_in(text: &str) -> u64 {
+    let numbers = text.split(|c: char| !c.is_ascii_digit() && c != '.' && c != '_');
+    let numbers = numbers.filter_map(|number| number.replace('_', "").parse().ok());
+    numbers.map(whole).max().unwrap_or(0)
 }
 
 #[expect(

@@ -167,13 +167,13 @@ impl Config {
     fn settle_marks(&mut self) -> Vec<Diagnostic> {
         // A name that stands anywhere is enough: a script may ask for it.
         let names = |text: &str| {
-            let whens = self.marks.values().filter_map(|mark| mark.when.as_ref());
+            let of_marks = self.marks.values().any(|mark| mark.names(text));
             let mut enabled = self.bindings.values().flatten().filter(|spec| spec.enabled);
             let is_named = enabled.any(|spec| {
                 let nodes = spec.group_when.iter().chain(&spec.when);
                 nodes.chain([&spec.config]).any(|node| node.names(text))
             });
-            is_named || whens.into_iter().any(|node| node.names(text))
+            is_named || of_marks
         };
         let (age, origins) = (
             names("session.age"),

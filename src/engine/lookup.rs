@@ -249,13 +249,12 @@ impl Finder {
         Some(of_user.unwrap_or(hook))
     }
 
-    /// Returns the names and files of the project's own script oracles.
+    /// Returns the names and files of the script oracles that do not come with the program.
     pub(super) fn own_scripts(&self) -> Vec<(String, PathBuf)> {
         self.scripts
             .all()
             .into_iter()
             .filter_map(|found| Some((found.name, found.path?)))
-            .filter(|(_, path)| path.starts_with(&self.root))
             .collect()
     }
 

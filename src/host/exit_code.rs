@@ -73,32 +73,37 @@ pub(super) fn codex(payload: &mut Payload) {
     put(payload, code.filter(|_| is_patch));
 }
 
-/// Gemini CLI: the last line of its own behind the output, which is not there at 0.
+/// Returns the lines with which Gemini CLI and Qwen Code end what a command printed, the last first. What is cut off
+/// before that has none.
+fn trailer(told: &str) -> Option<impl Iterator<Item = &str>> {
+    let mut lines = told.lines().rev().skip_while(|line| line.starts_with("</"));
+    let last = lines.next()?;
+    last.starts_with("Process Group PGID: ").then_some(lines)
+}
+
+/// Gemini CLI: its own line directly before the last one, which is not there at 0, nor certain of what was killed.
 pub(super) fn gemini_cli(payload: &mut Payload) {
     let told = text(payload, "tool_response/llmContent").unwrap_or_default();
-    let last = told
-        .lines()
-        .rev()
-        .find_map(|line| number(line, "Exit Code: "));
-    let mut lines = told.lines().rev().skip_while(|line| line.starts_with("</"));
-    let is_whole = lines
-        .next()
-        .is_some_and(|line| line.starts_with("Process Group PGID: "));
-    let is_killed = told.lines().any(|line| line.starts_with("Signal: "));
-    let code = last.or_else(|| (is_whole && !is_killed).then_some(0));
+    let code = trailer(told).and_then(|lines| {
+        let mut own = lines.skip_while(|line| line.starts_with("Background PIDs: "));
+        let line = own.next().unwrap_or_default();
+        match number(line, "Exit Code: ") {
+            // It writes no such line at 0: this one was printed.
+            Some(code) => Some(code).filter(|code| *code != 0),
+            None => (!line.starts_with("Signal: ")).then_some(0),
+        }
+    });
     put(payload, code.filter(|_| runs_to_its_end(payload)));
 }
 
-/// Qwen Code: the last such line that its own line about signals follows.
+/// Qwen Code: its own line before that about signals, before the last one.
 pub(super) fn qwen_code(payload: &mut Payload) {
     let told = text(payload, "tool_response/llmContent").or_else(|| payload.str("error"));
-    let lines: Vec<&str> = told.unwrap_or_default().lines().collect();
-    let pairs = lines.windows(2).rev();
-    let own = pairs.filter_map(|pair| match pair {
-        [line, next] if next.starts_with("Signal: ") => number(line, "Exit Code: "),
-        _ => None,
+    let code = trailer(told.unwrap_or_default()).and_then(|lines| {
+        let mut own = lines.skip_while(|line| line.starts_with("Background PIDs: "));
+        let is_whole = own.next()?.starts_with("Signal: ");
+        number(own.next()?, "Exit Code: ").filter(|_| is_whole)
     });
-    let code = own.clone().next();
     put(payload, code.filter(|_| runs_to_its_end(payload)));
 }
 
@@ -120,8 +125,8 @@ pub(super) fn copilot(payload: &mut Payload) {
 pub(super) fn kimi_cli(payload: &mut Payload) {
     let told = payload.str("tool_output").unwrap_or_default();
     let code = if told.starts_with("is_error=True ") {
-        let at = told.rfind("message='");
-        let message = at.and_then(|at| told.get(at + "message='".len()..));
+        let message = behind_quoted(told.trim_start_matches("is_error=True output="));
+        let message = message.and_then(|rest| rest.strip_prefix(" message='"));
         message.and_then(|message| number(message, "Command failed with exit code: "))
     } else if told.starts_with("is_error=False ") && runs_to_its_end(payload) {
         Some(0)
@@ -129,6 +134,18 @@ pub(super) fn kimi_cli(payload: &mut Payload) {
         None
     };
     put(payload, code);
+}
+
+/// Returns what follows a text that Python has quoted.
+fn behind_quoted(text: &str) -> Option<&str> {
+    let quote = text.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+    let mut is_escaped = false;
+    let end = text.char_indices().skip(1).find(|(_, c)| {
+        let ends = *c == quote && !is_escaped;
+        is_escaped = *c == '\\' && !is_escaped;
+        ends
+    });
+    text.get(end?.0 + 1..)
 }
 
 /// Kimi Code: the end of the error's message; a command of which it tells as one that ran ended with 0.

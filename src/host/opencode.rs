@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use crate::event::Trigger;
 use crate::place::{Place, Scope};
 
+use super::payload::ROOT_SESSION;
 use super::{
     Certainty, Form, Host, HostEvent, HostResponse, Payload, Reply, Rewrite, Settings, Switches,
     exit_code,
@@ -102,6 +103,9 @@ fn adjust(_: &str, payload: &mut Payload, _: &mut Trigger) -> bool {
     }
     if let Some(parts) = payload.take(&["parts"]) {
         payload.put("prompt", parts);
+    }
+    if let Some(Value::String(root)) = payload.take(&["parentID"]) {
+        payload.put(ROOT_SESSION, root);
     }
     payload.fields.shift_remove("type");
     true

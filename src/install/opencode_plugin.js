@@ -43,19 +43,36 @@ async function ask(event, payload, directory) {
   }
 }
 
-export const Ahp = async ({ directory }) => ({
+// A subagent has a session of its own: what it does counts for the one that the person talks to.
+const parents = new Map()
+
+async function rooted(client, payload) {
+  let root = payload.sessionID
+  for (let depth = 0; root && depth < 16; depth++) {
+    if (!parents.has(root)) {
+      const found = await client?.session.get({ path: { id: root } }).catch(() => undefined)
+      if (!found?.data) break
+      parents.set(root, found.data.parentID)
+    }
+    if (!parents.get(root)) break
+    root = parents.get(root)
+  }
+  return root === payload.sessionID ? payload : { ...payload, parentID: root }
+}
+
+export const Ahp = async ({ client, directory }) => ({
   event: async ({ event }) => {
     if (event.type.startsWith("session.")) await ask(event.type, event, directory)
   },
   "chat.message": async (input, output) => {
-    const answer = await ask("chat.message", { ...input, message: output.message, parts: output.parts }, directory)
+    const answer = await ask("chat.message", await rooted(client, { ...input, message: output.message, parts: output.parts }), directory)
     if (answer.decision === "block") throw new Error(answer.reason)
     const last = output.parts.findLast((part) => part.type === "text")
     // A part of its own would need an id of OpenCode's making: the words go behind the person's.
     if (answer.context && last) last.text += `\n\n${answer.context}`
   },
   "tool.execute.before": async (input, output) => {
-    const answer = await ask("tool.execute.before", { ...input, args: output.args }, directory)
+    const answer = await ask("tool.execute.before", await rooted(client, { ...input, args: output.args }), directory)
     if (answer.decision === "block") throw new Error(answer.reason)
     if (answer.args) {
       for (const key of Object.keys(output.args)) if (!(key in answer.args)) delete output.args[key]
@@ -63,7 +80,7 @@ export const Ahp = async ({ directory }) => ({
     }
   },
   "tool.execute.after": async (input, output) => {
-    const answer = await ask("tool.execute.after", { ...input, ...output }, directory)
+    const answer = await ask("tool.execute.after", await rooted(client, { ...input, ...output }), directory)
     const words = answer.decision === "block" ? answer.reason : answer.context
     if (words) output.output = `${output.output}\n\n${words}`
   },

@@ -15,7 +15,7 @@ use crate::regular_file;
 use crate::session::Scope;
 use crate::signal::{Intensity, Strength};
 
-/// Looks over a policy that has no errors; `scripts` are the names and files of the project's own script oracles.
+/// Looks over a policy that has no errors; `scripts` are the names and files of the script oracles that do not come with `ahp`.
 pub fn lint(
     policy: &Policy,
     lookup: &dyn Lookup,
@@ -400,8 +400,11 @@ fn unused(policy: &Policy, scripts: &[(String, PathBuf)]) -> Vec<Diagnostic> {
         .filter(|spec| matches!(spec.target, Target::Oracle(_)))
         .map(|spec| default_id(&spec.target))
         .collect();
+    // What the person keeps for all projects is for others too.
+    let of_project = |path: &PathBuf| path.starts_with(policy.root());
     scripts
         .iter()
+        .filter(|(_, path)| of_project(path))
         .filter(|(name, _)| !named.contains(&default_id(&Target::Oracle(name.clone()))))
         .map(|(name, path)| {
             let shown = path.strip_prefix(policy.root()).unwrap_or(path).display();

@@ -1,5 +1,6 @@
 //! Mark: what counts events, compiled; and what one event adds to it.
 
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use crate::condition::Condition;
@@ -201,6 +202,7 @@ impl Mark {
         });
         Contribution {
             mark: self.definition.name,
+            meaning: self.definition.meaning,
             hit,
             end,
             keys,
@@ -228,7 +230,7 @@ impl Mark {
         let Some(by) = self.by else {
             return Some(Keys::Of(vec![0]));
         };
-        let values = match facts.get(by) {
+        let values: Vec<u64> = match facts.get(by) {
             FactValue::Unknown => return None,
             FactValue::Absent => Vec::new(),
             FactValue::List(values) => values.iter().map(|value| state.key(value)).collect(),
@@ -238,7 +240,9 @@ impl Mark {
                 .into_iter()
                 .collect(),
         };
-        Some(Keys::Of(values))
+        // An event counts once for each, however often it has it.
+        let values: BTreeSet<u64> = values.into_iter().collect();
+        Some(Keys::Of(values.into_iter().collect()))
     }
 
     fn weight(&self, facts: &Facts) -> Count {

@@ -117,6 +117,12 @@ impl Policy {
     pub fn wanted(&self) -> BTreeSet<Trigger> {
         let fed = |trigger: &Trigger| self.marks.iter().any(|mark| mark.is_fed_at(*trigger));
         let fed = Trigger::ALL.iter().copied().filter(fed);
+        let is_call = |mark: &Mark| {
+            mark.is_fed_at(Trigger::PreToolUse) || mark.is_fed_at(Trigger::PostToolUse)
+        };
+        // With the next prompt of a person nothing is awaited any more.
+        let awaited = self.marks.iter().any(is_call);
+        let prompt = awaited.then_some(Trigger::PreAgentTurn);
         let taught = [
             Trigger::PreAgentTurn,
             Trigger::PreToolUse,
@@ -124,7 +130,8 @@ impl Policy {
             Trigger::PostToolUseFailure,
         ];
         let taught = taught.into_iter().filter(|_| self.asks_origins);
-        self.triggers().chain(fed).chain(taught).collect()
+        let asked = self.triggers().chain(fed);
+        asked.chain(prompt).chain(taught).collect()
     }
 
     /// Returns the triggers at which a binding judges the tasks that an agent keeps in its host: those whose `when` asks for

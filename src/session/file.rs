@@ -18,7 +18,7 @@ use crate::regular_file;
 use crate::signal::hex;
 
 /// Raised with every change to what is stored.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 const MAGIC: [u8; 4] = *b"ahpS";
 

@@ -2,15 +2,17 @@
 //!
 //! The file of a scope lies in the user's state directory. It holds counts, times and keyed digests, no text of any event.
 
+mod call;
 mod file;
 mod origins;
 mod own_file;
 mod state;
 mod tally;
 
+pub use self::call::{Call, CallId, Going};
 pub use self::file::{ScopeFault, ScopeFile, Store, Stored};
 pub use self::origins::{Origin, Origins};
-pub use self::state::{Call, CallId, Going, State};
+pub use self::state::State;
 pub use self::tally::{Contribution, Count, Definition, Keys, Window};
 
 use serde::{Deserialize, Serialize};

@@ -2,11 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::call::Noted;
 use super::tally::Tally;
-use super::{Contribution, Count, Definition, digest};
+use super::{Call, CallId, Contribution, Count, Definition, Going, Keys, digest};
 
 /// How many calls may be open; of more the first can no longer be told.
 const MOST_OPEN: usize = 32;
+
+/// How much is kept apart behind a call that is open; then it can no longer be told.
+const MOST_NOTED: usize = 64;
+
+/// Of how many values a contribution keeps each where its file would grow too large.
+const FEW_KEYS: usize = 16;
 
 /// How many calls are remembered that have been seen, so that none counts twice.
 const MOST_RECENT: usize = 64;
@@ -26,51 +33,10 @@ pub struct State {
     /// Whether what was before this file is lost.
     is_broken: bool,
     tallies: Vec<Tally>,
-    open: Vec<Call>,
+    /// What came since the oldest call that is open, in order: what a call may have done, it did where it stands.
+    noted: Vec<Noted>,
     /// The digests of calls that were seen, oldest first.
     recent: Vec<u64>,
-}
-
-/// By what a call is known again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CallId {
-    /// The digest of what the host calls it, else of the tool and its input.
-    pub digest: u64,
-    /// Whether the host has a name for it, so that it is one call however often it is told of.
-    pub is_named: bool,
-}
-
-/// How far a call has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Going {
-    /// It is judged, or whoever judged it died over it.
-    Judged,
-    /// A person is asked about it.
-    Asked,
-    /// It was let go.
-    Gone,
-}
-
-/// A call that has not ended, as far as is known.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Call {
-    /// By what it is known again.
-    pub id: CallId,
-    /// When it came, in milliseconds since 1970.
-    pub time: i64,
-    /// How far it has come.
-    pub going: Going,
-    /// What it adds if it happens.
-    pub itself: Vec<Contribution>,
-    /// What its result may add.
-    pub result: Vec<Contribution>,
-}
-
-impl Call {
-    /// Whether it adds anything, by itself or by its result.
-    pub fn is_something(&self) -> bool {
-        !self.itself.is_empty() || !self.result.is_empty()
-    }
 }
 
 impl State {
@@ -82,7 +48,7 @@ impl State {
             first: None,
             is_broken: false,
             tallies: Vec::new(),
-            open: Vec::new(),
+            noted: Vec::new(),
             recent: Vec::new(),
         }
     }
@@ -100,6 +66,11 @@ impl State {
         self.is_broken
     }
 
+    /// Whether that is news: nothing was seen since.
+    pub const fn is_just_broken(&self) -> bool {
+        self.is_broken && self.latest == i64::MIN
+    }
+
     /// Returns the digest under which a value of `by` is counted.
     pub fn key(&self, value: &str) -> u64 {
         digest([&self.salt.to_le_bytes()[..], value.as_bytes()])
@@ -115,9 +86,19 @@ impl State {
         self.first
     }
 
-    /// Returns how many calls have not ended.
+    /// Returns how many calls leave it open what they add.
     pub fn open_calls(&self) -> usize {
-        self.open.len()
+        let is_doubtful = |call: &&Call| call.going != Going::Gone || !call.result.is_empty();
+        self.calls().filter(is_doubtful).count()
+    }
+
+    /// Whether a call has not ended.
+    pub fn has_open(&self) -> bool {
+        self.calls().next().is_some()
+    }
+
+    fn calls(&self) -> impl Iterator<Item = &Call> {
+        self.noted.iter().filter_map(Noted::call)
     }
 
     /// Takes note of an event's time; where `age` is asked for, of the first one too. Returns whether that is news.
@@ -134,19 +115,15 @@ impl State {
     pub fn count(&self, definition: &Definition, key: u64, now: i64, but: Option<CallId>) -> Count {
         let now = self.time(now);
         let tally = self.fitted(definition, now);
-        let others = self.open.iter().filter(|call| Some(call.id) != but);
-        let open: Vec<(Contribution, i64)> = others
-            .flat_map(|call| {
-                let given = call.itself.iter().chain(&call.result);
-                given.map(|given| (given.doubtful(), call.time))
-            })
-            .filter(|(given, _)| given.mark == definition.name)
-            .collect();
+        let is_other = |noted: &&Noted| but.is_none() || noted.call().map(|call| call.id) != but;
+        let others = self.noted.iter().filter(is_other).flat_map(Noted::given);
+        let others = others.filter_map(|(given, time)| Some((given.of(definition)?, time)));
+        let others: Vec<(Contribution, i64)> = others.collect();
         let within = definition.window.map(|window| window.within);
         tally.count(
             key,
             within,
-            open.iter().map(|(given, time)| (given, *time)),
+            others.iter().map(|(given, time)| (given, *time)),
             now,
         )
     }
@@ -154,8 +131,14 @@ impl State {
     /// Returns the highest that a mark is for any value that it is counted by.
     pub fn highest(&self, definition: &Definition, now: i64) -> Count {
         let tally = self.fitted(definition, self.time(now));
+        let noted = self.noted.iter().flat_map(Noted::given);
+        let noted = noted.flat_map(|(given, _)| match given.keys {
+            Keys::Of(keys) if given.mark == definition.name => keys,
+            _ => Vec::new(),
+        });
         let keys = tally
             .keys()
+            .chain(noted)
             .map(|key| self.count(definition, key, now, None));
         keys.fold(Count::default(), |highest, one| Count {
             least: highest.least.max(one.least),
@@ -171,67 +154,91 @@ impl State {
     /// Notes a call that is about to be judged.
     pub fn reserve(&mut self, call: Call, marks: &[Definition]) {
         self.note(call.id, "pre");
-        self.open.push(call);
-        while self.open.len() > MOST_OPEN {
-            let first = self.open.remove(0);
-            self.leave_in_doubt(&first, marks);
-        }
+        self.noted.push(Noted::Open(call));
+        self.fold(marks);
     }
 
     /// Takes a call that was judged: what it is now, or none where it was stopped.
     pub fn settle(&mut self, id: CallId, settled: Option<Call>, marks: &[Definition]) {
+        let is_meant = |call: &Call| call.id == id && call.going == Going::Judged;
         let place = self
-            .open
+            .noted
             .iter()
-            .rposition(|call| call.id == id && call.going == Going::Judged);
-        if let Some(place) = place {
-            self.open.remove(place);
-        }
-        let Some(mut call) = settled else {
+            .rposition(|noted| noted.call().is_some_and(is_meant));
+        let Some(place) = place else {
             return;
         };
-        if call.going == Going::Gone {
-            let given = std::mem::take(&mut call.itself);
-            self.add(&given, call.time, marks);
+        let Noted::Open(judged) = self.noted.remove(place) else {
+            return;
+        };
+        if let Some(call) = settled {
+            let time = judged.time;
+            let noted = if call.is_open() {
+                Noted::Open(Call { time, ..call })
+            } else {
+                Noted::Done(call.given().collect(), time)
+            };
+            self.noted.insert(place, noted);
         }
-        if !call.itself.is_empty() || !call.result.is_empty() {
-            self.open.push(call);
-        }
+        self.fold(marks);
     }
 
     /// Ends a call of which the result has come: that it happened is certain now.
     pub fn end(&mut self, id: CallId, marks: &[Definition]) {
         self.note(id, "post");
-        if let Some(place) = self.open.iter().position(|call| call.id == id) {
-            let call = self.open.remove(place);
-            self.add(&call.itself, call.time, marks);
+        let mut calls = self.noted.iter_mut();
+        let is_meant = |noted: &&mut Noted| noted.call().is_some_and(|call| call.id == id);
+        if let Some(noted) = calls.find(is_meant)
+            && let Noted::Open(call) = noted
+        {
+            *noted = Noted::Done(std::mem::take(&mut call.itself), call.time);
         }
+        self.fold(marks);
     }
 
     /// Gives up on all calls that are open: whether they happened, and what came of them, will not be told any more.
     pub fn give_up(&mut self, marks: &[Definition]) {
-        for call in std::mem::take(&mut self.open) {
-            self.leave_in_doubt(&call, marks);
+        while self.leave_in_doubt() {
+            self.fold(marks);
         }
     }
 
     /// Adds what an event contributes.
     pub fn add(&mut self, given: &[Contribution], time: i64, marks: &[Definition]) {
-        for given in given.iter().filter(|given| given.is_something()) {
-            let Some(definition) = marks.iter().find(|mark| mark.name == given.mark) else {
-                continue;
-            };
-            let tally = self.fitted(definition, time);
-            let place = self
-                .tallies
-                .iter()
-                .position(|tally| tally.name == given.mark);
-            let mut tally = tally;
-            tally.add(given, time);
-            match place.and_then(|place| self.tallies.get_mut(place)) {
-                Some(known) => *known = tally,
-                None => self.tallies.push(tally),
+        self.noted.push(Noted::Done(given.to_vec(), time));
+        self.fold(marks);
+    }
+
+    /// Counts what stands before the oldest call that is open.
+    fn fold(&mut self, marks: &[Definition]) {
+        loop {
+            let is_open = |noted: &Noted| noted.call().is_some();
+            let end = self.noted.iter().position(is_open);
+            let done = self.noted.drain(..end.unwrap_or(self.noted.len()));
+            for (given, time) in done.flat_map(|noted| noted.given()).collect::<Vec<_>>() {
+                self.apply(&given, time, marks);
             }
+            let is_too_much = self.calls().count() > MOST_OPEN || self.noted.len() > MOST_NOTED;
+            if !is_too_much || !self.leave_in_doubt() {
+                return;
+            }
+        }
+    }
+
+    fn apply(&mut self, given: &Contribution, time: i64, marks: &[Definition]) {
+        let mut meant = marks
+            .iter()
+            .filter_map(|mark| Some((mark, given.of(mark)?)));
+        let Some((definition, given)) = meant.next().filter(|(_, given)| given.is_something())
+        else {
+            return;
+        };
+        let mut tally = self.fitted(definition, time);
+        tally.add(&given, time);
+        let mut known = self.tallies.iter_mut();
+        match known.find(|tally| tally.name == given.mark) {
+            Some(known) => *known = tally,
+            None => self.tallies.push(tally),
         }
         if self.tallies.len() > MOST_MARKS {
             let is_in_force = |tally: &Tally| marks.iter().any(|mark| mark.name == tally.name);
@@ -241,18 +248,30 @@ impl State {
 
     /// Makes it smaller, where its file would grow too large: what is given up may be less than is said, never more.
     pub fn shrink(&mut self) {
+        for given in self.noted.iter_mut().flat_map(Noted::contributions) {
+            let is_long = |keys: &Keys| matches!(keys, Keys::Of(keys) if keys.len() > FEW_KEYS);
+            if is_long(&given.keys) || is_long(&given.end_keys) {
+                *given = given.doubtful();
+                (given.keys, given.end_keys) = (Keys::All, Keys::All);
+            }
+        }
         let size = |tally: &Tally| postcard::to_allocvec(tally).map_or(0, |bytes| bytes.len());
         let largest = self.tallies.iter_mut().max_by_key(|tally| size(tally));
         if let Some(tally) = largest {
             tally.shrink();
         }
-        self.open.truncate(MOST_OPEN);
     }
 
-    fn leave_in_doubt(&mut self, call: &Call, marks: &[Definition]) {
-        let given = call.itself.iter().chain(&call.result);
-        let given: Vec<_> = given.map(Contribution::doubtful).collect();
-        self.add(&given, call.time, marks);
+    /// Gives up on the oldest call that is open; whether there is one.
+    fn leave_in_doubt(&mut self) -> bool {
+        let oldest = self.noted.iter_mut().find(|noted| noted.call().is_some());
+        let Some(noted) = oldest else {
+            return false;
+        };
+        if let Noted::Open(call) = noted {
+            *noted = Noted::Done(call.given().collect(), call.time);
+        }
+        true
     }
 
     fn note(&mut self, id: CallId, moment: &str) {

@@ -58,6 +58,8 @@ pub enum Keys {
 pub struct Contribution {
     /// The digest of the mark's name.
     pub mark: u64,
+    /// The digest of what the mark meant.
+    pub meaning: u64,
     /// Whether it counts.
     pub hit: Truth,
     /// Whether it sets the mark back to 0.
@@ -79,6 +81,16 @@ impl Contribution {
             end: self.end.min(Truth::Maybe),
             ..self.clone()
         }
+    }
+
+    /// Returns what it is to a mark as it counts now; none where it is another's. What a mark with another meaning was given
+    /// may be anything to this one.
+    pub(super) fn of(&self, definition: &Definition) -> Option<Self> {
+        let is_own = self.mark == definition.name;
+        is_own.then(|| match self.meaning == definition.meaning {
+            true => self.clone(),
+            false => self.doubtful(),
+        })
     }
 
     /// Whether it changes anything.
@@ -206,8 +218,13 @@ impl Tally {
                 Truth::Maybe if is_meant(&given.end_keys) => entry.doubt(),
                 _ => {}
             }
-            if given.hit != Truth::No && is_meant(&given.keys) {
-                entry.hit(given.hit, given.weight, self.ring, time);
+            let hit = match given.keys {
+                // Which one is meant cannot be told.
+                Keys::All => given.hit.min(Truth::Maybe),
+                Keys::Of(_) => given.hit,
+            };
+            if hit != Truth::No && is_meant(&given.keys) {
+                entry.hit(hit, given.weight, self.ring, time);
             }
         }
         match within {

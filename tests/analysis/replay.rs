@@ -140,3 +140,32 @@ fn a_broken_policy_and_a_missing_log_are_said() {
     assert_eq!(code, 1);
     assert!(said.contains("no log at `nowhere.jsonl`"), "{said}");
 }
+
+#[test]
+fn marks_are_replayed_with_the_times_of_their_events_and_from_before_the_first_one() {
+    let policy = r#"
+marks:
+  tests_passed: {on: post-tool-use, when: {tool.command: "~ ^cargo test", tool.ok: true}, within: 1h}
+hooks:
+  pre-tool-use:
+    - {oracle: Say, when: {tool.command: "~ ^git push", marks.tests_passed: 0}, config: {intensity: block}}
+"#;
+    let world = World::new(policy);
+    let event = |trigger: &str, command: &str, time: &str| {
+        let event = json!({"trigger": trigger, "session_id": "s", "timestamp": time,
+            "tool": {"name": "Bash", "input": {"command": command}, "exit_code": 0}});
+        format!("{event}\n")
+    };
+    let events = [
+        event("post-tool-use", "cargo test", "2026-01-01T10:00:00Z"),
+        event("pre-tool-use", "git push", "2026-01-01T10:30:00Z"),
+        event("pre-tool-use", "git push", "2026-01-01T11:30:00Z"),
+    ];
+    let ran = world.ahp_fed(&["run", "--events", "-"], events.concat().as_bytes());
+    assert!(ran.stdout.contains("block"), "{ran:?}");
+    for since in [&[][..], &["--since", "2026-01-01T10:15:00Z"]] {
+        let args = ["replay", "--deny-new-blocks", "--deny-new-allows"];
+        let (code, said) = ahp(&world, &[&args[..], since].concat());
+        assert_eq!(code, 0, "{said}");
+    }
+}

@@ -95,6 +95,7 @@ fn contribution(dice: &mut Dice, mark: u64) -> Contribution {
     let least = dice.below(3);
     Contribution {
         mark,
+        meaning: 7,
         hit: dice.truth(),
         end: if dice.below(3) == 0 {
             dice.truth()
@@ -114,13 +115,33 @@ fn contribution(dice: &mut Dice, mark: u64) -> Contribution {
     }
 }
 
+/// One thing in a trace, where it stands: an event that is over, or a call that may be open.
+#[derive(Clone, Debug)]
+struct Step {
+    call: Call,
+    is_open: bool,
+}
+
+impl Step {
+    /// What it is to the definition as far as is known.
+    fn happened(&self) -> Vec<Happened> {
+        let itself = self.call.itself.iter().map(|given| match self.call.going {
+            Going::Gone => given.clone(),
+            _ => given.doubtful(),
+        });
+        let result = self.call.result.iter().map(Contribution::doubtful);
+        let time = self.call.time;
+        let given = itself.chain(result);
+        given.map(|given| Happened { given, time }).collect()
+    }
+}
+
 /// Runs one random trace through what counts, with restarts between events, and compares each count with the definition.
 fn trace(seed: u64) {
     let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let marks = marks(&mut dice);
     let mut state = State::new(seed);
-    let mut happened: Vec<Happened> = Vec::new();
-    let mut open: Vec<(CallId, Call, Going)> = Vec::new();
+    let mut steps: Vec<Step> = Vec::new();
     let (mut now, mut latest) = (1000, 1000);
     // Most are short, because every event is compared with the whole trace before it.
     let longest = if seed.is_multiple_of(500) { 196 } else { 16 };
@@ -133,80 +154,71 @@ fn trace(seed: u64) {
             digest: step,
             is_named: dice.below(2) == 0,
         };
-        let given: Vec<_> = marks
-            .iter()
-            .map(|m| m.name)
-            .filter(|_| dice.below(2) == 0)
-            .collect();
-        let given: Vec<_> = given
-            .into_iter()
-            .map(|mark| contribution(&mut dice, mark))
-            .collect();
+        let mut given = || -> Vec<Contribution> {
+            let given: Vec<_> = marks
+                .iter()
+                .map(|m| m.name)
+                .filter(|_| dice.below(2) == 0)
+                .collect();
+            given
+                .into_iter()
+                .map(|mark| contribution(&mut dice, mark))
+                .collect()
+        };
+        let (itself, result) = (given(), given());
+        let call = Call {
+            id,
+            time: latest,
+            going: Going::Judged,
+            itself,
+            result: if dice.below(2) == 0 {
+                result
+            } else {
+                Vec::new()
+            },
+        };
         match dice.below(6) {
             0 | 1 => {
-                state.add(&given, latest, &marks);
-                happened.extend(given.into_iter().map(|given| Happened {
-                    given,
-                    time: latest,
-                }));
+                state.add(&call.itself, latest, &marks);
+                let call = Call {
+                    going: Going::Gone,
+                    result: Vec::new(),
+                    ..call
+                };
+                let is_open = false;
+                steps.push(Step { call, is_open });
             }
             2 => {
-                let call = Call {
-                    id,
-                    time: latest,
-                    going: Going::Judged,
-                    itself: given,
-                    result: Vec::new(),
-                };
                 state.reserve(call.clone(), &marks);
-                open.push((id, call, Going::Judged));
+                let is_open = true;
+                steps.push(Step { call, is_open });
             }
             3 => {
-                if let Some(at) = open
-                    .iter()
-                    .position(|(_, _, going)| *going == Going::Judged)
-                {
-                    let (id, mut call, _) = open.remove(at);
+                let judged = |step: &Step| step.is_open && step.call.going == Going::Judged;
+                if let Some(at) = steps.iter().position(judged) {
                     let going = [None, Some(Going::Gone), Some(Going::Asked)]
                         [usize::try_from(dice.below(3)).unwrap()];
+                    let id = steps[at].call.id;
                     if let Some(going) = going {
-                        call.going = going;
-                        state.settle(id, Some(call.clone()), &marks);
-                        if going == Going::Gone {
-                            let itself = std::mem::take(&mut call.itself);
-                            happened.extend(itself.into_iter().map(|given| Happened {
-                                given,
-                                time: call.time,
-                            }));
-                        } else if call.is_something() {
-                            open.push((id, call, going));
-                        }
+                        steps[at].call.going = going;
+                        state.settle(id, Some(steps[at].call.clone()), &marks);
                     } else {
+                        steps.remove(at);
                         state.settle(id, None, &marks);
                     }
                 }
             }
             4 => {
-                if let Some((id, _, _)) = open.first() {
-                    let id = *id;
-                    let at = open.iter().position(|(other, _, _)| *other == id).unwrap();
-                    let (_, call, _) = open.remove(at);
-                    state.end(id, &marks);
-                    happened.extend(call.itself.into_iter().map(|given| Happened {
-                        given,
-                        time: call.time,
-                    }));
+                if let Some(step) = steps.iter_mut().find(|step| step.is_open) {
+                    state.end(step.call.id, &marks);
+                    step.call.going = Going::Gone;
+                    step.call.result.clear();
+                    step.is_open = false;
                 }
             }
             _ => {
                 state.give_up(&marks);
-                for (_, call, _) in open.drain(..) {
-                    let itself = call.itself.iter().map(Contribution::doubtful);
-                    happened.extend(itself.map(|given| Happened {
-                        given,
-                        time: call.time,
-                    }));
-                }
+                steps.iter_mut().for_each(|step| step.is_open = false);
             }
         }
         // A process ends, and another one reads what it wrote.
@@ -214,14 +226,7 @@ fn trace(seed: u64) {
             let written = serde_json::to_string(&state).unwrap();
             state = serde_json::from_str(&written).unwrap();
         }
-        let mut whole = happened.clone();
-        whole.extend(open.iter().flat_map(|(_, call, _)| {
-            let itself = call.itself.iter().map(Contribution::doubtful);
-            itself.map(|given| Happened {
-                given,
-                time: call.time,
-            })
-        }));
+        let whole: Vec<Happened> = steps.iter().flat_map(Step::happened).collect();
         for mark in &marks {
             for key in 0..3 {
                 let found = state.count(mark, key, now, None);
@@ -303,6 +308,7 @@ fn a_mark_that_changed_begins_at_nothing_to_what_the_old_one_had() {
     let mut state = State::new(0);
     let given = Contribution {
         mark: 0,
+        meaning: 1,
         hit: Truth::Yes,
         end: Truth::No,
         keys: Keys::Of(vec![0]),
@@ -312,6 +318,10 @@ fn a_mark_that_changed_begins_at_nothing_to_what_the_old_one_had() {
     state.add(std::slice::from_ref(&given), 0, &[old]);
     let new = Definition { meaning: 2, ..old };
     assert_eq!(state.count(&new, 0, 0, None), Count { least: 0, most: 3 });
+    let given = Contribution {
+        meaning: 2,
+        ..given
+    };
     state.add(&[given], 1, &[new]);
     assert_eq!(state.count(&new, 0, 1, None), Count { least: 3, most: 6 });
 }
@@ -327,6 +337,7 @@ fn of_too_many_values_the_highest_count_is_kept() {
     for key in 0..400_u64 {
         let given = Contribution {
             mark: 0,
+            meaning: 1,
             hit: Truth::Yes,
             end: Truth::No,
             keys: Keys::Of(vec![key]),
@@ -357,6 +368,7 @@ fn a_sum_stops_at_the_greatest_number() {
     for _ in 0..3 {
         let given = Contribution {
             mark: 0,
+            meaning: 1,
             hit: Truth::Yes,
             end: Truth::No,
             keys: Keys::Of(vec![0]),

@@ -296,3 +296,103 @@ hooks:
     let seven = ahp::session::Count { least: 7, most: 7 };
     assert_eq!(facts.mark("codes").count, seven);
 }
+
+#[test]
+fn a_call_that_is_told_of_twice_does_not_count_against_itself() {
+    let engine = engine(
+        r#"
+marks:
+  deploys: {on: pre-tool-use, when: {tool.command: "~ ^deploy"}, within: 1h}
+hooks:
+  pre-tool-use:
+    - {oracle: Say, when: {tool.command: "~ ^deploy", marks.deploys: ">= 3"}, config: {intensity: block}}
+"#,
+    );
+    for id in ["1", "2", "3", "3"] {
+        assert_eq!(decide(&engine, pre("deploy", id)), Decision::None, "{id}");
+    }
+    assert_eq!(decide(&engine, pre("deploy", "4")), Decision::Block);
+    for id in ["1", "2", "3"] {
+        decide(&engine, post("deploy", id, Some(0)));
+    }
+    assert_eq!(decide(&engine, pre("deploy", "5")), Decision::Block);
+}
+
+#[test]
+fn tests_that_run_after_an_edit_without_a_result_open_the_gate() {
+    let engine = engine(PUSH_GATE);
+    decide(&engine, edit(Trigger::PreToolUse, "e"));
+    assert_eq!(decide(&engine, pre("git push", "p1")), Decision::Block);
+    decide(&engine, pre("cargo test", "t"));
+    decide(&engine, post("cargo test", "t", Some(0)));
+    assert_eq!(decide(&engine, pre("git push", "p2")), Decision::None);
+    // An edit that comes after the tests may have happened.
+    decide(&engine, edit(Trigger::PreToolUse, "f"));
+    assert_eq!(decide(&engine, pre("git push", "p3")), Decision::Block);
+    decide(
+        &engine,
+        Event::new(Trigger::PreAgentTurn).with_session("s1"),
+    );
+    assert_eq!(decide(&engine, pre("git push", "p4")), Decision::Block);
+    decide(&engine, post("cargo test", "u", Some(0)));
+    assert_eq!(decide(&engine, pre("git push", "p5")), Decision::None);
+    // Its result comes after all.
+    decide(&engine, edit(Trigger::PostToolUse, "f"));
+    assert_eq!(decide(&engine, pre("git push", "p6")), Decision::Block);
+}
+
+#[test]
+fn an_event_counts_once_for_a_value_that_it_has_twice() {
+    let engine = engine(
+        r#"
+marks:
+  runs: {on: pre-tool-use, by: tool.arguments}
+hooks:
+  pre-tool-use:
+    - {oracle: Say, when: {tool.command: "~ ^look", marks.runs: "> 1"}, config: {intensity: block}}
+"#,
+    );
+    decide(&engine, pre("echo a a", "1"));
+    assert_eq!(decide(&engine, pre("look a", "2")), Decision::None);
+    assert_eq!(decide(&engine, pre("look a", "3")), Decision::Block);
+}
+
+#[test]
+fn an_expression_is_told_as_many_as_it_asks_for() {
+    let engine = engine(
+        r#"
+marks:
+  runs: {on: post-tool-use, when: {tool.command: "~ ^run"}, within: 1h}
+hooks:
+  pre-tool-use:
+    - {oracle: Say, when: {expr: "marks.runs >= 70"}, config: {intensity: block}}
+"#,
+    );
+    for n in 0..70 {
+        assert_eq!(
+            decide(&engine, pre("ls", &format!("l{n}"))),
+            Decision::None,
+            "{n}"
+        );
+        decide(&engine, post("run", &n.to_string(), Some(0)));
+    }
+    assert_eq!(decide(&engine, pre("ls", "l")), Decision::Block);
+}
+
+#[test]
+fn what_only_ends_or_keys_a_mark_is_kept_too() {
+    let engine = engine(
+        r#"
+marks:
+  sent: {on: pre-tool-use, when: {tool.command: "~ ^run"}, until: [{on: pre-tool-use, when: {tool.outward: true}}]}
+  from: {on: pre-tool-use, by: tool.arguments_from}
+  age: {on: pre-tool-use, add: session.age}
+hooks:
+  pre-tool-use:
+    - {oracle: Say, when: {any: [{marks.sent: "> 99"}, {marks.from: "> 99"}, {marks.age: "> 9999"}]}, config: {intensity: block}}
+"#,
+    );
+    let policy = engine.state();
+    assert!(policy.policy().asks_origins() && policy.policy().asks_age());
+    assert!(policy.policy().wanted().contains(&Trigger::PreAgentTurn));
+}

@@ -285,7 +285,8 @@ fn a_damaged_file_begins_anew_with_the_next_write_and_is_cleared_by_an_end() {
     let world = World::new(PUSH_GATE);
     hook(&world, &told("post-tool-use", "cargo test", "s", Some(0)));
     fs::write(&files(&world)[0], "nothing of ours").unwrap();
-    hook(&world, &told("post-tool-use", "cargo test", "s", Some(0)));
+    let verdict = hook(&world, &told("post-tool-use", "cargo test", "s", Some(0)));
+    assert!(verdict.to_string().contains("session-state"), "{verdict}");
     assert_eq!(shown(&world, "s"), (1, u64::MAX));
     let write = json!({"trigger": "post-tool-use", "session_id": "s",
         "tool": {"name": "Write", "input": {"file_path": "a", "content": "b"}}});
@@ -334,4 +335,23 @@ fn a_policy_without_marks_leaves_no_file() {
     hook(&world, &told("pre-tool-use", "ls", "s", None));
     hook(&world, &told("post-tool-use", "ls", "s", Some(0)));
     assert_eq!(files(&world), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn what_was_counted_by_issue_or_project_is_forgotten_by_name() {
+    let world = World::new(&PUSH_GATE.replace(
+        "on: post-tool-use\n    when",
+        "per: project\n    on: post-tool-use\n    when",
+    ));
+    hook(&world, &told("post-tool-use", "cargo test", "s", Some(0)));
+    let push = || hook(&world, &told("pre-tool-use", "git push", "s", None))["decision"].clone();
+    assert_eq!(push(), "none");
+    for args in [&["s"][..], &["--issue", "s"]] {
+        let ran = world.ahp(&[&["session", "forget"][..], args].concat());
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert_eq!(push(), "none");
+    }
+    let ran = world.ahp(&["session", "forget", "--project"]);
+    assert!(ran.stdout.contains("begin at 0"), "{ran:?}");
+    assert_eq!(push(), "block");
 }

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use ahp::host;
+use ahp::host::{Host, Input};
+use serde_json::{Value, json};
 
 use super::PUSH_GATE;
 use crate::world::World;
@@ -194,5 +196,195 @@ fn every_host_that_tells_results_opens_the_gate_by_them_and_no_other_does() {
         tests(2);
         assert_eq!(push(), "block", "{name}: the tests have failed");
         assert!(Path::new(&world.path(".ahp/signals.jsonl")).exists());
+    }
+}
+
+/// What of the payloads of a host is its own line about the exit code, and what a program printed.
+#[test]
+fn no_output_of_a_program_passes_for_the_line_of_a_host() {
+    let text = |text: &str| json!({"llmContent": text, "returnDisplay": ""});
+    let kimi = |told: &str| json!(told);
+    for (host, event, field, result, code) in [
+        (
+            "gemini-cli",
+            "AfterTool",
+            "tool_response",
+            text(
+                "<untrusted_context>\nOutput: x\nExit Code: 3\nProcess Group PGID: 8\n</untrusted_context>",
+            ),
+            Some(3),
+        ),
+        (
+            "gemini-cli",
+            "AfterTool",
+            "tool_response",
+            text("<untrusted_context>\nOutput: x\nProcess Group PGID: 8\n</untrusted_context>"),
+            Some(0),
+        ),
+        (
+            "gemini-cli",
+            "AfterTool",
+            "tool_response",
+            text(
+                "<untrusted_context>\nOutput: x\nExit Code: 0\nSignal: 9\nProcess Group PGID: 8\n</untrusted_context>",
+            ),
+            None,
+        ),
+        (
+            "gemini-cli",
+            "AfterTool",
+            "tool_response",
+            text(
+                "<untrusted_context>\nOutput: x\nExit Code: 0\nProcess Group PGID: 8\n</untrusted_context>",
+            ),
+            None,
+        ),
+        (
+            "gemini-cli",
+            "AfterTool",
+            "tool_response",
+            text("Command was automatically cancelled. Below is the output:\nx\nExit Code: 0\n"),
+            None,
+        ),
+        (
+            "gemini-cli",
+            "AfterTool",
+            "tool_response",
+            text(
+                "<untrusted_context>\nOutput: Exit Code: 0\nx\nExit Code: 4\nProcess Group PGID: 8\n</untrusted_context>",
+            ),
+            Some(4),
+        ),
+        (
+            "qwen-code",
+            "PostToolUse",
+            "tool_response",
+            text(
+                "Output: x\nError: (none)\nExit Code: 0\nSignal: (none)\nProcess Group PGID: (none)",
+            ),
+            Some(0),
+        ),
+        (
+            "qwen-code",
+            "PostToolUse",
+            "tool_response",
+            text(
+                "Output: x\nExit Code: 0\nSignal: (none)\nError: (none)\nExit Code: 5\nSignal: (none)\nProcess Group PGID: (none)",
+            ),
+            Some(5),
+        ),
+        (
+            "qwen-code",
+            "PostToolUse",
+            "tool_response",
+            text("Command timed out. Below is the output:\nExit Code: 0\nSignal: (none)\n"),
+            None,
+        ),
+        (
+            "kimi-cli",
+            "PostToolUse",
+            "tool_output",
+            kimi(
+                r"is_error=True output='x' message='Command failed with exit code: 3.' display=[B(text='m\nmessage=\'Command failed with exit code: 0')] extras=None",
+            ),
+            Some(3),
+        ),
+        (
+            "kimi-cli",
+            "PostToolUse",
+            "tool_output",
+            kimi(
+                r#"is_error=True output="it's message='Command failed with exit code: 0." message='Command failed with exit code: 3.' extras=None"#,
+            ),
+            Some(3),
+        ),
+        (
+            "kimi-cli",
+            "PostToolUse",
+            "tool_output",
+            kimi(
+                r"is_error=True output='\' message=\'Command failed with exit code: 0.' message='Stopped.' extras=None",
+            ),
+            None,
+        ),
+    ] {
+        let tool = if host == "kimi-cli" {
+            "Shell"
+        } else {
+            "run_shell_command"
+        };
+        let mut payload = json!({"session_id": "s", "cwd": "/", "hook_event_name": event,
+            "tool_name": tool, "tool_input": {"command": "cargo test"}});
+        payload[field] = result.clone();
+        let bytes = payload.to_string();
+        let input = Input {
+            bytes: bytes.as_bytes(),
+            host: Host::find(host),
+            event: Some(event),
+            arguments: &[],
+            work_dir: Path::new("/"),
+        };
+        let decoded = host::decode(&input).unwrap();
+        let found = decoded.events[0].tool.as_ref().unwrap().exit_code;
+        assert_eq!(found, code, "{host}: {result}");
+    }
+}
+
+#[test]
+fn what_a_subagent_does_counts_for_its_parent() {
+    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/host/copilot/1.0.102-pascal");
+    let recorded = fs::read_to_string(recorded.join("in-subagent.PostToolUse.json")).unwrap();
+    let recorded: Value = serde_json::from_str(&recorded).unwrap();
+    let root = recorded["parent_agent_id"].as_str().unwrap();
+    let copilot = |name: &str, tool: &str, input: Value| {
+        json!({"hook_event_name": name, "session_id": root, "timestamp": "2026-11-20T11:31:44.665Z",
+            "tool_name": tool, "tool_input": input,
+            "tool_result": {"result_type": "success", "text_result_for_llm": "ok\n<shellId: 0 completed with exit code 0>"}})
+    };
+    let mut edited = recorded.clone();
+    edited["tool_name"] = json!("Write");
+    edited["tool_input"] = json!({"file_path": "a.rs", "content": "x"});
+    let opencode = |session: &str, tool: &str, args: Value| {
+        json!({"sessionID": session, "tool": tool, "callID": tool, "args": args,
+            "metadata": {"exit": 0}, "output": "ok", "title": ""})
+    };
+    let mut child = opencode(
+        "child",
+        "write",
+        json!({"filePath": "a.rs", "content": "x"}),
+    );
+    child["parentID"] = json!("root");
+    for (host, [pre, post], tests, edit, push) in [
+        (
+            "copilot",
+            ["PreToolUse", "PostToolUse"],
+            copilot("PostToolUse", "Bash", json!({"command": "cargo test"})),
+            edited,
+            copilot("PreToolUse", "Bash", json!({"command": "git push"})),
+        ),
+        (
+            "opencode",
+            ["tool.execute.before", "tool.execute.after"],
+            opencode("root", "bash", json!({"command": "cargo test"})),
+            child,
+            json!({"sessionID": "root", "tool": "bash", "callID": "p", "args": {"command": "git push"}}),
+        ),
+    ] {
+        let world = World::new(PUSH_GATE);
+        let hook = |event: &str, mut payload: Value| {
+            let dir = if host == "opencode" {
+                "directory"
+            } else {
+                "cwd"
+            };
+            payload[dir] = json!(world.root());
+            let args = ["hook", "--host", host, "--event", event];
+            let ran = world.ahp_fed(&args, payload.to_string().as_bytes());
+            ran.stdout.contains("have not passed")
+        };
+        hook(post, tests);
+        assert!(!hook(pre, push.clone()), "{host}: the tests have passed");
+        hook(post, edit);
+        assert!(hook(pre, push), "{host}: its subagent has edited");
     }
 }

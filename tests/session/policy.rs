@@ -249,6 +249,7 @@ fn a_mark_that_only_a_script_asks_for_is_held_and_locked_with_it() {
             locked,
             "{checked:?}"
         );
+        assert!(!checked.stdout.contains("nothing asks"), "{checked:?}");
         ran(&world, "post-tool-use", "Bash", "run it");
         assert_eq!(
             ran(&world, "pre-tool-use", "Bash", "ls"),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::call::is_post_of_call;
-use super::{EventPast, Read, lock, salt};
+use super::{EventPast, Keeper, Read, lock, salt};
 use crate::fact::{Facts, MarkCount};
 use crate::policy::Mark;
 use crate::session::{Count, Scope, State};
@@ -53,6 +53,10 @@ impl EventPast {
             id,
             || salt(&*self.clock),
             |state| {
+                if state.is_just_broken() && matches!(self.keeper, Keeper::Files(_)) {
+                    let fault = format!("what was counted in this {} is lost", scope.name());
+                    lock(&self.faults).push(fault);
+                }
                 state.see(self.now, begins.age);
                 if begins.gives_up {
                     state.give_up(&definitions);

@@ -174,7 +174,7 @@ impl Past for EventPast {
                 let read = self.keeper.read(scope, &id);
                 let is_idle = read.as_ref().is_ok_and(|state| {
                     let ends = begins.gives_up || is_post_of_call(trigger);
-                    (!begins.age || state.first().is_some()) && !(ends && state.open_calls() > 0)
+                    (!begins.age || state.first().is_some()) && !(ends && state.has_open())
                 });
                 if let (Ok(state), true) = (read, is_idle) {
                     self.keep(scope, Read::Known(Arc::new(state)));
@@ -241,14 +241,23 @@ impl Past for EventPast {
             return records;
         }
         let nothing = State::new(0);
-        for mark in self.marks.iter().filter(|mark| mark.is_fed_at(trigger)) {
-            let given = mark.contribution(facts, &nothing);
-            let given = if is_over { given } else { given.doubtful() };
-            if given.is_something() {
-                let record = records.entry(mark.spec().name.clone()).or_default();
-                let told = |truth: Truth| (truth != Truth::No).then_some(truth);
-                record.fed = told(given.hit);
-                record.ended = told(given.end);
+        let result = (trigger == Trigger::PreToolUse).then(|| facts.of_result());
+        for mark in self.marks.iter() {
+            let itself = mark.is_fed_at(trigger).then(|| {
+                let given = mark.contribution(facts, &nothing);
+                if is_over { given } else { given.doubtful() }
+            });
+            let result = result
+                .as_ref()
+                .filter(|_| mark.is_fed_at(Trigger::PostToolUse));
+            let result = result.map(|facts| mark.contribution(facts, &nothing).doubtful());
+            for given in itself.into_iter().chain(result) {
+                if given.is_something() {
+                    let record = records.entry(mark.spec().name.clone()).or_default();
+                    let told = |truth: Truth| (truth != Truth::No).then_some(truth);
+                    record.fed = record.fed.max(told(given.hit));
+                    record.ended = record.ended.max(told(given.end));
+                }
             }
         }
         records

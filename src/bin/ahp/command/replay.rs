@@ -98,6 +98,12 @@ pub(crate) struct Effect {
     pub(crate) changes: Vec<Difference>,
 }
 
+/// Returns an event with the time at which it was recorded, where it tells none.
+fn at(mut event: Event, record: &Record) -> Event {
+    event.timestamp.get_or_insert(record.timestamp);
+    event
+}
+
 /// Judges the events that a binding had something against by two texts of the project's policy, on the project as it is now.
 pub(crate) fn effect(
     reader: &Reader,
@@ -127,8 +133,8 @@ pub(crate) fn effect(
                         }
                         None
                     }
-                    Some(mut event) => {
-                        event.timestamp.get_or_insert(record.timestamp);
+                    Some(event) => {
+                        let event = at(event, &record);
                         let judged = is_asked.then(|| only_computed(engines, &event)).flatten();
                         if judged.is_none() {
                             for engine in engines {
@@ -213,26 +219,28 @@ fn replay(args: &Args) -> Result<Exit, String> {
                 continue;
             }
         };
-        if let Body::Evaluation(evaluation) = &record.body
-            && filter.since.is_none_or(|since| record.timestamp >= since)
-        {
-            match event_of(evaluation) {
+        if let Body::Evaluation(evaluation) = &record.body {
+            let is_meant = filter.since.is_none_or(|since| record.timestamp >= since);
+            let event = event_of(evaluation).map(|event| at(event, &record));
+            match event {
                 None => {
-                    outcome.not_replayed += 1;
+                    outcome.not_replayed += u64::from(is_meant);
                     // From here on marks cannot be told until something sets them back.
                     engines().for_each(Engine::lose_past);
                 }
                 // What it was stopped for may be what is missing.
                 Some(_) if evaluation.is_cut() => {
-                    outcome.not_replayed += 1;
-                    outcome.cut += 1;
+                    outcome.not_replayed += u64::from(is_meant);
+                    outcome.cut += u64::from(is_meant);
                     engines().for_each(Engine::lose_past);
                 }
-                Some(event) if !event.trigger.is_pre() && !args.with_post => {
-                    engines().for_each(|engine| engine.note(event.clone()));
+                // What is not judged again has been counted all the same, unless it was stopped.
+                Some(event) if !is_meant || !event.trigger.is_pre() && !args.with_post => {
+                    if !event.trigger.is_pre() || evaluation.decision != Decision::Block {
+                        engines().for_each(|engine| engine.note(event.clone()));
+                    }
                 }
-                Some(mut event) => {
-                    event.timestamp.get_or_insert(record.timestamp);
+                Some(event) => {
                     let old = match &current {
                         None => evaluation.decision,
                         Some(current) => block_on(current.evaluate(event.clone())).decision,

@@ -24,7 +24,7 @@ pub(crate) struct Args {
 enum Command {
     /// Show what each mark is now
     Show(ShowArgs),
-    /// Forget what was counted in a session, or in all
+    /// Forget what was counted in a session, an issue or the project, or in all
     Forget(ForgetArgs),
 }
 
@@ -44,10 +44,16 @@ struct ShowArgs {
 #[derive(Debug, clap::Args)]
 struct ForgetArgs {
     /// The session, by the host's name for it
-    #[arg(value_name = "ID", required_unless_present = "all")]
+    #[arg(value_name = "ID", required_unless_present_any = ["all", "issue", "of_project"])]
     session: Option<String>,
+    /// What was counted by an issue
+    #[arg(long, value_name = "ID")]
+    issue: Option<String>,
+    /// What was counted in the whole project
+    #[arg(long = "project")]
+    of_project: bool,
     /// All sessions, issues and projects
-    #[arg(long, conflicts_with = "session")]
+    #[arg(long, conflicts_with_all = ["session", "issue", "of_project"])]
     all: bool,
 }
 
@@ -128,14 +134,23 @@ fn forget(args: &ForgetArgs) -> Result<Exit, String> {
         );
     };
     let store = Store::new(state_dir, &locations.project_root);
-    if let Some(session) = &args.session {
-        let file = store.file(Scope::Session, session);
-        let was_there = file.forget().map_err(|error| error.to_string())?;
-        output::line(if was_there {
-            "forgotten: its marks begin at 0"
-        } else {
-            "nothing was counted in this session"
-        });
+    let named = [
+        (Scope::Session, args.session.as_deref()),
+        (Scope::Issue, args.issue.as_deref()),
+        (Scope::Project, args.of_project.then_some("")),
+    ];
+    let named = named
+        .into_iter()
+        .filter_map(|(scope, id)| Some((scope, id?)));
+    if !args.all {
+        for (scope, id) in named {
+            let was_there = store.file(scope, id).forget();
+            output::line(if was_there.map_err(|error| error.to_string())? {
+                format!("forgotten: the marks of this {} begin at 0", scope.name())
+            } else {
+                format!("nothing was counted in this {}", scope.name())
+            });
+        }
     } else {
         let removed = store.forget_all().map_err(|error| error.to_string())?;
         output::line(format!("forgotten: {}", count(removed as u64, "file")));
