@@ -152,6 +152,12 @@ impl Binding {
         }
     }
 
+    /// Whether it asks for a judgement even where what it runs is not there.
+    pub fn insists(&self) -> bool {
+        let said = self.on_error.or(self.on_failure);
+        self.locked || said.is_some_and(|said| said != OnError::Allow)
+    }
+
     /// Whether a block that its oracle finds is one, whatever was answered before.
     pub const fn blocks_as_found(&self) -> bool {
         let is_full = matches!(

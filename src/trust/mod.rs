@@ -16,7 +16,7 @@ mod store;
 
 pub use self::change::{Change, ChangeKind};
 pub use self::content::FileState;
-pub use self::hook_files::{hook_files_of, usual_hook_files};
+pub use self::hook_files::{bound_hook_files, hook_files_of, usual_hook_files};
 pub use self::look::Look;
 pub use self::permit::Permit;
 pub use self::scan::scan;

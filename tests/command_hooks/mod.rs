@@ -3,3 +3,4 @@
 mod everywhere;
 mod examples;
 mod formats;
+mod home;
