@@ -18,6 +18,7 @@ pub use self::change::{Change, ChangeKind};
 pub use self::content::FileState;
 pub use self::hook_files::{bound_hook_files, hook_files_of, usual_hook_files};
 pub use self::look::Look;
+pub(crate) use self::named::hook_scripts;
 pub use self::permit::Permit;
 pub use self::scan::scan;
 pub use self::store::Manifest;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::world::{Ran, World, write};
+use crate::world::{Ran, World, executable, write};
 
 /// A user whose policy binds a file at home, with what else the binding says.
 fn bound(file: &str, further: &str) -> World {
@@ -61,6 +61,33 @@ fn a_binding_that_insists_misses_its_file() {
     let world = bound("~/h/c.json", ", locked: true");
     let said = judged(&world, "ls");
     assert!(said.stdout.contains("means no file"), "{said:?}");
+}
+
+#[test]
+fn scripts_of_a_file_at_home_are_guarded() {
+    for name in NAMES {
+        let world = bound(name, "");
+        hook_file(
+            &world,
+            &json!({"type": "command", "command": "~/h/s/run.sh"}),
+        );
+        executable(&world.home().join("h/s/run.sh"), "#!/bin/sh\nexit 0\n");
+        assert_eq!(judged(&world, "cat ~/h/s/run.sh").code, 0, "{name}");
+        // The second time the policy comes from the cache.
+        for command in [
+            "echo x > ~/h/s/run.sh",
+            "rm ~/h/s/run.sh",
+            "chmod -x ~/h/s/run.sh",
+        ]
+        .repeat(2)
+        {
+            assert_eq!(judged(&world, command).code, 2, "{name}: {command}");
+        }
+        let path = world.home().join("h/s/run.sh").display().to_string();
+        let input = json!({"file_path": path, "content": "x"}).to_string();
+        let ran = world.ahp(&["run", "pre-tool-use", "--tool", "Write", "--input", &input]);
+        assert_eq!(ran.code, 2, "{name}: {ran:?}");
+    }
 }
 
 #[test]
