@@ -4,3 +4,4 @@ mod everywhere;
 mod examples;
 mod formats;
 mod home;
+mod survey;

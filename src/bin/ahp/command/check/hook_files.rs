@@ -44,10 +44,10 @@ pub(super) fn lint(state: &State, locations: &Locations) -> Vec<Diagnostic> {
             }
             continue;
         };
-        for (event, near) in found.unknown_events {
-            let message = format!("no host has the event `{event}`, so its hooks never run");
-            warnings.push(warn(&message, near));
-        }
+        let unheeded = found.unheeded.into_iter();
+        warnings.extend(unheeded.map(|(message, near)| warn(&message, near)));
+        let elsewhere = found.elsewhere.iter().filter(|_| is_bound);
+        warnings.extend(elsewhere.map(|message| warn(message, None)));
     }
     warnings
 }
