@@ -97,8 +97,12 @@ impl Binding {
     /// Whether all conditions hold for an event.
     pub fn applies(&self, facts: &Facts) -> bool {
         let tool = facts.event().tool.as_ref();
-        let kinds = |call: &ToolCall| facts.tool_kinds().unwrap_or_else(|| call.kinds());
-        tool.is_none_or(|call| self.matcher.matches(call, || kinds(call)))
+        let root = facts.project_root();
+        let meets = |call: &ToolCall| {
+            let view = facts.tool();
+            view.is_none_or(|view| self.matcher.matches(call, view, root))
+        };
+        tool.is_none_or(|call| self.matcher.is_empty() || meets(call))
             // A task is an issue only for those who say that they mean tasks too.
             && (!facts.is_task() || self.asks(Fact::IssueType))
             && self.conditions.iter().all(|c| c.holds(facts))

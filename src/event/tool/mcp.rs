@@ -15,13 +15,18 @@ pub struct McpTool {
 }
 
 impl McpTool {
+    /// Returns the name by which rules for many hosts know a tool: `mcp__server__tool`.
+    pub(crate) fn common_name(server: &str, tool: &str) -> String {
+        format!("mcp__{server}__{tool}")
+    }
+
     /// Reads an MCP tool from its name in any host's spelling.
     pub fn named(name: &str) -> Option<Self> {
         of_name(name)
     }
 }
 
-/// Reads an MCP tool from a tool name: `mcp__server__tool`, `mcp_server_tool`, `MCP:tool`.
+/// Reads an MCP tool from a tool name: `mcp__server__tool`, `mcp_server_tool`, `@server/tool`, `MCP:tool`.
 ///
 /// In the second spelling a server whose name has an underscore cannot be told from the tool's name: the
 /// first one is taken as the border. Hosts that use it say the server beside the name.
@@ -32,9 +37,12 @@ pub(super) fn of_name(name: &str) -> Option<McpTool> {
             tool: tool.to_owned(),
         });
     }
-    let (server, tool) = match name.strip_prefix("mcp__") {
-        Some(rest) => rest.split_once("__")?,
-        None => name.strip_prefix("mcp_")?.split_once('_')?,
+    let (server, tool) = if let Some(rest) = name.strip_prefix("mcp__") {
+        rest.split_once("__")?
+    } else if let Some(rest) = name.strip_prefix('@') {
+        rest.split_once('/')?
+    } else {
+        name.strip_prefix("mcp_")?.split_once('_')?
     };
     (!server.is_empty() && !tool.is_empty()).then(|| McpTool {
         server: Some(server.to_owned()),
