@@ -263,6 +263,59 @@ fn tools_that_are_listed_beside_other_answers_are_looked_at_too() {
 }
 
 #[test]
+fn of_a_tool_that_nobody_approved_the_client_gets_the_name_alone() {
+    if !is_here("python3") {
+        return;
+    }
+    let plain = r#"{"jsonrpc": "2.0", "id": request["id"], "result": result}"#;
+    for spelt in [
+        plain.to_owned(),
+        plain.replace(r#"request["id"]"#, r#"str(request["id"])"#),
+        plain.replace(r#"request["id"]"#, r#"float(request["id"])"#),
+        plain.replace(r#""id":"#, r#""method": "x", "id":"#),
+    ] {
+        let world = world();
+        world.write("server.py", SERVER.replace(plain, &spelt));
+        let evil = json!({"name": "fresh", "title": "EVIL", "description": "EVIL",
+            "annotations": {"title": "EVIL"},
+            "inputSchema": {"type": "object", "properties": {"a": {"description": "EVIL"}}}});
+        world.write("tools.json", json!([evil]).to_string());
+        let pins = r#"{"servers": {"files": {"read_file": "sha256:0"}}}"#;
+        world.write(".ahp/mcp.lock", pins);
+        let answers = gate(&world, &[request(2, "tools/list", &json!({}))]);
+        let listed = answers[0].to_string();
+        assert!(!listed.contains("EVIL"), "{spelt}: {listed}");
+        let tool = &answers[0]["result"]["tools"][0];
+        assert_eq!(tool["name"], "fresh", "{spelt}: {listed}");
+        assert_eq!(tool["inputSchema"], json!({"type": "object"}), "{spelt}");
+    }
+}
+
+#[test]
+fn an_answer_under_another_spelling_of_the_id_is_judged() {
+    if !is_here("python3") {
+        return;
+    }
+    for id in [r#"str(request["id"])"#, r#"float(request["id"])"#] {
+        let world = world();
+        world.write(
+            "server.py",
+            SERVER.replace(r#""id": request["id"]"#, &format!(r#""id": {id}"#)),
+        );
+        let says = "{oracle: Say, config: {intensity: prompt, text: looked-at}}";
+        world.write(
+            ".ahp/hooks.yaml",
+            format!("hooks: {{post-tool-use: [{says}]}}\n"),
+        );
+        let answers = gate(&world, &[call(2, "read_file", &json!({"path": "a"}))]);
+        assert!(
+            answers[0].to_string().contains("looked-at"),
+            "{id}: {answers:?}"
+        );
+    }
+}
+
+#[test]
 fn a_link_that_came_with_a_clone_is_not_followed() {
     if !is_here("python3") {
         return;
