@@ -292,6 +292,55 @@ fn of_a_tool_that_nobody_approved_the_client_gets_the_name_alone() {
 }
 
 #[test]
+fn what_a_server_says_of_its_tools_is_known_to_the_policy() {
+    if !is_here("python3") {
+        return;
+    }
+    let world = world();
+    let tool = |name: &str, hints: Value| json!({"name": name, "annotations": hints});
+    let tools = json!([
+        tool("look", json!({"readOnlyHint": true})),
+        tool(
+            "wipe",
+            json!({"readOnlyHint": false, "destructiveHint": true})
+        ),
+    ]);
+    world.write("tools.json", tools.to_string());
+    let when = "{any: [{tool.mcp_read_only: true}, {tool.mcp_destructive: true}]}";
+    let says = format!("{{oracle: Say, when: {when}, config: {{intensity: block, text: hinted}}}}");
+    world.write(
+        ".ahp/hooks.yaml",
+        format!("hooks: {{pre-tool-use: [{says}]}}\n"),
+    );
+    let words = [
+        "mcp",
+        "run",
+        "--name",
+        "files",
+        "--",
+        "python3",
+        "server.py",
+    ];
+    let mut client = world.ahp_command();
+    let list = |id: u64, cursor: &str| request(id, "tools/list", &json!({"cursor": cursor}));
+    let answers = talk(
+        client.args(words),
+        &[
+            call(1, "look", &json!({})),
+            list(2, "0"),
+            list(3, "1"),
+            call(4, "look", &json!({})),
+            call(5, "wipe", &json!({})),
+        ],
+    );
+    let is_stopped = |n: usize| answers[n].to_string().contains("hinted");
+    assert!(
+        !is_stopped(0) && is_stopped(3) && is_stopped(4),
+        "{answers:?}"
+    );
+}
+
+#[test]
 fn an_answer_under_another_spelling_of_the_id_is_judged() {
     if !is_here("python3") {
         return;

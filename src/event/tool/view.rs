@@ -29,6 +29,10 @@ pub struct ToolView {
     pub mcp_server: Option<String>,
     /// The MCP tool's own name.
     pub mcp_tool: Option<String>,
+    /// Whether its server says that it changes nothing.
+    pub mcp_read_only: Option<bool>,
+    /// Whether its server says that it may destroy something.
+    pub mcp_destructive: Option<bool>,
 }
 
 impl ToolCall {
@@ -118,6 +122,8 @@ impl ToolView {
                 .or(call.error.as_ref())
                 .and_then(input::output),
             mcp_server: mcp.as_ref().and_then(|m| m.server.clone()),
+            mcp_read_only: mcp.as_ref().and_then(|m| m.read_only),
+            mcp_destructive: mcp.as_ref().and_then(|m| m.destructive),
             mcp_tool: mcp.map(|m| m.tool),
         }
     }

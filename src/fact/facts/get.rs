@@ -104,6 +104,13 @@ impl Facts {
             Fact::ToolOutput => tool(|t| t.output.as_deref()),
             Fact::ToolMcpServer => tool(|t| t.mcp_server.as_deref()),
             Fact::ToolMcpTool => tool(|t| t.mcp_tool.as_deref()),
+            Fact::ToolMcpReadOnly | Fact::ToolMcpDestructive => {
+                let said = self.tool().and_then(|tool| match fact {
+                    Fact::ToolMcpReadOnly => tool.mcp_read_only,
+                    _ => tool.mcp_destructive,
+                });
+                said.map_or(FactValue::Absent, FactValue::Boolean)
+            }
             Fact::ToolPrograms => match self.shell() {
                 Some(analysis) => {
                     FactValue::List(self.0.programs.get_or_init(|| analysis.programs()))

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use ahp::engine::{Engine, block_on};
-use ahp::event::{Event, Trigger, parse_json};
+use ahp::event::{Event, McpTool, Trigger, parse_json};
 use ahp::message;
 use ahp::signal::{Severity, Signal};
 use ahp::verdict::{Decision, Verdict};
@@ -32,8 +32,8 @@ struct Gate {
     pins: Pins,
     dir: PathBuf,
     asked: Mutex<HashMap<String, Asked>>,
-    /// The tools that the server has listed, each with what it is against its pin.
-    listed: Mutex<HashMap<String, Standing>>,
+    /// The tools that the server has listed, each with what it is against its pin and what is said of it.
+    listed: Mutex<HashMap<String, (Standing, Value)>>,
 }
 
 /// Starts the server and passes lines until the client or the server ends.
@@ -122,6 +122,12 @@ impl Gate {
                 .cloned()
                 .unwrap_or_else(|| json!({}));
             let mut event = Event::tool_use(tool, input).with_work_dir(&self.dir);
+            if let Some(call) = &mut event.tool {
+                let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+                let said = listed.get(name).map(|(_, annotations)| annotations);
+                let tool = McpTool::of_server(&*self.server, name);
+                call.mcp = Some(tool.annotated(said.unwrap_or(&Value::Null)));
+            }
             event.host = Some("mcp".to_owned());
             event.session_id = Some(format!("mcp-{}", std::process::id()));
             let judging = self
@@ -154,11 +160,11 @@ impl Gate {
         }
         let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
         let why = match listed.get(tool) {
-            Some(Standing::Approved) => return Vec::new(),
-            Some(Standing::Changed) => {
+            Some((Standing::Approved, _)) => return Vec::new(),
+            Some((Standing::Changed, _)) => {
                 "says something else of itself than when it was approved"
             }
-            Some(Standing::New) => "was not there when the tools of its server were approved",
+            Some((Standing::New, _)) => "was not there when the tools of its server were approved",
             None => "was not listed by its server in this session: list the tools first",
         };
         let server = &self.server;
@@ -212,12 +218,13 @@ impl Gate {
                 .and_then(Value::as_str)
                 .unwrap_or_default()
                 .to_owned();
+            let annotations = tool.get("annotations").cloned().unwrap_or_default();
             if standing != Standing::Approved {
                 let words = "Not approved by a person: it cannot be called.";
                 *tool =
                     json!({"name": name, "description": words, "inputSchema": {"type": "object"}});
             }
-            listed.insert(name, standing);
+            listed.insert(name, (standing, annotations));
         }
     }
 
