@@ -256,6 +256,7 @@ fn a_hook_that_ends_the_run_ends_it_where_the_host_can() {
         ("vscode", "UserPromptSubmit"),
         ("factory-droid", "PreToolUse"),
         ("gemini-cli", "BeforeTool"),
+        ("vscode", "SubagentStart"),
     ] {
         let reply = answer(host, event, vec![blocks()]);
         assert_eq!(

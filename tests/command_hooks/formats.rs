@@ -166,6 +166,32 @@ fn every_decision_is_understood() {
 }
 
 #[test]
+fn whoever_ends_the_run_has_the_last_word_at_a_stop() {
+    let stop = "{trigger: pre-agent-turn-stop, host: claude-code, session_id: s}";
+    for (answer, code) in [
+        (
+            r#"{"continue": false, "stopReason": "r", "decision": "block", "reason": "go on"}"#,
+            0,
+        ),
+        (r#"{"continue": false, "stopReason": "r"}"#, 2),
+    ] {
+        let command = format!("echo '{answer}'; exit {code}");
+        let hook = serde_json::json!({"hooks": [{"type": "command", "command": command}]});
+        let file = serde_json::json!({"hooks": {"Stop": [hook]}});
+        let signals = with_file(&file.to_string(), stop).unwrap();
+        let [signal] = signals.as_slice() else {
+            panic!("{answer}: {signals:?}");
+        };
+        assert_eq!(signal.intensity().name(), "aid", "{answer}");
+        assert_eq!(
+            signal.manner,
+            Some(ahp::signal::Manner::EndsRun),
+            "{answer}"
+        );
+    }
+}
+
+#[test]
 fn updated_input_stands_in_the_place_of_the_whole() {
     let signals =
         claude(r#"echo '{"hookSpecificOutput": {"updatedInput": {"command": "pwd"}}}'"#).unwrap();
