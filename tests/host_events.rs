@@ -247,6 +247,20 @@ fn answer(host: &str, event: &str, signals: Vec<Signal>) -> Reply {
 }
 
 #[test]
+fn what_a_hook_says_to_a_person_is_cut_where_the_host_would_cut_it() {
+    let long = "word ".repeat(200);
+    let long = long.trim();
+    for host in ["claude-code", "vscode"] {
+        let notice = Signal::aid("n", long).manner(Manner::ForPerson);
+        let reply = answer(host, "PreToolUse", vec![notice]);
+        assert_eq!(reply.object()["systemMessage"], long, "{host}: {reply:?}");
+        let ends = Signal::block("b", long).manner(Manner::EndsRun);
+        let reply = answer(host, "PreToolUse", vec![ends]);
+        assert_eq!(reply.object()["stopReason"], long, "{host}: {reply:?}");
+    }
+}
+
+#[test]
 fn a_hook_that_ends_the_run_ends_it_where_the_host_can() {
     let blocks = || Signal::block("b", "too much").manner(Manner::EndsRun);
     for (host, event) in [
