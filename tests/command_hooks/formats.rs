@@ -192,6 +192,18 @@ fn whoever_ends_the_run_has_the_last_word_at_a_stop() {
 }
 
 #[test]
+fn a_subagent_is_told_by_its_id_else_by_its_name() {
+    let file = r#"{"hooks": {"SubagentStart": [{"command": "TELL"}]}}"#;
+    for (fields, id) in [
+        ("name: reviewer, id: a7", "a7"),
+        ("name: reviewer", "reviewer"),
+    ] {
+        let yaml = format!("{{trigger: pre-subagent, session_id: s, subagent: {{{fields}}}}}");
+        assert_eq!(told(file, &yaml)["agent_id"], id, "{fields}");
+    }
+}
+
+#[test]
 fn updated_input_stands_in_the_place_of_the_whole() {
     let signals =
         claude(r#"echo '{"hookSpecificOutput": {"updatedInput": {"command": "pwd"}}}'"#).unwrap();

@@ -237,7 +237,8 @@ pub(super) fn of(facts: &Facts, handler: &Handler, tool: Option<&Tool>) -> Vec<u
         put("prompt", "prompt", prompt.as_str().into());
     }
     if let Some(subagent) = &event.subagent {
-        put("agent_id", "agent_id", subagent.name.as_deref().into());
+        let id = subagent.id.as_deref().or(subagent.name.as_deref());
+        put("agent_id", "agent_id", id.into());
         put("agent_type", "agent_type", subagent.kind.as_deref().into());
     }
     if event.trigger.is_stop() {
