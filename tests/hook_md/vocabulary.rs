@@ -92,6 +92,18 @@ fn tools_are_told_by_the_names_of_the_standard() {
             "mcp__files__delete",
         ),
         (
+            "windsurf",
+            "write_code",
+            json!({"file_path": "/p/a.py", "edits": [{"old_string": "", "new_string": "x"}]}),
+            "WriteFile",
+        ),
+        (
+            "windsurf",
+            "write_code",
+            json!({"file_path": "/p/a.py", "edits": [{"old_string": "a", "new_string": "x"}]}),
+            "StrReplaceFile",
+        ),
+        (
             "x",
             "EditFile",
             json!({"path": "a", "new": "b"}),

@@ -267,6 +267,12 @@ fn by_verb(name: &str, kind: ToolKind, given: &Value) -> ToolKind {
         Some("view") if does_several && input::content(given).is_none() => return ToolKind::Read,
         _ => {}
     }
+    // What stands in the place of nothing is the whole file.
+    let is_new = |edit: &Value| edit.get("old_string").and_then(Value::as_str) == Some("");
+    let edits = given.get("edits").and_then(Value::as_array);
+    if edits.is_some_and(|edits| !edits.is_empty() && edits.iter().all(is_new)) {
+        return ToolKind::Write;
+    }
     let has = |key: &str| given.get(key).is_some();
     if has("new_text") && !has("old_text") && !has("insert_line") {
         return ToolKind::Write;
