@@ -51,20 +51,20 @@ pub fn for_person(verdict: &Verdict) -> String {
     lines.join("\n")
 }
 
-/// Returns what hooks have to say to the person alone, in their own words.
-pub fn to_person_alone(verdict: &Verdict) -> Vec<String> {
+/// Returns what hooks have to say to the person alone, in their own words; each has at most `limit` characters.
+pub fn to_person_alone(verdict: &Verdict, limit: usize) -> Vec<String> {
     let signals = verdict.signals.iter();
     signals
         .filter(|signal| signal.manner == Some(Manner::ForPerson))
-        .map(|signal| shown(&cut(&reason(signal), LINE)))
+        .map(|signal| shown(&cut(&reason(signal), limit)))
         .collect()
 }
 
-/// Returns why the run of the agent is to end; none where nothing asks for that.
-pub fn end_of_run(verdict: &Verdict) -> Option<String> {
+/// Returns why the run of the agent is to end, in at most `limit` characters; none where nothing asks for that.
+pub fn end_of_run(verdict: &Verdict, limit: usize) -> Option<String> {
     let mut signals = verdict.signals.iter();
     let signal = signals.find(|signal| signal.manner == Some(Manner::EndsRun))?;
-    Some(shown(&cut(&reason(signal), LINE)))
+    Some(shown(&cut(&reason(signal), limit)))
 }
 
 /// Returns the signals by their force; what two bindings find alike is told once, by the stronger one.

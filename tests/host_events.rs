@@ -138,6 +138,51 @@ fn a_session_keeps_its_wires_and_takes_every_other_change_of_settings() {
         assert_eq!(reply["decision"], "block", "{settings}: {kept:?}");
         assert!(reply["reason"].to_string().contains(says), "{reply}");
     }
+    // A wire that stands there and stops nothing is as good as none, and `doctor` names it.
+    let own = other["hooks"]["PreToolUse"][0]["hooks"][0]["command"].clone();
+    let own = own.as_str().unwrap();
+    let call = own.trim_end_matches(" || exit 2");
+    for (pointer, key, value, says) in [
+        ("", "matcher", json!("Nothing"), "leaves tools out"),
+        ("", "matcher", json!("Read"), "leaves tools out"),
+        ("/hooks/0", "timeout", json!(0.01), "is cut off"),
+        ("/hooks/0", "if", json!("Read(zzz)"), "leaves calls out"),
+        ("/hooks/0", "type", json!("prompt"), "of type `prompt`"),
+        (
+            "/hooks/0",
+            "command",
+            json!(format!("true # {own}")),
+            "more than the call",
+        ),
+        (
+            "/hooks/0",
+            "command",
+            json!(format!("false && {own}")),
+            "more than the call",
+        ),
+        (
+            "/hooks/0",
+            "command",
+            json!(format!("{call} >/dev/null; exit 0")),
+            "more than the call",
+        ),
+    ] {
+        let mut weak = other.clone();
+        for group in weak["hooks"]["PreToolUse"].as_array_mut().unwrap() {
+            group.pointer_mut(pointer).unwrap()[key] = value.clone();
+        }
+        let kept = changed(&weak.to_string());
+        let reply: Value = serde_json::from_str(&kept.stdout).unwrap_or_default();
+        assert_eq!(reply["decision"], "block", "{key} {value}: {kept:?}");
+        assert!(reply["reason"].to_string().contains(says), "{reply}");
+        let doctor = world.ahp(&["doctor", "claude"]);
+        assert_eq!(doctor.code, 1, "{key} {value}: {}", doctor.stdout);
+        assert!(
+            doctor.stdout.contains(says),
+            "{key} {value}: {}",
+            doctor.stdout
+        );
+    }
 }
 
 #[test]
@@ -204,6 +249,20 @@ fn answer(host: &str, event: &str, signals: Vec<Signal>) -> Reply {
 }
 
 #[test]
+fn what_a_hook_says_to_a_person_is_cut_where_the_host_would_cut_it() {
+    let long = "word ".repeat(200);
+    let long = long.trim();
+    for host in ["claude-code", "vscode"] {
+        let notice = Signal::aid("n", long).manner(Manner::ForPerson);
+        let reply = answer(host, "PreToolUse", vec![notice]);
+        assert_eq!(reply.object()["systemMessage"], long, "{host}: {reply:?}");
+        let ends = Signal::block("b", long).manner(Manner::EndsRun);
+        let reply = answer(host, "PreToolUse", vec![ends]);
+        assert_eq!(reply.object()["stopReason"], long, "{host}: {reply:?}");
+    }
+}
+
+#[test]
 fn a_hook_that_ends_the_run_ends_it_where_the_host_can() {
     let blocks = || Signal::block("b", "too much").manner(Manner::EndsRun);
     for (host, event) in [
@@ -213,6 +272,7 @@ fn a_hook_that_ends_the_run_ends_it_where_the_host_can() {
         ("vscode", "UserPromptSubmit"),
         ("factory-droid", "PreToolUse"),
         ("gemini-cli", "BeforeTool"),
+        ("vscode", "SubagentStart"),
     ] {
         let reply = answer(host, event, vec![blocks()]);
         assert_eq!(

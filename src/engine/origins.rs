@@ -44,6 +44,11 @@ impl Origins {
         self.0.extend(paths.into_iter().map(stamped));
     }
 
+    /// Adds files that are read when an event is judged, as they are now.
+    pub(super) fn add(&mut self, files: impl Iterator<Item = PathBuf>) {
+        self.0.extend(files.map(stamped));
+    }
+
     /// Returns their paths.
     pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
         self.0.iter().map(|(path, _)| path.as_path())

@@ -72,7 +72,9 @@ pub(super) async fn stage(bindings: &[Arc<Binding>], shared: &StageContext) -> V
                 }) else {
                     continue;
                 };
-                let own = oracle.timeout().filter(|_| !binding.says_timeout);
+                let own = oracle
+                    .timeout(&shared.facts)
+                    .filter(|_| !binding.says_timeout);
                 let timeout = own.map_or(binding.timeout, |own| own.max(binding.timeout));
                 let mut deadline = started.checked_add(timeout);
                 if let (Some(own), Some(whole)) = (deadline, shared.deadline) {

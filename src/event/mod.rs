@@ -5,9 +5,9 @@ mod tool;
 mod trigger;
 
 pub use self::json::parse_json;
-pub(crate) use self::tool::name_words;
 pub(crate) use self::tool::{Field, decoded};
 pub use self::tool::{McpTool, ToolCall, ToolKind, ToolView};
+pub(crate) use self::tool::{name_words, standard_names};
 pub use self::trigger::{ISSUE_VERBS, Trigger, UnknownTriggerError};
 
 use std::path::{Path, PathBuf};

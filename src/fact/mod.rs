@@ -118,6 +118,8 @@ facts! {
     ToolArgumentsFrom "tool.arguments_from" List Session "Where the values of the call were found before: prompt, project, untrusted, untrusted-record, untrusted-text, unknown.";
     ToolMcpServer "tool.mcp_server" Text Event "The MCP server of an MCP tool.";
     ToolMcpTool "tool.mcp_tool" Text Event "The MCP tool's own name.";
+    ToolMcpReadOnly "tool.mcp_read_only" Boolean Event "Whether the MCP tool's server says that it changes nothing; known where `ahp mcp run` passes the call.";
+    ToolMcpDestructive "tool.mcp_destructive" Boolean Event "Whether the MCP tool's server says that it may destroy something; known where `ahp mcp run` passes the call.";
     ToolPrograms "tool.programs" List Shell "Every program that the command line would run.";
     ToolArguments "tool.arguments" List Shell "Every argument of those programs.";
     ToolInvocations "tool.invocations" List Shell "Every program that the command line would run, with its arguments as one line: `git push origin`.";

@@ -1,6 +1,7 @@
 //! HookMd: the folders with a `HOOK.md` (AgentHooks), found, checked and put in order.
 
 mod cache;
+mod canonical;
 mod discover;
 mod entry_point;
 mod escapes;
@@ -10,12 +11,12 @@ mod matcher;
 pub(crate) mod spaced_json;
 mod validate;
 
+pub(crate) use self::canonical::{canonical_input, canonical_names};
 pub use self::discover::{Place, Places, discover, is_current};
 pub use self::entry_point::{EntryPoint, EntryPointError, entry_point};
 pub use self::front_matter::{Parsed, parse};
 pub use self::hooks::Hooks;
 pub use self::matcher::Matcher;
-pub(crate) use self::matcher::agent_hooks_names;
 pub use self::validate::FrontMatter;
 
 use std::path::{Path, PathBuf};

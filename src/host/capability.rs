@@ -180,13 +180,13 @@ impl Host {
         };
         let mut words = message::for_agent(verdict, limit);
         if host_event.notice {
-            let told = message::to_person_alone(verdict);
+            let told = message::to_person_alone(verdict, limit);
             plan.response.notice = (!told.is_empty()).then(|| told.join("\n"));
         }
         // An agent that a gate sends back to its work goes on, whoever would rather end it.
         let holds_on = verdict.stops() && host_event.is_stop();
         if host_event.ends_run && !holds_on {
-            plan.response.ends = message::end_of_run(verdict);
+            plan.response.ends = message::end_of_run(verdict, limit);
         }
         let mut stop = match verdict.decision {
             Decision::Block => Some(self.fallback(Wish::Block, host_event)),

@@ -188,6 +188,7 @@ impl Payload {
             Some(McpTool {
                 server: text("server_name"),
                 tool: text("tool_name")?,
+                ..McpTool::default()
             })
         });
         Some(ToolCall {

@@ -50,7 +50,8 @@ pub(super) static HOST: Host = Host {
             .ends_run(),
         HostEvent::new(&["SubagentStart"], Trigger::PreSubagent)
             .context()
-            .notice(),
+            .notice()
+            .ends_run(),
         HostEvent::new(&["SubagentStop"], Trigger::PostSubagent)
             .block()
             .notice()

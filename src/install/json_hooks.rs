@@ -50,7 +50,10 @@ fn wires_of(shape: Shape, event: &str, entry: &Value) -> Vec<Wire> {
     let matcher = entry.get("matcher").and_then(Value::as_str);
     let wire = |handler: &Value| {
         let wire = Wire::new(event, command_of(handler)?).matching(matcher);
+        let text = |key| handler.get(key).and_then(Value::as_str).map(str::to_owned);
         Some(Wire {
+            rule: text("if"),
+            kind: text("type"),
             timeout: timeout_of(shape, handler),
             is_async: handler.get("async") == Some(&Value::Bool(true)),
             closes: handler.get("onFailure").and_then(Value::as_str) == Some("block")

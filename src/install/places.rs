@@ -109,9 +109,60 @@ pub fn is_ours(command: &str, host: &str) -> bool {
         || (options.contains("--event ") && options.contains("--timeout "))
 }
 
+/// Whether nothing stands in a command line of ours but the call, and the refusal where there is no `ahp`: what stands beside it
+/// may keep the answer from the host.
+pub(super) fn is_alone(command: &str) -> bool {
+    let line = command.trim();
+    let line = line.strip_suffix("|| exit 2").unwrap_or(line);
+    let Some((program, options)) = line.split_once(" hook --host ") else {
+        return false;
+    };
+    let plain = |text: &str, further: &str| {
+        let is_plain = |c: char| c.is_alphanumeric() || "_-./+~".contains(c) || further.contains(c);
+        text.chars().all(is_plain)
+    };
+    let name = program.trim_matches(['\'', '"']);
+    let is_quoted = |quote: char| program == format!("{quote}{name}{quote}");
+    let path = name.strip_prefix("$HOME").unwrap_or(name);
+    let is_one_word = if is_quoted('\'') {
+        // Within quotes no quote stands but one that is written out.
+        !name.replace(r"'\''", "").contains(['\'', '\n'])
+    } else {
+        plain(path, if is_quoted('"') { " " } else { "" }) && (program == name || is_quoted('"'))
+    };
+    let file = name.rsplit('/').next().unwrap_or_default();
+    is_one_word && file.contains("ahp") && plain(options, " =")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_call_is_alone_where_nothing_takes_its_answer_away() {
+        let call = "hook --host codex --event Stop --timeout 54";
+        for (line, alone) in [
+            ("/opt/ahp CALL", true),
+            ("'/my tools/ahp' CALL", true),
+            ("'/it'\\''s/ahp' CALL", true),
+            ("\"$HOME/bin/ahp\" CALL", true),
+            ("~/bin/ahp-1.2 CALL", true),
+            ("ahp CALL || exit 2", true),
+            ("true # ahp CALL", false),
+            ("false && ahp CALL", false),
+            ("ahp CALL >/dev/null; exit 0", false),
+            ("ahp CALL || true", false),
+            ("ahp CALL || exit 0", false),
+            ("ahp CALL\nexit 0", false),
+            ("ahp CALL | cat", false),
+            ("ahp CALL &", false),
+            ("$(false)ahp CALL", false),
+            ("'true' 'ahp' CALL", false),
+            ("true CALL", false),
+        ] {
+            assert_eq!(is_alone(&line.replace("CALL", call)), alone, "{line}");
+        }
+    }
 
     #[test]
     fn a_command_is_ours_by_what_it_asks_for() {

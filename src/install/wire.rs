@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::host::{Form, Host, HostEvent, Shape};
 
 use super::http;
+use super::places::is_alone;
 
 /// A hook that stands in a host's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +16,10 @@ pub struct Wire {
     pub command: String,
     /// The tools that it is run for, where not for all.
     pub matcher: Option<String>,
+    /// The permission rule for whose calls alone it is run.
+    pub rule: Option<String>,
+    /// What it is, where the host has several types: `command`, `http`, `prompt`.
+    pub kind: Option<String>,
     /// How long the host waits for it, where that is written.
     pub timeout: Option<Duration>,
     /// Whether the host goes on without its answer.
@@ -30,6 +35,8 @@ impl Wire {
             event: event.to_owned(),
             command: command.to_owned(),
             matcher: None,
+            rule: None,
+            kind: None,
             timeout: None,
             is_async: false,
             closes: false,
@@ -53,6 +60,21 @@ impl Wire {
     pub fn weakness(&self, host: &Host) -> Option<String> {
         if self.is_async {
             return Some("it is `async`, so that nothing waits for its answer".to_owned());
+        }
+        if let Some(kind) = self.kind.as_deref()
+            && !matches!(kind, "command" | "http")
+        {
+            return Some(format!("it is of type `{kind}`, which does not call `ahp`"));
+        }
+        if let Some(rule) = &self.rule {
+            return Some(format!("its rule `{rule}` leaves calls out"));
+        }
+        let is_in_settings = matches!(
+            host.settings.map(|settings| settings.form),
+            Some(Form::Json(_) | Form::Toml | Form::Codex)
+        );
+        if is_in_settings && !self.is_http() && !is_alone(&self.command) {
+            return Some("its command line holds more than the call of `ahp`".to_owned());
         }
         let is_named = |name: &&str| name.eq_ignore_ascii_case(&self.event);
         let host_event = host.events.iter().find(|m| m.names.iter().any(is_named));

@@ -57,7 +57,7 @@ pub trait Oracle: fmt::Debug + Send + Sync {
     async fn evaluate(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError>;
 
     /// Returns how long it may take where its binding does not say and that is longer than what the settings give.
-    fn timeout(&self) -> Option<Duration> {
+    fn timeout(&self, _facts: &Facts) -> Option<Duration> {
         None
     }
 
@@ -82,6 +82,9 @@ pub enum OracleError {
     /// There is no program to run.
     #[error("{0}")]
     NoProgram(String),
+    /// What it is to run is not there, which is a failure only for a binding that insists on it.
+    #[error("{0}")]
+    Absent(String),
     /// It, or a program that it ran, took longer than its timeout.
     #[error("timed out: {0}")]
     TimedOut(String),
@@ -108,7 +111,7 @@ impl OracleError {
     /// Returns why the event was not judged.
     pub const fn reason(&self) -> NotJudged {
         match self {
-            Self::Failed(_) | Self::NoProgram(_) => NotJudged::Failed,
+            Self::Failed(_) | Self::NoProgram(_) | Self::Absent(_) => NotJudged::Failed,
             Self::TimedOut(_) => NotJudged::TimedOut,
             Self::Panicked(_) => NotJudged::Panicked,
             Self::Untrusted(_) => NotJudged::NotTrusted,

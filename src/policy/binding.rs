@@ -97,8 +97,12 @@ impl Binding {
     /// Whether all conditions hold for an event.
     pub fn applies(&self, facts: &Facts) -> bool {
         let tool = facts.event().tool.as_ref();
-        let kinds = |call: &ToolCall| facts.tool_kinds().unwrap_or_else(|| call.kinds());
-        tool.is_none_or(|call| self.matcher.matches(call, || kinds(call)))
+        let root = facts.project_root();
+        let meets = |call: &ToolCall| {
+            let view = facts.tool();
+            view.is_none_or(|view| self.matcher.matches(call, view, root))
+        };
+        tool.is_none_or(|call| self.matcher.is_empty() || meets(call))
             // A task is an issue only for those who say that they mean tasks too.
             && (!facts.is_task() || self.asks(Fact::IssueType))
             && self.conditions.iter().all(|c| c.holds(facts))
@@ -166,6 +170,12 @@ impl Binding {
             Some(OnError::Block) => InPlace::Block,
             None => reason.gives(self.standing(trigger)),
         }
+    }
+
+    /// Whether it asks for a judgement even where what it runs is not there.
+    pub fn insists(&self) -> bool {
+        let said = self.on_error.or(self.on_failure);
+        self.locked || said.is_some_and(|said| said != OnError::Allow)
     }
 
     /// Whether a block that its oracle finds is one, whatever was answered before.

@@ -33,6 +33,19 @@ pub fn hook_files_of(path: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// Returns the files that a binding means by `file`; of what lies at home only those that are there.
+pub fn bound_hook_files(file: &str, root: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+    match (file.strip_prefix("~/"), home) {
+        (Some(_), None) => Vec::new(),
+        (Some(rest), Some(home)) => {
+            let mut files = hook_files_of(&home.join(rest));
+            files.retain(|path| path.exists());
+            files
+        }
+        (None, _) => hook_files_of(&root.join(file)),
+    }
+}
+
 /// Returns the files with command hooks that the hosts of a project would find.
 pub fn usual_hook_files(root: &Path) -> Vec<PathBuf> {
     let usual = USUAL.iter();

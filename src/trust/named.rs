@@ -86,6 +86,25 @@ pub(super) fn by_file(root: &Path, file: &str) -> Vec<String> {
     found
 }
 
+/// Returns the scripts that the command hooks name which a path means, wherever both lie.
+pub(crate) fn hook_scripts(path: &Path, surroundings: &Surroundings) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for file in hook_files_of(path).iter().filter(|file| is_json(file)) {
+        let read = fs::read(file).ok();
+        let Some(value) = read.and_then(|bytes| serde_json::from_slice(&bytes).ok()) else {
+            continue;
+        };
+        for (command, dir) in json_commands(&value, None) {
+            let surroundings = Surroundings {
+                work_dir: surroundings.project_root.join(dir.unwrap_or_default()),
+                ..surroundings.clone()
+            };
+            found.extend(shell::scripts(&command, &surroundings).run);
+        }
+    }
+    found
+}
+
 /// Returns the files of the project that a command line names when it is run in a directory.
 pub(super) fn by_command(root: &Path, dir: &Path, command: &str) -> Vec<String> {
     let mut found = Vec::new();

@@ -263,6 +263,108 @@ fn tools_that_are_listed_beside_other_answers_are_looked_at_too() {
 }
 
 #[test]
+fn of_a_tool_that_nobody_approved_the_client_gets_the_name_alone() {
+    if !is_here("python3") {
+        return;
+    }
+    let plain = r#"{"jsonrpc": "2.0", "id": request["id"], "result": result}"#;
+    for spelt in [
+        plain.to_owned(),
+        plain.replace(r#"request["id"]"#, r#"str(request["id"])"#),
+        plain.replace(r#"request["id"]"#, r#"float(request["id"])"#),
+        plain.replace(r#""id":"#, r#""method": "x", "id":"#),
+    ] {
+        let world = world();
+        world.write("server.py", SERVER.replace(plain, &spelt));
+        let evil = json!({"name": "fresh", "title": "EVIL", "description": "EVIL",
+            "annotations": {"title": "EVIL"},
+            "inputSchema": {"type": "object", "properties": {"a": {"description": "EVIL"}}}});
+        world.write("tools.json", json!([evil]).to_string());
+        let pins = r#"{"servers": {"files": {"read_file": "sha256:0"}}}"#;
+        world.write(".ahp/mcp.lock", pins);
+        let answers = gate(&world, &[request(2, "tools/list", &json!({}))]);
+        let listed = answers[0].to_string();
+        assert!(!listed.contains("EVIL"), "{spelt}: {listed}");
+        let tool = &answers[0]["result"]["tools"][0];
+        assert_eq!(tool["name"], "fresh", "{spelt}: {listed}");
+        assert_eq!(tool["inputSchema"], json!({"type": "object"}), "{spelt}");
+    }
+}
+
+#[test]
+fn what_a_server_says_of_its_tools_is_known_to_the_policy() {
+    if !is_here("python3") {
+        return;
+    }
+    let world = world();
+    let tool = |name: &str, hints: Value| json!({"name": name, "annotations": hints});
+    let tools = json!([
+        tool("look", json!({"readOnlyHint": true})),
+        tool(
+            "wipe",
+            json!({"readOnlyHint": false, "destructiveHint": true})
+        ),
+    ]);
+    world.write("tools.json", tools.to_string());
+    let when = "{any: [{tool.mcp_read_only: true}, {tool.mcp_destructive: true}]}";
+    let says = format!("{{oracle: Say, when: {when}, config: {{intensity: block, text: hinted}}}}");
+    world.write(
+        ".ahp/hooks.yaml",
+        format!("hooks: {{pre-tool-use: [{says}]}}\n"),
+    );
+    let words = [
+        "mcp",
+        "run",
+        "--name",
+        "files",
+        "--",
+        "python3",
+        "server.py",
+    ];
+    let mut client = world.ahp_command();
+    let list = |id: u64, cursor: &str| request(id, "tools/list", &json!({"cursor": cursor}));
+    let answers = talk(
+        client.args(words),
+        &[
+            call(1, "look", &json!({})),
+            list(2, "0"),
+            list(3, "1"),
+            call(4, "look", &json!({})),
+            call(5, "wipe", &json!({})),
+        ],
+    );
+    let is_stopped = |n: usize| answers[n].to_string().contains("hinted");
+    assert!(
+        !is_stopped(0) && is_stopped(3) && is_stopped(4),
+        "{answers:?}"
+    );
+}
+
+#[test]
+fn an_answer_under_another_spelling_of_the_id_is_judged() {
+    if !is_here("python3") {
+        return;
+    }
+    for id in [r#"str(request["id"])"#, r#"float(request["id"])"#] {
+        let world = world();
+        world.write(
+            "server.py",
+            SERVER.replace(r#""id": request["id"]"#, &format!(r#""id": {id}"#)),
+        );
+        let says = "{oracle: Say, config: {intensity: prompt, text: looked-at}}";
+        world.write(
+            ".ahp/hooks.yaml",
+            format!("hooks: {{post-tool-use: [{says}]}}\n"),
+        );
+        let answers = gate(&world, &[call(2, "read_file", &json!({"path": "a"}))]);
+        assert!(
+            answers[0].to_string().contains("looked-at"),
+            "{id}: {answers:?}"
+        );
+    }
+}
+
+#[test]
 fn a_link_that_came_with_a_clone_is_not_followed() {
     if !is_here("python3") {
         return;

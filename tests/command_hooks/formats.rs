@@ -166,6 +166,44 @@ fn every_decision_is_understood() {
 }
 
 #[test]
+fn whoever_ends_the_run_has_the_last_word_at_a_stop() {
+    let stop = "{trigger: pre-agent-turn-stop, host: claude-code, session_id: s}";
+    for (answer, code) in [
+        (
+            r#"{"continue": false, "stopReason": "r", "decision": "block", "reason": "go on"}"#,
+            0,
+        ),
+        (r#"{"continue": false, "stopReason": "r"}"#, 2),
+    ] {
+        let command = format!("echo '{answer}'; exit {code}");
+        let hook = serde_json::json!({"hooks": [{"type": "command", "command": command}]});
+        let file = serde_json::json!({"hooks": {"Stop": [hook]}});
+        let signals = with_file(&file.to_string(), stop).unwrap();
+        let [signal] = signals.as_slice() else {
+            panic!("{answer}: {signals:?}");
+        };
+        assert_eq!(signal.intensity().name(), "aid", "{answer}");
+        assert_eq!(
+            signal.manner,
+            Some(ahp::signal::Manner::EndsRun),
+            "{answer}"
+        );
+    }
+}
+
+#[test]
+fn a_subagent_is_told_by_its_id_else_by_its_name() {
+    let file = r#"{"hooks": {"SubagentStart": [{"command": "TELL"}]}}"#;
+    for (fields, id) in [
+        ("name: reviewer, id: a7", "a7"),
+        ("name: reviewer", "reviewer"),
+    ] {
+        let yaml = format!("{{trigger: pre-subagent, session_id: s, subagent: {{{fields}}}}}");
+        assert_eq!(told(file, &yaml)["agent_id"], id, "{fields}");
+    }
+}
+
+#[test]
 fn updated_input_stands_in_the_place_of_the_whole() {
     let signals =
         claude(r#"echo '{"hookSpecificOutput": {"updatedInput": {"command": "pwd"}}}'"#).unwrap();
@@ -321,12 +359,13 @@ fn a_folder_or_a_pattern_means_every_file_of_it() {
         ("hooks", &["first", "second"][..]),
         ("hooks/*.json", &["first", "second"]),
         ("hooks/b*.json", &["second"]),
-        ("hooks/c*.json", &[]),
     ] {
         let signals = evaluate(&world, &format!("{{file: '{file}'}}"), &event(BASH)).unwrap();
         let said: Vec<_> = signals.iter().map(|s| s.payload.text()).collect();
         assert_eq!(said, expected, "{file}");
     }
+    let none = evaluate(&world, "{file: 'hooks/c*.json'}", &event(BASH));
+    assert!(matches!(none, Err(OracleError::Absent(_))), "{none:?}");
     world.write("hooks/c.json", "{");
     let error = evaluate(&world, "{file: hooks}", &event(BASH)).unwrap_err();
     assert!(error.to_string().contains("c.json"), "{error}");

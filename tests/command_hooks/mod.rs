@@ -3,3 +3,5 @@
 mod everywhere;
 mod examples;
 mod formats;
+mod home;
+mod survey;

@@ -1,9 +1,10 @@
 //! The documents' own guards hold in every host: each recorded payload, with a command that they stop.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ahp::event::{Event, ToolKind, ToolView, Trigger};
+use ahp::event::{Event, ToolCall, ToolKind, ToolView, Trigger};
 use ahp::host;
 use ahp::host::{Host, Input};
 use ahp::signal::Intensity;
@@ -78,7 +79,7 @@ pub(crate) fn with_command(command: &str) -> Vec<(String, Event)> {
     calls.collect()
 }
 
-/// Every recorded event of a case's trigger that is about the same: the first of each host and kind of tool.
+/// Every recorded event of a case's trigger that is about the same: a tool that is of a kind of the case's, with its command or path.
 fn like(case: &Event) -> Vec<(String, Event)> {
     let root = Path::new("/home/user/project");
     let view = |event: &Event| {
@@ -92,13 +93,15 @@ fn like(case: &Event) -> Vec<(String, Event)> {
     let path = wanted
         .as_ref()
         .and_then(|wanted| wanted.paths.first().cloned());
-    let mut seen = Vec::new();
+    let kinds = |event: &Event| event.tool.as_ref().map(ToolCall::kinds);
+    let wanted_kinds = kinds(case);
     let alike = recorded().into_iter().filter_map(|(name, mut event)| {
-        let host = name.split('/').next().unwrap().to_owned();
         let own = view(&event);
-        let kind = own.as_ref().map(|own| own.kind);
-        let is_alike = event.trigger == case.trigger && kind == wanted.as_ref().map(|w| w.kind);
-        if !is_alike || seen.contains(&host) {
+        let is_of_kind = match (kinds(&event), wanted_kinds) {
+            (Some(own), Some(wanted)) => own.iter().any(|kind| wanted.contains(kind)),
+            (own, wanted) => own.is_none() && wanted.is_none(),
+        };
+        if event.trigger != case.trigger || !is_of_kind {
             return None;
         }
         if let (Some(tool), Some(own)) = (event.tool.as_mut(), own) {
@@ -114,7 +117,6 @@ fn like(case: &Event) -> Vec<(String, Event)> {
                 return None;
             }
         }
-        seen.push(host);
         Some((name, event))
     });
     alike.collect()
@@ -135,7 +137,12 @@ fn every_printed_hook_gives_the_same_in_every_host() {
             if is_again {
                 continue;
             }
+            let mut tried = BTreeSet::new();
             for (payload, mut event) in like(&case.event) {
+                // All are matched; the program runs once for each tool of a host.
+                let host = payload.split('/').next().unwrap().to_owned();
+                let tool = event.tool.as_ref().map(|tool| tool.name.clone());
+                let runs = example.runs() && tried.insert((host.clone(), tool));
                 let world = World::new("");
                 copy(&dir, &world.user_hooks());
                 for (file, text) in &case.files {
@@ -143,8 +150,8 @@ fn every_printed_hook_gives_the_same_in_every_host() {
                 }
                 event.work_dir = Some(world.root());
                 let hooks = world.hooks();
-                let (gives, text) = seeds::outcome(&world, &hooks, &event, example.runs());
-                let wanted = if example.runs() || case.gives == "unmet" {
+                let (gives, text) = seeds::outcome(&world, &hooks, &event, runs);
+                let wanted = if runs || case.gives == "unmet" {
                     case.gives.as_str()
                 } else {
                     "due"
@@ -154,7 +161,7 @@ fn every_printed_hook_gives_the_same_in_every_host() {
                         "{name} case {n}: {payload} gives {gives}, not {wanted}: {text}"
                     ));
                 }
-                hosts.push(payload.split('/').next().unwrap().to_owned());
+                hosts.push(host);
             }
         }
     }

@@ -149,7 +149,9 @@ impl Stats {
                     let times = (row.time("first_ms")?, row.time("last_ms")?);
                     whole = Some((row.count("records")?, times));
                 }
-                (sums, _) => return Err(row.fault(&format!("`{sums}` is not a known kind of sums"))),
+                (sums, _) => {
+                    return Err(row.fault(&format!("`{sums}` is not a known kind of sums")));
+                }
             }
         }
         let (records, (since, until)) = whole.ok_or(

@@ -3,10 +3,10 @@
 use std::io::{BufRead as _, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
-use ahp::config::{Approved, Environment, Locations};
+use ahp::config::{Approved, Environment, Locations, Node};
 use ahp::engine::{Engine, EngineBuilder, State};
 use ahp::event::Trigger;
-use ahp::trust::hook_files_of;
+use ahp::trust;
 
 use crate::background;
 use crate::output;
@@ -78,13 +78,25 @@ pub(crate) fn parse_place(place: &str) -> Result<(Trigger, Option<&str>), String
     Ok((trigger, id))
 }
 
-/// Returns the files with command hooks that bindings take.
-pub(crate) fn bound_hook_files(state: &State, root: &Path) -> Vec<PathBuf> {
+/// Returns the bindings of files with command hooks: what each names, and the files that this means now.
+pub(crate) fn hook_bindings<'s>(
+    state: &'s State,
+    locations: &'s Locations,
+) -> impl Iterator<Item = (&'s Node, Vec<PathBuf>)> {
     let specs = state.policy().specs().values().flatten();
-    let files = specs.filter_map(|spec| {
-        let file = spec.config.get("file")?.as_str()?;
-        let name = spec.target.name();
-        matches!(name, "CommandHooks" | "command-hooks").then(|| hook_files_of(&root.join(file)))
-    });
-    files.flatten().collect()
+    let enabled = specs.filter(|spec| spec.enabled);
+    enabled.filter_map(|spec| {
+        let named = spec.config.get("file")?;
+        let is_ours = matches!(spec.target.name(), "CommandHooks" | "command-hooks");
+        let file = named.as_str().filter(|_| is_ours)?;
+        let home = locations.home.as_deref();
+        let files = trust::bound_hook_files(file, &locations.project_root, home);
+        Some((named, files))
+    })
+}
+
+/// Returns the files with command hooks that bindings take.
+pub(crate) fn bound_hook_files(state: &State, locations: &Locations) -> Vec<PathBuf> {
+    let bindings = hook_bindings(state, locations);
+    bindings.flat_map(|(_, files)| files).collect()
 }

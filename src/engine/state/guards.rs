@@ -10,6 +10,8 @@ use crate::engine::origins::Origins;
 use crate::engine::places::place_of_log;
 use crate::guard::{GuardedDir, Guards};
 use crate::place::Roots;
+use crate::shell::Surroundings;
+use crate::trust::hook_scripts;
 
 /// Where the system's own programs lie, which take the rights of root to change.
 const OF_SYSTEM: &[&str] = &["/bin", "/lib", "/nix", "/opt", "/sbin", "/usr"];
@@ -52,7 +54,18 @@ pub(super) fn guards(
     further.push(GuardedDir::whole(&shared.state_dir));
     further.extend(log.as_deref().and_then(GuardedDir::with_siblings));
     further.extend(finder.guarded());
-    let programs = programs.iter().filter(|path| is_kept(path));
-    further.extend(programs.map(|path| GuardedDir::whole(path)));
+    let surroundings = Surroundings {
+        work_dir: shared.root().to_owned(),
+        home: shared.home.clone(),
+        project_root: shared.root().to_owned(),
+    };
+    // Those of the project are found by what of it may run.
+    let of_hooks = programs
+        .iter()
+        .filter(|path| !path.starts_with(shared.root()));
+    let of_hooks = of_hooks.flat_map(|path| hook_scripts(path, &surroundings));
+    let programs = programs.iter().cloned().chain(of_hooks);
+    let programs = programs.filter(|path| is_kept(path));
+    further.extend(programs.map(|path| GuardedDir::whole(&path)));
     Guards::new(roots, further).with_programs(finder.trust().clone())
 }

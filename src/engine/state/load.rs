@@ -19,6 +19,7 @@ use crate::machine_key::ProjectKey;
 use crate::pattern;
 use crate::policy::Policy;
 use crate::signal_log::SignalLog;
+use crate::trust::hook_files_of;
 
 impl State {
     pub(in crate::engine) fn load(shared: &Shared) -> Self {
@@ -181,6 +182,11 @@ impl State {
             opened.map_err(|fault| faults.push(*fault)).ok()
         });
         let guards = guards(shared, &origins, &finder, &config, &programs).into();
+        // What they name is guarded as they say it now.
+        let outside = programs
+            .iter()
+            .filter(|path| !path.starts_with(shared.root()));
+        origins.add(outside.flat_map(|path| hook_files_of(path).into_iter().chain([path.clone()])));
         let issues_dir = shared.root().join(&config.settings.issues).into();
         let triggers = shared.only.map(with_issue_triggers);
         finder.add_unwritten(&mut config, &mut sources, triggers.as_deref());

@@ -58,19 +58,4 @@ impl ToolKind {
             Self::Other => "other",
         }
     }
-
-    /// Returns the names that HOOK.md matchers use for tools of this kind.
-    pub const fn agent_hooks_names(self) -> &'static [&'static str] {
-        match self {
-            Self::Shell => &["Shell"],
-            Self::Write => &["WriteFile"],
-            Self::Edit => &["StrReplaceFile"],
-            Self::Delete => &["DeleteFile"],
-            Self::Read => &["ReadFile"],
-            Self::Search => &["Grep", "Glob"],
-            Self::Fetch => &["FetchURL", "SearchWeb"],
-            Self::Agent => &["Task"],
-            Self::Mcp | Self::Other => &[],
-        }
-    }
 }

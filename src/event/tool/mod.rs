@@ -12,7 +12,7 @@ mod view;
 pub(crate) use self::field::Field;
 pub use self::kind::ToolKind;
 pub use self::mcp::McpTool;
-pub(crate) use self::names::name_words;
+pub(crate) use self::names::{name_words, standard_names};
 pub use self::view::ToolView;
 pub(crate) use self::view::decoded;
 

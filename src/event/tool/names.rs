@@ -141,6 +141,26 @@ static NAMES: &[(&str, ToolKind)] = &[
     ("writetofile", ToolKind::Write),
 ];
 
+/// Known tools, in the same form, that have a name of their own in the standard of HOOK.md, and not that of their kind.
+static IN_STANDARD: &[(&str, &[&str])] = &[
+    ("filesearch", &["Glob"]),
+    ("findpath", &["Glob"]),
+    ("findtextinfiles", &["Grep"]),
+    ("glob", &["Glob"]),
+    ("googlewebsearch", &["SearchWeb"]),
+    ("grep", &["Grep"]),
+    ("grepsearch", &["Grep"]),
+    ("list", &["LS"]),
+    ("listdir", &["LS"]),
+    ("listdirectory", &["LS"]),
+    ("listfiles", &["LS"]),
+    ("ls", &["LS"]),
+    ("rg", &["Grep"]),
+    ("searchweb", &["SearchWeb"]),
+    ("textsearch", &["Grep"]),
+    ("websearch", &["SearchWeb"]),
+];
+
 /// No known name is longer, in bytes.
 const LONGEST: usize = 24;
 
@@ -159,6 +179,11 @@ impl ToolKind {
 
 /// Finds what a tool of this name does, in any host's spelling.
 pub(super) fn kind_of(name: &str) -> Option<ToolKind> {
+    find(NAMES, name)
+}
+
+/// Finds what a table has for a name, in any host's spelling.
+fn find<T: Copy>(table: &[(&str, T)], name: &str) -> Option<T> {
     let mut key = [0; LONGEST];
     let mut length = 0;
     for byte in name.bytes().filter(|b| !matches!(b, b'_' | b'-' | b' ')) {
@@ -166,10 +191,27 @@ pub(super) fn kind_of(name: &str) -> Option<ToolKind> {
         length += 1;
     }
     let key = key.get(..length)?;
-    let at = NAMES
+    let at = table
         .binary_search_by_key(&key, |(name, _)| name.as_bytes())
         .ok()?;
-    NAMES.get(at).map(|(_, kind)| *kind)
+    table.get(at).map(|(_, found)| *found)
+}
+
+/// Returns the names that a tool of any host has in the standard of HOOK.md, the usual one first; none where the standard has
+/// no such tool.
+pub(crate) fn standard_names(name: &str, kind: ToolKind) -> &'static [&'static str] {
+    let of_name = find(IN_STANDARD, name).filter(|_| kind_of(name) == Some(kind));
+    of_name.unwrap_or(match kind {
+        ToolKind::Shell => &["Shell"],
+        ToolKind::Write => &["WriteFile"],
+        ToolKind::Edit => &["StrReplaceFile", "EditFile"],
+        ToolKind::Delete => &["DeleteFile"],
+        ToolKind::Read => &["ReadFile"],
+        ToolKind::Search => &["Grep", "Glob"],
+        ToolKind::Fetch => &["FetchURL"],
+        ToolKind::Agent => &["Task"],
+        ToolKind::Mcp | ToolKind::Other => &[],
+    })
 }
 
 /// Splits the name of a tool into its words: `read_file`, `readFile`.
@@ -197,6 +239,8 @@ mod tests {
     #[test]
     fn the_table_is_sorted_and_normalised() {
         assert!(NAMES.is_sorted_by(|(a, _), (b, _)| a < b));
+        assert!(IN_STANDARD.is_sorted_by(|(a, _), (b, _)| a < b));
+        assert!(IN_STANDARD.iter().all(|(name, _)| kind_of(name).is_some()));
         for (name, kind) in NAMES {
             assert_eq!(kind_of(name), Some(*kind), "{name}");
         }

@@ -29,6 +29,10 @@ pub struct ToolView {
     pub mcp_server: Option<String>,
     /// The MCP tool's own name.
     pub mcp_tool: Option<String>,
+    /// Whether its server says that it changes nothing.
+    pub mcp_read_only: Option<bool>,
+    /// Whether its server says that it may destroy something.
+    pub mcp_destructive: Option<bool>,
 }
 
 impl ToolCall {
@@ -130,6 +134,8 @@ impl ToolView {
                 .or(call.error.as_ref())
                 .and_then(input::output),
             mcp_server: mcp.as_ref().and_then(|m| m.server.clone()),
+            mcp_read_only: mcp.as_ref().and_then(|m| m.read_only),
+            mcp_destructive: mcp.as_ref().and_then(|m| m.destructive),
             mcp_tool: mcp.map(|m| m.tool),
         }
     }
@@ -272,6 +278,12 @@ fn by_verb(name: &str, kind: ToolKind, given: &Value) -> ToolKind {
         Some("create") if does_several => return ToolKind::Write,
         Some("view") if does_several && input::content(given).is_none() => return ToolKind::Read,
         _ => {}
+    }
+    // What stands in the place of nothing is the whole file.
+    let is_new = |edit: &Value| edit.get("old_string").and_then(Value::as_str) == Some("");
+    let edits = given.get("edits").and_then(Value::as_array);
+    if edits.is_some_and(|edits| !edits.is_empty() && edits.iter().all(is_new)) {
+        return ToolKind::Write;
     }
     let has = |key: &str| given.get(key).is_some();
     if has("new_text") && !has("old_text") && !has("insert_line") {

@@ -109,6 +109,13 @@ impl Facts {
             Fact::ToolPrograms => self.of_line(&self.0.programs, Analysis::programs),
             Fact::ToolArguments => self.of_line(&self.0.arguments, Analysis::arguments),
             Fact::ToolInvocations => self.of_line(&self.0.invocations, Analysis::lines),
+            Fact::ToolMcpReadOnly | Fact::ToolMcpDestructive => {
+                let said = self.tool().and_then(|tool| match fact {
+                    Fact::ToolMcpReadOnly => tool.mcp_read_only,
+                    _ => tool.mcp_destructive,
+                });
+                said.map_or(FactValue::Absent, FactValue::Boolean)
+            }
             Fact::AgentId => FactValue::text(event.subagent.as_ref().and_then(|s| s.id.as_deref())),
             Fact::AgentKind => {
                 FactValue::text(event.subagent.as_ref().and_then(|s| s.kind.as_deref()))

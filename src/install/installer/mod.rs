@@ -343,13 +343,17 @@ impl Installer {
         let asks = |wire: &Wire| {
             let events = self.host.events_of(Trigger::PreToolUse);
             let mut events = events.filter(|event| !event.is_permission);
-            !wire.is_async && events.any(|event| event.names.contains(&wire.event.as_str()))
+            events.any(|event| event.names.contains(&wire.event.as_str()))
         };
-        let is_wired = Scope::ALL.into_iter().any(|scope| {
-            let wires = self.wires(places, scope, None);
-            wires.is_ok_and(|wires| wires.iter().any(asks))
-        });
-        (!is_wired).then(|| "no settings file wires `ahp` before a tool any longer".to_owned())
+        let mut why = "no settings file wires `ahp` before a tool any longer".to_owned();
+        for scope in Scope::ALL {
+            let wires = self.wires(places, scope, None).unwrap_or_default();
+            for wire in wires.iter().filter(|wire| asks(wire)) {
+                let weakness = wire.weakness(self.host)?;
+                why = format!("of the hook before a tool, {weakness}");
+            }
+        }
+        Some(why)
     }
 
     /// Whether Codex trusts the hooks of ours that stand in the settings of a scope.

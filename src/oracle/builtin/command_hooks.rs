@@ -17,7 +17,7 @@ use crate::oracle::{
     ConfigError, Definition, HookContext, Oracle, OracleConfig, OracleError, Programs,
 };
 use crate::signal::{Intensity, Signal};
-use crate::trust::hook_files_of;
+use crate::trust::{bound_hook_files, hook_files_of};
 
 /// No hook file is larger.
 const MAX_FILE: u64 = 4 << 20;
@@ -56,8 +56,10 @@ pub(super) static DEFINITION: Definition = Definition {
 /// A command that asks for a longer `timeout` than the settings give gets it, where its binding has none of its own; `ahp
 /// install` then has the host wait so long. Bind a file under all triggers that it has commands for at once.
 ///
-/// `file` may be a folder, which means its `.json` files, or have a pattern in its last name. `ahp check` warns of events
-/// in such files that no host knows, and `ahp doctor` tells of files that no binding takes.
+/// `file` may be a folder, which means its `.json` files, or have a pattern in its last name. Where it means no file, nothing is
+/// judged: what lies at home may be there for some users alone. A binding that is locked, or whose `on_error` is `prompt` or
+/// `block`, takes that for a failure. `ahp check` warns of it, and of what in such files no host heeds: events, keys and types that
+/// nobody knows; `ahp doctor` tells of files that no binding takes.
 ///
 /// The format is told by the file: lower-case events or a `version` are Copilot's (matchers are regular expressions over
 /// the whole name), groups with `hooks` inside are Claude Code's (plain words are names, all else is a regular
@@ -78,9 +80,6 @@ struct CommandHooks {
     file: String,
     /// The host that the file is written for, where it does not tell by itself: `claude`, `copilot` or `vscode`.
     format: Option<Dialect>,
-    /// The longest time that a command asks for.
-    #[serde(skip)]
-    longest: Option<Duration>,
     /// Whether it runs the commands that nobody waits for, and no others.
     #[serde(skip)]
     is_unawaited: bool,
@@ -88,17 +87,16 @@ struct CommandHooks {
 
 impl CommandHooks {
     fn build(config: &OracleConfig<'_>) -> Result<Self, ConfigError> {
-        let mut hooks: Self = config.decode()?;
+        let hooks: Self = config.decode()?;
         if hooks.file.trim().is_empty() {
             return Err(config.error_at("file", Code::MissingKey, "the key `file` is missing"));
         }
         // What lies at home is read when it is needed: it may be there for some users alone.
         if !hooks.file.starts_with("~/") {
             for path in hook_files_of(&config.root.join(&hooks.file)) {
-                let (_, file) = hooks
+                hooks
                     .read(&path)
                     .map_err(|message| config.error_at("file", Code::Unreadable, message))?;
-                hooks.longest = hooks.longest.max(file.longest());
             }
         }
         Ok(hooks)
@@ -106,12 +104,7 @@ impl CommandHooks {
 
     /// Returns the files that it names, as they are now.
     fn files(&self, facts: &Facts) -> Vec<PathBuf> {
-        match (self.file.strip_prefix("~/"), facts.home()) {
-            (Some(_), None) => Vec::new(),
-            (Some(rest), Some(home)) if !home.join(rest).exists() => Vec::new(),
-            (Some(rest), Some(home)) => hook_files_of(&home.join(rest)),
-            (None, _) => hook_files_of(&facts.project_root().join(&self.file)),
-        }
+        bound_hook_files(&self.file, facts.project_root(), facts.home())
     }
 
     fn read(&self, path: &Path) -> Result<(Vec<u8>, HookFile), String> {
@@ -153,7 +146,12 @@ impl Oracle for CommandHooks {
                 },
             )
         };
-        command::settle(self.files(&context.facts).into_iter().map(one).collect())
+        let files = self.files(&context.facts);
+        if files.is_empty() {
+            let message = format!("`{}` means no file with command hooks", self.file);
+            return Err(OracleError::Absent(message));
+        }
+        command::settle(files.into_iter().map(one).collect())
     }
 
     fn unawaited(&self, facts: &Facts) -> Option<Arc<dyn Oracle>> {
@@ -170,7 +168,9 @@ impl Oracle for CommandHooks {
         })
     }
 
-    fn timeout(&self) -> Option<Duration> {
-        self.longest
+    fn timeout(&self, facts: &Facts) -> Option<Duration> {
+        let files = self.files(facts).into_iter();
+        let read = files.flat_map(|path| self.read(&path));
+        read.filter_map(|(_, file)| file.longest()).max()
     }
 }

@@ -65,7 +65,7 @@ impl HookOracle {
             .map_err(|error| OracleError::failed(format!("the hook `{}`: {error}", hook.name())))?;
         let tool = event.tool.as_ref();
         // A change is told by the fields that the hook was given.
-        let input = tool.map(|tool| input::canonical_input(facts, tool));
+        let input = tool.map(|tool| input::told_input(facts, tool));
         answer::read(hook, event.trigger, input.as_ref(), &finished)
     }
 }

@@ -3,9 +3,9 @@
 use serde_json::json;
 use serde_json::{Map, Value};
 
-use crate::event::{ToolCall, ToolKind, Trigger, decoded};
+use crate::event::{ToolCall, Trigger};
 use crate::fact::Facts;
-use crate::hook_md::{agent_hooks_names, spaced_json};
+use crate::hook_md::{canonical_input, canonical_names, spaced_json};
 
 /// Returns the text that a hook reads; `event_type` is the trigger as the hook itself spells it.
 pub(super) fn of(facts: &Facts, event_type: &str) -> String {
@@ -26,8 +26,8 @@ pub(super) fn of(facts: &Facts, event_type: &str) -> String {
     );
     put("work_dir", facts.work_dir().to_string_lossy().into());
     if let Some(tool) = &event.tool {
-        put("tool_name", canonical_name(facts, tool).into());
-        put("tool_input", canonical_input(facts, tool));
+        put("tool_name", told_name(facts, tool).into());
+        put("tool_input", told_input(facts, tool));
         if event.host.is_some() {
             put("host_tool_name", tool.name.as_str().into());
             put("host_tool_input", tool.input.clone());
@@ -99,54 +99,20 @@ pub(super) fn of(facts: &Facts, event_type: &str) -> String {
     spaced_json::to_string(&Value::Object(input))
 }
 
-/// Returns the standard's name of a tool; the host's own where the standard has none.
-fn canonical_name<'a>(facts: &Facts, tool: &'a ToolCall) -> &'a str {
-    let kind = facts
-        .tool()
-        .map_or_else(|| ToolKind::of(&tool.name), |view| view.kind);
-    agent_hooks_names(kind)
-        .first()
-        .unwrap_or(&tool.name.as_str())
+/// Returns the name by which a hook is told of a tool; the host's own where the standard has none.
+fn told_name(facts: &Facts, tool: &ToolCall) -> String {
+    let names = facts.tool().map(|view| canonical_names(tool, view));
+    let first = names.and_then(|names| names.into_iter().next());
+    first.map_or_else(|| tool.name.clone(), Into::into)
 }
 
-/// Returns a tool's input with the fields by which the standard's hooks know it, whatever the host calls them: `command`,
-/// `file_path` and `path`, `files` where there are several, and `content`. What the host gave stays beside them.
-pub(super) fn canonical_input(facts: &Facts, tool: &ToolCall) -> Value {
-    let given = decoded(&tool.input).unwrap_or_else(|| tool.input.clone());
-    let Some(view) = facts.tool() else {
-        return given;
-    };
-    let mut input = match given {
-        Value::Object(fields) => fields,
-        Value::Null => Map::new(),
-        // A text or a list of words is all that the tool is given.
-        _ if view.command.is_some() || view.content.is_some() => Map::new(),
-        other => return other,
-    };
-    let mut put = |key: &str, text: &str| {
-        if !input.get(key).is_some_and(Value::is_string) {
-            input.insert(key.to_owned(), text.into());
-        }
-    };
-    if let Some(command) = &view.command {
-        put("command", command);
-    }
-    if let Some(content) = &view.content {
-        put("content", content);
-    }
-    let paths: Vec<String> = view
-        .paths
-        .iter()
-        .map(|path| facts.project_root().join(path).display().to_string())
-        .collect();
-    if let Some(first) = paths.first() {
-        put("file_path", first);
-        put("path", first);
-    }
-    if paths.len() > 1 && !input.contains_key("files") {
-        input.insert("files".to_owned(), paths.into());
-    }
-    Value::Object(input)
+/// Returns the input of which a hook is told.
+pub(super) fn told_input(facts: &Facts, tool: &ToolCall) -> Value {
+    let root = facts.project_root();
+    facts.tool().map_or_else(
+        || tool.input.clone(),
+        |view| canonical_input(tool, view, root),
+    )
 }
 
 /// Returns what is known of the issue; null where there is no such file.

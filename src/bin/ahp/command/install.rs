@@ -122,7 +122,7 @@ fn install(args: &Args) -> Result<Exit, String> {
         return Err("`--start` is for `ahp install serve` alone".to_owned());
     }
     let state_dir = locations.state_dir.clone();
-    let engine = project::engine(locations)
+    let engine = project::engine(locations.clone())
         .without_log()
         .build()
         .map_err(|e| e.to_string())?;
@@ -131,7 +131,7 @@ fn install(args: &Args) -> Result<Exit, String> {
     } else {
         needs(&engine)
     };
-    let patience = patience(&engine, &places.roots.project);
+    let patience = patience(&engine, &locations);
     let mut all = Vec::new();
     for mut installer in chosen(args.host.as_deref(), args.all, &environment)? {
         if let Some(judge) = args.http {
@@ -281,10 +281,10 @@ pub(crate) fn needs(engine: &Engine) -> Needs {
 }
 
 /// Returns how long hosts must wait for the policy in force.
-pub(crate) fn patience(engine: &Engine, root: &Path) -> Patience {
+pub(crate) fn patience(engine: &Engine, locations: &Locations) -> Patience {
     let state = engine.state();
     let default = state.policy().settings().timeout;
-    let files = project::bound_hook_files(&state, root);
+    let files = project::bound_hook_files(&state, locations);
     let asked_by_files = files.iter().filter_map(|file| survey(file)?.longest);
     let longest = state
         .policy()

@@ -53,7 +53,9 @@ pub(super) fn read(
         },
         Exit::Code(2) => {
             let blocks = |signal: &Signal| signal.intensity() == crate::signal::Intensity::Block;
-            if !signals.iter().any(blocks) {
+            let ends = |signal: &Signal| signal.manner == Some(Manner::EndsRun);
+            let is_over = handler.trigger.is_stop() && signals.iter().any(ends);
+            if !is_over && !signals.iter().any(blocks) {
                 signals.insert(0, block(handler, shown, &said()));
             }
             Ok(signals)
@@ -144,7 +146,8 @@ fn answered(
     let or_default =
         |text: Option<&str>| text.map_or_else(|| format!("blocked by {shown}"), shortened);
     let mut signals = Vec::new();
-    if answer.get("continue") == Some(&Value::Bool(false)) {
+    let ends_run = answer.get("continue") == Some(&Value::Bool(false));
+    if ends_run {
         let reason = or_default(text("stopReason"));
         // A block of a stop makes the agent go on, which is the opposite.
         let signal = if handler.trigger.is_stop() || !handler.trigger.is_pre() {
@@ -170,7 +173,9 @@ fn answered(
         }
         _ => {}
     }
-    if matches!(text("decision"), Some("block" | "deny")) {
+    // Whoever ends the run has the last word at a stop, as every host has it.
+    let is_over = ends_run && handler.trigger.is_stop();
+    if !is_over && matches!(text("decision"), Some("block" | "deny")) {
         signals.push(block(handler, shown, &or_default(text("reason"))));
     }
     let updated = ["updatedInput", "modifiedArgs"]

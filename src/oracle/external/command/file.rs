@@ -46,6 +46,56 @@ pub(super) enum Command {
     Exec(Vec<String>),
 }
 
+/// The types of hooks that hosts have.
+pub(super) const KINDS: &[&str] = &["command", "http", "mcp_tool", "prompt", "agent"];
+
+/// The keys of a group of hooks.
+pub(super) const OF_GROUP: &[&str] = &[
+    "comment",
+    "description",
+    "hooks",
+    "matcher",
+    "name",
+    "sequential",
+];
+
+/// The keys of a hook, of whatever type.
+pub(super) const OF_HANDLER: &[&str] = &[
+    "allowedEnvVars",
+    "args",
+    "async",
+    "asyncRewake",
+    "bash",
+    "command",
+    "comment",
+    "continueOnBlock",
+    "cwd",
+    "description",
+    "env",
+    "exec",
+    "failClosed",
+    "headers",
+    "if",
+    "input",
+    "linux",
+    "model",
+    "name",
+    "onFailure",
+    "once",
+    "osx",
+    "powershell",
+    "prompt",
+    "server",
+    "shell",
+    "statusMessage",
+    "timeout",
+    "timeoutSec",
+    "tool",
+    "type",
+    "url",
+    "windows",
+];
+
 impl HookFile {
     /// Reads a file; `dialect` is told by its content where none is given.
     ///
@@ -89,15 +139,18 @@ impl HookFile {
                         Dialect::VsCode
                     }
                 });
-                let matcher = entry.get("matcher").and_then(Value::as_str);
+                let matcher =
+                    text_of(entry, "matcher").map_err(|error| format!("`{at}`: {error}"))?;
                 let matcher = Matcher::new(matcher, dialect, is_lower)
                     .map_err(|error| format!("`{at}.matcher`: {error}"))?;
-                let of_entry = [entry];
-                let members: Vec<&Map<String, Value>> = match group {
-                    Some(group) => group.iter().filter_map(Value::as_object).collect(),
-                    None => of_entry.to_vec(),
+                let members: Vec<Option<&Map<String, Value>>> = match group {
+                    Some(group) => group.iter().map(Value::as_object).collect(),
+                    None => vec![Some(entry)],
                 };
-                for member in members {
+                for (n, member) in members.into_iter().enumerate() {
+                    let Some(member) = member else {
+                        return Err(format!("`{at}.hooks[{n}]` is not an object"));
+                    };
                     let handler = Handler::read(member, trigger, event, dialect, &matcher)
                         .map_err(|error| format!("`{at}`: {error}"))?;
                     // Hosts run an identical handler once.
@@ -151,6 +204,15 @@ pub(super) fn trigger_of(event: &str) -> Option<(Trigger, bool)> {
     Some((own, true))
 }
 
+/// Reads a text; what is of another kind would be passed over in silence.
+fn text_of<'a>(entry: &'a Map<String, Value>, key: &str) -> Result<Option<&'a str>, String> {
+    match entry.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(other) => Err(format!("`{key}` is {other}, not text")),
+    }
+}
+
 impl Handler {
     fn read(
         entry: &Map<String, Value>,
@@ -186,7 +248,12 @@ impl Handler {
             };
             env.insert(name.clone(), value);
         }
-        let kind = text("type").unwrap_or("command").to_owned();
+        let is_async = match entry.get("async") {
+            None | Some(Value::Null) => false,
+            Some(Value::Bool(is_async)) => *is_async,
+            Some(other) => return Err(format!("`async` is {other}, not true or false")),
+        };
+        let kind = text_of(entry, "type")?.unwrap_or("command").to_owned();
         let command = if kind == "command" {
             Some(Command::read(entry)?)
         } else {
@@ -202,8 +269,8 @@ impl Handler {
             cwd: text("cwd").map(ToOwned::to_owned),
             env,
             timeout,
-            is_async: entry.get("async") == Some(&Value::Bool(true)),
-            rule: text("if").map(ToOwned::to_owned),
+            is_async,
+            rule: text_of(entry, "if")?.map(ToOwned::to_owned),
         })
     }
 }

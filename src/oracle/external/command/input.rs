@@ -1,11 +1,13 @@
 //! What a command hook reads: the event in the words of the hook's own format.
 
+use std::borrow::Cow;
+
 use serde_json::json;
 use serde_json::{Map, Value};
 
 use super::Dialect;
 use super::file::Handler;
-use crate::event::{ToolCall, ToolKind, ToolView, Trigger};
+use crate::event::{McpTool, ToolCall, ToolKind, ToolView, Trigger, standard_names};
 use crate::fact::Facts;
 
 /// A tool call in the words of a format.
@@ -34,8 +36,8 @@ impl Tool {
         let Some(view) = view.filter(|_| !is_own(host, dialect)) else {
             return tool;
         };
-        if let Some(name) = name_of(view.kind, dialect) {
-            name.clone_into(&mut tool.name);
+        if let Some(name) = name_of(call, view, dialect) {
+            tool.name = name.into_owned();
         }
         let Value::Object(input) = &mut tool.input else {
             return tool;
@@ -113,36 +115,42 @@ fn is_own(host: Option<&str>, dialect: Dialect) -> bool {
     )
 }
 
-const fn name_of(kind: ToolKind, dialect: Dialect) -> Option<&'static str> {
-    Some(match (dialect, kind) {
-        (Dialect::Claude, ToolKind::Shell) => "Bash",
-        (Dialect::Claude, ToolKind::Write) => "Write",
-        (Dialect::Claude, ToolKind::Edit) => "Edit",
-        (Dialect::Claude, ToolKind::Read) => "Read",
-        (Dialect::Claude, ToolKind::Search) => "Grep",
-        (Dialect::Claude, ToolKind::Fetch) => "WebFetch",
-        (Dialect::Claude, ToolKind::Agent) => "Agent",
-        (Dialect::VsCode, ToolKind::Shell) => "runTerminalCommand",
-        (Dialect::VsCode, ToolKind::Write) => "createFile",
-        (Dialect::VsCode, ToolKind::Edit) => "editFiles",
-        (Dialect::VsCode, ToolKind::Delete) => "deleteFile",
-        (Dialect::VsCode, ToolKind::Read) => "readFile",
-        (Dialect::VsCode, ToolKind::Fetch) => "fetch",
-        (Dialect::Copilot, ToolKind::Shell) => "bash",
-        (Dialect::Copilot, ToolKind::Write) => "create",
-        (Dialect::Copilot, ToolKind::Edit) => "edit",
-        (Dialect::Copilot, ToolKind::Read) => "view",
-        (Dialect::Copilot, ToolKind::Search) => "grep",
-        (Dialect::Copilot, ToolKind::Fetch) => "web_fetch",
-        (Dialect::Copilot, ToolKind::Agent) => "task",
-        _ => return None,
-    })
+/// Returns the name that a tool has in a format; none where the format has none.
+fn name_of(call: &ToolCall, view: &ToolView, dialect: Dialect) -> Option<Cow<'static, str>> {
+    if dialect == Dialect::Claude
+        && let (Some(server), Some(tool)) = (&view.mcp_server, &view.mcp_tool)
+    {
+        return Some(McpTool::common_name(server, tool).into());
+    }
+    let standard = standard_names(&call.name, view.kind).first()?;
+    let [_, claude, vscode, copilot] = NAMES.iter().find(|[name, ..]| name == standard)?;
+    let name = match dialect {
+        Dialect::Claude => claude,
+        Dialect::VsCode => vscode,
+        Dialect::Copilot => copilot,
+    };
+    (!name.is_empty()).then_some(Cow::Borrowed(*name))
 }
+
+/// The standard's names of tools, with those of Claude Code, VS Code and Copilot where these have one.
+const NAMES: &[[&str; 4]] = &[
+    ["DeleteFile", "", "deleteFile", ""],
+    ["FetchURL", "WebFetch", "fetch", "web_fetch"],
+    ["Glob", "Glob", "", "glob"],
+    ["Grep", "Grep", "", "grep"],
+    ["LS", "LS", "", ""],
+    ["ReadFile", "Read", "readFile", "view"],
+    ["SearchWeb", "WebSearch", "", "web_search"],
+    ["Shell", "Bash", "runTerminalCommand", "bash"],
+    ["StrReplaceFile", "Edit", "editFiles", "edit"],
+    ["Task", "Agent", "", "task"],
+    ["WriteFile", "Write", "createFile", "create"],
+];
 
 /// Returns the name that Claude's vocabulary has for a tool: Copilot uses it with upper-case event names.
 pub(super) fn claude_name(call: &ToolCall, view: Option<&ToolView>) -> String {
-    view.and_then(|view| name_of(view.kind, Dialect::Claude))
-        .map_or_else(|| call.name.clone(), ToOwned::to_owned)
+    view.and_then(|view| name_of(call, view, Dialect::Claude))
+        .map_or_else(|| call.name.clone(), Cow::into_owned)
 }
 
 /// Returns the text that a command reads.
@@ -229,7 +237,8 @@ pub(super) fn of(facts: &Facts, handler: &Handler, tool: Option<&Tool>) -> Vec<u
         put("prompt", "prompt", prompt.as_str().into());
     }
     if let Some(subagent) = &event.subagent {
-        put("agent_id", "agent_id", subagent.name.as_deref().into());
+        let id = subagent.id.as_deref().or(subagent.name.as_deref());
+        put("agent_id", "agent_id", id.into());
         put("agent_type", "agent_type", subagent.kind.as_deref().into());
     }
     if event.trigger.is_stop() {

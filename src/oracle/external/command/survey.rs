@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::HookFile;
-use super::file::trigger_of;
+use super::file::{KINDS, OF_GROUP, OF_HANDLER, trigger_of};
 use super::run::is_own_wire;
 use crate::diagnostic::nearest;
 use crate::event::Trigger;
@@ -23,8 +23,10 @@ pub struct HookFileSurvey {
     pub triggers: BTreeSet<Trigger>,
     /// The longest time that they ask for at one of these.
     pub longest: Option<Duration>,
-    /// The names of events that no host has, each with the name that was likely meant.
-    pub unknown_events: Vec<(String, Option<String>)>,
+    /// What no host heeds, each with the name that was likely meant.
+    pub unheeded: Vec<(String, Option<String>)>,
+    /// What runs under the file's own host alone, whatever binds the file.
+    pub elsewhere: Vec<String>,
 }
 
 /// The longest file with command hooks that is looked over, in bytes.
@@ -33,34 +35,94 @@ const MAX_FILE: u64 = 16 << 20;
 /// Looks over a file with command hooks; none where it is not one, or cannot be read.
 pub fn survey(path: &Path) -> Option<HookFileSurvey> {
     let text = regular_file::text(path, MAX_FILE).ok()?;
-    let value: Value = serde_json::from_str(&text).ok()?;
-    let events = value.get("hooks")?.as_object()?;
-    let of_hosts = || {
-        HOSTS
-            .iter()
-            .flat_map(|host| host.events)
-            .flat_map(|m| m.names)
-    };
-    let is_known = |name: &str| {
-        trigger_of(name).is_some() || of_hosts().any(|known| known.eq_ignore_ascii_case(name))
-    };
-    let unknown = events.keys().filter(|name| !is_known(name));
-    // Those that have hook files; what other programs call their events is not meant.
-    let with_files = || HOSTS.iter().filter(|host| host.settings.is_some());
-    let names = || {
-        with_files()
-            .flat_map(|host| host.events)
-            .flat_map(|e| e.names)
-    };
-    let near = |name: &str| nearest(name, names().copied()).map(str::to_owned);
-    let unknown_events = unknown.map(|name| (name.clone(), near(name))).collect();
-    let file = HookFile::parse(text.as_bytes(), None).ok();
-    let handlers = file.iter().flat_map(HookFile::all);
-    let handlers: Vec<_> = handlers.filter(|handler| !is_own_wire(handler)).collect();
-    Some(HookFileSurvey {
-        longest: file.as_ref().and_then(HookFile::longest),
-        commands: handlers.len(),
-        triggers: handlers.iter().map(|handler| handler.trigger).collect(),
-        unknown_events,
-    })
+    let mut found = HookFileSurvey::default();
+    let parsed = serde_json::from_str::<Value>(&text);
+    if let Ok(value) = &parsed {
+        for (event, entries) in value.get("hooks")?.as_object()? {
+            found.look_at_event(event, entries);
+        }
+    }
+    match HookFile::parse(text.as_bytes(), None) {
+        Ok(file) => {
+            let handlers = file.all().iter();
+            let handlers: Vec<_> = handlers.filter(|handler| !is_own_wire(handler)).collect();
+            found.longest = file.longest();
+            found.commands = handlers.len();
+            found.triggers = handlers.iter().map(|handler| handler.trigger).collect();
+        }
+        Err(why) => found.unheeded.push((why, None)),
+    }
+    Some(found)
+}
+
+impl HookFileSurvey {
+    fn look_at_event(&mut self, event: &str, entries: &Value) {
+        let of_hosts = HOSTS.iter().flat_map(|host| host.events);
+        let mut of_hosts = of_hosts.flat_map(|mapping| mapping.names);
+        if trigger_of(event).is_some() {
+            // What the file says of it is looked at below.
+        } else if of_hosts.any(|known| *known == event) {
+            let message = format!("the hooks of `{event}` run under their own host alone");
+            self.elsewhere.push(message);
+        } else {
+            // Those that have hook files; what other programs call their events is not meant.
+            let with_files = HOSTS.iter().filter(|host| host.settings.is_some());
+            let names = with_files.flat_map(|host| host.events);
+            let near = nearest(event, names.flat_map(|mapping| mapping.names).copied());
+            let message = format!("no host has the event `{event}`, so its hooks never run");
+            self.unheeded.push((message, near.map(str::to_owned)));
+        }
+        for (n, entry) in entries.as_array().into_iter().flatten().enumerate() {
+            let Some(entry) = entry.as_object() else {
+                continue;
+            };
+            let at = format!("hooks.{event}[{n}]");
+            match entry.get("hooks").and_then(Value::as_array) {
+                Some(group) => {
+                    self.look_at_keys(&at, entry, &[OF_GROUP]);
+                    if group.is_empty() {
+                        self.unheeded.push((format!("`{at}.hooks` is empty"), None));
+                    }
+                    for (n, member) in group.iter().enumerate() {
+                        if let Some(member) = member.as_object() {
+                            self.look_at_handler(
+                                &format!("{at}.hooks[{n}]"),
+                                member,
+                                &[OF_HANDLER],
+                            );
+                        }
+                    }
+                }
+                None => self.look_at_handler(&at, entry, &[OF_HANDLER, OF_GROUP]),
+            }
+        }
+    }
+
+    fn look_at_handler(&mut self, at: &str, handler: &Map<String, Value>, known: &[&[&str]]) {
+        self.look_at_keys(at, handler, known);
+        match handler.get("type").and_then(Value::as_str) {
+            None | Some("command") => {}
+            Some(kind) if KINDS.contains(&kind) => {
+                let message =
+                    format!("`{at}` is of type `{kind}`, which only its own host can run");
+                self.elsewhere.push(message);
+            }
+            Some(kind) => {
+                let near = nearest(kind, KINDS.iter().copied()).map(str::to_owned);
+                self.unheeded.push((
+                    format!("`{at}` is of type `{kind}`, which no host has"),
+                    near,
+                ));
+            }
+        }
+    }
+
+    fn look_at_keys(&mut self, at: &str, map: &Map<String, Value>, known: &[&[&str]]) {
+        let known = || known.iter().copied().flatten().copied();
+        for key in map.keys().filter(|key| known().all(|known| known != **key)) {
+            let near = nearest(key, known()).map(str::to_owned);
+            self.unheeded
+                .push((format!("nobody reads the key `{key}` of `{at}`"), near));
+        }
+    }
 }

@@ -42,7 +42,7 @@ fn check(args: &Args) -> Result<Exit, String> {
     let mut looked_over = state.lint();
     let hosts = hosts::wired(&Environment::of_process(), &locations);
     looked_over.extend(hosts::lint(&state, &hosts));
-    looked_over.extend(hook_files::lint(&state, &locations.project_root));
+    looked_over.extend(hook_files::lint(&state, &locations));
     let hooks = state.hook_faults();
     let faults: Vec<&Diagnostic> = state
         .faults()

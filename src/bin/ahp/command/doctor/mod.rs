@@ -219,7 +219,7 @@ fn examine(args: &Args) -> Result<Exit, String> {
 /// Tells of files with command hooks that no binding takes: under any other host they do not run.
 fn unbound(engine: &Engine, locations: &Locations) -> Vec<String> {
     let root = &locations.project_root;
-    let bound = project::bound_hook_files(&engine.state(), root);
+    let bound = project::bound_hook_files(&engine.state(), locations);
     let free = usual_hook_files(root).into_iter();
     free.filter(|file| !bound.contains(file))
         .filter_map(|file| {

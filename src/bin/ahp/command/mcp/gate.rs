@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use ahp::engine::{Engine, block_on};
-use ahp::event::{Event, Trigger, parse_json};
+use ahp::event::{Event, McpTool, Trigger, parse_json};
 use ahp::message;
 use ahp::signal::{Severity, Signal};
 use ahp::verdict::{Decision, Verdict};
@@ -23,13 +23,8 @@ use crate::project;
 /// The most characters of what is said to the agent.
 const TEXT: usize = 8_000;
 
-/// What a request that the server has not answered yet asked for.
-enum Asked {
-    /// Its tools.
-    List,
-    /// A call: its event, and what there is to say beside the result.
-    Call(Box<Event>, String),
-}
+/// A call that the server has not answered yet: its event, and what there is to say beside the result.
+type Asked = (Box<Event>, String);
 
 struct Gate {
     engine: Engine,
@@ -37,8 +32,8 @@ struct Gate {
     pins: Pins,
     dir: PathBuf,
     asked: Mutex<HashMap<String, Asked>>,
-    /// The tools that the server has listed, each with what it is against its pin.
-    listed: Mutex<HashMap<String, Standing>>,
+    /// The tools that the server has listed, each with what it is against its pin and what is said of it.
+    listed: Mutex<HashMap<String, (Standing, Value)>>,
 }
 
 /// Starts the server and passes lines until the client or the server ends.
@@ -87,6 +82,15 @@ fn for_each_line(from: impl Read, mut take: impl FnMut(&str) -> bool) {
     });
 }
 
+/// Returns an id so that all spellings by which a client may take it for the same are one.
+fn same(id: &Value) -> String {
+    match (id.as_str(), id.as_f64()) {
+        (Some(text), _) => text.to_owned(),
+        (None, Some(number)) => number.to_string(),
+        (None, None) => id.to_string(),
+    }
+}
+
 impl Gate {
     /// Returns what is passed to the server, or what the client gets in its place.
     fn wanted(&self, line: &str) -> Result<Value, Value> {
@@ -101,54 +105,52 @@ impl Gate {
             ));
         }
         let number = request.get("id").cloned().unwrap_or_default();
-        let id = request.get("id").map(Value::to_string);
-        match request.get("method").and_then(Value::as_str) {
-            Some("tools/list") => self.await_answer(id, Asked::List),
-            Some("tools/call") => {
-                let refused = |text: String| {
-                    let content = json!([{"type": "text", "text": text}]);
-                    let result = json!({"content": content, "isError": true});
-                    json!({"jsonrpc": "2.0", "id": number, "result": result})
-                };
-                let params = request.get("params").cloned().unwrap_or_default();
-                let name = params.get("name").and_then(Value::as_str);
-                let name = name.unwrap_or_default();
-                let doubt = self.doubt(name);
-                let tool = format!("mcp__{}__{name}", self.server);
-                let input = params
-                    .get("arguments")
-                    .cloned()
-                    .unwrap_or_else(|| json!({}));
-                let mut event = Event::tool_use(tool, input).with_work_dir(&self.dir);
-                event.host = Some("mcp".to_owned());
-                event.session_id = Some(format!("mcp-{}", std::process::id()));
-                let judging = self
-                    .engine
-                    .evaluate_told(event.clone(), doubt, pins::SOURCE);
-                let verdict = block_on(judging);
-                let words = message::for_agent(&verdict, TEXT);
-                if verdict.stops() {
-                    let ask = "\nAsk the person, respond as they say, then try again.";
-                    let asks = verdict.decision == Decision::Ask;
-                    return Err(refused(words + if asks { ask } else { "" }));
-                }
-                if let (Some(input), Some(tool)) = (verdict.modified_input, &mut event.tool) {
-                    tool.input = input.clone();
-                    let params = request.get_mut("params").and_then(Value::as_object_mut);
-                    if let Some(params) = params {
-                        params.insert("arguments".to_owned(), input);
-                    }
-                }
-                self.await_answer(id, Asked::Call(Box::new(event), words));
+        let id = request.get("id").map(same);
+        if request.get("method").and_then(Value::as_str) == Some("tools/call") {
+            let refused = |text: String| {
+                let content = json!([{"type": "text", "text": text}]);
+                let result = json!({"content": content, "isError": true});
+                json!({"jsonrpc": "2.0", "id": number, "result": result})
+            };
+            let params = request.get("params").cloned().unwrap_or_default();
+            let name = params.get("name").and_then(Value::as_str);
+            let name = name.unwrap_or_default();
+            let doubt = self.doubt(name);
+            let tool = format!("mcp__{}__{name}", self.server);
+            let input = params
+                .get("arguments")
+                .cloned()
+                .unwrap_or_else(|| json!({}));
+            let mut event = Event::tool_use(tool, input).with_work_dir(&self.dir);
+            if let Some(call) = &mut event.tool {
+                let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+                let said = listed.get(name).map(|(_, annotations)| annotations);
+                let tool = McpTool::of_server(&*self.server, name);
+                call.mcp = Some(tool.annotated(said.unwrap_or(&Value::Null)));
             }
-            _ => {}
+            event.host = Some("mcp".to_owned());
+            event.session_id = Some(format!("mcp-{}", std::process::id()));
+            let judging = self
+                .engine
+                .evaluate_told(event.clone(), doubt, pins::SOURCE);
+            let verdict = block_on(judging);
+            let words = message::for_agent(&verdict, TEXT);
+            if verdict.stops() {
+                let ask = "\nAsk the person, respond as they say, then try again.";
+                let asks = verdict.decision == Decision::Ask;
+                return Err(refused(words + if asks { ask } else { "" }));
+            }
+            if let (Some(input), Some(tool)) = (verdict.modified_input, &mut event.tool) {
+                tool.input = input.clone();
+                let params = request.get_mut("params").and_then(Value::as_object_mut);
+                if let Some(params) = params {
+                    params.insert("arguments".to_owned(), input);
+                }
+            }
+            let mut all = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+            all.extend(id.map(|id| (id, (Box::new(event), words))));
         }
         Ok(request)
-    }
-
-    fn await_answer(&self, id: Option<String>, asked: Asked) {
-        let mut all = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        all.extend(id.map(|id| (id, asked)));
     }
 
     /// Says why a tool is not what a person has approved; nothing where it is.
@@ -158,9 +160,11 @@ impl Gate {
         }
         let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
         let why = match listed.get(tool) {
-            Some(Standing::Approved) => return Vec::new(),
-            Some(Standing::Changed) => "says something else of itself than when it was approved",
-            Some(Standing::New) => "was not there when the tools of its server were approved",
+            Some((Standing::Approved, _)) => return Vec::new(),
+            Some((Standing::Changed, _)) => {
+                "says something else of itself than when it was approved"
+            }
+            Some((Standing::New, _)) => "was not there when the tools of its server were approved",
             None => "was not listed by its server in this session: list the tools first",
         };
         let server = &self.server;
@@ -188,19 +192,20 @@ impl Gate {
 
     /// Returns what the client gets of one message of the server.
     fn passed(&self, mut answer: Value) -> Value {
-        let id = answer.get("id").map(Value::to_string);
-        let is_answer = answer.get("method").is_none();
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let asked = id.filter(|_| is_answer).and_then(|id| asked.remove(&id));
-        match asked {
-            Some(Asked::List) => self.note_tools(&mut answer),
-            Some(Asked::Call(event, words)) => self.after(*event, words, &mut answer),
-            None => {}
+        // A client takes a list of tools for one, whatever it is an answer to.
+        self.note_tools(&mut answer);
+        let id = answer.get("id").map(same);
+        let asked = id.filter(|_| answer.get("result").or(answer.get("error")).is_some());
+        let mut all = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let asked = asked.and_then(|id| all.remove(&id));
+        drop(all);
+        if let Some((event, words)) = asked {
+            self.after(*event, words, &mut answer);
         }
         answer
     }
 
-    /// Notes what tools the server has; what one that is not approved says of itself does not reach the model.
+    /// Notes what tools the server has; of one that is not approved nothing reaches the model but its name.
     fn note_tools(&self, answer: &mut Value) {
         let tools = answer
             .pointer_mut("/result/tools")
@@ -208,15 +213,18 @@ impl Gate {
         let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
         for tool in tools.into_iter().flatten() {
             let standing = self.pins.standing(&self.server, tool);
-            let Some(tool) = tool.as_object_mut() else {
-                continue;
-            };
+            let name = tool
+                .get("name")
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned();
+            let annotations = tool.get("annotations").cloned().unwrap_or_default();
             if standing != Standing::Approved {
                 let words = "Not approved by a person: it cannot be called.";
-                tool.insert("description".to_owned(), words.into());
+                *tool =
+                    json!({"name": name, "description": words, "inputSchema": {"type": "object"}});
             }
-            let name = tool.get("name").and_then(Value::as_str);
-            listed.insert(name.unwrap_or_default().to_owned(), standing);
+            listed.insert(name, (standing, annotations));
         }
     }
 

@@ -135,10 +135,7 @@ impl Tool {
         call.use_id = Some(self.call_id);
         call.output = self.output;
         call.error = self.error;
-        call.mcp = self.mcp.map(|mcp| McpTool {
-            server: Some(mcp.server),
-            tool: mcp.tool,
-        });
+        call.mcp = self.mcp.map(|mcp| McpTool::of_server(mcp.server, mcp.tool));
         call
     }
 }
