@@ -2,6 +2,7 @@
 
 mod classes;
 mod fields;
+mod folders;
 mod prefixes;
 mod readers;
 mod seams;
