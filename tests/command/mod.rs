@@ -5,6 +5,7 @@ mod checking;
 mod ci;
 mod ci_base;
 mod concurrency;
+mod deciding;
 mod exec;
 mod external;
 mod foreign;
