@@ -33,6 +33,7 @@ facts! {
     Downloads "downloads"
     Evaluates "evaluates"
     Every "every"
+    Fetches "fetches"
     Fixes "fixes"
     Flags "flags"
     Foreign "foreign"
@@ -69,6 +70,9 @@ facts! {
     ToLast "to-last"
     Types "types"
     Unless "unless"
+    Unnamed "unnamed"
+    Unpacks "unpacks"
+    UnpacksWith "unpacks-with"
     Values "values"
     With "with"
 }

@@ -466,6 +466,50 @@ fn doctor_fails_where_code_in_the_host_can_skip_every_hook() {
 }
 
 #[test]
+fn doctor_fails_where_a_foreign_plugin_is_loaded_beside_ours() {
+    let world = World::new("extends: [ahp:standard]\n");
+    world.ahp(&["install", "opencode", "--project"]);
+    world.write(".opencode/plugin/README.md", "words");
+    let fine = world.ahp(&["doctor", "opencode"]);
+    assert_eq!(fine.code, 0, "{}", fine.stdout);
+    for file in [".opencode/plugins/other.ts", ".opencode/plugin/other.js"] {
+        world.write(file, "export const Other = async () => ({})");
+        let found = world.ahp(&["doctor", "opencode"]);
+        assert_eq!(found.code, 1, "{file}: {}", found.stdout);
+        assert!(found.stdout.contains(file), "{}", found.stdout);
+        fs::remove_file(world.path(file)).unwrap();
+    }
+}
+
+#[test]
+fn doctor_names_the_variables_that_pass_hooks_by() {
+    let world = World::new("extends: [ahp:standard]\n");
+    world.ahp(&["install", "claude", "--project"]);
+    let settings = world.path(".claude/settings.json");
+    let wired = fs::read_to_string(&settings).unwrap();
+    assert_eq!(world.ahp(&["doctor", "claude"]).code, 0);
+    for name in ["CLAUDE_CODE_PLUGIN_DIRS", "CLAUDE_CODE_SAFE_MODE"] {
+        let mut value: Value = serde_json::from_str(&wired).unwrap();
+        value["env"] = json!({ name: "1" });
+        fs::write(&settings, value.to_string()).unwrap();
+        let found = world.ahp(&["doctor", "claude"]);
+        assert_eq!(found.code, 1, "{}", found.stdout);
+        assert!(found.stdout.contains(name), "{}", found.stdout);
+        fs::write(&settings, &wired).unwrap();
+        let found = Ran::of(
+            &world
+                .ahp_command()
+                .args(["doctor", "claude"])
+                .env(name, "1")
+                .output()
+                .unwrap(),
+        );
+        assert_eq!(found.code, 1, "{}", found.stdout);
+        assert!(found.stdout.contains(name), "{}", found.stdout);
+    }
+}
+
+#[test]
 fn three_broken_hooks_of_eight_are_told_everywhere() {
     let world = World::new("");
     let hooks = world.home().join(".config/agents/hooks");

@@ -62,8 +62,9 @@ pub(super) static HOST: Host = Host {
         flags: &[
             "dangerously-bypass-hook",
             "hooks.enabled=false",
-            "features.hooks=false",
+            "hooks=false",
             "--disable hooks",
+            "--disable=hooks",
         ],
         ..Switches::NONE
     },

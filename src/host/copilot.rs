@@ -76,7 +76,10 @@ pub(super) static HOST: Host = Host {
         Place::project(".github/hooks"),
         Place::machine("/etc/github-copilot"),
     ],
-    switches: Switches::NONE,
+    switches: Switches {
+        flags: &["--config-dir"],
+        ..Switches::NONE
+    },
     sample: r#"{"sessionId":"$SESSION","timestamp":0,"cwd":"$DIR","toolName":"bash","toolArgs":{"command":"$COMMAND"}}"#,
     trial: Some(&Trial {
         arguments: &["-p", "$PROMPT", "--allow-all-tools"],

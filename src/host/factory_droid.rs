@@ -58,7 +58,10 @@ pub(super) static HOST: Host = Host {
         Place::project(".factory/hooks"),
         Place::project(".factory/hooks.json"),
     ],
-    switches: Switches::NONE,
+    switches: Switches {
+        settings: &["--settings"],
+        ..Switches::NONE
+    },
     sample: r#"{"hook_event_name":"PreToolUse","session_id":"$SESSION","transcript_path":"$DIR/.factory/t.jsonl","cwd":"$DIR","permission_mode":"off","tool_name":"Execute","tool_input":{"command":"$COMMAND"}}"#,
     trial: None,
     blind_spots: &[

@@ -72,7 +72,11 @@ pub(super) static HOST: Host = Host {
         Place::machine("/Library/Application Support/GeminiCli"),
     ],
     switches: Switches {
-        variables: &["GEMINI_CLI_SYSTEM_SETTINGS_PATH"],
+        variables: &[
+            "GEMINI_CLI_HOME",
+            "GEMINI_CLI_SYSTEM_DEFAULTS_PATH",
+            "GEMINI_CLI_SYSTEM_SETTINGS_PATH",
+        ],
         flags: &["hooks.enabled=false"],
         ..Switches::NONE
     },

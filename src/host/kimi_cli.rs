@@ -36,7 +36,11 @@ pub(super) static HOST: Host = Host {
         machine: None,
     }),
     places: &[Place::project(".kimi/config.toml")],
-    switches: Switches::NONE,
+    switches: Switches {
+        flags: &["--config"],
+        variables: &["KIMI_SHARE_DIR"],
+        ..Switches::NONE
+    },
     sample: r#"{"hook_event_name":"PreToolUse","session_id":"$SESSION","cwd":"$DIR","tool_name":"Shell","tool_input":{"command":"$COMMAND"},"tool_call_id":"canary"}"#,
     trial: None,
     blind_spots: &[

@@ -190,7 +190,7 @@ impl Host {
         HOSTS.iter().copied().find(|host| {
             let is_agent = !matches!(
                 host.settings.map(|settings| settings.form),
-                None | Some(Form::Git | Form::Shim)
+                Some(Form::Git | Form::Shim)
             );
             is_agent && (host.programs.contains(&program) || host.name == program)
         })

@@ -51,11 +51,7 @@ pub(super) static HOST: Host = Host {
     places: &[
         Place::config("opencode/opencode.json"),
         Place::config("opencode/opencode.jsonc"),
-        Place::config("opencode/plugin"),
-        Place::config("opencode/plugins"),
         Place::moved("OPENCODE_CONFIG_DIR", ".config/opencode", ""),
-        Place::project(".opencode/plugin"),
-        Place::project(".opencode/plugins"),
         Place::project("opencode.json"),
         Place::project("opencode.jsonc"),
     ],
@@ -65,6 +61,14 @@ pub(super) static HOST: Host = Host {
             "OPENCODE_PURE",
             "OPENCODE_CONFIG",
             "OPENCODE_CONFIG_CONTENT",
+        ],
+        code: &[
+            Place::config("opencode/plugin"),
+            Place::config("opencode/plugins"),
+            Place::moved("OPENCODE_CONFIG_DIR", ".config/opencode", "plugin"),
+            Place::moved("OPENCODE_CONFIG_DIR", ".config/opencode", "plugins"),
+            Place::project(".opencode/plugin"),
+            Place::project(".opencode/plugins"),
         ],
         ..Switches::NONE
     },

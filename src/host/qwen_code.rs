@@ -45,7 +45,14 @@ pub(super) static HOST: Host = Host {
         machine: None,
     }),
     places: &[Place::machine("/etc/qwen-code")],
-    switches: Switches::NONE,
+    switches: Switches {
+        variables: &[
+            "QWEN_CODE_SYSTEM_DEFAULTS_PATH",
+            "QWEN_CODE_SYSTEM_SETTINGS_PATH",
+            "QWEN_HOME",
+        ],
+        ..Switches::NONE
+    },
     sample: r#"{"hook_event_name":"PreToolUse","session_id":"$SESSION","transcript_path":"$DIR/.qwen/t.jsonl","cwd":"$DIR","timestamp":"2026-01-01T00:00:00Z","tool_name":"run_shell_command","tool_input":{"command":"$COMMAND"}}"#,
     trial: Some(&Trial {
         arguments: &[

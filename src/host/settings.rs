@@ -93,6 +93,8 @@ pub enum Shape {
 pub struct Switches {
     /// Words of its command line, in lower case: each is looked for in the whole of it.
     pub flags: &'static [&'static str],
+    /// Options with settings, or a file of such, as their value.
+    pub settings: &'static [&'static str],
     /// Its own commands, such as `plugin install`.
     pub commands: &'static [&'static str],
     /// Environment variables.
@@ -107,6 +109,7 @@ impl Switches {
     /// None that is known.
     pub(super) const NONE: Self = Self {
         flags: &[],
+        settings: &[],
         commands: &[],
         variables: &[],
         code: &[],

@@ -82,6 +82,19 @@ impl Invocation {
             && (is_always || self.gives(known, &self.options(known), Fact::Sweeps))
     }
 
+    /// Whether an archiver takes an archive apart with the options that it has.
+    pub(crate) fn unpacks(&self, known: Program) -> bool {
+        if known.is(Fact::UnpacksWith) {
+            return self.gives(known, &self.options(known), Fact::UnpacksWith);
+        }
+        known.is(Fact::Unpacks) && !self.only_reads()
+    }
+
+    /// Whether what comes keeps none of the names that the words say.
+    pub(crate) fn brings_unnamed(&self, known: Program) -> bool {
+        self.gives(known, &self.options(known), Fact::Unnamed)
+    }
+
     /// Whether one of the options or words is there that a fact lists, and `only` does not.
     fn gives(&self, known: Program, options: &[String], fact: Fact) -> bool {
         let has = |listed: &str| {

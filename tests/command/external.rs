@@ -37,7 +37,7 @@ fn a_cloned_project_runs_nothing_before_ahp_trust() {
         shown.stdout
     );
     assert_eq!(decision(&world), "ask");
-    let granted = world.ahp(&["trust"]);
+    let granted = world.ahp(&["trust", "-y"]);
     assert_eq!(granted.code, 0);
     assert!(
         granted.stdout.contains("is trusted: 2 files"),
@@ -45,7 +45,12 @@ fn a_cloned_project_runs_nothing_before_ahp_trust() {
         granted.stdout
     );
     assert_eq!(decision(&world), "block");
-    assert!(world.ahp(&["trust"]).stdout.contains("is trusted as it is"));
+    assert!(
+        world
+            .ahp(&["trust", "-y"])
+            .stdout
+            .contains("is trusted as it is")
+    );
 
     world.write(
         ".agents/hooks/guard/scripts/run.sh",
@@ -58,7 +63,7 @@ fn a_cloned_project_runs_nothing_before_ahp_trust() {
         "{diff}"
     );
     assert_eq!(decision(&world), "ask");
-    let again = world.ahp(&["trust"]).stdout;
+    let again = world.ahp(&["trust", "-y"]).stdout;
     assert!(again.contains("+echo never >&2"), "{again}");
     assert_eq!(decision(&world), "block");
 
@@ -91,7 +96,7 @@ fn a_command_of_the_projects_policy_needs_trust_and_of_the_users_none() {
     let world = World::new(policy);
     world.ahp(&["run", "pre-issue-submit", "--issue", "FEAT-1"]);
     assert!(!world.path("ran").exists());
-    world.ahp(&["trust"]);
+    world.ahp(&["trust", "-y"]);
     world.ahp(&["run", "pre-issue-submit", "--issue", "FEAT-1"]);
     assert!(world.path("ran").exists());
 
@@ -248,7 +253,7 @@ fn a_command_of_an_issue_needs_trust_whoever_bound_its_oracle() {
         said.contains("there is no none.txt") && !world.path("ran").exists(),
         "{said}"
     );
-    world.ahp(&["trust"]);
+    world.ahp(&["trust", "-y"]);
     submit();
     assert!(world.path("ran").exists());
 }
@@ -336,7 +341,7 @@ fn debug_lines_tell_of_each_hook() {
 #[test]
 fn a_binding_takes_one_hook_out_of_the_line() {
     let world = cloned();
-    world.ahp(&["trust"]);
+    world.ahp(&["trust", "-y"]);
     world.write(
         ".ahp/hooks.yaml",
         "hooks: {pre-tool-use: [{hook: guard, enabled: false}]}",
@@ -358,6 +363,6 @@ fn a_binding_takes_one_hook_out_of_the_line() {
     world.write(".ahp/hooks.yaml", "settings: {agent_hooks: false}");
     // They ran when the project was approved.
     assert_eq!(decision(&world), "block");
-    world.ahp(&["trust"]);
+    world.ahp(&["trust", "-y"]);
     assert_eq!(decision(&world), "none");
 }

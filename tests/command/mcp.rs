@@ -150,6 +150,7 @@ fn a_pinned_tool_that_has_changed_is_neither_read_nor_called() {
     let lock = [
         "mcp",
         "lock",
+        "-y",
         "--name",
         "files",
         "--",
@@ -372,8 +373,9 @@ fn a_link_that_came_with_a_clone_is_not_followed() {
     let world = world();
     world.write("theirs", "keep");
     std::os::unix::fs::symlink(world.path("theirs"), world.path(".ahp/mcp.lock")).unwrap();
-    for verb in ["lock", "run"] {
-        let ran = world.ahp(&["mcp", verb, "--name", "files", "--", "python3", "server.py"]);
+    for verb in [&["lock", "-y"][..], &["run"]] {
+        let words = ["--name", "files", "--", "python3", "server.py"];
+        let ran = world.ahp(&[&["mcp"][..], verb, &words].concat());
         assert_eq!(ran.code, 1, "{ran:?}");
         assert!(ran.stderr.contains("is a link"), "{ran:?}");
     }

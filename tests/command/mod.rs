@@ -7,6 +7,7 @@ mod ci_base;
 mod ci_policy;
 mod ci_seen;
 mod concurrency;
+mod deciding;
 mod exec;
 mod external;
 mod foreign;

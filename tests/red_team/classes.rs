@@ -95,8 +95,12 @@ pub(super) struct Judge {
 
 impl Judge {
     pub(super) fn new() -> Self {
+        Self::of(project())
+    }
+
+    pub(super) const fn of(world: World) -> Self {
         Self {
-            world: project(),
+            world,
             count: 0,
             wrong: Vec::new(),
         }

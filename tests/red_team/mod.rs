@@ -2,6 +2,7 @@
 
 mod classes;
 mod fields;
+mod folders;
 mod prefixes;
 mod readers;
 mod seams;
@@ -37,6 +38,9 @@ fn project() -> World {
         "--- a/.ahp/hooks.yaml\n+++ b/.ahp/hooks.yaml\n@@ -1 +0,0 @@\n-version: 1\n",
     );
     world.write("src/main.rs", "fn main() {}\n");
+    world.write("fine.json", "{\"model\": \"x\"}");
+    world.write("off.json", "{\"disableAllHooks\": true}");
+    world.write("safe.json", "{\"env\": {\"CLAUDE_CODE_SAFE_MODE\": \"1\"}}");
     let root = world.root();
     symlink(root.join(".ahp"), root.join("link")).unwrap();
     symlink(root.join(".ahp/hooks.yaml"), root.join("notes.txt")).unwrap();

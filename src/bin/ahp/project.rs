@@ -16,13 +16,28 @@ pub(crate) fn locations(dir: Option<&Path>) -> Locations {
     Locations::find(&Environment::of_process(), dir)
 }
 
+/// Whether a person may be taken to sit before this program.
+pub(crate) fn at_terminal() -> bool {
+    std::io::stdin().is_terminal()
+}
+
+/// Refuses what only a person decides where nobody can be asked and nobody has decided before: `--yes` says so.
+pub(crate) fn decided(yes: bool, what: &str) -> Result<(), String> {
+    if yes || at_terminal() {
+        return Ok(());
+    }
+    Err(format!(
+        "{what} is for a person to decide, and this is not a terminal: look at it, then say `--yes`"
+    ))
+}
+
 /// Lets a person change the project's layers: what she writes at a terminal is approved by that, and nothing else that waits for
 /// approval.
 pub(crate) fn approving<T>(
     locations: &Locations,
     change: impl FnOnce() -> Result<T, String>,
 ) -> Result<T, String> {
-    let follows = std::io::stdin().is_terminal() && Approved::is_current(locations);
+    let follows = at_terminal() && Approved::is_current(locations);
     let done = change()?;
     if follows {
         let approved = Approved::follow(locations);

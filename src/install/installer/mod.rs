@@ -331,6 +331,15 @@ impl Installer {
         Ok(None)
     }
 
+    /// Returns the names of the variables that a file of the host's settings puts into its environment; none where it cannot be
+    /// read, which is told where it is looked at for hooks.
+    pub fn variables(&self, file: &Path) -> Vec<String> {
+        match self.settings.form {
+            Form::Json(_) => settings::variables(file).unwrap_or_default(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Says why the host, after a change of its settings, would no longer ask before a tool; none where it would.
     pub fn is_undone(&self, places: &Places) -> Option<String> {
         match self.switched_off(places) {

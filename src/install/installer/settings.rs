@@ -60,6 +60,16 @@ pub(super) fn says(file: &Path, key: &str) -> Result<Option<bool>, InstallError>
     Ok(settings.get(key).and_then(Value::as_bool))
 }
 
+/// Returns the names of the variables that a settings file sets.
+pub(super) fn variables(file: &Path) -> Result<Vec<String>, InstallError> {
+    let settings = JsonHooks::read(file, &read(file)?)?.value();
+    let set = settings.get("env").and_then(Value::as_object);
+    Ok(set
+        .into_iter()
+        .flat_map(|set| set.keys().cloned())
+        .collect())
+}
+
 pub(super) fn into_codex(
     places: &Places,
     file: &Path,

@@ -36,8 +36,10 @@ impl Collector<'_> {
             rest.iter().skip_while(|w| w.text != "--").skip(1).collect();
         match subcommand {
             "checkout" | "restore" | "reset" if !after_dashes.is_empty() => {
+                // What is only taken out of the index stays as it is.
+                let is_filled = subcommand != "reset";
                 for word in after_dashes {
-                    self.add_text(&at(&word.text), Effect::Restore, true);
+                    self.add_text(&at(&word.text), Effect::Restore, is_filled);
                 }
             }
             "restore" => {

@@ -1,7 +1,6 @@
 //! ahp allow: lets one command pass that the policy stops, and no other; with a test case that shows it.
 
 use std::fs;
-use std::io::{BufRead as _, IsTerminal as _};
 use std::path::Path;
 
 use ahp::analysis::{Edit, add_to_list};
@@ -24,7 +23,7 @@ const TESTS: &str = ".ahp/tests/allowed.yaml";
 pub(crate) struct Args {
     /// The command, as it was stopped: one command, without pipes and variables
     command: String,
-    /// Do not ask, also on a terminal
+    /// Do not ask: what is done has been looked at. Needed where there is no terminal
     #[arg(long, short)]
     yes: bool,
 }
@@ -34,6 +33,7 @@ pub(crate) fn run(args: &Args) -> Exit {
 }
 
 fn allow(args: &Args) -> Result<Exit, String> {
+    project::decided(args.yes, "to let a command pass")?;
     let command = args.command.trim();
     let pattern = CommandPattern::exactly(command)?;
     let locations = project::locations(None);
@@ -57,7 +57,7 @@ fn allow(args: &Args) -> Result<Exit, String> {
     for binding in bindings {
         let edit = edit(&locations, binding, &entry)?;
         output::line(edit.diff());
-        if !args.yes && std::io::stdin().is_terminal() && !confirmed() {
+        if !args.yes && !project::confirmed("let it pass from now on?") {
             output::line("nothing was changed");
             return Ok(Exit::Failure);
         }
@@ -144,11 +144,4 @@ fn write(file: &Path, text: &str) -> Result<(), String> {
     fs::create_dir_all(dir)
         .and_then(|()| fs::write(file, text))
         .map_err(|error| format!("cannot write `{}`: {error}", file.display()))
-}
-
-fn confirmed() -> bool {
-    output::error("let it pass from now on? [y/N]");
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer).ok();
-    matches!(answer.trim(), "y" | "yes")
 }

@@ -1,7 +1,7 @@
 //! ahp init: writes a starter `.ahp/hooks.yaml`.
 
 use std::fs;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use ahp::config::{Approved, PACKS, Pack, parse_yaml};
@@ -85,7 +85,7 @@ fn init(args: &Args) -> Result<Exit, String> {
         .write_all(starter(&args.pack).as_bytes())
         .map_err(|e| format!("cannot write `{}`: {e}", file.display()))?;
     output::line(format!("wrote {}", file.display()));
-    if std::io::stdin().is_terminal() {
+    if project::at_terminal() {
         let locations = project::locations(Some(&dir));
         Approved::of(&locations, true).write(&locations).ok();
     }

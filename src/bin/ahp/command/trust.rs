@@ -1,6 +1,5 @@
 //! ahp trust: what a project would run, what has changed since it was looked at, and the word that allows it.
 
-use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use ahp::config::{Approved, Locations};
@@ -28,7 +27,7 @@ pub(crate) struct Args {
     /// Take the trust back
     #[arg(long)]
     revoke: bool,
-    /// Do not ask, also on a terminal
+    /// Do not ask: what is done has been looked at. Needed where there is no terminal
     #[arg(long, short)]
     yes: bool,
     /// How files are written
@@ -80,6 +79,7 @@ fn trust(args: &Args) -> Result<Exit, String> {
         }
         return Ok(Exit::Success);
     }
+    project::decided(args.yes, "what may run")?;
     tell_held(&held, args.format);
     if let (true, Some(manifest)) = (changes.is_empty(), trust.manifest()) {
         approve(&policy)?;
@@ -100,10 +100,7 @@ fn trust(args: &Args) -> Result<Exit, String> {
     for change in changes {
         print(change, args.format, !is_first);
     }
-    if !args.yes
-        && std::io::stdin().is_terminal()
-        && !project::confirmed(&format!("Allow {} to run this?", root.display()))
-    {
+    if !args.yes && !project::confirmed(&format!("Allow {} to run this?", root.display())) {
         output::line("nothing was changed");
         return Ok(Exit::Failure);
     }

@@ -1,16 +1,16 @@
 //! Brought: a whole tree that is put where guarded files would lie in it, though no word names one of them.
 
-use std::path::Path;
-
-use super::found::{Found, act};
+use super::filled::filled;
+use super::found::Found;
 use super::guarded::Guarded;
 use super::mention::path_of;
+use super::places::named_below;
 use crate::shell::{Analysis, Effect, Invocation, PathEffect, Word};
 
 /// Finds a copy, a link or a download of a folder that brings guarded files along.
 ///
 /// Where the folder is there to be looked into, what lies in it decides. Of a link, which can be filled later, and of what is
-/// only unpacked or fetched now, nobody knows that: those may not bring what a host would load as code.
+/// only fetched now, nobody knows that: those may not stand where something guarded would lie in them.
 pub(super) fn find(
     guarded: &Guarded<'_>,
     analysis: &Analysis,
@@ -19,10 +19,10 @@ pub(super) fn find(
     let (sources, into, is_known) = trees(invocation)?;
     let target = path_of(guarded, invocation, &into);
     if sources.is_empty() {
-        return loads(guarded, &target);
+        return filled(guarded, &target);
     }
     let is_whole = invocation.has_short('T') || invocation.has_long("--no-target-directory");
-    sources.iter().find_map(|source| {
+    let told = |source: &String| {
         let from = path_of(guarded, invocation, source);
         // `.`, `evil/..` and `evil/.` mean what lies in them, any other name the folder itself; `ditto` always does.
         let bare = source.trim_end_matches('/');
@@ -48,14 +48,37 @@ pub(super) fn find(
             effect.effect == Effect::Write && effect.path != from && effect.path.starts_with(&from)
         };
         let is_told = is_known && from.is_dir() && !analysis.writes().iter().any(fills);
-        if is_told { None } else { loads(guarded, &to) }
+        if is_told { None } else { filled(guarded, &to) }
+    };
+    sources.iter().find_map(|source| {
+        let Some((dir, pattern)) = pattern_of(source) else {
+            return told(source);
+        };
+        // What a pattern meets is told by what is there, unless the same line puts it there.
+        let from = path_of(guarded, invocation, dir);
+        let is_written = |effect: &PathEffect| {
+            effect.effect == Effect::Write && effect.path != from && effect.path.starts_with(&from)
+        };
+        let met = named_below(&from, pattern);
+        if met.is_empty() || analysis.writes().iter().any(is_written) {
+            return filled(guarded, &target);
+        }
+        met.iter().find_map(|path| {
+            if path.is_dir() {
+                return told(&path.to_string_lossy().into_owned());
+            }
+            let hit = guarded.covers(&target.join(path.file_name()?))?;
+            Some((format!("write `{}`", hit.display()), Some(hit)))
+        })
     })
 }
 
-fn loads(guarded: &Guarded<'_>, target: &Path) -> Option<Found> {
-    guarded
-        .loads_code_below(target)
-        .then(|| act("bring code into the host that can pass its hooks by"))
+/// Returns the folder and the last name of a word where that name is known only when the command runs.
+fn pattern_of(source: &str) -> Option<(&str, &str)> {
+    let bare = source.trim_end_matches('/');
+    let (dir, name) = bare.rsplit_once('/').unwrap_or((".", bare));
+    let is_open = name.contains(['*', '?', '[', '$', '`']) || name == "{}";
+    is_open.then_some((if dir.is_empty() { "/" } else { dir }, name))
 }
 
 /// Returns which folders a program puts where, and whether what lies in them stays as it is; no folder where they come from
@@ -78,24 +101,16 @@ fn trees(invocation: &Invocation) -> Option<(Vec<String>, String, bool)> {
             };
             (!operands.is_empty()).then_some((operands, into, !is_link))
         }
-        "tar" | "gtar" | "bsdtar" => {
-            let first = invocation
-                .arguments
-                .first()
-                .map_or("", |word| word.text.as_str());
-            let extracts = first.trim_start_matches('-').contains('x')
-                || invocation.has_short('x')
-                || invocation.has_long("--extract")
-                || invocation.has_long("--get");
-            let into = option(&["-C", "--directory"]).unwrap_or_else(here);
-            extracts.then_some((Vec::new(), into, false))
+        "git" if operands.first().is_some_and(|command| command == "mv") => {
+            let into = operands.pop().filter(|_| operands.len() > 1)?;
+            Some((operands.split_off(1), into, true))
         }
-        "unzip" => Some((Vec::new(), option(&["-d"]).unwrap_or_else(here), false)),
-        "7z" | "7za" => Some((Vec::new(), option(&["-o"]).unwrap_or_else(here), false)),
         "git" | "gh" => {
             let at = operands
                 .iter()
-                .position(|operand| operand == "clone" || operand == "add")?;
+                .position(|operand| operand == "clone" || operand == "add")
+                // What is only put into the index stays where it is.
+                .filter(|at| *at > 0 || operands.first().is_none_or(|first| first != "add"))?;
             let rest = operands.get(at + 1..).unwrap_or_default();
             let is_fetched = |from: &&String| from.contains(['/', ':']);
             let mut fetched = rest.iter().skip_while(|operand| !is_fetched(operand));
@@ -103,10 +118,6 @@ fn trees(invocation: &Invocation) -> Option<(Vec<String>, String, bool)> {
             let name = address.trim_end_matches('/').rsplit(['/', ':']).next();
             let own = name.map(|name| name.trim_end_matches(".git").to_owned());
             let into = fetched.next().cloned().or(own)?;
-            Some((Vec::new(), into, false))
-        }
-        "degit" | "tiged" | "giget" => {
-            let into = operands.get(1).cloned().unwrap_or_else(here);
             Some((Vec::new(), into, false))
         }
         _ => None,

@@ -3,14 +3,15 @@
 use std::path::Path;
 
 use super::found::{Found, act};
-use super::git;
 use super::guarded::Guarded;
+use super::mention::path_of;
+use super::{file, git};
 use crate::config::{OWN_PLACES, OWN_VARIABLES};
 use crate::host::{HOSTS, Host};
 use crate::place::Place;
 use crate::program;
 use crate::program::Fact;
-use crate::shell::{Analysis, Invocation, program_name};
+use crate::shell::{Analysis, Invocation, PathEffect, program_name};
 
 /// The commands of `ahp bundle` that change what is in force on the machine.
 const CHANGES_BUNDLE: &[&str] = &["break-glass", "install", "pull", "rollback"];
@@ -160,7 +161,7 @@ pub(super) fn find(
         }
         program => {
             let host = Host::agent_of(program)?;
-            return by_agent(host, invocation, &operands);
+            return by_agent(guarded, analysis, host, invocation, &operands);
         }
     }
     None
@@ -174,22 +175,21 @@ fn is_ahp(text: &str) -> bool {
 }
 
 /// Another agent that would run without the hooks that this one has, or with code in it that can pass them by.
-fn by_agent(host: &Host, invocation: &Invocation, operands: &[&str]) -> Option<Found> {
-    // A prompt only talks of them.
-    let mut is_prompt = false;
-    let words = invocation.arguments.iter().filter(|word| {
-        let was_prompt = std::mem::replace(
-            &mut is_prompt,
-            matches!(word.text.as_str(), "-p" | "--print" | "--prompt"),
-        );
-        !(was_prompt && word.text.contains(char::is_whitespace) && !word.is_option())
-    });
-    let words: Vec<&str> = words.map(|word| word.text.as_str()).collect();
-    let text = words.join(" ").to_lowercase();
+fn by_agent(
+    guarded: &Guarded<'_>,
+    analysis: &Analysis,
+    host: &Host,
+    invocation: &Invocation,
+    operands: &[&str],
+) -> Option<Found> {
     let switches = &host.switches;
+    let text = told(invocation);
     // Whether this host knows it or not, this word means it.
     let skips = text.contains("--no-hooks") || switches.flags.iter().any(|f| text.contains(f));
-    let inline = text.contains("--settings") && text.contains("hooks");
+    let inline = switches
+        .settings
+        .iter()
+        .any(|option| brings_settings(guarded, analysis, host, invocation, option));
     // With another home it reads other settings.
     let moving = || {
         OWN_PLACES
@@ -204,18 +204,66 @@ fn by_agent(host: &Host, invocation: &Invocation, operands: &[&str]) -> Option<F
     if skips || inline || elsewhere {
         return Some(act("start an agent without its hooks"));
     }
-    let command = operands.join(" ");
-    let is_begun = |with: &&str| {
-        command
-            .strip_prefix(with)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
-    };
-    if switches.commands.iter().any(is_begun) {
+    // The value of an option may stand before the command, and a prompt is one word.
+    let words = operands.iter().filter(|o| !o.contains(char::is_whitespace));
+    let command = words.fold(" ".to_owned(), |line, word| format!("{line}{word} "));
+    let is_given = |with: &&str| command.contains(&format!(" {with} "));
+    if switches.commands.iter().any(is_given) {
         return Some(act("bring code into the host that can pass its hooks by"));
     }
     let changes = operands.first() == Some(&"config")
         && operands.iter().any(|o| o.to_lowercase().contains("hook"));
     changes.then(|| act("change the host's hooks"))
+}
+
+/// Returns what the words of an agent tell the agent itself, in lower case and as a setting would be written most shortly:
+/// `features.hooks=false`. Prompts only talk of such things.
+fn told(invocation: &Invocation) -> String {
+    let mut before = "";
+    let words = invocation.arguments.iter().filter(|word| {
+        let option = std::mem::replace(&mut before, word.text.as_str());
+        let is_setting = option.starts_with('-')
+            && !matches!(option, "-p" | "--print" | "--prompt")
+            && word.text.contains(['=', '{']);
+        word.is_option() || is_setting || !word.text.contains(char::is_whitespace)
+    });
+    let words: Vec<&str> = words.map(|word| word.text.as_str()).collect();
+    let mut text = words.join(" ").to_lowercase().replace(['"', '\''], "");
+    for sign in ['=', '{', '}', ','] {
+        let mut parts = text.split(sign).map(str::trim);
+        let first = parts.next().unwrap_or_default().to_owned();
+        text = parts.fold(first, |line, part| format!("{line}{sign}{part}"));
+    }
+    text
+}
+
+/// Whether an option gives an agent settings that switch hooks, or that nobody can read.
+fn brings_settings(
+    guarded: &Guarded<'_>,
+    analysis: &Analysis,
+    host: &Host,
+    invocation: &Invocation,
+    option: &str,
+) -> bool {
+    let is_given = invocation
+        .before_dashes()
+        .any(|word| word.text.split('=').next() == Some(option));
+    let Some(value) = invocation.value_of(&[option]).filter(|_| is_given) else {
+        return is_given;
+    };
+    let switches = |text: &str| {
+        let lower = unescaped(text).to_lowercase();
+        let mut variables = host.switches.variables.iter();
+        lower.contains("hooks") || variables.any(|name| lower.contains(&name.to_lowercase()))
+    };
+    if value.text.trim_start().starts_with('{') {
+        return value.dynamic || switches(&value.text);
+    }
+    let path = path_of(guarded, invocation, &value.text);
+    let is_written = |effect: &PathEffect| effect.path == path;
+    value.dynamic
+        || analysis.writes().iter().any(is_written)
+        || file::read(&path).is_none_or(|text| switches(&text))
 }
 
 /// Files from which shells and sessions take their variables and commands, by the ends of their paths.

@@ -12,7 +12,6 @@ use foldhash::fast::RandomState;
 use super::look::{Grounds, LastLook, Links, Look};
 use super::places::{Place, Places, components, way_in};
 use crate::guard::Guards;
-use crate::host::HOSTS;
 use crate::shell::{Effect, PathEffect, lexical, real};
 
 /// Names that are ours wherever they lie in the project or home: a nested `.ahp` is a policy of its own.
@@ -84,7 +83,14 @@ impl<'a> Guarded<'a> {
                 effect.effect,
                 Effect::Delete | Effect::Move | Effect::Rights
             );
+        // From elsewhere comes what a folder does not have yet.
+        let is_filled = effect.recursive && effect.effect == Effect::Restore;
         self.found(&effect.path, takes_all, effect.inexact, true)
+            .or_else(|| {
+                is_filled
+                    .then(|| self.held(&effect.path, effect.inexact))
+                    .flatten()
+            })
     }
 
     /// Returns what is guarded and is, or lies at or below, this path.
@@ -112,21 +118,39 @@ impl<'a> Guarded<'a> {
         })
     }
 
-    /// Whether a host loads as code what lies in any folder of this name, or at a path below it.
-    pub(super) fn loads_code_below(&self, path: &Path) -> bool {
-        let roots = self.grounds.guards.roots();
-        let names = components(path);
-        let code = HOSTS.iter().flat_map(|host| host.switches.code);
-        // Above the folder of such folders lies the whole home of the person.
-        let mut ways = code
-            .filter(|place| place.path.contains('*'))
-            .flat_map(|place| roots.all(place));
-        ways.any(|(dir, name)| {
-            let way = components(&dir.join(&*name));
-            let fixed = way.iter().take_while(|part| !part.contains('*')).count();
-            let fits = |(own, part): (&String, &String)| own == part || own == "*";
-            (fixed..way.len()).contains(&names.len()) && way.iter().zip(&names).all(fits)
-        })
+    /// Returns what is guarded and would be, or could come to lie in, a folder that is filled with what nobody has named.
+    pub(super) fn filled(&self, dir: &Path) -> Option<PathBuf> {
+        self.covers(dir).or_else(|| self.held(dir, false))
+    }
+
+    /// Returns what is guarded and lies, or would lie, somewhere below a folder. Below the project, the home and what is
+    /// above them nearly everything would: those may be filled.
+    fn held(&self, dir: &Path, inexact: bool) -> Option<PathBuf> {
+        let below = |dir: &Path| {
+            let names = components(dir);
+            let of_nested = OURS.iter().find(|ours| {
+                let above = ours.split_last().map_or(&[][..], |(_, above)| above);
+                let ends = || names.iter().rev().zip(above.iter().rev());
+                !above.is_empty() && ends().count() == above.len() && ends().all(|(a, b)| a == b)
+            });
+            if self.look().is_shared(dir) {
+                return None;
+            }
+            if let Some(ours) = of_nested.filter(|_| self.look().is_ours(dir)) {
+                return Some(dir.join(ours.last()?));
+            }
+            let places = self.look().places.along(&names, inexact);
+            let targets = self.links().targets.along(&names, inexact);
+            let mut below = places
+                .chain(targets)
+                .filter(|place| place.depth() > names.len());
+            // A place that lies apart makes no folder above it a special one.
+            let is_near = |place: &Place<'_>| {
+                dir.starts_with(place.way().0) || self.look().is_in_grounds(dir)
+            };
+            below.find(is_near).map(|place| place.path())
+        };
+        below(dir).or_else(|| below(&self.followed(dir)?))
     }
 
     fn found(

@@ -19,6 +19,9 @@ pub(super) struct LastLook {
     links: Mutex<Option<Arc<Links>>>,
 }
 
+/// Folders of a person in which any program has its own, besides what is guarded.
+const SHARED: &[&str] = &[".cache", ".local", ".local/state", "Documents", "Library"];
+
 /// Where guarded places are looked for.
 #[derive(Clone, Debug)]
 pub(super) struct Grounds {
@@ -128,6 +131,33 @@ impl Look {
             .filter(|dir| path.is_absolute() == dir.path.is_absolute())
             .filter_map(|dir| Some((dir, below(path, &dir.path)?)))
             .max_by_key(|(dir, _)| dir.path.as_os_str().len())
+    }
+
+    /// Returns the project and the home directory.
+    fn grounds(&self) -> impl Iterator<Item = &Dir> {
+        let roots = self.grounds.guards.roots();
+        let is_ground = |dir: &&Dir| {
+            dir.path == roots.project || roots.home.as_ref().is_some_and(|home| dir.path == *home)
+        };
+        self.dirs.iter().filter(is_ground)
+    }
+
+    /// Whether a path lies below the project or the home directory, by either of their names.
+    pub(super) fn is_in_grounds(&self, path: &Path) -> bool {
+        self.grounds()
+            .any(|dir| path.starts_with(&dir.path) || path.starts_with(&dir.real))
+    }
+
+    /// Whether a folder is for many programs: the project, the home, what is above them, and what every tool fills.
+    pub(super) fn is_shared(&self, path: &Path) -> bool {
+        self.grounds().any(
+            |Dir {
+                 path: dir, real, ..
+             }| {
+                let is_filled = |dir: &Path| SHARED.iter().any(|name| dir.join(name) == path);
+                dir.starts_with(path) || real.starts_with(path) || is_filled(dir) || is_filled(real)
+            },
+        )
     }
 
     /// Whether a path lies in the project or in the home directory, by either of their names.

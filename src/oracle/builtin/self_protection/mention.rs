@@ -59,6 +59,11 @@ pub(super) fn in_text(
     invocation: &Invocation,
     text: &str,
 ) -> Option<PathBuf> {
+    part_of(text, |part| covers(guarded, invocation, part))
+}
+
+/// Returns what is found first of a part of a text that may name a file.
+pub(super) fn part_of<T>(text: &str, found: impl Fn(&str) -> Option<T>) -> Option<T> {
     let joined;
     let mut texts = vec![text];
     // Code may put a name together: `".a" "hp"`, `'.a'+'hp'`, `.a\hp`.
@@ -75,7 +80,7 @@ pub(super) fn in_text(
         .flat_map(|text| text.split(is_border))
         .filter(|part| part.contains(['.', '~', '/']) && part.len() > 2)
         .take(MAX_PARTS)
-        .find_map(|part| covers(guarded, invocation, part.trim_end_matches(['.', ']'])))
+        .find_map(|part| found(part.trim_end_matches(['.', ']'])))
 }
 
 /// Whether a text holds a command of ours that disarms.

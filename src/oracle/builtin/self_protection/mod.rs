@@ -5,6 +5,7 @@ mod brought;
 mod code;
 mod disarm;
 mod file;
+mod filled;
 mod found;
 mod git;
 mod guarded;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::found::{Found, act};
 use super::guarded::Guarded;
 use super::mention::{covers, path_of};
-use super::{brought, code, mention, unseen, walk};
+use super::{brought, code, filled, mention, unseen, walk};
 use crate::program;
 use crate::program::Fact;
 use crate::shell::{
@@ -27,6 +27,7 @@ pub(super) fn find(
     links(guarded, invocation)
         .or_else(|| lays_over(guarded, invocation))
         .or_else(|| brought::find(guarded, analysis, invocation))
+        .or_else(|| filled::find(guarded, invocation))
         .or_else(|| by_search(guarded, analysis, invocation))
         .or_else(|| by_finding(guarded, analysis, invocation, reads))
         .or_else(|| unseen::find(guarded, analysis, invocation))
@@ -73,6 +74,9 @@ fn lays_over(guarded: &Guarded<'_>, invocation: &Invocation) -> Option<Found> {
                 .any(|word| {
                     covers(guarded, invocation, &word.text).is_some()
                         || holds(guarded, invocation, word).is_some()
+                        || guarded
+                            .filled(&path_of(guarded, invocation, &word.text))
+                            .is_some()
                 })
                 .then(|| act("hide a guarded directory"))
         }

@@ -147,7 +147,10 @@ impl<'a> Place<'a> {
         }
         let mut found = vec![self.base.dir.clone()];
         for part in self.parts() {
-            found = found.iter().flat_map(|dir| below(dir, part)).collect();
+            found = found
+                .iter()
+                .flat_map(|dir| named_below(dir, part))
+                .collect();
         }
         !found.is_empty()
     }
@@ -167,7 +170,7 @@ pub(super) fn way_in(dir: &Path, names: &[String]) -> Option<PathBuf> {
     let mut found = vec![(dir.to_owned(), PathBuf::new())];
     for name in names {
         let step = |(dir, way): &(PathBuf, PathBuf)| {
-            let below = below(dir, name).into_iter();
+            let below = named_below(dir, name).into_iter();
             let below = below.filter_map(|path| {
                 let way = way.join(path.file_name()?);
                 Some((path, way))
@@ -180,7 +183,7 @@ pub(super) fn way_in(dir: &Path, names: &[String]) -> Option<PathBuf> {
 }
 
 /// Returns what lies in a directory and has a name, which may be a pattern.
-fn below(dir: &Path, name: &str) -> Vec<PathBuf> {
+pub(super) fn named_below(dir: &Path, name: &str) -> Vec<PathBuf> {
     if !name.contains('*') {
         let path = dir.join(name);
         return if path.exists() {

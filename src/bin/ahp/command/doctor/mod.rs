@@ -111,6 +111,9 @@ struct HostFindings {
     /// Code that it loads and that can skip every hook.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     mods: Vec<String>,
+    /// Variables that switch its hooks off or bring such code, and where they are set.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    variables: Vec<String>,
     /// Whether the client itself asked before a tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     deep: Option<Deep>,
@@ -418,6 +421,7 @@ fn of_host(
             .into_iter()
             .map(|file| file.display().to_string())
             .collect(),
+        variables: mods::variables(installer, places, environment),
         deep: None,
         degraded: degraded(host, needs),
         blind_spots: host.blind_spots,
@@ -477,6 +481,15 @@ fn problems(findings: &Findings) -> Vec<String> {
                 "{} loads code that can skip every hook: {first}; look at it, and take it away if it is not yours",
                 host.host
             ));
+        }
+        if !host.wired.is_empty() {
+            let told = host.variables.iter();
+            found.extend(told.map(|set| {
+                format!(
+                    "{}: {set}, which can keep its hooks from being asked",
+                    host.host
+                )
+            }));
         }
         match &host.deep {
             Some(Deep::Ran) => found.push(format!(

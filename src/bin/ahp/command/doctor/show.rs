@@ -115,6 +115,7 @@ pub(super) fn show(findings: &Findings) {
             }
         }
         list("code in it that can skip every hook", &host.mods);
+        list("variables that can pass its hooks by", &host.variables);
         list("what it cannot carry", &host.degraded);
         list("blind spots and limits", host.blind_spots);
     }

@@ -1,7 +1,5 @@
 //! ahp log advise: what the figures say should change.
 
-use std::io::IsTerminal as _;
-
 use ahp::analysis::{Change, Edit, Proposal, RULES, Stats, advise, edit};
 use ahp::config::{Approved, Config, Locations};
 use ahp::engine::Engine;
@@ -111,11 +109,8 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
     if args.apply && !log.foreign()?.is_empty() {
         return Err("this log was not written here, so nothing is changed by it".to_owned());
     }
-    if args.apply && !args.yes && !std::io::stdin().is_terminal() {
-        return Err(
-            "`--apply` asks a person before each change, and this is not a terminal: look at the changes, then say `--yes`"
-                .to_owned(),
-        );
+    if args.apply {
+        project::decided(args.yes, "each change of `--apply`")?;
     }
     let is_approved = approved(&locations);
     let mut told = Vec::new();

@@ -23,7 +23,7 @@ enum Verb {
     /// Start a server of tools and judge every call of them: write this in the place of the server's own command
     Run(Server),
     /// Pin the name, description and input of each tool that a server has now
-    Lock(Server),
+    Lock(LockArgs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -34,6 +34,15 @@ struct Server {
     /// The command that starts the server
     #[arg(last = true, required = true)]
     command: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
+struct LockArgs {
+    #[command(flatten)]
+    server: Server,
+    /// Do not ask: what the tools say has been looked at. Needed where there is no terminal
+    #[arg(short, long)]
+    yes: bool,
 }
 
 impl Server {
@@ -67,12 +76,14 @@ impl Server {
 pub(crate) fn run(args: &Args) -> Exit {
     match &args.command {
         Verb::Run(server) => gate::run(server),
-        Verb::Lock(server) => lock(server),
+        Verb::Lock(args) => lock(args),
     }
     .unwrap_or_else(output::failure)
 }
 
-fn lock(server: &Server) -> Result<Exit, String> {
+fn lock(args: &LockArgs) -> Result<Exit, String> {
+    project::decided(args.yes, "what the tools of a server may say")?;
+    let server = &args.server;
     let file = pins::file(&project::locations(None).project_root);
     let mut pins = Pins::read(&file)?;
     let name = server.name();

@@ -1,0 +1,135 @@
+//! Filled: a folder into which a program puts what nobody has named: the members of an archive, what another machine has.
+
+use std::path::{Path, PathBuf};
+
+use super::found::Found;
+use super::guarded::Guarded;
+use super::mention;
+use super::mention::path_of;
+use crate::program;
+use crate::program::{Fact, Program};
+use crate::shell::{Invocation, Word};
+
+/// Finds a program that unpacks or fetches what would lie at a guarded place, as the table of programs tells it.
+pub(super) fn find(guarded: &Guarded<'_>, invocation: &Invocation) -> Option<Found> {
+    let own = program::find(&invocation.program);
+    if own.is(Fact::Language) {
+        return by_code(guarded, invocation);
+    }
+    let of_subcommand = invocation
+        .subcommand()
+        .map(|word| program::find_subcommand(&invocation.program, &word.text));
+    of_subcommand.into_iter().chain([own]).find_map(|known| {
+        unpacked(guarded, invocation, known).or_else(|| fetched(guarded, invocation, known))
+    })
+}
+
+/// Says that a folder is filled, where something guarded is, or could come to lie, there.
+pub(super) fn filled(guarded: &Guarded<'_>, dir: &Path) -> Option<Found> {
+    let hit = guarded.filled(dir)?;
+    let what = format!("bring what may stand for `{}`", hit.display());
+    Some((what, Some(hit)))
+}
+
+/// Calls of code that put a link to a folder somewhere, or unpack an archive, in lower case.
+const CALLS: &[&str] = &[
+    "symlink",
+    "extractall",
+    "unpack_archive",
+    "extract_all",
+    "unpack(",
+];
+
+/// Code that puts a folder as a whole where something guarded would lie in it.
+fn by_code(guarded: &Guarded<'_>, invocation: &Invocation) -> Option<Found> {
+    let words = invocation.arguments.iter().map(|word| word.text.as_str());
+    let mut texts = words.chain(invocation.stdin.text()).filter(|text| {
+        let lower = text.to_lowercase();
+        CALLS.iter().any(|call| lower.contains(call))
+    });
+    texts.find_map(|text| {
+        mention::part_of(text, |part| {
+            filled(guarded, &path_of(guarded, invocation, part))
+        })
+    })
+}
+
+fn unpacked(guarded: &Guarded<'_>, invocation: &Invocation, known: Program) -> Option<Found> {
+    // A patch that can be read names its files.
+    if !invocation.unpacks(known) || invocation.stdin.text().is_some() {
+        return None;
+    }
+    let into = |dir: &str| filled(guarded, &path_of(guarded, invocation, dir));
+    let dirs = dirs(invocation, known, Fact::Unpacks);
+    // What of it is wanted, or where it goes, may be named besides.
+    let members = |dir: &String| {
+        let dir = dir.clone();
+        let mut operands = invocation.operands();
+        operands.find_map(|word| {
+            let fixed = word.text.split(['*', '?', '[']).next()?;
+            let is_apart = fixed.starts_with(['/', '~']);
+            let path = if is_apart {
+                fixed.to_owned()
+            } else {
+                format!("{dir}/{fixed}")
+            };
+            (!fixed.is_empty()).then(|| into(&path))?
+        })
+    };
+    dirs.iter()
+        .find_map(|dir| into(dir))
+        .or_else(|| dirs.iter().find_map(members))
+}
+
+fn fetched(guarded: &Guarded<'_>, invocation: &Invocation, known: Program) -> Option<Found> {
+    let is_to_last = known.lists(Fact::Fetches, "last");
+    if !known.is(Fact::Fetches) || (!is_to_last && invocation.only_reads()) {
+        return None;
+    }
+    let mut operands: Vec<&Word> = invocation
+        .own_operands(program::find(&invocation.program))
+        .collect();
+    let last = if is_to_last {
+        Some(operands.pop()?.text.clone())
+    } else {
+        None
+    };
+    let is_unnamed = invocation.brings_unnamed(known);
+    let sources: Vec<&Word> = operands
+        .into_iter()
+        .filter(|word| word.dynamic || word.text.contains([':', '.']))
+        .filter(|word| !is_to_last || word.text.contains(':'))
+        .collect();
+    let dirs = last.map_or_else(|| dirs(invocation, known, Fact::Fetches), |last| vec![last]);
+    dirs.iter().find_map(|dir| {
+        let target = path_of(guarded, invocation, dir);
+        // Where no folder is, the file or folder itself gets this name.
+        let is_folder = !is_to_last || dir.ends_with('/') || target.is_dir();
+        let lies = |source: &&Word| -> PathBuf {
+            let name = last_name(source).filter(|_| is_folder && !is_unnamed);
+            name.map_or_else(|| target.clone(), |name| target.join(name))
+        };
+        sources
+            .iter()
+            .find_map(|source| filled(guarded, &lies(source)))
+    })
+}
+
+/// Returns the folders that options name, or else the one where the program stands.
+fn dirs(invocation: &Invocation, known: Program, fact: Fact) -> Vec<String> {
+    let options = known.words(fact).filter(|word| word.starts_with('-'));
+    let named = options.filter_map(|option| invocation.value_of(&[option]));
+    let mut dirs: Vec<String> = named.map(|word| word.text).collect();
+    if dirs.is_empty() {
+        dirs.push(".".to_owned());
+    }
+    dirs
+}
+
+/// Returns the name that a file from elsewhere keeps, where its address says one.
+fn last_name(address: &Word) -> Option<&str> {
+    let path = address.text.split(['?', '#']).next()?;
+    let name = path.rsplit(['/', ':']).next()?;
+    let is_told = !matches!(name, "" | "." | "..") && !name.contains(['*', '$', '`', '{', '[']);
+    is_told.then_some(name)
+}
