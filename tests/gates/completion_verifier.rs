@@ -2,7 +2,7 @@
 
 use ahp::event::{Event, Trigger};
 
-use super::project::{Project, only, refused};
+use super::project::{Project, only, refused, script};
 
 fn issue(project: &Project, front: &str) {
     let text = format!(
@@ -167,5 +167,47 @@ fn the_verifications_of_the_checklist_are_carried_out() {
         project
             .judge("CompletionVerifier", "{verify: false}")
             .is_empty()
+    );
+}
+
+/// What is found is told, whatever fails beside it.
+#[test]
+fn a_verification_that_fails_to_run_hides_nothing() {
+    let issue = |more: &str| {
+        format!(
+            "---\nid: FEAT-0001\nchecklist:\n  - {{id: c1, item: A, checked: true, verification: \"lint_clean: a.py\"}}\n{more}---\n"
+        )
+    };
+    let project = Project::new(&[("a.py", "x = 1\n"), ("ruff.toml", "")]).in_git();
+    script(&project, ".venv/bin/ruff", "echo boom >&2; exit 3");
+    project.write("Issues/FEAT-0001.md", issue(""));
+    let kinds = |project: &Project| {
+        let event = Event::new(Trigger::PreIssueClose).with_issue("FEAT-0001");
+        let signals = project
+            .judge_event("CompletionVerifier", "", event, 10.0)
+            .unwrap();
+        signals
+            .iter()
+            .map(|s| (s.header.kind.clone(), s.payload.text().contains("boom")))
+            .collect::<Vec<_>>()
+    };
+    let told = |kind: &str, boom| (kind.to_owned(), boom);
+    assert_eq!(
+        kinds(&project),
+        [
+            told("no-solution", false),
+            told("verification-failed", true)
+        ]
+    );
+    project.write(
+        "Issues/FEAT-0001.md",
+        issue("  - {id: c2, item: B, checked: true, verification: \"file_exists: nosuch\"}\n"),
+    );
+    assert_eq!(
+        kinds(&project),
+        [
+            told("no-solution", false),
+            told("verification-failed", true)
+        ]
     );
 }

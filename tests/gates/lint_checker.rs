@@ -169,3 +169,21 @@ fn rustfmt_is_really_asked() {
             .is_empty()
     );
 }
+
+/// Its findings until then are not all that there are.
+#[test]
+fn a_linter_that_stopped_half_way_is_not_done() {
+    let project = Project::new(&[("ruff.toml", "")]).in_git();
+    project.write("a.py", "x\n");
+    let found = "echo 'a.py:1:1: F1 bad'";
+    for (end, expected) in [
+        ("exit 1", &["lint-findings"][..]),
+        ("exit 2", &["lint-findings", "linter-failed"]),
+        ("kill -9 $$", &["lint-findings", "linter-failed"]),
+    ] {
+        script(&project, ".venv/bin/ruff", &format!("{found}; {end}"));
+        let signals = project.judge("LintChecker", "{linters: [ruff]}");
+        let kinds: Vec<_> = signals.iter().map(|s| s.header.kind.as_str()).collect();
+        assert_eq!(kinds, expected, "{end}");
+    }
+}

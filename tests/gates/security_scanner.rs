@@ -367,4 +367,18 @@ fn own_rules_and_scanners_are_used() {
         let failure = failed.unwrap_err().to_string();
         assert!(failure.contains(told), "{scanner}: {failure}");
     }
+    // Beside a finding, and each of them.
+    project.write(
+        "q.py",
+        "def f(c, u):\n    c.execute(\"SELECT * FROM t WHERE u = '\" + u + \"'\")\n",
+    );
+    let config = "{severity_threshold: critical, scanners: ['echo one >&2', 'echo two >&2']}";
+    let signals = project.judge("SecurityScanner", config);
+    let kinds: Vec<_> = signals
+        .iter()
+        .map(|s| (s.header.kind.as_str(), s.intensity()))
+        .collect();
+    assert_eq!(kinds.len(), 3, "{signals:#?}");
+    assert_eq!(kinds[0].1, Intensity::Prompt);
+    assert_eq!(kinds[1..], [("scanner-failed", Intensity::Block); 2]);
 }

@@ -17,7 +17,7 @@ use crate::oracle::{
     ConfigError, Definition, HookContext, Oracle, OracleConfig, OracleError, Programs, added,
 };
 use crate::signal::{Intensity, Signal};
-use crate::workspace::{Change, ChangedFile};
+use crate::workspace::{Change, ChangedFile, Issue};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "CompletionVerifier",
@@ -141,6 +141,8 @@ impl Oracle for CompletionVerifier {
                 match verification::carry_out(context, issue) {
                     // What is certain is told first; what needs trust is asked for when nothing else is left.
                     Err(OracleError::Untrusted(_)) if !signals.is_empty() => {}
+                    // What is found already is not lost by it.
+                    Err(error) if !signals.is_empty() => signals.push(not_verified(issue, &error)),
                     result => signals.extend(result?),
                 }
             }
@@ -243,6 +245,18 @@ impl CompletionVerifier {
         }
         Ok(signals)
     }
+}
+
+/// Blocks where the verification itself failed, so that nobody can tell whether the checklist holds.
+fn not_verified(issue: &Issue, error: &OracleError) -> Signal {
+    let reason = format!(
+        "the checklist of {} could not be verified: {error}",
+        issue.id
+    );
+    Signal::block("verification-failed", reason)
+        .steps(["fix what keeps the verification from its work"])
+        .files([issue.path.as_str()])
+        .fingerprint(["not-verified"])
 }
 
 /// Whether a line is neither blank nor a comment, in the languages that tests are written in.

@@ -14,7 +14,7 @@ pub(super) fn carry_out(
     issue: &Issue,
 ) -> Result<Option<Signal>, OracleError> {
     let mut failed = Vec::new();
-    let mut untrusted = None;
+    let mut errors = Vec::new();
     for item in issue.items() {
         let Some((kind, rest)) = item.verification() else {
             continue;
@@ -27,14 +27,25 @@ pub(super) fn carry_out(
                 format!("`{}` ({}, {place}): {reason}", item.text, item.id),
             )),
             Err(OracleError::Untrusted(why)) => {
-                untrusted.get_or_insert(format!("`{kind}: {rest}` ({place}) was not run: {why}"));
+                let why = format!("`{kind}: {rest}` ({place}) was not run: {why}");
+                errors.push((item, OracleError::Untrusted(why)));
             }
-            Err(error) => return Err(error),
+            Err(error) => errors.push((item, error)),
         }
     }
     if failed.is_empty() {
-        return untrusted.map_or(Ok(None), |why| Err(OracleError::Untrusted(why)));
+        // What could not be carried out is told before what a person has yet to trust.
+        errors.sort_by_key(|(_, error)| matches!(error, OracleError::Untrusted(_)));
+        return errors
+            .into_iter()
+            .next()
+            .map_or(Ok(None), |(_, error)| Err(error));
     }
+    failed.extend(errors.into_iter().filter_map(|(item, error)| {
+        let told = (!matches!(error, OracleError::Untrusted(_)))
+            .then(|| format!("`{}` ({}): {error}", item.text, item.id));
+        told.map(|told| (item, told))
+    }));
     let told: Vec<&str> = failed.iter().map(|(_, told)| told.as_str()).collect();
     let noun = if failed.len() == 1 {
         "verification of the checklist fails"
@@ -110,7 +121,7 @@ fn narrowed(runner: &Runner, name: &str) -> Runner {
     };
     Runner {
         command: narrowed,
-        reports: runner.reports.clone(),
+        ..runner.clone()
     }
 }
 

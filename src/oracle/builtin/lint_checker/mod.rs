@@ -110,14 +110,14 @@ impl Oracle for LintChecker {
         if self.auto_fix {
             signals.extend(fix::fix(context, &files, &self.linters)?);
         }
-        let mut checked = check(context, &files, &self.linters);
+        let checked = check(context, &files, &self.linters);
         if !checked.faults.is_empty() {
             signals.push(self.found(&checked.faults));
         }
         signals.extend(self.missing(&checked));
         // Alone, it is for the binding's `on_error`; beside findings it must not hide them.
         if self.action == Action::Prompt && signals.is_empty() && !checked.failed.is_empty() {
-            return Err(checked.failed.swap_remove(0).1);
+            return Err(all_of(checked.failed));
         }
         signals.extend(checked.failed.iter().map(|(name, error)| {
             let reason = format!("{error}; what it looks at is not known to be clean");
@@ -126,6 +126,16 @@ impl Oracle for LintChecker {
                 .fingerprint(["linter-failed", name])
         }));
         Ok(signals)
+    }
+}
+
+/// Returns one error that tells all of them; that a person has yet to trust something stays what it is.
+fn all_of(failed: Vec<(&'static str, OracleError)>) -> OracleError {
+    let told: Vec<String> = failed.iter().map(|(_, error)| error.to_string()).collect();
+    let mut errors = failed.into_iter().map(|(_, error)| error);
+    match errors.next() {
+        Some(error) if told.len() == 1 || matches!(error, OracleError::Untrusted(_)) => error,
+        _ => OracleError::failed(told.join("; ")),
     }
 }
 

@@ -185,10 +185,11 @@ impl Oracle for SecurityScanner {
         } else {
             added::by_change(context)?
         };
-        let (mut findings, mut failure) = self.scan(&added, context)?;
+        let (mut findings, not_judged) = self.scan(&added, context)?;
+        let mut failures: Vec<OracleError> = not_judged.into_iter().collect();
         if !at_tool {
             let (committed, not_judged) = self.scan(&added::by_commits(context)?, context)?;
-            failure = failure.or(not_judged);
+            failures.extend(not_judged);
             let is_gone = |finding: &Finding| {
                 let is_it =
                     |f: &Finding| f.fingerprint == finding.fingerprint && f.file == finding.file;
@@ -218,7 +219,7 @@ impl Oracle for SecurityScanner {
                             .filter(|f| is_added(f, &added))
                             .map(|f| f.finding),
                     ),
-                    Err(error) => failure = Some(error),
+                    Err(error) => failures.push(error),
                 }
             }
         }
@@ -235,13 +236,15 @@ impl Oracle for SecurityScanner {
         let mut signals = Vec::new();
         if !grave.is_empty() {
             signals.push(signal(&grave, Intensity::Block));
-        } else if let Some(failure) = failure {
-            // What a scanner could not look at is not known to be clean.
-            return Err(failure);
         }
         if !light.is_empty() {
             signals.push(signal(&light, Intensity::Prompt));
         }
+        // What a scanner could not look at is not known to be clean.
+        if signals.is_empty() {
+            return all_of(failures).map_or_else(|| Ok(signals), Err);
+        }
+        signals.extend(failures.iter().map(failed));
         Ok(signals)
     }
 }
@@ -355,6 +358,25 @@ impl SecurityScanner {
                     .any(|glob| fast_glob::glob_match(glob, file))
             })
     }
+}
+
+/// Returns one error that tells all of them; that a person has yet to trust something only where there is nothing else.
+fn all_of(mut failures: Vec<OracleError>) -> Option<OracleError> {
+    failures.sort_by_key(|failure| matches!(failure, OracleError::Untrusted(_)));
+    if failures.len() < 2 || matches!(failures.first(), Some(OracleError::Untrusted(_))) {
+        return failures.into_iter().next();
+    }
+    let told: Vec<String> = failures.iter().map(ToString::to_string).collect();
+    Some(OracleError::failed(told.join("; ")))
+}
+
+/// Blocks beside findings for a scanner that failed: they must not be all that is told.
+fn failed(failure: &OracleError) -> Signal {
+    let told = failure.to_string();
+    let reason = format!("{told}; what it looks at is not known to be clean");
+    Signal::block("scanner-failed", reason)
+        .steps(["run the scanner and fix what keeps it from its work"])
+        .fingerprint(["scanner-failed", &told])
 }
 
 /// Whether a scanner's result lies in an added line.

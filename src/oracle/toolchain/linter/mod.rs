@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use self::tool::{Call, Form};
 use crate::oracle::wording::shortened;
 use crate::oracle::{HookContext, OracleError, toolchain};
-use crate::process::{Finished, Program, installed, lies_in};
+use crate::process::{Exit, Finished, Program, installed, lies_in};
 
 /// What linters found.
 #[derive(Clone, Debug, Default)]
@@ -66,10 +66,15 @@ pub(in crate::oracle) fn check(
         for call in tool.calls(context.workspace(), &own) {
             match tool.look(context, &program, &call) {
                 // A fault of its own configuration is one of everything that it looks at.
-                Ok(found) => checked.faults.extend(found.into_iter().filter(|fault| {
-                    let file = &fault.file;
-                    fault.hinders || own.contains(file) || tool.files.contains(&file.as_str())
-                })),
+                Ok((found, failure)) => {
+                    checked.faults.extend(found.into_iter().filter(|fault| {
+                        let file = &fault.file;
+                        fault.hinders || own.contains(file) || tool.files.contains(&file.as_str())
+                    }));
+                    checked
+                        .failed
+                        .extend(failure.map(|error| (tool.name, error)));
+                }
                 Err(error) => {
                     checked.failed.push((tool.name, error));
                     break;
@@ -81,6 +86,9 @@ pub(in crate::oracle) fn check(
     checked.faults.dedup();
     checked
 }
+
+/// The codes by which linters say that they failed themselves; their findings have another one.
+const STOPS: &[(&str, i32)] = &[("eslint", 2), ("mypy", 2), ("ruff", 2)];
 
 /// The linters that run nothing of the project: settings of theirs cannot name a program or a plugin of code.
 const READERS: &[&str] = &["biome", "go-vet", "gofmt", "ruff", "shellcheck", "tsc"];
@@ -125,13 +133,22 @@ impl Tool {
         toolchain::run(context, program, self.name)
     }
 
-    /// Lets it look at files, and returns what it finds.
+    /// Whether it ended so that it has not looked at everything, whatever it has found until then.
+    fn stopped(&self, exit: Exit) -> bool {
+        let reserved = STOPS.iter().find(|(name, _)| *name == self.name);
+        match exit {
+            Exit::Code(code) => reserved.is_some_and(|(_, reserved)| code == *reserved),
+            Exit::Signal(_) | Exit::TimedOut => true,
+        }
+    }
+
+    /// Lets it look at files, and returns what it finds, with how it failed beside that.
     fn look(
         &self,
         context: &HookContext,
         program: &Path,
         call: &Call,
-    ) -> Result<Vec<Fault>, OracleError> {
+    ) -> Result<(Vec<Fault>, Option<OracleError>), OracleError> {
         let finished = self.call(context, program, self.check, call)?;
         let mut found = self.read(&finished.stdout_text(), context.root());
         // Compilers tell there what they find also where they succeed.
@@ -139,7 +156,8 @@ impl Tool {
         if found.is_empty() && (tells_there || !finished.exit.is_success()) {
             found = self.read_errors(&finished.stderr_text(), context.root());
         }
-        if found.is_empty() && !finished.exit.is_success() {
+        let stopped = self.stopped(finished.exit);
+        if stopped || found.is_empty() && !finished.exit.is_success() {
             let said = [finished.stderr_text(), finished.stdout_text()];
             let said = said.iter().flat_map(|text| {
                 let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -151,8 +169,13 @@ impl Tool {
             } else {
                 said.join("; ")
             };
-            return Err(OracleError::failed(format!("{} failed: {said}", self.name)));
+            let error = OracleError::failed(format!("{} failed: {said}", self.name));
+            return if found.is_empty() {
+                Err(error)
+            } else {
+                Ok((found, Some(error)))
+            };
         }
-        Ok(found)
+        Ok((found, None))
     }
 }
