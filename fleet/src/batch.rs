@@ -3,10 +3,11 @@
 
 use std::io;
 
-use ahp::signal_log::{Body, Record};
+use ahp::signal_log::{Body, Reader, Record};
 use chrono::NaiveDate;
 use serde::Serialize as _;
 
+use crate::error::FleetError;
 use crate::lake::About;
 
 /// The most records of a batch.
@@ -88,6 +89,33 @@ impl Cutter {
         let rest = std::mem::take(&mut self.batch);
         (!rest.records.is_empty()).then_some(rest)
     }
+}
+
+/// Reads one batch behind a record, up to another one where it has been cut before; and how many lines did not verify.
+///
+/// # Errors
+/// The log cannot be read.
+pub(crate) fn read(
+    reader: &Reader,
+    behind: Option<(u64, &str)>,
+    until: Option<u64>,
+    most_records: Option<usize>,
+) -> Result<(Option<Batch>, u64), FleetError> {
+    let mut cutter = most_records.map_or_else(Cutter::default, Cutter::at);
+    let mut broken = 0;
+    for record in reader.records_behind(behind) {
+        match record {
+            Ok(record) if until.is_some_and(|until| record.seq > until) => break,
+            Ok(record) => {
+                if let Some(batch) = cutter.push(record) {
+                    return Ok((Some(batch), broken));
+                }
+            }
+            Err(error) if error.line == 0 => return Err(FleetError::Refused(error.to_string())),
+            Err(_) => broken += 1,
+        }
+    }
+    Ok((cutter.finish(), broken))
 }
 
 /// How many bytes a record has in the log.

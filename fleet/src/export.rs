@@ -4,8 +4,8 @@ use std::io::{self, BufRead as _, BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use ahp::config::Environment;
-use ahp::signal_log::{BadRecord, Record};
+use ahp::config::{Config, Environment, Locations};
+use ahp::signal_log::{BadRecord, Record, known_logs};
 use serde_json::Value;
 
 use crate::batch::{Batch, Cutter};
@@ -42,13 +42,19 @@ enum Format {
 }
 
 pub(crate) fn run(environment: &Environment, args: &Args) -> Result<ExitCode, FleetError> {
-    let (settings, project) = settings(environment, None)?;
-    let identity = Identity::find(
+    let settings = settings(environment)?;
+    // Team and repository are those of the log's own project, wherever this is run.
+    let project = known_logs(&crate::state_dir(environment)?)
+        .unwrap_or_default()
+        .into_iter()
+        .find(|log| log.path == args.log)
+        .and_then(|log| log.project);
+    let of_log = Locations::find(
         environment,
-        &settings,
-        settings.team.clone(),
-        project.as_deref(),
-    )?;
+        project.as_deref().or_else(|| args.log.parent()),
+    );
+    let team = Config::load(&of_log).config.settings.team;
+    let identity = Identity::find(environment, &settings, team, Some(&of_log.project_root))?;
     let log_id = identity.log_id(&args.log, 0);
     let mut out = BufWriter::new(io::stdout().lock());
     let mut cutter = Cutter::default();

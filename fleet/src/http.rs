@@ -52,6 +52,13 @@ pub(crate) fn is_private(url: &str) -> bool {
     url.starts_with("https://") || is_loopback
 }
 
+/// Which server a URL means: scheme, host and port, in lower case.
+pub(crate) fn origin(url: &str) -> Option<String> {
+    let (scheme, rest) = url.split_once("://")?;
+    let host = rest.split(['/', '?', '#', '\\']).next()?;
+    (!host.is_empty()).then(|| format!("{scheme}://{host}").to_lowercase())
+}
+
 /// Reads the certificates of a file, and a private key where it has one.
 fn pem(
     path: &Path,

@@ -227,6 +227,14 @@ pub(crate) fn read(path: &Path, table: &'static Table) -> Result<(Rows, About), 
         let first = rows.rows.len();
         rows.rows.resize(first + count, Vec::new());
         for (place, column) in table.columns().enumerate() {
+            if place >= group.num_columns() && !column.is_required {
+                // It was written before the column was added.
+                rows.rows
+                    .iter_mut()
+                    .skip(first)
+                    .for_each(|row| row.push(Cell::Null));
+                continue;
+            }
             let from = group
                 .get_column_reader(place)
                 .map_err(|error| fault(error.to_string()))?;

@@ -25,6 +25,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use ahp::config::{Config, Environment, Locations, Settings};
+use ahp::diagnostic::Diagnostic;
 use clap::Parser as _;
 
 use crate::error::FleetError;
@@ -73,20 +74,31 @@ fn tell(text: &str) {
     let _gone = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// Returns the settings in force in a directory, and its project.
+/// Returns where this user's state lies.
 ///
 /// # Errors
-/// What leaves the machine cannot be known while the policy is broken.
-fn settings(
-    environment: &Environment,
-    dir: Option<&std::path::Path>,
-) -> Result<(Settings, Option<PathBuf>), FleetError> {
-    let locations = Locations::find(environment, dir);
-    let loaded = Config::load(&locations);
-    if loaded.is_broken() {
+/// No variable names a place.
+fn state_dir(environment: &Environment) -> Result<PathBuf, FleetError> {
+    let locations = Locations::find(environment, None);
+    locations.state_dir.ok_or(FleetError::NoHome)
+}
+
+/// Returns the settings in force.
+///
+/// # Errors
+/// What leaves the machine cannot be known while the machine's policy is broken.
+fn settings(environment: &Environment) -> Result<Settings, FleetError> {
+    let loaded = Config::load(&Locations::find(environment, None));
+    // Only the machine's layers say what leaves: a fault of a project or a user changes nothing of that.
+    let of_others = |fault: &&Diagnostic| {
+        let mut layers = loaded.layers.iter();
+        layers.any(|layer| !layer.source.is_of_machine() && layer.holds(fault))
+    };
+    let mut faults = loaded.diagnostics.iter().filter(|fault| fault.is_error());
+    if faults.any(|fault| !of_others(&fault)) {
         return Err(FleetError::Policy(
             "it has faults; `ahp check` shows them".to_owned(),
         ));
     }
-    Ok((loaded.config.settings, Some(locations.project_root)))
+    Ok(loaded.config.settings)
 }

@@ -165,6 +165,10 @@ impl<'i> Maker<'i> {
         let (acted_on, of_seq) = (of_last(|last| &last.acted_on), of_last(|last| &last.seq));
         let session = self.veil(given.session_id.as_deref());
         let issue = self.veil(given.signal.context.issue_id.as_deref());
+        // Without the salt, who guesses a command could see that it was run.
+        let fingerprint = self.veil(Some(&given.fingerprint));
+        let finding = self.veil(Some(given.identity()));
+        let rule = self.rule(given.rule());
         row.extend([
             Cell::text(header.id.to_string()),
             Cell::text(hook),
@@ -176,10 +180,10 @@ impl<'i> Maker<'i> {
             Cell::from(given.host.as_deref()),
             session,
             issue,
-            Cell::text(&given.fingerprint),
+            fingerprint,
             self.words(Some(given.signal.payload.text())),
-            Cell::text(given.rule()),
-            Cell::text(given.identity()),
+            rule,
+            finding,
             acted_on,
             of_seq,
         ]);
@@ -206,6 +210,21 @@ impl<'i> Maker<'i> {
         match self.identity.detail {
             Detail::Full => Cell::from(text),
             Detail::Findings => Cell::Null,
+        }
+    }
+
+    /// A rule by its name. What is no name may be a command or a path of the policy: it stays equal, and is not told.
+    fn rule(&mut self, rule: &str) -> Cell {
+        let is_name = |text: &str| {
+            let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+            !text.is_empty() && text.chars().all(is_of_name)
+        };
+        match rule.split_once(':') {
+            _ if is_name(rule) || self.identity.names() => Cell::text(rule),
+            Some((name, pattern)) if is_name(name) => {
+                Cell::text(format!("{name}:{}", self.identity.hash(pattern)))
+            }
+            _ => self.veil(Some(rule)),
         }
     }
 

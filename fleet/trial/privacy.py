@@ -6,11 +6,11 @@ import os
 import pathlib
 import subprocess
 
-# A command, a path, a prompt, a secret, a session, a person, a remote, and what she said.
-WORDS = {"command": "markedcommand", "path": "/srv/markedpath", "file": "markedfile.py", "prompt": "markedprompt",
+# A command, a path, what a policy names, a prompt, a secret, a session, a person, a remote, and what she said.
+WORDS = {"command": "markedcommand", "policy": "markedpolicy", "path": "/srv/markedpath", "file": "markedfile.py", "prompt": "markedprompt",
          "token": "markedtoken1234", "session": "markedsession", "user": "markeduser", "org": "markedorg", "note": "markednote"}
 # What `names: true` and `detail: full` let out: names, the words of signals, and notes. What was typed into no signal never leaves.
-ASKED_FOR = {"markedcommand", "/srv/markedpath", "markedfile.py", "markedsession", "markeduser", "markedorg", "markednote"}
+ASKED_FOR = {"markedcommand", "markedpolicy", "/srv/markedpath", "markedfile.py", "markedsession", "markeduser", "markedorg", "markednote"}
 
 
 def try_privacy(ahp, root, check):
@@ -18,14 +18,14 @@ def try_privacy(ahp, root, check):
     (project / ".ahp").mkdir(parents=True)
     home.mkdir()
     (project / ".ahp/hooks.yaml").write_text(
-        "extends: [ahp:standard]\nhooks: {pre-tool-use: [{oracle: PermissionChecker, id: x, config: {dangerous_commands: [frobnicate]}}]}\n")
+        "extends: [ahp:standard]\nhooks: {pre-tool-use: [{oracle: PermissionChecker, id: x, config: {dangerous_commands: [frobnicate markedpolicy]}}]}\n")
     env = {"PATH": os.environ["PATH"], "HOME": str(home), "USER": WORDS["user"], "AHP_MACHINE_ID": "machine-1"}
 
     def run(*argv, **more):
         return subprocess.run([str(part) for part in argv], env=env, cwd=project, capture_output=True, text=True, **more)
     run("git", "init", "-q")
     run("git", "remote", "add", "origin", f"https://git.example/{WORDS['org']}/shop.git")
-    calls = [("PreToolUse", {"command": f"frobnicate {WORDS['command']} {WORDS['path']} --token {WORDS['token']}"}),
+    calls = [("PreToolUse", {"command": f"frobnicate {WORDS['policy']} {WORDS['command']} {WORDS['path']} --token {WORDS['token']}"}),
              ("PreToolUse", {"command": f"cat .env.{WORDS['file']}"}), ("UserPromptSubmit", {})]
     for event, tool_input in calls:
         told = {"hook_event_name": event, "session_id": WORDS["session"], "cwd": str(project), "tool_name": "Bash", "tool_input": tool_input,

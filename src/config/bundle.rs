@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
-use super::Locations;
+use super::{BundleSettings, Locations};
 
 /// The signed policy in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub struct Bundle {
     pub blocks_when_expired: bool,
     /// When the server was last asked with success.
     pub checked_at: Option<DateTime<Utc>>,
+    /// Since when it lies on this machine.
+    pub installed_at: DateTime<Utc>,
     /// Where it lies.
     pub dir: PathBuf,
 }
@@ -78,6 +80,9 @@ impl Bundle {
         is_guarded(&target, owner, true)?;
         let manifest: Manifest = read(&target.join("manifest.json"))?
             .ok_or_else(|| format!("`{}` has no `manifest.json`", target.display()))?;
+        // It is written when the bundle is put in its place.
+        let written = fs::metadata(target.join("manifest.json")).and_then(|about| about.modified());
+        let written = written.map_err(|error| format!("`{}`: {error}", target.display()))?;
         let path = dir.join("state.json");
         let state: State = read(&path)?.unwrap_or_default();
         Ok(Some(Self {
@@ -86,6 +91,7 @@ impl Bundle {
             version: manifest.version,
             expires: manifest.expires,
             checked_at: state.checked_at,
+            installed_at: written.into(),
             dir: target.canonicalize().unwrap_or(target),
         }))
     }
@@ -104,6 +110,18 @@ impl Bundle {
     /// Whether its time is over. A clock that was set back makes it no younger.
     pub fn has_expired(&self, now: DateTime<Utc>) -> bool {
         self.checked_at.unwrap_or(now).max(now) >= self.expires
+    }
+
+    /// Since when nobody has asked with success whether there is a newer one, where that is longer than was asked for. A
+    /// server that was never reached is one that nobody has asked.
+    pub fn unchecked_since(
+        &self,
+        asked: &BundleSettings,
+        now: DateTime<Utc>,
+    ) -> Option<DateTime<Utc>> {
+        let since = self.checked_at.unwrap_or(self.installed_at);
+        let age = now.signed_duration_since(since).to_std().ok()?;
+        (age > asked.max_age).then_some(since)
     }
 
     /// Returns what a file is called as it is shown: `acme@42:hooks.yaml`.

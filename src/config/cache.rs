@@ -17,7 +17,8 @@ use sha2::{Digest as _, Sha256};
 use super::file::{Inputs, digest};
 use super::pack::PACKS_HASH;
 use super::{
-    Approved, BindingSpec, Config, Loaded, Locations, MarkSpec, Provenance, Settings, file,
+    Approved, BindingSpec, Config, LayerSource, Loaded, Locations, MarkSpec, Provenance, Settings,
+    file,
 };
 use crate::diagnostic::SourceMap;
 use crate::event::Trigger;
@@ -39,6 +40,7 @@ struct Header {
     sources: Vec<String>,
     settings: Settings,
     setting_provenance: Vec<Provenance>,
+    oracle_dirs: BTreeMap<LayerSource, Vec<PathBuf>>,
     held: Vec<String>,
     programs: Vec<PathBuf>,
     marks: BTreeMap<String, MarkSpec>,
@@ -75,6 +77,7 @@ pub(super) fn read(locations: &Locations, triggers: &[Trigger]) -> Option<Loaded
     let mut config = Config {
         settings: header.settings,
         setting_provenance: header.setting_provenance,
+        oracle_dirs: header.oracle_dirs,
         marks: header.marks,
         asks_age: header.asks_age,
         digest: header.digest,
@@ -202,6 +205,7 @@ fn encode(loaded: &Loaded) -> postcard::Result<Vec<u8>> {
             .collect(),
         settings: loaded.config.settings.clone(),
         setting_provenance: loaded.config.setting_provenance.clone(),
+        oracle_dirs: loaded.config.oracle_dirs.clone(),
         held: loaded.held.clone(),
         programs: loaded.programs.clone(),
         marks: loaded.config.marks.clone(),

@@ -1,6 +1,7 @@
 //! Stacks layers into one policy: settings key by key, bindings by trigger and id; what is locked stays as it is.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::PathBuf;
 
 use super::parse::{Entry, Group, Layer};
 use super::{
@@ -26,6 +27,7 @@ const NARROWED: &[&str] = &[
 pub(super) struct Stack {
     settings: Settings,
     setting_provenance: Vec<Provenance>,
+    oracle_dirs: BTreeMap<LayerSource, Vec<PathBuf>>,
     /// The settings that no later layer may give, with the place where they were locked.
     locked_settings: BTreeMap<&'static str, (LayerSource, Span)>,
     marks: BTreeMap<String, MarkSpec>,
@@ -103,6 +105,10 @@ impl Stack {
                 continue;
             }
             self.settings = settings;
+            if key == "oracles" {
+                self.oracle_dirs
+                    .insert(source, self.settings.oracles.clone());
+            }
             self.setting_provenance.push(Provenance {
                 key: key.to_owned(),
                 layer: source,
@@ -255,6 +261,7 @@ impl Stack {
             digest: String::new(),
             settings: self.settings,
             setting_provenance: self.setting_provenance,
+            oracle_dirs: self.oracle_dirs,
             marks: self.marks,
             asks_age: false,
             asks_origins: false,

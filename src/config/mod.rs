@@ -71,6 +71,8 @@ pub struct Config {
     pub settings: Settings,
     /// Where each setting that is written came from; later entries override earlier ones.
     pub setting_provenance: Vec<Provenance>,
+    /// The directories with script oracles that each layer names, whatever later layers name instead.
+    pub oracle_dirs: BTreeMap<LayerSource, Vec<PathBuf>>,
     /// The marks by their names, those that nothing asks for too.
     pub marks: BTreeMap<String, MarkSpec>,
     /// Whether a condition asks for the age of the session.

@@ -31,8 +31,10 @@ const SELF_PROTECTION_ID: &str = "(self-protection)";
 pub(super) struct Finder {
     catalog: Catalog,
     scripts: Library,
-    /// Those that do not come with the project: where other layers than its own look first.
+    /// Those of the user and the machine: where the user's layer looks.
     scripts_of_user: Library,
+    /// Those of the machine alone: where the bundle and the system layer look.
+    scripts_of_machine: Library,
     /// Where hooks are looked for; none where they are switched off.
     places: Option<Places>,
     hooks: OnceLock<Hooks>,
@@ -91,12 +93,22 @@ impl Finder {
             }
             _ => Trust::everything(),
         };
-        let named = settings.oracles.iter().filter(|dir| {
-            !is_projects_own("oracles") && dir.is_absolute() && !dir.starts_with(&root)
-        });
         let of_bundle = bundle.map(|dir| dir.join("oracles"));
-        let outside = of_bundle.iter().chain(named).cloned();
-        let outside = outside.chain(of_user.clone());
+        // What a layer names relative to the project comes with the project.
+        let named_by = |layer| {
+            let named = config.oracle_dirs.get(&layer).into_iter().flatten();
+            named.filter(|dir| dir.is_absolute()).cloned()
+        };
+        let of_machine = of_bundle
+            .iter()
+            .cloned()
+            .chain(named_by(LayerSource::Bundle))
+            .chain(named_by(LayerSource::System))
+            .chain(script_dirs.iter().cloned());
+        let outside = of_machine
+            .clone()
+            .chain(named_by(LayerSource::User))
+            .chain(of_user.clone());
         let further = of_bundle.iter().cloned().chain(of_user);
         let scripts = Library::new(&root, directories.chain(further));
         let is_held = |l: &Locations| {
@@ -106,6 +118,7 @@ impl Finder {
         };
         Self {
             catalog,
+            scripts_of_machine: Library::new(&root, of_machine),
             scripts_of_user: Library::new(&root, outside),
             scripts: match locations.filter(|l| is_held(l)) {
                 Some(locations) => scripts.held_to_approved(locations),
@@ -130,6 +143,7 @@ impl Finder {
 
     /// Returns where the scripts and hooks of this policy lie.
     pub(super) fn guarded(&self) -> impl Iterator<Item = GuardedDir> {
+        // Where the machine's layers look the user's does too.
         let scripts = [&self.scripts, &self.scripts_of_user];
         let scripts = scripts.into_iter().flat_map(Library::directories);
         let hooks = self.places.iter().flat_map(|places| &places.dirs);
@@ -283,15 +297,15 @@ impl Lookup for Finder {
         if let Some(factory) = self.catalog.find(name) {
             return Ok(factory.clone());
         }
-        let found = if named_by.is_of_project() {
-            self.scripts.find(name)
-        } else {
-            match self.scripts_of_user.find(name) {
-                Ok(None) => self.scripts.find(name),
-                found => found,
+        // A layer finds no script in the places of a later one, which could put another gate in the place of its own.
+        let library = match named_by {
+            LayerSource::Project | LayerSource::Local => &self.scripts,
+            LayerSource::User => &self.scripts_of_user,
+            LayerSource::BuiltIn | LayerSource::Bundle | LayerSource::System => {
+                &self.scripts_of_machine
             }
         };
-        match found {
+        match library.find(name) {
             Ok(Some(script)) => return Ok(Arc::new(script)),
             Ok(None) => {}
             Err(error) => {
@@ -307,7 +321,7 @@ impl Lookup for Finder {
                 ))));
             }
         }
-        let scripts = self.scripts.all();
+        let scripts = library.all();
         let names: Vec<&str> = self
             .catalog
             .names()
@@ -321,7 +335,10 @@ impl Lookup for Finder {
                 at,
             )
             .did_you_mean(name, names)
-            .help("`ahp oracle list` shows every oracle"),
+            .help(match self.scripts.locate(name) {
+                Some(_) => format!("there is a script `{name}` in a place of a later layer; the {named_by} layer finds those of its own and of earlier layers alone: name its directory there by `settings.oracles`"),
+                None => "`ahp oracle list` shows every oracle".to_owned(),
+            }),
         ))
     }
 

@@ -1,6 +1,6 @@
 //! Signed policy: what is told of its age, and of whoever has had locked bindings only advise.
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 
 use crate::config::{BreakGlass, Bundle, BundleSettings, Ceiling, Config, OnError};
 use crate::event::Trigger;
@@ -51,13 +51,9 @@ pub(super) fn age(
         );
         ("bundle-expired", text)
     } else {
-        let most = TimeDelta::from_std(asked?.max_age).ok()?;
-        let checked = bundle.checked_at?;
-        if now.signed_duration_since(checked) <= most {
-            return None;
-        }
+        let since = bundle.unchecked_since(asked?, now)?;
         let text =
-            format!("nobody has asked since {checked} whether there is a newer policy than {name}");
+            format!("nobody has asked since {since} whether there is a newer policy than {name}");
         ("bundle-unchecked", text)
     };
     let blocks = kind == "bundle-expired" && bundle.blocks_when_expired && trigger.is_pre();

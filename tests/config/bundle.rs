@@ -437,6 +437,15 @@ fn its_age_is_told_once_and_blocks_only_where_it_says_so() {
         "settings: {fleet: {bundle: {url: 'https://policy.example/acme', keys: [RWQ]}}}",
     );
     assert_eq!(kinds(&machine.judge()), ["bundle-unchecked"]);
+    // Where no server was ever reached, it counts from the time when the bundle came.
+    machine.file("bundle/state.json", "{}");
+    assert_eq!(kinds(&machine.judge()), [""; 0]);
+    let manifest = fs::File::options()
+        .write(true)
+        .open(machine.path("bundle/acme-42/manifest.json"));
+    let long_ago = std::time::UNIX_EPOCH;
+    manifest.unwrap().set_modified(long_ago).unwrap();
+    assert_eq!(kinds(&machine.judge()), ["bundle-unchecked"]);
 }
 
 #[test]
@@ -490,4 +499,69 @@ fn broken_glass_leaves_locked_bindings_advice_for_a_while() {
         &format!("settings: {{forbid: [break-glass]}}\n{POLICY}"),
     );
     assert_eq!(machine.judge().decision, Decision::Block);
+}
+
+/// A script that lets everything through, by the name of the machine's gate.
+const OPEN: &str = "fn evaluate(ctx) { accept() }";
+
+#[test]
+fn no_later_layer_replaces_the_script_of_an_earlier_ones_binding() {
+    let named = |dir: String| format!("settings: {{oracles: ['{dir}']}}\n");
+    let bound = "hooks: {pre-tool-use: [{id: gate, oracle: gate";
+    for binds in ["system.yaml"] {
+        for (layer, dir, again) in [
+            ("project/.ahp/hooks.yaml", ".ahp/o", ""),
+            ("project/.ahp/hooks.local.yaml", ".ahp/o", ""),
+            ("project/.ahp/hooks.yaml", ".ahp/oracles", ""),
+        ] {
+            if binds == layer {
+                continue;
+            }
+            let machine = Machine::new("hooks: {}");
+            let at = |name: &str| machine.path(name).display().to_string();
+            let gate = POLICY.replace("house", "gate").replace("say", "gate");
+            let lock = gate.replace("gate}", "gate, locked: true}");
+            machine.file(binds, &format!("{}{lock}", named(at("etc"))));
+            machine.file(
+                "etc/gate.rhai",
+                "fn evaluate(ctx) { block(\"not here\").type(\"house-rule\") }",
+            );
+            let dir = dir.replace("{evil}", &at("evil"));
+            let dir = dir.replace("{user}", &at("user/oracles"));
+            let lies = Path::new(&at("project")).join(&dir);
+            let lies = lies.strip_prefix(machine.dir.path()).unwrap();
+            machine.file(&format!("{}/gate.rhai", lies.display()), OPEN);
+            let more = if again.is_empty() {
+                String::new()
+            } else {
+                format!("{bound}{again}}}]}}")
+            };
+            machine.file(layer, &format!("{}{more}", named(dir.clone())));
+            assert_eq!(machine.faults(), [""; 0], "{binds} {layer} {dir}");
+            let told = kinds(&machine.judge());
+            assert_eq!(told, ["house-rule"], "{binds} {layer} {dir} {again}");
+            // What is nowhere where it is meant is a fault, and opens nothing.
+            fs::remove_file(machine.path("etc/gate.rhai")).unwrap();
+            let verdict = machine.judge();
+            assert_eq!(verdict.decision, Decision::Block, "{binds} {layer} {dir}");
+        }
+    }
+}
+
+#[test]
+fn the_bundles_script_stays_whatever_directories_others_name() {
+    for (layer, dir) in [
+        ("project/.ahp/hooks.yaml", ".ahp/o"),
+        ("user/hooks.yaml", "evil"),
+    ] {
+        let machine = Machine::new(POLICY);
+        machine.file("project/.ahp/o/say.rhai", OPEN);
+        machine.file("evil/say.rhai", OPEN);
+        let dir = match dir {
+            "evil" => machine.path(dir).display().to_string(),
+            relative => relative.to_owned(),
+        };
+        machine.file(layer, &format!("settings: {{oracles: ['{dir}']}}"));
+        assert_eq!(kinds(&machine.judge()), ["house-rule"], "{layer}");
+    }
 }

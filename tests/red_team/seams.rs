@@ -172,8 +172,18 @@ fn an_agent_tells_no_events_and_gives_no_answers_of_a_person() {
         "ahp ci pre-issue-submit --base HEAD",
         "ahp run pre-issue-submit --base=HEAD",
         "AHP_BASE=HEAD ahp run pre-issue-submit",
+        "ahp fleet ship --to dir:/tmp/x",
+        "ahp fleet ship --to=https://elsewhere.example/",
+        "ahp-fleet ship --log ../other/signals.jsonl",
+        "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT=https://elsewhere.example ahp fleet ship",
     ] {
         assert_stopped(&world, "Bash", &json!({"command": command}));
+    }
+    for command in [
+        "ahp fleet ship",
+        "ahp fleet ship --dry-run --to otlp:https://collector.example",
+    ] {
+        assert_passes(&world, "Bash", &json!({"command": command}));
     }
     let own = json!({"command": "ahp respond x accept --by agent"});
     assert_passes(&world, "Bash", &own);

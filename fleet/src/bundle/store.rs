@@ -28,7 +28,7 @@ pub(super) struct State {
     /// The digest of the bundle's file.
     pub(super) digest: Option<String>,
     pub(super) expires: Option<DateTime<Utc>>,
-    /// The highest version that was ever in force: nothing below it is taken.
+    /// The highest version that was ever seen, in force or not for this machine yet: nothing below it is taken.
     pub(super) highest: u64,
     /// When the server was last asked with success.
     pub(super) checked_at: Option<DateTime<Utc>>,

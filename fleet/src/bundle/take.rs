@@ -181,6 +181,9 @@ impl Offer<'_> {
         // A machine without any policy takes what there is.
         if current.is_some() && !self.is_whole && !manifest.takes(self.machine) {
             let percent = manifest.rollout.percent;
+            // Who goes back to an older one gives it to this machine as little as to those that took it.
+            state.highest = manifest.version;
+            store.save(&state)?;
             return Ok((manifest, Taken::Later(percent)));
         }
         let staged = store.stage(&manifest, &files)?;

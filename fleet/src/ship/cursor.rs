@@ -20,6 +20,9 @@ pub(super) struct Cursor {
     pub(super) next_seq: u64,
     /// The hash of the record before it.
     pub(super) last_hash: String,
+    /// The hash of the log's first record: another one means another log. Cursors of older programs have none.
+    #[serde(default)]
+    pub(super) first_hash: Option<String>,
     /// How often the log has begun anew.
     pub(super) generation: u32,
     /// What was about to be delivered.
@@ -43,6 +46,9 @@ pub(super) struct Pending {
     pub(super) last_hash: String,
     /// The names of its files in the spool, which are paths below the lake.
     pub(super) files: Vec<String>,
+    /// What a person should know of it once it has arrived.
+    #[serde(default)]
+    pub(super) told: Vec<String>,
 }
 
 impl Default for Cursor {
@@ -50,6 +56,7 @@ impl Default for Cursor {
         Self {
             next_seq: 1,
             last_hash: NO_HASH.to_owned(),
+            first_hash: None,
             generation: 0,
             pending: None,
             not_before: 0,

@@ -4,7 +4,7 @@ mod cursor;
 mod round;
 mod target;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,12 +13,12 @@ use ahp::config::{Config, Environment, Locations, Settings, parse_duration};
 use ahp::engine::{Clock as _, SystemClock, log_place};
 use ahp::signal_log::{KnownLog, LogPlace, known_logs};
 
-use self::round::{Carrier, Outcome};
-use self::target::{Target, Trouble};
+use self::round::{Carrier, How, Outcome};
+use self::target::{Form, Target, Trouble, elsewhere};
 use crate::error::FleetError;
 use crate::identity::Identity;
 use crate::timer::{Job, Schedule, random_part};
-use crate::{settings, tell};
+use crate::{settings, state_dir, tell};
 
 /// The first pause after a failure, and the longest.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
@@ -57,10 +57,8 @@ pub(crate) fn run(environment: &Environment, args: &Args) -> Result<ExitCode, Fl
     if let Some(done) = args.schedule.begin(&JOB)? {
         return Ok(done);
     }
-    let (settings, _) = settings(environment, None)?;
-    let state = Locations::find(environment, None)
-        .state_dir
-        .ok_or(FleetError::NoHome)?;
+    let settings = settings(environment)?;
+    let state = state_dir(environment)?;
     let logs = if args.log.is_empty() {
         known_logs(&state).map_err(|error| FleetError::io("read", &state, error))?
     } else {
@@ -74,51 +72,56 @@ pub(crate) fn run(environment: &Environment, args: &Args) -> Result<ExitCode, Fl
     if logs.is_empty() {
         tell("no log has been written yet");
     }
+    let ship = &settings.fleet.ship;
+    let to = args.to.as_deref().or(ship.to.as_deref());
+    let how = How {
+        state: &state,
+        all: args.all || ship.all,
+        elsewhere: to.and_then(|to| elsewhere(to, ship, environment)),
+    };
     if args.dry_run {
-        return dry_run(environment, &settings, args, &logs, &state);
+        let form = to.map_or(Form::Tables, Form::of);
+        return dry_run(environment, &settings, args, &logs, &how, form);
     }
-    let to = args
-        .to
-        .as_deref()
-        .or(settings.fleet.ship.to.as_deref())
-        .ok_or(FleetError::NoTarget)?;
-    let target = Target::parse(to, &settings.fleet.ship, environment)?;
-    let all = args.all || settings.fleet.ship.all;
+    let target = Target::parse(to.ok_or(FleetError::NoTarget)?, ship, environment)?;
     let until = Instant::now() + args.patience;
     let mut is_whole = true;
     let mut spooled = 0;
     for log in &logs {
-        let (identity, place) = match find(environment, &settings, args, log) {
-            Ok(found) => found,
-            // The fault of one project keeps no other's log back.
-            Err(error) => {
-                tell(&format!("`{}`: {error}", log.path.display()));
-                is_whole = false;
-                continue;
+        let mut carry_one = || {
+            let (identity, place) = find(environment, &settings, args, log)?;
+            let Some(mut carrier) = Carrier::take_up_alone(place, &identity, &how)? else {
+                tell(&format!(
+                    "`{}` is being carried by another process",
+                    log.path.display()
+                ));
+                return Ok(true);
+            };
+            if spooled > ship.spool {
+                tell(&format!(
+                    "`{}` waits: {spooled} bytes are waiting to be sent",
+                    log.path.display()
+                ));
+                return Ok(false);
             }
+            let done = carry(&mut carrier, &target, until);
+            spooled += carrier.spooled_bytes();
+            done
         };
-        let Some(mut carrier) = Carrier::take_up_alone(place, &identity, &state, all)? else {
-            tell(&format!(
-                "`{}` is being carried by another process",
-                log.path.display()
-            ));
-            continue;
-        };
-        if spooled > settings.fleet.ship.spool {
-            tell(&format!(
-                "`{}` waits: {spooled} bytes are waiting to be sent",
-                log.path.display()
-            ));
-            is_whole = false;
-            continue;
-        }
-        is_whole &= carry(&mut carrier, &target, until)?;
-        spooled += carrier.spooled_bytes();
+        is_whole &= unless_faulty(log, carry_one());
     }
     Ok(if is_whole {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
+    })
+}
+
+/// The fault of one log is told, and keeps no other back.
+fn unless_faulty(log: &KnownLog, done: Result<bool, FleetError>) -> bool {
+    done.unwrap_or_else(|error| {
+        tell(&format!("`{}`: {error}", log.path.display()));
+        false
     })
 }
 
@@ -162,7 +165,12 @@ fn carry(carrier: &mut Carrier<'_>, target: &Target, until: Instant) -> Result<b
                 thread::sleep(wait);
                 pause = (pause * 2).min(LONGEST_PAUSE);
             }
-            Outcome::Stuck(Trouble::TooLarge) => {}
+            // A server that takes less takes the half, or in the end nothing: that many tries need no pause.
+            Outcome::Stuck(Trouble::TooLarge) => {
+                if Instant::now() >= until {
+                    is_whole = false;
+                }
+            }
             Outcome::Stuck(Trouble::Kept(told)) => {
                 tell(&format!(
                     "`{name}`: {told}; the batch is kept, and nothing more is sent until that is put right"
@@ -193,19 +201,29 @@ fn tell_of(name: &str, told: &[String]) -> bool {
     told.is_empty()
 }
 
-/// Prints what would leave, as rows of JSON, without the hashes being told apart from what they stand for.
+/// Prints what would leave: the rows of the tables, or the requests of OTLP, as JSON. What keeps a log back is told.
 fn dry_run(
     environment: &Environment,
     settings: &Settings,
     args: &Args,
     logs: &[KnownLog],
-    state: &Path,
+    how: &How<'_>,
+    form: Form,
 ) -> Result<ExitCode, FleetError> {
+    let mut is_whole = true;
     for log in logs {
-        let (identity, place) = find(environment, settings, args, log)?;
-        Carrier::take_up(place, &identity, state, true)?.show()?;
+        let show = || {
+            let (identity, place) = find(environment, settings, args, log)?;
+            let told = Carrier::take_up(place, &identity, how)?.show(form)?;
+            Ok(tell_of(&log.path.display().to_string(), &told))
+        };
+        is_whole &= unless_faulty(log, show());
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(if is_whole {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 /// Returns who a log is of, and which of its files count.

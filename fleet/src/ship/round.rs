@@ -9,16 +9,36 @@ use std::path::{Path, PathBuf};
 use ahp::signal_log::{LogPlace, Reader, log_key};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use serde_json::Value;
 
 use super::cursor::{self, Cursor, NO_HASH, Pending};
-use super::target::{Target, Trouble};
-use crate::batch::{Batch, Cutter};
+use super::target::{Form, Target, Trouble};
+use crate::batch::{self, Batch};
 use crate::disk;
 use crate::error::FleetError;
 use crate::identity::Identity;
 use crate::lake::{self, LakeFile};
 use crate::otlp;
 use crate::rows::Maker;
+
+/// How logs are carried.
+#[derive(Debug)]
+pub(super) struct How<'h> {
+    /// Where the state of this user lies.
+    pub(super) state: &'h Path,
+    /// Whether every evaluation is sent as an event.
+    pub(super) all: bool,
+    /// Where to, unless it is the place of the settings: how far a log is there is counted apart, so that nothing that
+    /// went elsewhere is missing in the place of the settings.
+    pub(super) elsewhere: Option<String>,
+}
+
+/// The next records of a log.
+struct Next {
+    batch: Batch,
+    lost: u64,
+    broken: u64,
+}
 
 /// One log on its way.
 #[derive(Debug)]
@@ -53,12 +73,11 @@ impl<'c> Carrier<'c> {
     pub(super) fn take_up_alone(
         log: LogPlace,
         identity: &'c Identity,
-        state: &Path,
-        all: bool,
+        how: &How<'_>,
     ) -> Result<Option<Self>, FleetError> {
-        let name = format!("{}.lock", log_key(log.path()));
-        let path = state.join("ship").join(name);
-        let file = fs::create_dir_all(state.join("ship")).and_then(|()| fs::File::create(&path));
+        let ship = how.state.join("ship");
+        let path = ship.join(format!("{}.lock", key(&log, how)));
+        let file = fs::create_dir_all(&ship).and_then(|()| fs::File::create(&path));
         let file = file.map_err(|error| FleetError::io("lock", &path, error))?;
         match file.try_lock() {
             Ok(()) => {}
@@ -67,7 +86,7 @@ impl<'c> Carrier<'c> {
         }
         Ok(Some(Self {
             _alone: Some(file),
-            ..Self::take_up(log, identity, state, all)?
+            ..Self::take_up(log, identity, how)?
         }))
     }
 
@@ -78,16 +97,15 @@ impl<'c> Carrier<'c> {
     pub(super) fn take_up(
         log: LogPlace,
         identity: &'c Identity,
-        state: &Path,
-        all: bool,
+        how: &How<'_>,
     ) -> Result<Self, FleetError> {
-        let key = log_key(log.path());
+        let key = key(&log, how);
         Ok(Self {
             log,
             identity,
-            all,
-            state: state.to_owned(),
-            cursor: Cursor::load(&cursor::path(state, &key))?,
+            all: how.all,
+            state: how.state.to_owned(),
+            cursor: Cursor::load(&cursor::path(how.state, &key))?,
             key,
             _alone: None,
         })
@@ -99,9 +117,9 @@ impl<'c> Carrier<'c> {
     /// The log or the disk fails.
     pub(super) fn round(&mut self, target: &Target) -> Result<Outcome, FleetError> {
         let mut told = Vec::new();
-        let files = match self.spooled() {
+        let files = match self.spooled(target.form()) {
             Some(files) => files,
-            None => match self.prepare(target, &mut told)? {
+            None => match self.prepare(target.form(), &mut told)? {
                 Some(files) => files,
                 None => return Ok(Outcome::Done { told }),
             },
@@ -113,11 +131,10 @@ impl<'c> Carrier<'c> {
                 Err(trouble) => return Ok(Outcome::Stuck(trouble)),
             }
         }
-        let records = self
-            .cursor
-            .pending
-            .as_ref()
-            .map_or(0, |pending| pending.last + 1 - pending.first);
+        let records = self.cursor.pending.as_ref().map_or(0, |pending| {
+            told.extend(pending.told.iter().cloned());
+            pending.last + 1 - pending.first
+        });
         self.cursor.advance();
         self.cursor.not_before = 0;
         self.cursor.kept = None;
@@ -126,34 +143,36 @@ impl<'c> Carrier<'c> {
         Ok(Outcome::Arrived { records, told })
     }
 
-    /// Prints the next batch as it would leave: the rows of each table, one JSON object a line.
+    /// Prints all that would leave, one JSON object a line: the rows of each table, or the requests. Returns what a person
+    /// should know of it.
     ///
     /// # Errors
     /// The log cannot be read.
-    pub(super) fn show(&self) -> Result<(), FleetError> {
-        let reader = Reader::open(self.log.clone())?;
-        let log_id = self
-            .identity
-            .log_id(self.log.path(), self.cursor.generation);
-        let behind = (self.cursor.last_hash != NO_HASH)
-            .then(|| (self.cursor.next_seq - 1, self.cursor.last_hash.as_str()));
-        let (batch, _) = read(&reader, behind, None, None)?;
-        let mut maker = Maker::new(self.identity, &log_id);
-        batch
-            .iter()
-            .flat_map(|batch| &batch.records)
-            .for_each(|record| maker.add(record));
+    pub(super) fn show(mut self, form: Form) -> Result<Vec<String>, FleetError> {
+        let mut told = Vec::new();
+        self.cursor.pending = None;
         let mut out = std::io::stdout().lock();
-        for rows in maker.tables() {
-            for row in &rows.rows {
-                let written = serde_json::to_writer(&mut out, &rows.as_json(row))
-                    .map_err(std::io::Error::from);
-                written
-                    .and_then(|()| out.write_all(b"\n"))
+        while let Some(next) = self.next(&mut told)? {
+            let about = next.batch.about("", 0);
+            let log_id = self.log_id();
+            let maker = self.made(&next.batch, &log_id);
+            let lines: Vec<Value> = match form {
+                Form::Events => vec![otlp::request(&maker, self.identity, &log_id, self.all)],
+                Form::Tables => {
+                    let tables = maker.tables().into_iter();
+                    let rows =
+                        tables.flat_map(|rows| rows.rows.iter().map(|row| rows.as_json(row)));
+                    rows.collect()
+                }
+            };
+            for line in lines {
+                writeln!(out, "{line}")
                     .map_err(|error| FleetError::io("write", "standard output".as_ref(), error))?;
             }
+            drop(maker);
+            (self.cursor.next_seq, self.cursor.last_hash) = (about.last_seq + 1, about.hash);
         }
-        Ok(())
+        Ok(told)
     }
 
     /// Writes where it is.
@@ -164,9 +183,13 @@ impl<'c> Carrier<'c> {
         self.cursor.save(&cursor::path(&self.state, &self.key))
     }
 
-    /// Reads the pending batch from the spool; none where there is none, or where some of it is gone.
-    fn spooled(&self) -> Option<Vec<LakeFile>> {
+    /// Reads the pending batch from the spool; none where there is none, where some of it is gone, or where it was made
+    /// for a place that takes another form.
+    fn spooled(&self, form: Form) -> Option<Vec<LakeFile>> {
         let pending = self.cursor.pending.as_ref()?;
+        if !pending.files.iter().all(|file| form.is_of(file)) {
+            return None;
+        }
         let files = pending.files.iter().map(|path| {
             let bytes = fs::read(self.spool().join(path)).ok()?;
             Some(LakeFile {
@@ -177,12 +200,19 @@ impl<'c> Carrier<'c> {
         files.collect()
     }
 
-    /// Reads the next batch and puts it into the spool.
-    fn prepare(
-        &mut self,
-        target: &Target,
-        told: &mut Vec<String>,
-    ) -> Result<Option<Vec<LakeFile>>, FleetError> {
+    fn log_id(&self) -> String {
+        self.identity
+            .log_id(self.log.path(), self.cursor.generation)
+    }
+
+    fn made(&self, batch: &Batch, log_id: &str) -> Maker<'c> {
+        let mut maker = Maker::new(self.identity, log_id);
+        batch.records.iter().for_each(|record| maker.add(record));
+        maker
+    }
+
+    /// Reads the next batch; none where there is nothing more that can leave.
+    fn next(&mut self, told: &mut Vec<String>) -> Result<Option<Next>, FleetError> {
         let reader = Reader::open(self.log.clone())?;
         if reader.foreign()?.iter().any(|file| file == self.log.path()) {
             // Without it the log would seem to have begun anew, and all of it would leave a second time.
@@ -192,8 +222,30 @@ impl<'c> Carrier<'c> {
         let Some((last_seq, first_seq)) = reader.last_seq()?.zip(reader.first_seq()) else {
             return Ok(None);
         };
-        if self.has_begun_anew(&reader, last_seq)? {
+        let (first_hash, carried) = (reader.hash_of(1)?, self.cursor.next_seq - 1);
+        let now = if carried == 0 {
+            None
+        } else {
+            reader.hash_of(carried)?
+        };
+        let mut is_rewritten = now.is_some_and(|now| now != self.cursor.last_hash);
+        // Another log has another first record. Where that is gone, or was never noted, nobody can tell.
+        let is_other = match (&self.cursor.first_hash, &first_hash) {
+            (Some(then), Some(now)) => then != now,
+            (None, _) => is_rewritten,
+            (Some(_), None) => false,
+        };
+        if carried > 0 && (last_seq < carried || is_other) {
             self.cursor.begin_anew();
+            is_rewritten = false;
+        }
+        if self.cursor.next_seq == 1 || self.cursor.first_hash.is_none() {
+            self.cursor.first_hash = first_hash;
+        }
+        if is_rewritten {
+            told.push(format!(
+                "records up to {carried} were changed after they had been carried"
+            ));
         }
         let next = self.cursor.next_seq;
         let lost = first_seq.saturating_sub(next);
@@ -206,46 +258,54 @@ impl<'c> Carrier<'c> {
             (self.cursor.last_hash != NO_HASH).then(|| (next - 1, self.cursor.last_hash.as_str()))
         };
         let until = self.cursor.pending.as_ref().map(|pending| pending.last);
-        let (batch, broken) = read(&reader, behind, until, self.cursor.most_records)?;
-        let log_id = self
-            .identity
-            .log_id(self.log.path(), self.cursor.generation);
-        let mut maker = Maker::new(self.identity, &log_id);
+        let (batch, broken) = batch::read(&reader, behind, until, self.cursor.most_records)?;
         let Some(batch) = batch else {
             if broken > 0 {
                 told.push(format!("the last {broken} records do not verify"));
             }
             return Ok(None);
         };
-        batch.records.iter().for_each(|record| maker.add(record));
-        let about = batch.about(&log_id, lost);
-        let mut files = if target.takes_tables() {
-            lake::files(&maker.tables(), &about)?
-        } else {
-            let request = otlp::request(&maker, self.identity, &log_id, self.all);
-            vec![event_file(
-                &format!("{}-{}", about.first_seq, about.last_seq),
-                &request,
-            )?]
-        };
         if broken > 0 {
-            let text = format!(
-                "{broken} records near {} do not verify and were left out",
-                about.first_seq
-            );
-            if !target.takes_tables() {
-                let at = batch
-                    .records
-                    .first()
-                    .map_or(0, |record| record.timestamp.timestamp_millis());
-                let request = otlp::broken(&maker, self.identity, &log_id, at, &text);
-                files.push(event_file(
-                    &format!("{}-broken", about.first_seq),
-                    &request,
-                )?);
-            }
-            told.push(text);
+            let first = batch.records.first().map_or(0, |record| record.seq);
+            told.push(format!(
+                "{broken} records near {first} do not verify and were left out"
+            ));
         }
+        Ok(Some(Next {
+            batch,
+            lost,
+            broken,
+        }))
+    }
+
+    /// Reads the next batch and puts it into the spool.
+    fn prepare(
+        &mut self,
+        form: Form,
+        told: &mut Vec<String>,
+    ) -> Result<Option<Vec<LakeFile>>, FleetError> {
+        let Some(next) = self.next(told)? else {
+            return Ok(None);
+        };
+        let log_id = self.log_id();
+        let maker = self.made(&next.batch, &log_id);
+        let about = next.batch.about(&log_id, next.lost);
+        let files = match form {
+            Form::Tables => lake::files(&maker.tables(), &about)?,
+            Form::Events => {
+                let request = otlp::request(&maker, self.identity, &log_id, self.all);
+                let name = format!("{}-{}", about.first_seq, about.last_seq);
+                let mut files = vec![event_file(&name, &request)?];
+                if let Some(text) = told.last().filter(|_| next.broken > 0) {
+                    let first = next.batch.records.first();
+                    let at = first.map_or(0, |record| record.timestamp.timestamp_millis());
+                    let request = otlp::broken(&maker, self.identity, &log_id, at, text);
+                    let name = format!("{}-broken", about.first_seq);
+                    files.push(event_file(&name, &request)?);
+                }
+                files
+            }
+        };
         for file in &files {
             disk::write_whole(&self.spool().join(&file.path), &file.bytes)?;
         }
@@ -254,43 +314,34 @@ impl<'c> Carrier<'c> {
             last: about.last_seq,
             last_hash: about.hash,
             files: files.iter().map(|file| file.path.clone()).collect(),
+            // It may be another process that sees it arrive.
+            told: std::mem::take(told),
         });
         self.save()?;
         Ok(Some(files))
     }
 
-    /// Whether the log is another one than the one whose records were carried.
-    fn has_begun_anew(&self, reader: &Reader, last_seq: u64) -> Result<bool, FleetError> {
-        let carried = self.cursor.next_seq - 1;
-        if last_seq < carried {
-            return Ok(true);
-        }
-        let hash = if carried == 0 {
-            None
-        } else {
-            reader.hash_of(carried)?
-        };
-        Ok(hash.is_some_and(|hash| hash != self.cursor.last_hash))
-    }
-
-    /// The next batch has half the records.
+    /// The next batch has half the records, if there are two to part.
     fn halve(&mut self) -> Result<Outcome, FleetError> {
         let records = self
             .cursor
             .pending
             .take()
-            .map_or(2, |pending| pending.last + 1 - pending.first);
+            .map_or(0, |pending| pending.last + 1 - pending.first);
         self.empty_spool();
-        if records < 2 {
-            let told = "the server takes not even one record at once".to_owned();
+        // An evaluation leaves with its signals, so that a batch may hold more records than were asked for.
+        let records = usize::try_from(records).unwrap_or(usize::MAX);
+        let most = self
+            .cursor
+            .most_records
+            .map_or(records, |most| most.min(records));
+        if most < 2 {
+            let told = "the server takes not even one evaluation with its signals".to_owned();
             return Ok(Outcome::Stuck(Trouble::Kept(told)));
         }
-        self.cursor.most_records = usize::try_from(records / 2).ok();
+        self.cursor.most_records = Some(most / 2);
         self.save()?;
-        Ok(Outcome::Arrived {
-            records: 0,
-            told: Vec::new(),
-        })
+        Ok(Outcome::Stuck(Trouble::TooLarge))
     }
 
     fn spool(&self) -> PathBuf {
@@ -316,7 +367,16 @@ impl<'c> Carrier<'c> {
     }
 }
 
-fn event_file(name: &str, request: &serde_json::Value) -> Result<LakeFile, FleetError> {
+/// Under which name it is noted how far a log is.
+fn key(log: &LogPlace, how: &How<'_>) -> String {
+    let log = log_key(log.path());
+    match &how.elsewhere {
+        Some(to) => format!("{log}-{}", log_key(to.as_ref())),
+        None => log,
+    }
+}
+
+fn event_file(name: &str, request: &Value) -> Result<LakeFile, FleetError> {
     let path = format!("{name}.json.gz");
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
     let bytes = serde_json::to_writer(&mut gzip, request)
@@ -325,28 +385,4 @@ fn event_file(name: &str, request: &serde_json::Value) -> Result<LakeFile, Fleet
         .and_then(|()| gzip.finish());
     let bytes = bytes.map_err(|error| FleetError::io("write", path.as_ref(), error))?;
     Ok(LakeFile { path, bytes })
-}
-
-/// Reads one batch behind a record, up to another one where it has been cut before; and how many lines did not verify.
-fn read(
-    reader: &Reader,
-    behind: Option<(u64, &str)>,
-    until: Option<u64>,
-    most_records: Option<usize>,
-) -> Result<(Option<Batch>, u64), FleetError> {
-    let mut cutter = most_records.map_or_else(Cutter::default, Cutter::at);
-    let mut broken = 0;
-    for record in reader.records_behind(behind) {
-        match record {
-            Ok(record) if until.is_some_and(|until| record.seq > until) => break,
-            Ok(record) => {
-                if let Some(batch) = cutter.push(record) {
-                    return Ok((Some(batch), broken));
-                }
-            }
-            Err(error) if error.line == 0 => return Err(FleetError::Refused(error.to_string())),
-            Err(_) => broken += 1,
-        }
-    }
-    Ok((cutter.finish(), broken))
 }

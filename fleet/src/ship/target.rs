@@ -28,6 +28,52 @@ pub(super) enum Target {
     Otlp(Server),
 }
 
+/// Where OTLP goes instead of the place that was asked for.
+const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT";
+
+/// The longest pause that a server may ask for.
+const LONGEST_WAIT: Duration = Duration::from_hours(24);
+
+/// In which form records leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Parquet files.
+    Tables,
+    /// OTLP.
+    Events,
+}
+
+impl Form {
+    /// The form that a place takes.
+    pub(super) fn of(to: &str) -> Self {
+        if to.starts_with("otlp:") {
+            Self::Events
+        } else {
+            Self::Tables
+        }
+    }
+
+    /// Whether a file of the spool is in this form.
+    pub(super) fn is_of(self, file: &str) -> bool {
+        file.ends_with(".parquet") == (self == Self::Tables)
+    }
+}
+
+/// Where records go that leave for a place, where that is not the one of the settings.
+pub(super) fn elsewhere(
+    to: &str,
+    settings: &ShipSettings,
+    environment: &Environment,
+) -> Option<String> {
+    match environment
+        .get(ENDPOINT)
+        .filter(|_| Form::of(to) == Form::Events)
+    {
+        Some(url) => Some(format!("otlp:{url}")),
+        None => (settings.to.as_deref() != Some(to)).then(|| to.to_owned()),
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Server {
     agent: Agent,
@@ -68,18 +114,14 @@ impl Target {
             };
         }
         if let Some(url) = to.strip_prefix("otlp:") {
-            let mut server = Server::new(url, settings).map_err(|error| match error {
-                FleetError::BadTarget(_) => FleetError::BadTarget(to.to_owned()),
-                error => error,
-            })?;
-            if let Some(url) = environment.get("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT") {
-                if !http::is_private(url) {
-                    return Err(FleetError::BadTarget(url.to_owned()));
-                }
-                url.clone_into(&mut server.url);
-            } else {
-                server.url = format!("{}/v1/logs", server.url.trim_end_matches('/'));
+            if !http::is_private(url) {
+                return Err(FleetError::BadTarget(to.to_owned()));
             }
+            let url = match environment.get(ENDPOINT) {
+                Some(url) => url.to_owned(),
+                None => format!("{}/v1/logs", url.trim_end_matches('/')),
+            };
+            let mut server = Server::new(&url, settings)?;
             let headers = environment
                 .get("OTEL_EXPORTER_OTLP_LOGS_HEADERS")
                 .unwrap_or_default();
@@ -95,9 +137,12 @@ impl Target {
         Server::new(to, settings).map(Self::Put)
     }
 
-    /// Whether it takes tables; else events.
-    pub(super) const fn takes_tables(&self) -> bool {
-        !matches!(self, Self::Otlp(_))
+    /// Which form it takes.
+    pub(super) const fn form(&self) -> Form {
+        match self {
+            Self::Otlp(_) => Form::Events,
+            Self::Dir(_) | Self::Put(_) => Form::Tables,
+        }
     }
 
     /// Delivers one file. Returns what a person should know of what arrived.
@@ -124,8 +169,9 @@ impl Server {
         if !http::is_private(url) {
             return Err(FleetError::BadTarget(url.to_owned()));
         }
+        let is_meant = is_of_settings(url, settings);
         let mut headers = Vec::new();
-        if let Some(path) = &settings.token_file {
+        if let Some(path) = settings.token_file.as_ref().filter(|_| is_meant) {
             let token =
                 fs::read_to_string(path).map_err(|error| FleetError::io("read", path, error))?;
             headers.push((
@@ -134,7 +180,10 @@ impl Server {
             ));
         }
         Ok(Self {
-            agent: http::agent(settings.ca.as_deref(), settings.certificate.as_deref())?,
+            agent: http::agent(
+                settings.ca.as_deref(),
+                settings.certificate.as_deref().filter(|_| is_meant),
+            )?,
             url: url.to_owned(),
             headers,
         })
@@ -186,6 +235,14 @@ impl Server {
     }
 }
 
+/// Whether a server is that of the settings. What proves who this machine is is for no other, whichever a command or a
+/// variable names.
+fn is_of_settings(url: &str, settings: &ShipSettings) -> bool {
+    let to = settings.to.as_deref().unwrap_or_default();
+    let meant = http::origin(to.strip_prefix("otlp:").unwrap_or(to));
+    meant.is_some() && http::origin(url) == meant
+}
+
 /// A value of a header as the variable gives it: bytes that would end it stand as `%` and two digits.
 fn decoded(value: &str) -> String {
     let mut bytes = Vec::new();
@@ -209,7 +266,8 @@ fn pause(value: &str, now: i64) -> Option<Duration> {
         let date = DateTime::parse_from_rfc2822(value.trim()).ok()?;
         u64::try_from((date.timestamp() - now).max(0)).ok()
     };
-    seconds.or_else(until).map(Duration::from_secs)
+    let asked = seconds.or_else(until).map(Duration::from_secs);
+    asked.map(|asked| asked.min(LONGEST_WAIT))
 }
 
 fn unreachable(error: &ureq::Error) -> Trouble {
@@ -246,6 +304,48 @@ mod tests {
     }
 
     #[test]
+    fn what_proves_who_a_machine_is_goes_to_the_server_of_the_settings_alone() {
+        for (to, url, is_meant) in [
+            (
+                "https://gather.example/ahp/",
+                "https://gather.example/other/",
+                true,
+            ),
+            (
+                "otlp:https://gather.example",
+                "https://GATHER.example/v1/logs",
+                true,
+            ),
+            (
+                "https://gather.example/ahp/",
+                "https://gather.example.evil/",
+                false,
+            ),
+            (
+                "https://gather.example/ahp/",
+                "https://gather.example:8443/",
+                false,
+            ),
+            (
+                "https://gather.example/ahp/",
+                "https://gather.example@evil.example/",
+                false,
+            ),
+            (
+                "https://gather.example/ahp/",
+                "http://gather.example/ahp/",
+                false,
+            ),
+            ("dir:/mnt/lake", "https://evil.example/", false),
+            ("", "https://evil.example/", false),
+        ] {
+            let mut settings = ShipSettings::default();
+            settings.to = (!to.is_empty()).then(|| to.to_owned());
+            assert_eq!(is_of_settings(url, &settings), is_meant, "{to} {url}");
+        }
+    }
+
+    #[test]
     fn a_server_may_ask_for_a_pause_in_seconds_or_until_a_date() {
         let now = 1_445_412_480;
         assert_eq!(pause("7", now), Some(Duration::from_secs(7)));
@@ -253,5 +353,6 @@ mod tests {
         assert_eq!(pause(date, now), Some(Duration::from_secs(30)));
         assert_eq!(pause(date, now + 60), Some(Duration::ZERO));
         assert_eq!(pause("soon", now), None);
+        assert_eq!(pause(&i64::MAX.to_string(), now), Some(LONGEST_WAIT));
     }
 }

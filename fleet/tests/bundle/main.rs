@@ -343,6 +343,9 @@ fn a_machine_takes_a_stage_by_its_number_and_the_first_policy_anyway() {
         ran.out
     );
     assert_eq!(world.in_force().as_deref(), Some("acme-1"));
+    // It has been seen: nobody goes back behind it.
+    assert_eq!(world.state()["highest"], 2);
+    assert!(world.install(&first).err.contains("has had version 2"));
     let ran = world.run(&["install", &second, "--root", "machine", "--whole"]);
     assert_eq!(ran.code, 0);
     assert_eq!(world.in_force().as_deref(), Some("acme-2"));

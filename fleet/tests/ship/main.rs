@@ -11,7 +11,7 @@ mod collector;
 
 use std::fs;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
@@ -269,4 +269,89 @@ fn a_record_of_another_environment_than_its_resource_says_so() {
         Some("ci".into())
     );
     assert_eq!(of(&records[1]["attributes"], "ahp.environment"), None);
+}
+
+/// The names of the files of a table in a lake, in their order.
+fn files(lake: &Path, table: &str) -> Vec<String> {
+    let days = fs::read_dir(lake.join(table)).into_iter().flatten();
+    let files = days.flat_map(|day| fs::read_dir(day.unwrap().path()).unwrap());
+    let mut names: Vec<String> = files
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+impl Machine {
+    fn lake(&self) -> (PathBuf, String) {
+        let lake = self.dir.path().join("lake");
+        let to = format!("dir:{}", lake.display());
+        (lake, to)
+    }
+}
+
+#[test]
+fn a_server_that_takes_nothing_however_small_is_told_after_few_tries() {
+    let mut machine = Machine::new();
+    for _ in 0..5 {
+        machine.evaluation("local");
+        machine.signal();
+    }
+    let collector = Collector::answering(|_| "413 Too Large");
+    let ran = machine.ship(&format!("otlp:{}", collector.base()), &[]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(
+        ran.err.contains("not even one evaluation with its signals"),
+        "{}",
+        ran.err
+    );
+    assert!(collector.requests() < 8, "{}", collector.requests());
+    // One that takes less gets less.
+    let collector = Collector::answering(|number| {
+        if number < 2 {
+            "413 Too Large"
+        } else {
+            "200 OK"
+        }
+    });
+    let ran = machine.ship(&format!("otlp:{}", collector.base()), &[]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+}
+
+#[test]
+fn how_far_a_log_is_counts_for_each_place() {
+    let mut machine = Machine::new();
+    machine.evaluation("local");
+    let (lake, to) = machine.lake();
+    let other = machine.dir.path().join("other");
+    assert_eq!(
+        machine.ship(&format!("dir:{}", other.display()), &[]).code,
+        0
+    );
+    assert_eq!(machine.ship(&to, &[]).code, 0);
+    assert_eq!(files(&lake, "evaluations"), files(&other, "evaluations"));
+    let collector = Collector::start();
+    let variable = ("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", collector.url.as_str());
+    assert_eq!(
+        machine
+            .ship("otlp:https://collector.example", &[variable])
+            .code,
+        0
+    );
+    assert_eq!(collector.requests(), 1);
+}
+
+#[test]
+fn the_fault_of_one_log_or_of_a_project_keeps_no_other_log_back() {
+    let mut machine = Machine::new();
+    machine.evaluation("local");
+    let (lake, to) = machine.lake();
+    let home = machine.dir.path();
+    fs::create_dir_all(home.join(".ahp")).unwrap();
+    fs::write(home.join(".ahp/hooks.yaml"), "hooks: {nonsense: [").unwrap();
+    fs::create_dir_all(home.join("first/signals.jsonl")).unwrap();
+    let first = home.join("first/signals.jsonl").display().to_string();
+    let ran = machine.run(&["ship", "--to", &to, "--log", &first], &[], "");
+    assert_eq!(files(&lake, "evaluations").len(), 1, "{}", ran.err);
+    assert_eq!(ran.code, 1, "{}", ran.err);
 }

@@ -254,7 +254,7 @@ fn unread(
     // Of what was cut the rest may have told that it is a result.
     if !is_pre || matches!(error, DecodeError::TooLarge) {
         let session = told.as_ref().and_then(|told| told.session_id.as_deref());
-        let engine = judge.engine(here.clone(), Trigger::PostToolUse, true);
+        let engine = judge.engine(here.clone(), Trigger::PostToolUse, Past::Log);
         let lost = engine.and_then(|engine| {
             let lost = engine.lose_result(session);
             lost.map_err(|error| error.to_string())

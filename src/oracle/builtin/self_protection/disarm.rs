@@ -62,15 +62,26 @@ pub(super) fn find(
             if bundle.is_some_and(|word| CHANGES_BUNDLE.contains(word)) && !has("--help") {
                 return Some(act("change the signed policy of this machine"));
             }
+            let tells = |option: &str| {
+                let mut words = invocation.arguments.iter();
+                words.any(|w| w.text.split('=').next() == Some(option))
+            };
+            // Where records go, and which, is for the machine's owner to say.
+            let ships =
+                (command == "fleet" || program == "ahp-fleet") && operands.contains(&"ship");
+            let aims = || {
+                let mut variables = invocation.environment.iter();
+                ["--to", "--log"].into_iter().any(tells)
+                    || variables.any(|(name, _)| name.starts_with("OTEL_"))
+            };
+            if ships && aims() && !["--dry-run", "--help", "-h"].iter().any(|o| has(o)) {
+                return Some(act("carry the log to a place that its owner has not named"));
+            }
             // Only a host gives events, and only a person's own terminal gives a person's answers.
             if matches!(command, "hook" | "serve") && !has("--help") {
                 return Some(act("tell `ahp` of an event that did not happen"));
             }
             // Stops of a session count until one is let through.
-            let tells = |option: &str| {
-                let mut words = invocation.arguments.iter();
-                words.any(|w| w.text.split('=').next() == Some(option))
-            };
             if command == "run" && ["--session", "--event", "--events"].into_iter().any(tells) {
                 return Some(act("tell `ahp` of an event that did not happen"));
             }

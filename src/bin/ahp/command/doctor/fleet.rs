@@ -24,7 +24,15 @@ pub(super) fn add_bundle(engine: &Engine, findings: &mut Findings) {
             |at| format!("the server was asked at {at}"),
         );
         let line = format!("{}, until {}; {checked}", bundle.name(), bundle.expires);
-        if bundle.has_expired(SystemClock.now()) {
+        let asked = state.policy().settings().fleet.bundle.as_ref();
+        let now = SystemClock.now();
+        if let Some(since) = asked.and_then(|asked| bundle.unchecked_since(asked, now)) {
+            findings.problems.push(format!(
+                "nobody has asked since {since} whether there is a newer policy than {}; `sudo ahp bundle pull` asks",
+                bundle.name()
+            ));
+        }
+        if bundle.has_expired(now) {
             let told = format!(
                 "the signed policy has expired: {line}; `sudo ahp bundle pull` fetches a newer one"
             );

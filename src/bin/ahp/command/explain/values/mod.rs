@@ -24,6 +24,7 @@ pub(super) fn of_settings(policy: &Policy) -> Value {
         policy.sources(),
         |key| match key {
             "timeout" => format_duration(settings.timeout).into(),
+            "labels.team" => json!(settings.team),
             "agent_hooks" if !settings.agent_hook_dirs.is_empty() => {
                 json!(settings.agent_hook_dirs)
             }
