@@ -12,7 +12,7 @@ use crate::signal_log::LogPlace;
 /// # Errors
 /// A layer of the project names a place outside of the project.
 pub fn log_place(locations: &Locations, config: &Config) -> Result<LogPlace, Box<Diagnostic>> {
-    place_of_log(locations, config, Some(project_key(locations)))
+    place_of_log(locations, config, project_key(locations))
 }
 
 pub(super) fn place_of_log(
@@ -48,14 +48,15 @@ pub(super) fn place_of_log(
 }
 
 /// Returns the key of this machine for a project. Where it can neither be read nor made, nothing is known by it: what came with
-/// a clone is not believed for want of it.
-pub(super) fn project_key(locations: &Locations) -> ProjectKey {
-    let key = locations.state_dir.as_deref().and_then(|state_dir| {
-        ProjectKey::of(state_dir, &locations.project_root)
-            .inspect_err(|error| tracing::warn!(%error, "the key of this machine cannot be used"))
-            .ok()
-    });
-    key.unwrap_or_else(ProjectKey::none)
+/// a clone is not believed for want of it. None where a host program has made the locations of a project alone, without a machine
+/// around it: it answers for what lies there.
+pub(super) fn project_key(locations: &Locations) -> Option<ProjectKey> {
+    let Some(state_dir) = locations.state_dir.as_deref() else {
+        return locations.system_layer.is_some().then(ProjectKey::none);
+    };
+    let key = ProjectKey::of(state_dir, &locations.project_root)
+        .inspect_err(|error| tracing::warn!(%error, "the key of this machine cannot be used"));
+    Some(key.unwrap_or_else(|_| ProjectKey::none()))
 }
 
 /// Returns where the engine keeps what it writes for a project: its `.ahp/`; for a project without one, a folder of

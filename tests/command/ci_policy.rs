@@ -206,7 +206,7 @@ fn a_program_that_the_policy_names_is_not_run_as_a_change_has_made_it() {
             RULES,
             &[(
                 "rules.json",
-                "{\"rules\": [], \"allowlist\": {\"paths\": [\".*\"]}}",
+                "{\"rules\": [{\"id\": \"x\", \"regex\": \"other\"}]}",
             )],
         ),
     ] {

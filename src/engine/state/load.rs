@@ -161,10 +161,10 @@ impl State {
             if is_asked {
                 project_key(l)
             } else {
-                ProjectKey::none()
+                Some(ProjectKey::none())
             }
         };
-        let key = locations.map(own_key);
+        let key = locations.and_then(own_key);
         let place = match &shared.log {
             LogTarget::File(path) => Some(Ok(path.into())),
             LogTarget::Nowhere => None,
