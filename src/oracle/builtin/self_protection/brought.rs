@@ -1,11 +1,12 @@
 //! Brought: a whole tree that is put where guarded files would lie in it, though no word names one of them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::found::{Found, act};
 use super::guarded::Guarded;
 use super::mention::path_of;
-use crate::shell::{Analysis, Effect, Invocation, PathEffect, Word};
+use super::tree::{Form, Tree};
+use crate::shell::{Analysis, Effect, Invocation, PathEffect, lexical};
 
 /// Finds a copy, a link or a download of a folder that brings guarded files along.
 ///
@@ -16,99 +17,90 @@ pub(super) fn find(
     analysis: &Analysis,
     invocation: &Invocation,
 ) -> Option<Found> {
-    let (sources, into, is_known) = trees(invocation)?;
-    let target = path_of(guarded, invocation, &into);
-    if sources.is_empty() {
-        return loads(guarded, &target);
+    let tree = Tree::of(invocation)?;
+    let base = match &tree.works_in {
+        Some(dir) => path_of(guarded, invocation, dir),
+        None => invocation.work_dir.clone().unwrap_or_default(),
+    };
+    let at = |text: &str| lexical(text, &base, guarded.home());
+    let target = at(&tree.place);
+    match tree.form {
+        Form::Fetches => return loads(guarded, &target),
+        Form::Files => {
+            let mut names = tree.sources.iter().map(|source| last_name(source));
+            return names.find_map(|name| guarded.covers(&target.join(name)).map(writes));
+        }
+        Form::Copies | Form::Links => {}
     }
     let is_whole = invocation.has_short('T') || invocation.has_long("--no-target-directory");
-    sources.iter().find_map(|source| {
-        let from = path_of(guarded, invocation, source);
-        // `.`, `evil/..` and `evil/.` mean what lies in them, any other name the folder itself; `ditto` always does.
+    tree.sources.iter().find_map(|source| {
+        let from = at(source);
+        // `.`, `evil/..` and `evil/.` mean what lies in them, any other name the folder itself.
         let bare = source.trim_end_matches('/');
         let means_inside = matches!(bare, "." | "..")
             || bare.ends_with("/.")
             || bare.ends_with("/..")
-            || invocation.program == "ditto"
-            || (invocation.program == "rsync" && source.ends_with('/'));
-        let is_inside = !is_whole && (target.is_dir() || into.ends_with('/') || sources.len() > 1);
-        let name = from.file_name().filter(|_| is_inside && !means_inside);
-        let to = name.map_or_else(|| target.clone(), |name| target.join(name));
-        if from == to || from.is_file() {
-            return None;
-        }
-        if is_known
-            && from.is_dir()
-            && let Some(hit) = guarded.brought(&from, &to)
-        {
-            return Some((format!("write `{}`", hit.display()), Some(hit)));
-        }
-        // What the same line writes into the folder is not there yet.
-        let fills = |effect: &PathEffect| {
-            effect.effect == Effect::Write && effect.path != from && effect.path.starts_with(&from)
-        };
-        let is_told = is_known && from.is_dir() && !analysis.writes().iter().any(fills);
-        if is_told { None } else { loads(guarded, &to) }
+            || tree.is_inside
+            || (tree.is_inside_by_slash && source.ends_with('/'));
+        let name = Path::new(last_name(bare)).file_name();
+        let inside = name
+            .filter(|_| !is_whole && !means_inside)
+            .map(|name| target.join(name));
+        let is_dir = target.is_dir() || tree.place.ends_with('/') || tree.sources.len() > 1;
+        // What is no folder yet may be one by then, or the copy itself.
+        let whole = Some(target.clone()).filter(|_| inside.is_none() || !is_dir);
+        let mut places = whole.into_iter().chain(inside);
+        places.find_map(|to| brings(guarded, analysis, (&from, &to), tree.form == Form::Copies))
     })
 }
 
-fn loads(guarded: &Guarded<'_>, target: &Path) -> Option<Found> {
+/// Judges a folder, or a file, that is put at a path by something else than a command line.
+pub(super) fn put(guarded: &Guarded<'_>, from: &Path, to: &Path) -> Option<Found> {
+    let inside = from.file_name().map(|name| to.join(name));
+    let mut places = std::iter::once(to.to_owned()).chain(inside);
+    places.find_map(|to| brings(guarded, &Analysis::default(), (from, &to), true))
+}
+
+/// Judges one folder, or one file, that is put at a path.
+fn brings(
+    guarded: &Guarded<'_>,
+    analysis: &Analysis,
+    (from, to): (&Path, &Path),
+    is_known: bool,
+) -> Option<Found> {
+    if from == to {
+        return None;
+    }
+    if from.is_file() {
+        return guarded.covers(to).map(writes);
+    }
+    if is_known
+        && from.is_dir()
+        && let Some(hit) = guarded.brought(from, to)
+    {
+        return Some(writes(hit));
+    }
+    // What the same line writes into the folder is not there yet.
+    let fills = |effect: &PathEffect| {
+        effect.effect == Effect::Write && effect.path != from && effect.path.starts_with(from)
+    };
+    let is_told = is_known && from.is_dir() && !analysis.writes().iter().any(fills);
+    if is_told { None } else { loads(guarded, to) }
+}
+
+fn writes(hit: PathBuf) -> Found {
+    (format!("write `{}`", hit.display()), Some(hit))
+}
+
+pub(super) fn loads(guarded: &Guarded<'_>, target: &Path) -> Option<Found> {
     guarded
         .loads_code_below(target)
         .then(|| act("bring code into the host that can pass its hooks by"))
 }
 
-/// Returns which folders a program puts where, and whether what lies in them stays as it is; no folder where they come from
-/// elsewhere.
-fn trees(invocation: &Invocation) -> Option<(Vec<String>, String, bool)> {
-    let text = |word: &Word| word.text.clone();
-    let mut operands: Vec<String> = invocation.operands().map(text).collect();
-    let option = |names: &[&str]| invocation.value_of(names).map(|word| word.text);
-    let here = || ".".to_owned();
-    match invocation.program.as_str() {
-        program @ ("cp" | "gcp" | "mv" | "gmv" | "rsync" | "ditto" | "ln" | "link" | "symlink") => {
-            let is_link = matches!(program, "ln" | "link" | "symlink");
-            let named = option(&["-t", "--target-directory"]);
-            operands.retain(|operand| Some(operand) != named.as_ref());
-            let into = match named {
-                Some(named) => named + "/",
-                // With one name alone, the link is made here.
-                None if is_link && operands.len() == 1 => here(),
-                None => operands.pop()?,
-            };
-            (!operands.is_empty()).then_some((operands, into, !is_link))
-        }
-        "tar" | "gtar" | "bsdtar" => {
-            let first = invocation
-                .arguments
-                .first()
-                .map_or("", |word| word.text.as_str());
-            let extracts = first.trim_start_matches('-').contains('x')
-                || invocation.has_short('x')
-                || invocation.has_long("--extract")
-                || invocation.has_long("--get");
-            let into = option(&["-C", "--directory"]).unwrap_or_else(here);
-            extracts.then_some((Vec::new(), into, false))
-        }
-        "unzip" => Some((Vec::new(), option(&["-d"]).unwrap_or_else(here), false)),
-        "7z" | "7za" => Some((Vec::new(), option(&["-o"]).unwrap_or_else(here), false)),
-        "git" | "gh" => {
-            let at = operands
-                .iter()
-                .position(|operand| operand == "clone" || operand == "add")?;
-            let rest = operands.get(at + 1..).unwrap_or_default();
-            let is_fetched = |from: &&String| from.contains(['/', ':']);
-            let mut fetched = rest.iter().skip_while(|operand| !is_fetched(operand));
-            let address = fetched.next()?;
-            let name = address.trim_end_matches('/').rsplit(['/', ':']).next();
-            let own = name.map(|name| name.trim_end_matches(".git").to_owned());
-            let into = fetched.next().cloned().or(own)?;
-            Some((Vec::new(), into, false))
-        }
-        "degit" | "tiged" | "giget" => {
-            let into = operands.get(1).cloned().unwrap_or_else(here);
-            Some((Vec::new(), into, false))
-        }
-        _ => None,
-    }
+/// Returns the last name of a path or an address.
+fn last_name(text: &str) -> &str {
+    let text = text.split(['?', '#']).next().unwrap_or(text);
+    let text = text.trim_end_matches('/');
+    text.rsplit(['/', ':']).next().unwrap_or(text)
 }

@@ -3,6 +3,7 @@
 mod brought;
 mod code;
 mod disarm;
+mod fields;
 mod file;
 mod found;
 mod git;
@@ -14,6 +15,7 @@ mod naming;
 mod places;
 mod script;
 mod spelling;
+mod tree;
 mod unseen;
 mod walk;
 
