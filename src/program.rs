@@ -23,6 +23,7 @@ macro_rules! facts {
 
 facts! {
     Agent "agent"
+    Brings "brings"
     ByEffect "by-effect"
     Client "client"
     Cluster "cluster"
@@ -75,6 +76,7 @@ facts! {
     UnpacksWith "unpacks-with"
     Values "values"
     With "with"
+    WorksIn "works-in"
 }
 
 /// What is known of one program; nothing of one that the table does not name.
@@ -370,6 +372,7 @@ mod tests {
     fn is_well_formed(fact: &str, words: &[&str]) -> bool {
         let is_name = |word: &str| word.bytes().all(|b| b.is_ascii_graphic());
         match fact {
+            "brings" => is_brought(words),
             "runs" => is_run(words),
             "reads" => matches!(words, [] | ["1" | "2"]),
             "every" => matches!(words, ["write" | "delete" | "move" | "rights"]),
@@ -382,7 +385,7 @@ mod tests {
             }
             "code" | "flags" | "only" | "unless" | "with" | "output" | "values" | "types"
             | "runs-values" | "steers" | "texts" | "runs-settings" | "runs-variables"
-            | "harmless-variables" => {
+            | "harmless-variables" | "works-in" => {
                 let distinct: BTreeSet<_> = words.iter().collect();
                 !words.is_empty() && distinct.len() == words.len()
             }
@@ -390,6 +393,30 @@ mod tests {
             | "sweeps" => words.iter().collect::<BTreeSet<_>>().len() == words.len(),
             _ => words.is_empty(),
         }
+    }
+
+    fn is_brought(words: &[&str]) -> bool {
+        let Some((form, marks)) = words.split_first() else {
+            return false;
+        };
+        let is_mark = |mark: &&str| match mark.split_once('=') {
+            None => matches!(
+                *mark,
+                "first"
+                    | "here"
+                    | "inside"
+                    | "last"
+                    | "named"
+                    | "named-by-output"
+                    | "second"
+                    | "slash"
+            ),
+            Some(("after" | "into" | "values" | "with", list)) => {
+                list.split(',').all(|word| !word.is_empty())
+            }
+            Some(_) => false,
+        };
+        matches!(*form, "copies" | "fetches" | "files" | "links") && marks.iter().all(is_mark)
     }
 
     fn is_run(words: &[&str]) -> bool {
@@ -432,7 +459,9 @@ mod tests {
                 }
                 for name in &names {
                     let first = *seen.entry((name, fact)).or_insert(number);
-                    if first != number && !(fact == "runs" && number < first + 12) {
+                    if first != number
+                        && !(matches!(fact, "brings" | "runs") && number < first + 12)
+                    {
                         fault(format!(
                             "`{fact}` of `{name}` stands in line {first} already"
                         ));

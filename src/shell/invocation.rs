@@ -210,6 +210,34 @@ impl Invocation {
         None
     }
 
+    /// Returns the value of an option of one letter, which may stand behind others in a cluster; `takes` says which of those
+    /// have a value of their own, so that nothing behind them is an option.
+    pub(crate) fn value_of_letter(
+        &self,
+        letter: char,
+        takes: impl Fn(char) -> bool,
+    ) -> Option<Word> {
+        let mut words = self.before_dashes();
+        while let Some(word) = words.next() {
+            let cluster = word.text.strip_prefix('-');
+            let cluster = cluster.filter(|rest| !rest.starts_with('-'));
+            let Some((before, behind)) = cluster.and_then(|rest| rest.split_once(letter)) else {
+                continue;
+            };
+            if before.chars().any(&takes) {
+                continue;
+            }
+            if behind.is_empty() {
+                return words.next().cloned();
+            }
+            return Some(Word {
+                text: behind.to_owned(),
+                ..word.clone()
+            });
+        }
+        None
+    }
+
     /// Whether it came through one of these programs.
     pub fn through(&self, names: &[&str]) -> bool {
         self.wrappers.iter().any(|w| names.contains(&w.as_str()))

@@ -1,5 +1,6 @@
 //! Ways in which an agent could get round or disarm the policy: each blocked, or listed as out of reach with the reason.
 
+mod brought;
 mod classes;
 mod fields;
 mod folders;

@@ -7,9 +7,28 @@ use crate::shell::Word;
 use crate::shell::invocation::base_name;
 
 impl Collector<'_> {
+    /// Returns the directory that an option names, alone or at the end of a cluster (`-rt DIR`); of `rsync`, `-t` is another.
+    fn target_directory(&self, program: &str) -> Option<Word> {
+        let known = program::find(program);
+        let told = |mark: &str| {
+            let mut marks = known.words(Fact::Brings);
+            marks.find_map(|word| word.strip_prefix(mark)?.strip_prefix('='))
+        };
+        told("into").filter(|into| into.split(',').any(|option| option == "-t"))?;
+        let values = told("values").unwrap_or_default();
+        let takes = |letter: char| {
+            let mut listed = values
+                .split(',')
+                .filter_map(|option| option.strip_prefix('-'));
+            listed.any(|option| option.chars().eq([letter]))
+        };
+        let long = self.invocation.value_of(&["--target-directory"]);
+        long.or_else(|| self.invocation.value_of_letter('t', takes))
+    }
+
     pub(super) fn copies_or_moves(&mut self, program: &str, operands: &[&Word]) {
         let invocation = self.invocation;
-        let target = invocation.value_of(&["-t", "--target-directory"]);
+        let target = self.target_directory(program);
         let moves =
             program::find(program).is(Fact::Moves) || invocation.has_long("--remove-source-files");
         let (sources, last) = match (&target, operands.split_last()) {

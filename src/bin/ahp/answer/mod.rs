@@ -208,14 +208,11 @@ pub(crate) fn evaluate(
         let asks = decoded.host_event.filter(|event| event.is_permission);
         let is_all = decoded.events.len() == 1 && of_host.is_none();
         for locations in of_host.into_iter().chain([locations]) {
-            verdicts.extend(match asks {
-                Some(asks) => {
-                    past::asked_about(asks, event, &locations, judge, progress, deadlines)?
-                }
-                None => {
-                    let past = (Past::Log, is_all);
-                    one(event, locations, past, judge, progress, deadlines)?
-                }
+            verdicts.extend(if let Some(asks) = asks {
+                past::asked_about(asks, event, &locations, judge, progress, deadlines)?
+            } else {
+                let past = (Past::Log, is_all);
+                one(event, locations, past, judge, progress, deadlines)?
             });
         }
     }

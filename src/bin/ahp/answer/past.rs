@@ -8,7 +8,7 @@ use ahp::engine::{EngineBuilder, Keeper};
 use ahp::event::Event;
 use ahp::host;
 use ahp::host::HostEvent;
-use ahp::signal_log::{EmptyHistory, History, Repeated};
+use ahp::signal_log::{EmptyHistory, History, Repeated, SignalLog};
 use ahp::verdict::{Decision, Verdict};
 
 use super::{Deadlines, Judge, Progress, Trouble, one};
@@ -114,7 +114,7 @@ fn told_before(
         .engine(locations.clone(), event.trigger, Past::Log)
         .map_err(Trouble::Event)?;
     let state = engine.state();
-    let log = state.signal_log().map(|log| log.path());
+    let log = state.signal_log().map(SignalLog::path);
     if log.is_none_or(|log: &Path| !log.exists()) {
         return Ok(Told::Unknown);
     }

@@ -171,11 +171,35 @@ pub(super) fn find(
             return Some(act("start an agent without its hooks"));
         }
         program => {
-            let host = Host::agent_of(program)?;
-            return by_agent(guarded, analysis, host, invocation, &operands);
+            // The host's own program, started by its interpreter.
+            let by_interpreter = || {
+                let is_language = program::find(program).is(Fact::Language);
+                let place = operands.iter().position(|o| host_of_package(o).is_some());
+                let place = place.filter(|_| is_language)?;
+                Some((host_of_package(operands.get(place)?)?, place + 1))
+            };
+            let direct = Host::agent_of(program).map(|host| (host, 0));
+            let (host, own) = direct.or_else(by_interpreter)?;
+            let operands = operands.get(own..).unwrap_or_default();
+            return by_agent(guarded, analysis, host, invocation, operands);
         }
     }
     None
+}
+
+/// Returns the host whose package a script lies in, by the path of the script or the name of the package.
+fn host_of_package(script: &str) -> Option<&'static Host> {
+    let names: Vec<&str> = script.trim_start_matches("npm:").split('/').collect();
+    let last = names.len() - 1;
+    names.iter().enumerate().find_map(|(at, name)| {
+        let above = at.checked_sub(1).and_then(|above| names.get(above));
+        let is_package = above.is_some_and(|dir| *dir == "node_modules" || dir.starts_with('@'));
+        let name = program_name(name);
+        let host = Host::agent_of(&name)?;
+        // A folder that is only called like the program may hold anything.
+        let means_it = is_package || at == last || !host.programs.contains(&&*name);
+        means_it.then_some(host)
+    })
 }
 
 fn is_ahp(text: &str) -> bool {

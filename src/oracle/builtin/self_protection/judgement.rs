@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
+use super::fields::{MAX_DEPTH, MAX_PATH, WORDS};
 use super::guarded::Guarded;
 use super::spelling::named;
-use super::{code, disarm, mention, naming, script, walk};
+use super::{code, disarm, fields, mention, naming, script, walk};
 use crate::event::ToolView;
 use crate::fact::Facts;
 use crate::shell::{Analysis, DoubtKind, Effect, Invocation, lexical};
@@ -47,39 +48,20 @@ pub(super) fn by_tool(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> 
     by_path.or_else(|| by_unknown(guarded, facts, tool))
 }
 
-/// Parts of the names of fields that hold words and no path.
-const WORDS: &[&str] = &[
-    "body",
-    "code",
-    "command",
-    "comment",
-    "content",
-    "description",
-    "glob",
-    "label",
-    "message",
-    "note",
-    "pattern",
-    "prompt",
-    "query",
-    "question",
-    "reason",
-    "regex",
-    "search",
-    "source_code",
-    "str",
-    "summary",
-    "text",
-    "title",
-];
-
 /// Judges a tool that is not known to only look, by every field that names a file, whatever it is called.
 fn by_unknown(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> Option<Attempt> {
     let call = facts.event().tool.as_ref()?;
     if tool.only_looks(&call.name) {
         return None;
     }
-    let hit = named_in(guarded, &call.input, MAX_DEPTH)?;
+    let Some(hit) = named_in(guarded, &call.input, MAX_DEPTH) else {
+        let (what, path) = fields::brings(guarded, &call.input)?;
+        return Some(Attempt {
+            by: call.name.clone(),
+            what,
+            path,
+        });
+    };
     Some(Attempt {
         by: call.name.clone(),
         what: format!(
@@ -89,11 +71,6 @@ fn by_unknown(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> Option<A
         path: Some(hit),
     })
 }
-
-/// How deep the input of a tool is looked through.
-const MAX_DEPTH: usize = 8;
-/// The longest text that is taken for a path, in bytes.
-const MAX_PATH: usize = 4096;
 
 fn named_in(guarded: &Guarded<'_>, value: &Value, depth: usize) -> Option<PathBuf> {
     match value {

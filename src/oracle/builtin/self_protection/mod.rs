@@ -4,6 +4,7 @@ mod answer;
 mod brought;
 mod code;
 mod disarm;
+mod fields;
 mod file;
 mod filled;
 mod found;
@@ -16,6 +17,7 @@ mod naming;
 mod places;
 mod script;
 mod spelling;
+mod tree;
 mod unseen;
 mod walk;
 

@@ -20,8 +20,11 @@ pub(super) fn find(
     analysis: &Analysis,
     invocation: &Invocation,
 ) -> Option<Found> {
-    if invocation.remote || invocation.emulated {
+    if invocation.remote {
         return None;
+    }
+    if invocation.emulated {
+        return brought::find(guarded, analysis, invocation);
     }
     let reads = only_reads(invocation);
     links(guarded, invocation)

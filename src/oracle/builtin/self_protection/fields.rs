@@ -1,0 +1,120 @@
+//! Fields: a tool that puts a folder into a host, by what its input says.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use super::brought;
+use super::filled::filled;
+use super::found::Found;
+use super::guarded::Guarded;
+use crate::shell::lexical;
+
+/// Parts of the names of fields that hold words and no path.
+pub(super) const WORDS: &[&str] = &[
+    "body",
+    "code",
+    "command",
+    "comment",
+    "content",
+    "description",
+    "glob",
+    "label",
+    "message",
+    "note",
+    "pattern",
+    "prompt",
+    "query",
+    "question",
+    "reason",
+    "regex",
+    "search",
+    "source_code",
+    "str",
+    "summary",
+    "text",
+    "title",
+];
+
+/// How deep the input of a tool is looked through.
+pub(super) const MAX_DEPTH: usize = 8;
+/// The longest text that is taken for a path, in bytes.
+pub(super) const MAX_PATH: usize = 4096;
+
+/// Parts of the names of fields from which something comes.
+const SOURCES: &[&str] = &[
+    "address", "archive", "from", "input", "link", "old", "origin", "package", "repo", "source",
+    "src", "target", "uri", "url", "zip",
+];
+
+/// Ends of the names of files that hold folders.
+const ARCHIVES: &[&str] = &[
+    ".7z", ".bz2", ".dxt", ".gz", ".mcpb", ".rar", ".tar", ".tbz", ".tgz", ".txz", ".vsix", ".xz",
+    ".zip", ".zst",
+];
+
+/// Finds a tool that is given a place in which a host would load code, and something else that may be put there.
+pub(super) fn brings(guarded: &Guarded<'_>, input: &Value) -> Option<Found> {
+    let mut texts = Vec::new();
+    collect("", input, MAX_DEPTH, &mut texts);
+    let at = |text: &str| {
+        let path = text.strip_prefix("file://").unwrap_or(text);
+        lexical(path, guarded.root(), guarded.home())
+    };
+    let places: Vec<(usize, PathBuf)> = texts
+        .iter()
+        .enumerate()
+        .map(|(n, (_, text))| (n, at(text)))
+        .filter(|(n, path)| {
+            let is_left = texts.get(*n).is_some_and(|(name, _)| comes_from(name));
+            !is_left && guarded.filled(path).is_some()
+        })
+        .collect();
+    places.iter().find_map(|(place, to)| {
+        let others = texts.iter().enumerate().filter(|(n, _)| n != place);
+        let mut sources = others.filter(|(_, (name, text))| {
+            let names_source = SOURCES.iter().any(|part| name.contains(part));
+            names_source || text.contains(['/', '~', '.'])
+        });
+        sources.find_map(|(_, (_, text))| {
+            let from = at(text);
+            let is_archive = ARCHIVES
+                .iter()
+                .any(|end| text.to_lowercase().ends_with(end));
+            if is_archive || text.contains("://") {
+                return filled(guarded, to);
+            }
+            brought::put(guarded, &from, to)
+        })
+    })
+}
+
+/// Whether a field says where something is taken from, and nothing else.
+fn comes_from(name: &str) -> bool {
+    ["source", "src", "from", "old"]
+        .iter()
+        .any(|part| name.contains(part))
+}
+
+/// Collects the texts of an input that may name something, each with the name of its field.
+fn collect<'a>(name: &str, value: &'a Value, depth: usize, into: &mut Vec<(String, &'a str)>) {
+    match value {
+        Value::String(text) if text.len() <= MAX_PATH && !text.contains('\n') => {
+            into.push((name.to_owned(), text));
+        }
+        Value::Array(items) if depth > 0 => {
+            for item in items {
+                collect(name, item, depth - 1, into);
+            }
+        }
+        Value::Object(fields) if depth > 0 => {
+            for (name, value) in fields {
+                let name = name.to_lowercase();
+                if !WORDS.iter().any(|word| name.contains(word)) {
+                    collect(&name, value, depth - 1, into);
+                }
+            }
+        }
+        _ => {}
+    }
+}
