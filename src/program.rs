@@ -161,8 +161,8 @@ fn entries(name: &str) -> &'static [Entry] {
 /// A part of the table's text.
 #[derive(Clone, Copy, Debug)]
 struct Part {
-    start: u16,
-    end: u16,
+    start: u32,
+    end: u32,
 }
 
 /// A name in the header of a section.
@@ -194,14 +194,14 @@ static INDEX: Index<{ COUNTS.0 }, { COUNTS.1 }> = make();
 impl Part {
     fn text(self) -> &'static str {
         TABLE
-            .get(usize::from(self.start)..usize::from(self.end))
+            .get(self.start as usize..self.end as usize)
             .unwrap_or_default()
     }
 }
 
 impl Entry {
     fn facts(&self, fact: Fact) -> impl Iterator<Item = &'static str> {
-        INDEX.lines[usize::from(self.lines.start)..usize::from(self.lines.end)]
+        INDEX.lines[self.lines.start as usize..self.lines.end as usize]
             .iter()
             .filter(move |line| line.fact == fact as u8)
             .map(|line| line.words.text())
@@ -240,7 +240,6 @@ const fn is_fact(bytes: &[u8], at: usize, end: usize) -> bool {
 
 const fn count() -> (usize, usize) {
     let bytes = TABLE.as_bytes();
-    assert!(bytes.len() < u16::MAX as usize);
     let (mut names, mut lines) = (0, 0);
     let mut at = 0;
     while at < bytes.len() {
@@ -278,15 +277,15 @@ const fn make<const ENTRIES: usize, const LINES: usize>() -> Index<ENTRIES, LINE
         let end = line_end(bytes, at);
         if at < end && bytes[at] == b'[' {
             let lines = Part {
-                start: line as u16,
-                end: facts_behind(bytes, end, line) as u16,
+                start: line as u32,
+                end: facts_behind(bytes, end, line) as u32,
             };
             at += 1;
             while at < end {
                 let stop = word_end(bytes, at, end);
                 let name = Part {
-                    start: at as u16,
-                    end: stop as u16,
+                    start: at as u32,
+                    end: stop as u32,
                 };
                 let number = number(bytes, at, stop);
                 insert(
@@ -309,8 +308,8 @@ const fn make<const ENTRIES: usize, const LINES: usize>() -> Index<ENTRIES, LINE
             index.lines[line] = Line {
                 fact: fact(bytes, at, stop),
                 words: Part {
-                    start: (if stop < end { stop + 1 } else { end }) as u16,
-                    end: end as u16,
+                    start: (if stop < end { stop + 1 } else { end }) as u32,
+                    end: end as u32,
                 },
             };
             line += 1;
@@ -385,12 +384,14 @@ mod tests {
             }
             "code" | "flags" | "only" | "unless" | "with" | "output" | "values" | "types"
             | "runs-values" | "steers" | "texts" | "runs-settings" | "runs-variables"
-            | "harmless-variables" | "works-in" => {
+            | "harmless-variables" | "unnamed" | "unpacks-with" | "works-in" => {
                 let distinct: BTreeSet<_> = words.iter().collect();
                 !words.is_empty() && distinct.len() == words.len()
             }
-            "foreign" | "keeps-address" | "prints-token" | "replaces-hooks" | "sends"
-            | "sweeps" => words.iter().collect::<BTreeSet<_>>().len() == words.len(),
+            "fetches" | "foreign" | "keeps-address" | "prints-token" | "replaces-hooks"
+            | "sends" | "sweeps" | "unpacks" => {
+                words.iter().collect::<BTreeSet<_>>().len() == words.len()
+            }
             _ => words.is_empty(),
         }
     }
@@ -402,14 +403,7 @@ mod tests {
         let is_mark = |mark: &&str| match mark.split_once('=') {
             None => matches!(
                 *mark,
-                "first"
-                    | "here"
-                    | "inside"
-                    | "last"
-                    | "named"
-                    | "named-by-output"
-                    | "second"
-                    | "slash"
+                "first" | "here" | "inside" | "last" | "named" | "second" | "slash"
             ),
             Some(("after" | "into" | "values" | "with", list)) => {
                 list.split(',').all(|word| !word.is_empty())

@@ -367,7 +367,7 @@ fn a_socket_in_an_opened_folder_is_covered_and_links_are_followed() {
     let world = World::new("hooks: {}\n");
     let open = tempfile::tempdir_in("/tmp").unwrap();
     let path = real(open.path()).join("s");
-    let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let _listener = UnixListener::bind(&path).unwrap();
     fs::create_dir_all(world.home().join("caches/npm")).unwrap();
     symlink("caches/npm", world.home().join(".npm")).unwrap();
     let mut settings = ShieldSettings {

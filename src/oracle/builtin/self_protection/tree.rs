@@ -232,8 +232,6 @@ impl Words {
             self.into = Some(value.to_owned());
         } else if works_in.contains(&option) {
             self.works_in = Some(value.to_owned());
-        } else if line.has("named-by-output") && matches!(option, "-o" | "-O" | "--output") {
-            self.operands.push(value.to_owned());
         }
     }
 }
