@@ -24,7 +24,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let duration = Duration::try_from_secs_f64(number * seconds_per_unit)
         .map_err(|_| format!("`{text}` is not a duration"))?;
     if duration.is_zero() {
-        return Err(format!("`{text}` is not a duration that anything can take"));
+        return Err(format!("`{text}` must be longer than 0"));
     }
     if duration > MAX_DURATION {
         return Err(format!("`{text}` is longer than a day"));

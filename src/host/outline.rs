@@ -52,12 +52,11 @@ fn top(bytes: &[u8]) -> Map<String, Value> {
                 if depth == 1
                     && let Ok(text) = serde_json::from_str(&String::from_utf8_lossy(text))
                 {
-                    match &key {
-                        Some(key) => drop(fields.insert(key.clone(), Value::String(text))),
-                        None => {
-                            fields.insert(text.clone(), Value::Null);
-                            key = Some(text);
-                        }
+                    if let Some(key) = &key {
+                        fields.insert(key.clone(), Value::String(text));
+                    } else {
+                        fields.insert(text.clone(), Value::Null);
+                        key = Some(text);
                     }
                 }
                 at += length - 1;

@@ -87,9 +87,12 @@ impl Contribution {
     /// may be anything to this one.
     pub(super) fn of(&self, definition: &Definition) -> Option<Self> {
         let is_own = self.mark == definition.name;
-        is_own.then(|| match self.meaning == definition.meaning {
-            true => self.clone(),
-            false => self.doubtful(),
+        is_own.then(|| {
+            if self.meaning == definition.meaning {
+                self.clone()
+            } else {
+                self.doubtful()
+            }
         })
     }
 

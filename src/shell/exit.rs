@@ -34,7 +34,7 @@ impl Options {
             NodeKind::Command { words, .. } => {
                 self.set(words);
                 !matches!(first_word(words), Some("exit" | "return" | "trap" | "eval"))
-                    && inner(words).is_none_or(|line| line.is_some_and(tells_of_failures))
+                    && started_shell_tells(words)
             }
             NodeKind::Pipeline { commands, .. } => {
                 let mut of_pipe = *self;
@@ -105,23 +105,27 @@ impl Options {
     }
 }
 
-/// Returns the line that a shell is given as a word: `bash -c 'make test'`. What it reads, from a file or from what it is
-/// fed, is none: of that its last command alone tells. None at all where no shell is started.
-fn inner(words: &[Node]) -> Option<Option<&str>> {
+/// Whether a shell that is started tells of failures: by the line that it is given as a word, `bash -c 'make test'`. Of what it
+/// reads, from a file or from what it is fed, its last command alone tells. Any other program does.
+fn started_shell_tells(words: &[Node]) -> bool {
     let words: Vec<&str> = words.iter().filter_map(word).collect();
     let is_shell = |word: &&str| {
         let name = word.rsplit('/').next().unwrap_or_default();
         matches!(name, "sh" | "bash" | "dash" | "zsh" | "ksh")
     };
-    let shell = words.iter().position(is_shell)?;
+    let Some(shell) = words.iter().position(is_shell) else {
+        return true;
+    };
     let mut options = words.iter().skip(shell + 1);
-    let has_line = options.any(|word| word.starts_with('-') && word.ends_with('c'));
-    if has_line {
-        return Some(options.next().map(|line| line.trim_matches(['"', '\''])));
+    if options.any(|word| word.starts_with('-') && word.ends_with('c')) {
+        let line = options.next().map(|line| line.trim_matches(['"', '\'']));
+        return line.is_some_and(tells_of_failures);
     }
-    let (first, rest) = words.split_first()?;
+    let Some((first, rest)) = words.split_first() else {
+        return true;
+    };
     let rest: Vec<Word> = rest.iter().map(|word| Word::plain(*word)).collect();
-    (shell == 0 || wrapper::find(first, &rest).is_some()).then_some(None)
+    shell != 0 && wrapper::find(first, &rest).is_none()
 }
 
 fn first_word(words: &[Node]) -> Option<&str> {

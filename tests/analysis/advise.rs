@@ -296,7 +296,7 @@ fn judged(world: &World, session: &str, command: &str) -> String {
 fn a_change_that_changes_nothing_is_not_proposed() {
     let world = World::new(SHELL);
     publish(&world, 9);
-    world.write(".ahp/hooks.yaml", &SHELL.replace("npm publish, ", ""));
+    world.write(".ahp/hooks.yaml", SHELL.replace("npm publish, ", ""));
     assert_eq!(
         world
             .ahp(&["log", "advise", "--format", "json"])
@@ -328,7 +328,7 @@ fn an_agent_answers_no_signal_of_another_session() {
     let by_id = format!("ahp respond {of_b} proceed_with_risk");
     let short = format!(
         "ahp respond {} dismiss --note last",
-        &of_b[of_b.len() - 8..]
+        of_b.get(of_b.len() - 8..).unwrap()
     );
     let piped = format!(
         "ahp respond --stdin <<< '{{\"signal_id\": \"{of_b}\", \"action\": \"proceed_with_risk\"}}'"

@@ -218,7 +218,9 @@ fn trace(seed: u64) {
             }
             _ => {
                 state.give_up(&marks);
-                steps.iter_mut().for_each(|step| step.is_open = false);
+                for step in &mut steps {
+                    step.is_open = false;
+                }
             }
         }
         // A process ends, and another one reads what it wrote.

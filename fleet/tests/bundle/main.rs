@@ -463,7 +463,11 @@ fn glass_is_broken_with_a_name_a_reason_and_an_end() {
             2,
             "longer than a day",
         ),
-        (&["--for", "0s", "--reason", "x"], 2, "no time at all"),
+        (
+            &["--for", "0s", "--reason", "x"],
+            2,
+            "must be longer than 0",
+        ),
         (&["--for", "1h", "--reason", " "], 1, "`--reason` is empty"),
     ] {
         let ran = run(further);

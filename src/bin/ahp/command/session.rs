@@ -142,7 +142,10 @@ fn forget(args: &ForgetArgs) -> Result<Exit, String> {
     let named = named
         .into_iter()
         .filter_map(|(scope, id)| Some((scope, id?)));
-    if !args.all {
+    if args.all {
+        let removed = store.forget_all().map_err(|error| error.to_string())?;
+        output::line(format!("forgotten: {}", count(removed as u64, "file")));
+    } else {
         for (scope, id) in named {
             let was_there = store.file(scope, id).forget();
             output::line(if was_there.map_err(|error| error.to_string())? {
@@ -151,9 +154,6 @@ fn forget(args: &ForgetArgs) -> Result<Exit, String> {
                 format!("nothing was counted in this {}", scope.name())
             });
         }
-    } else {
-        let removed = store.forget_all().map_err(|error| error.to_string())?;
-        output::line(format!("forgotten: {}", count(removed as u64, "file")));
     }
     Ok(Exit::Success)
 }

@@ -25,7 +25,7 @@ pub(super) fn find(host: &Host, roots: &Roots) -> Vec<PathBuf> {
             }
         }
     }
-    let own = |scope| Some(roots.path(host.file(scope)?)?);
+    let own = |scope| roots.path(host.file(scope)?);
     let own: Vec<PathBuf> = Scope::ALL.into_iter().filter_map(own).collect();
     found.retain(|path| !own.contains(path));
     found.sort_unstable();
