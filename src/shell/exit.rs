@@ -106,7 +106,7 @@ impl Options {
 }
 
 /// Whether a shell that is started tells of failures: by the line that it is given as a word, `bash -c 'make test'`. Of what it
-/// reads, from a file or from what it is fed, its last command alone tells. Any other program does.
+/// is fed its last command alone tells. A script tells what its author has it tell, as any other program does.
 fn started_shell_tells(words: &[Node]) -> bool {
     let words: Vec<&str> = words.iter().filter_map(word).collect();
     let is_shell = |word: &&str| {
@@ -120,6 +120,11 @@ fn started_shell_tells(words: &[Node]) -> bool {
     if options.any(|word| word.starts_with('-') && word.ends_with('c')) {
         let line = options.next().map(|line| line.trim_matches(['"', '\'']));
         return line.is_some_and(tells_of_failures);
+    }
+    let mut operands = words.iter().skip(shell + 1);
+    // A name without a path could be the value of an option.
+    if operands.any(|word| !word.starts_with('-') && word.contains(['.', '/'])) {
+        return true;
     }
     let Some((first, rest)) = words.split_first() else {
         return true;
