@@ -22,6 +22,12 @@ pub(super) fn changed(base: &[(&str, &str)], head: &[(&str, &str)]) -> World {
     for n in 0..3 {
         world.write(&format!("f{n}.txt"), "x");
     }
+    commit_change(&world, head);
+    world
+}
+
+/// Commits files as the head of a change has them; one without a text is gone there.
+pub(super) fn commit_change(world: &World, head: &[(&str, &str)]) {
     for (path, text) in head {
         if text.is_empty() {
             fs::remove_file(world.path(path)).unwrap();
@@ -30,7 +36,6 @@ pub(super) fn changed(base: &[(&str, &str)], head: &[(&str, &str)]) -> World {
         }
     }
     world.commit("change");
-    world
 }
 
 pub(super) fn asked(world: &World, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 
 use serde_json::Value;
 
-use super::ci_base::{asked, changed};
+use super::ci_base::{asked, changed, commit_change};
 use crate::world::{Ran, World, executable};
 
 const LAYER: &str = ".ahp/hooks.yaml";
@@ -139,14 +139,7 @@ fn a_hook_that_a_change_touches_is_not_run_and_stops_it() {
         executable(&world.path(SCRIPT), stops);
         world.git_init();
         world.git(&["checkout", "-q", "-b", "feature"]);
-        for (path, text) in head {
-            if text.is_empty() {
-                fs::remove_file(world.path(path)).unwrap();
-            } else {
-                world.write(path, text);
-            }
-        }
-        world.commit("change");
+        commit_change(&world, head);
         world
     };
     let ran = asked(&world(&[]), &[], &[TRUSTED]);

@@ -165,6 +165,11 @@ fn stops(world: &World, tool: &str, input: Value) -> bool {
     !found.is_empty()
 }
 
+fn none(wrong: &[String]) {
+    let count = wrong.len();
+    assert!(wrong.is_empty(), "{count} wrong:\n{}", wrong.join("\n"));
+}
+
 fn stops_command(world: &World, command: &str) -> bool {
     stops(world, "Bash", json!({"command": command}))
 }
@@ -186,12 +191,7 @@ fn no_program_brings_a_folder_of_code_into_a_host() {
             }
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "{} wrong:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    none(&wrong);
 }
 
 #[test]
@@ -296,12 +296,7 @@ fn no_interpreter_starts_a_host_without_its_hooks() {
             wrong.push(format!("stopped: {free}"));
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "{} wrong:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    none(&wrong);
 }
 
 #[test]
@@ -319,6 +314,7 @@ fn what_a_skill_says_in_words_and_what_leaves_it_stays_free() {
         "tar -czf skills.tgz -C ~/.claude skills",
         "tar -tzf mod.tgz",
         "unzip -l mod.zip",
+        "git -b clone",
         "git -C ~/.claude/skills status",
         "git -C .claude/skills/mine log -3",
         "git worktree list",
