@@ -224,8 +224,7 @@ impl Origins {
     }
 
     fn calls(&self) -> impl Iterator<Item = u64> {
-        let numbers = (0..MOST_OPEN).map(|n| self.number(OPEN + 8 * n));
-        numbers.filter(|call| *call > 0)
+        places().map(|at| self.number(at)).filter(|call| *call > 0)
     }
 
     /// Notes a call of which the result is awaited; whether there was room for it.
@@ -234,8 +233,7 @@ impl Origins {
         if id.is_named && self.calls().any(|known| known | 1 == call | 1) {
             return true;
         }
-        let mut places = (0..MOST_OPEN).map(|n| OPEN + 8 * n);
-        let free = places.find(|at| self.number(*at) == 0);
+        let free = places().find(|at| self.number(*at) == 0);
         if let Some(at) = free {
             self.put(at, &call.to_le_bytes());
         }
@@ -244,15 +242,14 @@ impl Origins {
 
     /// Notes that the result of a call has come.
     pub fn end_call(&mut self, id: CallId) {
-        let mut places = (0..MOST_OPEN).map(|n| OPEN + 8 * n);
-        if let Some(at) = places.find(|at| self.number(*at) | 1 == kept(id, true)) {
+        if let Some(at) = places().find(|at| self.number(*at) | 1 == kept(id, true)) {
             self.put(at, &[0; 8]);
         }
     }
 
     /// Takes it that the calls that a person was asked about, and of which no result has come, were refused.
     pub fn drop_asked(&mut self) {
-        for at in (0..MOST_OPEN).map(|n| OPEN + 8 * n) {
+        for at in places() {
             if self.number(at) & 1 == 1 {
                 self.put(at, &[0; 8]);
             }
@@ -392,6 +389,11 @@ impl Origins {
 /// Returns the place of the number of words of an origin.
 const fn count(origin: Origin) -> usize {
     WORDS + 8 * origin as usize
+}
+
+/// Returns where the calls stand of which the result is awaited.
+fn places() -> impl Iterator<Item = usize> {
+    (0..MOST_OPEN).map(|n| OPEN + 8 * n)
 }
 
 /// Returns what is kept of an open call; never 0. The last bit says whether a person was asked.
