@@ -405,7 +405,7 @@ mod tests {
                 *mark,
                 "first" | "here" | "inside" | "last" | "named" | "second" | "slash"
             ),
-            Some(("after" | "into" | "values" | "with", list)) => {
+            Some(("after" | "into" | "values", list)) => {
                 list.split(',').all(|word| !word.is_empty())
             }
             Some(_) => false,

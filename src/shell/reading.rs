@@ -27,7 +27,9 @@ impl Invocation {
             if !word.is_option() {
                 return Some(word);
             }
-            if takes_next(&word.text, |name| known.lists(Fact::Values, name)) {
+            let takes =
+                |name: &str| known.lists(Fact::Values, name) || known.lists(Fact::WorksIn, name);
+            if takes_next(&word.text, takes) {
                 words.next();
             }
         }

@@ -118,7 +118,16 @@ fn fetched(guarded: &Guarded<'_>, invocation: &Invocation, known: Program) -> Op
 /// Returns the folders that options name, or else the one where the program stands.
 fn dirs(invocation: &Invocation, known: Program, fact: Fact) -> Vec<String> {
     let options = known.words(fact).filter(|word| word.starts_with('-'));
-    let named = options.filter_map(|option| invocation.value_of(&[option]));
+    let takes = |letter| known.lists(Fact::Values, &format!("-{letter}"));
+    let named = options.filter_map(|option| {
+        let letter = option.strip_prefix('-')?;
+        let letter = letter
+            .chars()
+            .next()
+            .filter(|_| letter.chars().count() == 1);
+        let in_cluster = || invocation.value_of_letter(letter?, takes);
+        invocation.value_of(&[option]).or_else(in_cluster)
+    });
     let mut dirs: Vec<String> = named.map(|word| word.text).collect();
     if dirs.is_empty() {
         dirs.push(".".to_owned());

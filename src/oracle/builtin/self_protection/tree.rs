@@ -34,20 +34,18 @@ impl Tree {
     /// Reads what an invocation puts somewhere; none where the table knows nothing of that.
     pub(super) fn of(invocation: &Invocation) -> Option<Self> {
         let program = program::find(&invocation.program);
-        let works_in: Vec<&str> = program.words(Fact::WorksIn).collect();
-        let alone = Line::default();
-        let words = Words::read(invocation, program, &alone, &works_in);
-        let sub = words.operands.first();
-        let sub = sub.map(|sub| program::find_subcommand(&invocation.program, sub));
+        let sub = invocation.subcommand();
+        let sub = sub.map(|word| program::find_subcommand(&invocation.program, &word.text));
         let of_sub = sub.filter(|sub| sub.is(Fact::Brings));
-        let known = of_sub.unwrap_or(program);
-        known.lines(Fact::Brings).find_map(|line| {
+        let works_in: Vec<&str> = program.words(Fact::WorksIn).collect();
+        let mut lines = of_sub.unwrap_or(program).lines(Fact::Brings);
+        lines.find_map(|line| {
             let line = Line::read(line)?;
             let mut words = Words::read(invocation, program, &line, &works_in);
-            if of_sub.is_some() {
+            if of_sub.is_some() && !words.operands.is_empty() {
                 words.operands.remove(0);
             }
-            line.tree(invocation, words)
+            line.tree(words)
         })
     }
 }
@@ -58,7 +56,6 @@ struct Line {
     form: Option<Form>,
     into: Vec<&'static str>,
     values: Vec<&'static str>,
-    with: Vec<&'static str>,
     after: Vec<&'static str>,
     marks: Vec<&'static str>,
 }
@@ -83,7 +80,6 @@ impl Line {
             match name {
                 "into" => read.into = list.collect(),
                 "values" => read.values = list.collect(),
-                "with" => read.with = list.collect(),
                 "after" => read.after = list.collect(),
                 mark => read.marks.push(mark),
             }
@@ -95,26 +91,12 @@ impl Line {
         self.marks.contains(&mark)
     }
 
-    fn tree(&self, invocation: &Invocation, words: Words) -> Option<Tree> {
+    fn tree(&self, words: Words) -> Option<Tree> {
         let Words {
             mut operands,
             into,
             works_in,
-            letters,
         } = words;
-        let is_given = |option: &&str| {
-            letters.iter().any(|letter| letter == option)
-                || match option.strip_prefix("--") {
-                    Some(_) => invocation.has_long(option),
-                    None => option
-                        .chars()
-                        .nth(1)
-                        .is_some_and(|c| invocation.has_short(c)),
-                }
-        };
-        if !self.with.is_empty() && !self.with.iter().any(is_given) {
-            return None;
-        }
         if !self.after.is_empty() {
             let first = operands.first()?;
             self.after.iter().find(|word| first == *word)?;
@@ -161,8 +143,6 @@ struct Words {
     operands: Vec<String>,
     into: Option<String>,
     works_in: Option<String>,
-    /// The options of a cluster without a dash.
-    letters: Vec<String>,
 }
 
 impl Words {
@@ -172,27 +152,10 @@ impl Words {
             let listed = [&line.into[..], &line.values, works_in].concat();
             listed.contains(&option) || program.lists(Fact::Values, option)
         };
-        let mut given = invocation
+        let mut rest = invocation
             .arguments
             .iter()
             .map(|word: &Word| word.text.as_str());
-        let mut rest = given.clone();
-        if program.is(Fact::Cluster)
-            && let Some(first) = given.next()
-            && !first.starts_with('-')
-        {
-            // `tar xzfC FILE DIR`: the values follow in the order of the letters.
-            for letter in first.chars() {
-                let option = format!("-{letter}");
-                if takes(&option)
-                    && let Some(value) = given.next()
-                {
-                    words.take(&option, value, line, works_in);
-                }
-                words.letters.push(option);
-            }
-            rest = given;
-        }
         while let Some(word) = rest.next() {
             if word == "--" {
                 words.operands.extend(rest.by_ref().map(str::to_owned));
@@ -217,7 +180,7 @@ impl Words {
                 };
                 let attached = word.get(behind..).filter(|value| !value.is_empty());
                 if let Some(value) = attached.or_else(|| rest.next()) {
-                    // `tar -xzfC`: what stands behind `f` is its value.
+                    // What stands behind it in its cluster is its value.
                     words.take(&option, value, line, works_in);
                 }
             } else {
