@@ -4,11 +4,14 @@
 //! else a clone would have us write elsewhere, wait for ever, or speak to a host in our name.
 
 use std::ffi::OsStr;
-use std::fs::{File, Metadata};
+use std::fs;
+use std::fs::{File, Metadata, TryLockError};
 use std::io;
 use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path};
+use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
@@ -48,6 +51,11 @@ impl Opened {
             _ => regular(rustix::fs::open(path, kept_from(flags), PRIVATE)),
         }
     }
+
+    fn is_still_at(&self, path: &Path) -> bool {
+        let named = fs::symlink_metadata(path);
+        named.is_ok_and(|named| self.about.ino() == named.ino() && self.about.dev() == named.dev())
+    }
 }
 
 /// Opens a regular file as [`open`] does, to open others of its folder after it.
@@ -69,6 +77,35 @@ pub(crate) fn open_beside(base: Option<&Path>, path: &Path, flags: OFlags) -> io
         about,
         folder,
     })
+}
+
+/// Opens a file and locks it, as `try_lock` does, and waits so long for others that hold it; none where they hold it longer.
+///
+/// # Errors
+/// As those of `open`, and what is no waiting.
+pub(crate) fn lock<E>(
+    path: &Path,
+    patience: Duration,
+    open: impl Fn() -> Result<Opened, E>,
+    try_lock: impl Fn(&File) -> Result<(), TryLockError>,
+    refused: impl Fn(TryLockError) -> E,
+) -> Result<Option<Opened>, E> {
+    let started = Instant::now();
+    let mut pause = Duration::from_micros(20);
+    loop {
+        let opened = open()?;
+        match try_lock(&opened.file) {
+            Ok(()) if opened.is_still_at(path) => return Ok(Some(opened)),
+            // Somebody removed the file between: the lock that was got locks out nobody.
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) if started.elapsed() > patience => return Ok(None),
+            Err(TryLockError::WouldBlock) => {
+                std::thread::sleep(pause);
+                pause = (pause * 2).min(Duration::from_millis(2));
+            }
+            Err(error) => return Err(refused(error)),
+        }
+    }
 }
 
 /// Adds what keeps an opening from links and waits: a pipe without a writer must not keep us.
@@ -131,9 +168,9 @@ pub(crate) fn replace(base: Option<&Path>, path: &Path, bytes: &[u8]) -> io::Res
             file.write_all(bytes)?;
             file.sync_data()
         })
-        .and_then(|()| std::fs::rename(new, path));
+        .and_then(|()| fs::rename(new, path));
     if written.is_err() {
-        std::fs::remove_file(new).ok();
+        fs::remove_file(new).ok();
     }
     written
 }

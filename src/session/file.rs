@@ -15,6 +15,7 @@ use sha2::{Digest as _, Sha256};
 use super::own_file::{self, Against};
 use super::{Origins, Scope, State};
 use crate::regular_file;
+use crate::regular_file::Opened;
 use crate::signal::hex;
 
 /// Raised with every change to what is stored.
@@ -232,7 +233,7 @@ impl ScopeFile {
                     is_there: false,
                 });
             }
-            file => file.map_err(|source| self.io(source))?,
+            opened => opened.map_err(|source| self.io(source))?.file,
         };
         // Another process may write the one slot and then the other while they are read here.
         for _ in 0..3 {
@@ -304,7 +305,7 @@ impl ScopeFile {
         })
     }
 
-    fn make(&self) -> io::Result<File> {
+    fn make(&self) -> io::Result<Opened> {
         let flags = OFlags::RDWR | OFlags::CREATE;
         match own_file::open(&self.path, flags) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {

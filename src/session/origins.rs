@@ -112,7 +112,7 @@ impl Origins {
         own_file::make_folder(path)?;
         let new = path.with_extension(format!("origins-{salt:016x}"));
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL;
-        let made = own_file::open(&new, flags).and_then(|file| Self::begin(file, salt));
+        let made = own_file::open(&new, flags).and_then(|made| Self::begin(made.file, salt));
         let made = made.and_then(|_| match std::fs::hard_link(&new, path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
             linked => linked,

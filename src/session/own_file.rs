@@ -1,14 +1,15 @@
 //! Own file: opens a file of this user's in the state directory, and waits a second at most to have it alone.
 
-use std::fs::{DirBuilder, File, TryLockError};
+use std::fs::{DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::fs::OFlags;
 
 use crate::regular_file;
+use crate::regular_file::Opened;
 
 /// How long the lock is waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -23,10 +24,10 @@ pub(super) enum Against {
 }
 
 /// Opens a file, where it is one of this user's.
-pub(super) fn open(path: &Path, flags: OFlags) -> io::Result<File> {
-    let file = regular_file::open(None, path, flags)?;
-    if file.metadata()?.uid() == rustix::process::geteuid().as_raw() {
-        Ok(file)
+pub(super) fn open(path: &Path, flags: OFlags) -> io::Result<Opened> {
+    let opened = regular_file::open_beside(None, path, flags)?;
+    if opened.about.uid() == rustix::process::geteuid().as_raw() {
+        Ok(opened)
     } else {
         Err(io::Error::new(
             io::ErrorKind::PermissionDenied,
@@ -47,33 +48,12 @@ pub(super) fn make_folder(path: &Path) -> io::Result<()> {
 pub(super) fn lock(
     path: &Path,
     against: Against,
-    open: impl Fn() -> io::Result<File>,
+    open: impl Fn() -> io::Result<Opened>,
 ) -> io::Result<Option<File>> {
-    let started = Instant::now();
-    let mut pause = Duration::from_micros(20);
-    loop {
-        let file = open()?;
-        let locked = match against {
-            Against::Writers => file.try_lock_shared(),
-            Against::All => file.try_lock(),
-        };
-        match locked {
-            Ok(()) if is_still_there(path, &file) => return Ok(Some(file)),
-            // Somebody removed the file between: the lock that was got locks out nobody.
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) if started.elapsed() > PATIENCE => return Ok(None),
-            Err(TryLockError::WouldBlock) => {
-                std::thread::sleep(pause);
-                pause = (pause * 2).min(Duration::from_millis(2));
-            }
-            Err(TryLockError::Error(error)) => return Err(error),
-        }
-    }
-}
-
-fn is_still_there(path: &Path, file: &File) -> bool {
-    match (file.metadata(), std::fs::symlink_metadata(path)) {
-        (Ok(held), Ok(named)) => held.ino() == named.ino() && held.dev() == named.dev(),
-        _ => false,
-    }
+    let try_lock = match against {
+        Against::Writers => File::try_lock_shared,
+        Against::All => File::try_lock,
+    };
+    let locked = regular_file::lock(path, PATIENCE, open, try_lock, io::Error::from);
+    Ok(locked?.map(|opened| opened.file))
 }

@@ -3,14 +3,15 @@
 use std::fs;
 use std::fs::{File, Metadata, TryLockError};
 use std::io;
-use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::fs::OFlags;
 
 use super::LogError;
 use super::files::LogFiles;
+use crate::regular_file;
 use crate::regular_file::Opened;
 
 /// `%020d <64 digits>\n`.
@@ -35,27 +36,18 @@ impl Lock {
     /// Waits for the lock so long and takes it; makes the lock file and its directory where they are missing.
     pub(super) fn take(files: &LogFiles, patience: Duration) -> Result<Self, LogError> {
         let path = files.lock();
-        let started = Instant::now();
-        let mut pause = Duration::from_micros(20);
-        loop {
-            let opened = open(files, &path)?;
-            match opened.file.try_lock() {
-                Ok(()) if is_still_there(&opened.about, &path) => return Ok(Self { opened }),
-                // Somebody deleted the file between: the lock that was got locks out nobody.
-                Ok(()) => {}
-                Err(TryLockError::WouldBlock) => {
-                    if started.elapsed() > patience {
-                        return Err(LogError::Busy {
-                            path,
-                            seconds: patience.as_secs(),
-                        });
-                    }
-                    std::thread::sleep(pause);
-                    pause = (pause * 2).min(Duration::from_millis(2));
-                }
-                Err(error) => return Err(refused(error, path)),
-            }
-        }
+        let opened = regular_file::lock(
+            &path,
+            patience,
+            || open(files, &path),
+            File::try_lock,
+            |error| refused(error, path.clone()),
+        )?;
+        let opened = opened.ok_or_else(|| LogError::Busy {
+            path: path.clone(),
+            seconds: patience.as_secs(),
+        })?;
+        Ok(Self { opened })
     }
 
     /// Opens a file of the log, which lies beside the lock; returns what it is while the lock is held.
@@ -112,9 +104,4 @@ fn open(files: &LogFiles, path: &Path) -> Result<Opened, LogError> {
         other => other,
     }
     .map_err(|source| LogError::io("open", path, source))
-}
-
-fn is_still_there(held: &Metadata, path: &Path) -> bool {
-    let named = fs::symlink_metadata(path);
-    named.is_ok_and(|named| held.ino() == named.ino() && held.dev() == named.dev())
 }
