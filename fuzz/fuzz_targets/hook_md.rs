@@ -14,8 +14,9 @@ libfuzzer_sys::fuzz_target!(|text: &str| {
     }
     if let Some(front) = parsed.front {
         assert_eq!(front.name, "a-hook");
-        if let Some(call) = &project::facts().event().tool {
-            front.matcher.matches(call, || call.kinds());
+        let facts = project::facts();
+        if let (Some(call), Some(view)) = (&facts.event().tool, facts.tool()) {
+            front.matcher.matches(call, view, facts.project_root());
         }
     } else {
         assert!(parsed.diagnostics.iter().any(|fault| fault.is_error()));
