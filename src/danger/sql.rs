@@ -4,6 +4,10 @@ use super::words::{says_test, words};
 
 /// Whether a text holds a statement that drops, empties, changes all rows, or takes the server or its rights away.
 pub(super) fn loses_data(text: &str) -> bool {
+    // psql's help on a statement.
+    if text.trim_start().starts_with("\\h") && !text.contains('\n') {
+        return false;
+    }
     let all = statements(text);
     let is_passing = |statement: &Vec<String>| drops_passing(statement, &all);
     all.iter().any(|statement| {

@@ -2,6 +2,9 @@
 
 use super::{Invocation, Surroundings, Word, text};
 
+/// What stands for the name that `mktemp` gives.
+pub(crate) const MADE_DIRECTORY: &str = "/tmp/tmp.mktemp";
+
 /// Returns what a program would print; none where that is known only when it runs.
 pub(super) fn of(invocation: &Invocation, surroundings: &Surroundings) -> Option<String> {
     let arguments = &invocation.arguments;
@@ -65,7 +68,7 @@ pub(super) fn of(invocation: &Invocation, surroundings: &Surroundings) -> Option
             .filter(|w| !w.is_option())
             .map(|w| w.text.clone()),
         // The name is new each time, but always below the directory for temporary files.
-        "mktemp" => Some("/tmp/tmp.mktemp".to_owned()),
+        "mktemp" => Some(MADE_DIRECTORY.to_owned()),
         "git"
             if arguments
                 .iter()

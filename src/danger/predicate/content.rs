@@ -6,7 +6,7 @@ use crate::danger::place::{Place, place};
 use crate::danger::sql::loses_data;
 use crate::danger::words::words;
 use crate::program::{self, Fact};
-use crate::shell::{Invocation, Stdin, Word};
+use crate::shell::{Invocation, MADE_DIRECTORY, Stdin, Word, code_of, lexical};
 
 /// Whether a database that is one file, or a dump of one, is among the words.
 pub(super) fn has_data_store(digest: &Digest<'_>, words: &[&Word]) -> bool {
@@ -78,6 +78,36 @@ pub(super) fn searches_system(digest: &Digest<'_>, search: &Invocation) -> bool 
     roots.any(|root| is_system(place(root, search, &digest.analysis.surroundings)))
 }
 
+/// Whether the words are all that a client lists, narrowed by nothing: `$(docker ps -aq)`.
+pub(super) fn is_made_of_all(digest: &Digest<'_>) -> bool {
+    let lists = |i: &Invocation| {
+        i.operands()
+            .any(|w| matches!(w.text.as_str(), "ps" | "ls" | "list" | "images"))
+    };
+    let is_client = |i: &Invocation| i.program == digest.invocation.program && lists(i);
+    let narrows = |i: &Invocation| match i.program.as_str() {
+        "grep" | "egrep" | "rg" => !i.has_short('v') && !i.has_long("--invert-match"),
+        "head" | "tail" => true,
+        "awk" | "gawk" | "sed" => i.operands().any(|w| w.text.contains('/')),
+        _ if is_client(i) => {
+            let mut names = i.operands().skip_while(|w| w.text != "images");
+            i.has_short('f') || i.has_long("--filter") || names.nth(1).is_some()
+        }
+        _ => false,
+    };
+    digest.makers().any(is_client) && !digest.makers().any(narrows)
+}
+
+/// Whether git works in a directory that this very line made for itself, so that there is nothing of others in it.
+pub(super) fn is_in_made_directory(git: &Invocation) -> bool {
+    let Some(start) = &git.work_dir else {
+        return false;
+    };
+    let given = git.value_of(&["-C"]);
+    let dir = given.map_or_else(|| start.clone(), |dir| lexical(&dir.text, start, None));
+    dir.starts_with(MADE_DIRECTORY)
+}
+
 /// Whether an earlier command of the line moved something precious to where this one deletes.
 pub(super) fn was_moved_there(digest: &Digest<'_>, words: &[&Word]) -> bool {
     digest
@@ -120,7 +150,7 @@ pub(super) fn empties_tables(digest: &Digest<'_>) -> bool {
     digest
         .texts()
         .any(|text| {
-            let text: String = text
+            let text: String = code_of(&digest.invocation.program, text)
                 .split_whitespace()
                 .collect::<String>()
                 .to_ascii_lowercase();

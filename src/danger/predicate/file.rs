@@ -30,6 +30,33 @@ pub(super) fn holds_system(digest: &Digest<'_>, place: &Word) -> bool {
     is_system(digest.place(place)) && (place.text == "/" || is_system(digest.place(&inside)))
 }
 
+/// Whether a server of files shows the system or a home directory: the directory that it is given, else where it runs.
+pub(super) fn serves_home(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    let given = digest.invocation.value_of(&["--directory", "-d", "-t"]);
+    let named = words.iter().find(|w| w.text.contains('/') || w.text == ".");
+    let shown = given.or_else(|| named.map(|word| (*word).clone()));
+    is_system(digest.place(&shown.unwrap_or_else(|| Word::plain("."))))
+}
+
+/// Whether a variable that is given to a target stands for a place that must stay: `BUILD=/home/ann`. A prefix is where the
+/// target's own files lie below.
+pub(super) fn is_named_critical(digest: &Digest<'_>) -> bool {
+    let given = digest.invocation.arguments.iter();
+    let mut pairs = given.filter_map(|word| Some((word, word.text.split_once('=')?)));
+    pairs.any(|(word, (name, value))| {
+        let value = Word {
+            text: value.to_owned(),
+            ..word.clone()
+        };
+        value.text.starts_with(['/', '~', '.'])
+            && !matches!(
+                name.to_ascii_lowercase().as_str(),
+                "prefix" | "destdir" | "sysroot"
+            )
+            && is_critical(digest.place(&value))
+    })
+}
+
 /// Whether a file is read by every shell or login, or lets people in.
 pub(super) fn is_startup(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);

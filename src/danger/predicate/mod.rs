@@ -68,7 +68,9 @@ predicates! {
     "dd-device" Plain |d, w| dd_target(w).is_some_and(|t| matches!(d.place(&t), Place::Device | Place::Root | Place::System));
     "dd-store" Plain |d, w| dd_target(w).is_some_and(|t| content::has_data_store(d, &[&t]));
     "from-critical" Plain |d, w| w.len() > 1 && any_place(d, w.get(..w.len() - 1).unwrap_or_default(), is_critical);
-    "in-home" Plain |d, _| is_system(d.place(&Word::plain(".")));
+    "in-made-directory" Plain |d, _| content::is_in_made_directory(d.invocation);
+    "named-critical" Plain |d, _| file::is_named_critical(d);
+    "serves-home" Plain file::serves_home;
     "into-critical" Plain |d, w| w.len() > 1 && w.last().is_some_and(|last| is_critical(d.place(last)));
     "into-system" Plain |d, w| w.len() > 1 && w.last().is_some_and(|last| holds_system(d, last));
     "into-temporary" Plain |d, w| w.last().is_some_and(|last| d.place(last) == Place::Temporary);
@@ -93,6 +95,7 @@ predicates! {
     "lists-unkept" Plain |d, _| content::lists_unkept(d);
     "many" Plain |d, w| w.iter().any(|x| x.glob && is_precious(d.place(x)));
     "made" Plain |d, _| d.invocation.arguments.iter().any(|w| !w.made_by.is_empty());
+    "made-all" Plain |d, _| content::is_made_of_all(d);
     "recursive" Plain |d, _| d.has_option("-r") || d.has_option("-R") || d.has_option("--recursive");
     "unfollowed" Plain |d, w| w.iter().any(|x| x.text == "{}" || !x.made_by.is_empty() && !x.glob && is_precious(d.place(x)));
     // What is named, by its name.
@@ -171,6 +174,7 @@ predicates! {
     "redirects-remote" Plain |_, w| naming::redirects_remote(w);
     "sql" Plain |d, _| content::given_texts(d).any(sql::loses_data);
     // What feeds it, and what takes what it prints.
+    "agreed" Plain |d, _| d.invocation.stdin.text().is_some_and(|text| text.trim_start().starts_with(['y', 'Y']));
     "fed" Plain |d, _| !d.invocation.fed_by.is_empty() || matches!(d.invocation.stdin, Stdin::Pipe);
     "fed-by-decoder" Plain |d, _| d.pipes_text() && d.feeders().any(network::is_decoder);
     "fed-by-dump" Plain |d, _| reading::is_fed_by_dump(d);

@@ -12,10 +12,15 @@ use crate::shell::{Invocation, Word};
 
 /// Whether an argument of a program that sends names a secret file: `@.env`, `file=@.env`, `.env`.
 pub(super) fn holds_secret_path(text: &str) -> bool {
+    // A title or a message may speak of such a file.
+    let is_prose = text.contains(' ') && !text.contains(['@', '=', '<']);
     !text.contains("://")
-        && text
-            .split(['@', '=', ',', '<', ';', ' '])
-            .any(is_secret_file)
+        && if is_prose {
+            is_secret_file(text)
+        } else {
+            text.split(['@', '=', ',', '<', ';', ' '])
+                .any(is_secret_file)
+        }
 }
 
 /// Whether an argument names a secret file, other than the key by which a client shows who it is.

@@ -2,6 +2,7 @@
 
 use super::file::{is_data_store, is_secret_dir};
 use super::network::remote_host;
+use super::reading::prints_token;
 use crate::danger::digest::Digest;
 use crate::danger::place::{Place, place};
 use crate::danger::secret;
@@ -119,11 +120,13 @@ pub(super) fn sends_data_store(digest: &Digest<'_>) -> bool {
     })
 }
 
-/// Whether the secret of one service goes to a host of another, in its address or among the data.
+/// Whether the secret of one service goes to a host of another: in its address, among the data, or as what the client of the
+/// one prints.
 pub(super) fn misdirects_secret(digest: &Digest<'_>, words: &[&Word]) -> bool {
-    let Some(host) = words.iter().find_map(|w| remote_host(&w.text)) else {
+    let Some(address) = words.iter().find(|w| remote_host(&w.text).is_some()) else {
         return false;
     };
+    let host = remote_host(&address.text).unwrap_or_default();
     let is_foreign = |name: &str| {
         let upper = name.to_ascii_uppercase();
         let owner = upper.split('_').next().unwrap_or_default();
@@ -151,5 +154,16 @@ pub(super) fn misdirects_secret(digest: &Digest<'_>, words: &[&Word]) -> bool {
                 || name.contains("PRIVATE_KEY")
                 || name.contains("DATABASE_URL")
         });
-    private || among(&mut words.iter().copied())
+    // A client prints a token for another audience too, where it is asked for one.
+    let printed = digest.makers().filter(|i| prints_token(i)).any(|client| {
+        let mut arguments = client.arguments.iter();
+        !arguments.any(|w| {
+            words!("audience-words")
+                .iter()
+                .any(|word| w.text.contains(word))
+        }) && is_foreign(&client.program)
+    });
+    private
+        || among(&mut words.iter().copied())
+        || printed && !digest.knowledge.is_trusted(&address.text, false)
 }

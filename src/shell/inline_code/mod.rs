@@ -6,6 +6,7 @@
 mod act;
 mod bindings;
 mod calls;
+mod comment;
 mod expression;
 mod imports;
 mod lexer;
@@ -18,9 +19,12 @@ mod substitution;
 mod tokens;
 mod walks;
 
+use std::borrow::Cow;
+
 use self::act::act;
 use self::bindings::variants;
 use self::calls::{Meaning, calls};
+use self::comment::without_comments;
 use self::expression::{literal, split_arguments};
 use self::imports::with_modules;
 use self::listing::listed;
@@ -93,13 +97,22 @@ impl Language {
     }
 }
 
+/// Returns the code that a program is given, without its comments; a text as it is where the program takes no code.
+pub(crate) fn code_of<'a>(program: &str, text: &'a str) -> Cow<'a, str> {
+    match language(program) {
+        Some(language) => without_comments(language, text),
+        None => Cow::Borrowed(text),
+    }
+}
+
 /// Returns what a piece of code obviously does.
 pub(super) fn actions(language: Language, code: &str) -> Vec<Action> {
     let mut actions = Vec::new();
     if code.len() > MAX_LENGTH {
         return actions;
     }
-    for code in variants(language, &with_modules(language, code)) {
+    let code = without_comments(language, code);
+    for code in variants(language, &with_modules(language, &code)) {
         let mut found = Vec::new();
         collect(language, &plain_names(language, &code), 0, &mut found);
         found.retain(|action| !actions.contains(action));
