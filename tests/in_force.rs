@@ -460,6 +460,19 @@ fn settings_and_scripts_that_were_approved_stay_too() {
 }
 
 #[test]
+fn the_first_event_that_a_client_of_a_server_tells_counts_too() {
+    let gate = "hooks: {pre-tool-use: [{oracle: PermissionChecker, config: {dangerous_commands: [drop-it]}}]}";
+    let world = World::new(gate);
+    let event =
+        json!({"trigger": "pre-tool-use", "tool": {"name": "Bash", "input": {"command": "ls"}}});
+    let asked =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "ahp/evaluate", "params": {"event": event}});
+    world.ahp_fed(&["serve", "--stdio"], format!("{asked}\n").as_bytes());
+    world.write(".ahp/hooks.yaml", "hooks: {}\n");
+    assert!(denies(&world, "drop-it all"));
+}
+
+#[test]
 fn a_state_that_this_machine_did_not_write_approves_nothing() {
     let world = World::new(USERS_GATE);
     world.ahp(&["trust", "-y"]);

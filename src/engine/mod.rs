@@ -38,7 +38,7 @@ use serde_json::{Map, Value};
 
 use self::evaluation::{Evaluation, micros};
 use self::past::EventPast;
-use crate::config::{Environment, Locations, Override};
+use crate::config::{Approved, Environment, Locations, Override};
 use crate::event::Event;
 use crate::fact::{Facts, FactsSeed};
 use crate::policy::Selection;
@@ -122,6 +122,9 @@ impl Engine {
     /// None today: a policy with faults makes an engine that blocks, and says why.
     pub fn for_project(dir: impl AsRef<Path>) -> Result<Self, EngineError> {
         let locations = Locations::find(&Environment::of_process(), Some(dir.as_ref()));
+        if !locations.trust_all {
+            Approved::keep_first(&locations);
+        }
         Self::builder().locations(locations).build()
     }
 

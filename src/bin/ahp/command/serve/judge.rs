@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use ahp::config::{Environment, Locations};
 use ahp::engine::{Engine, block_on};
 use ahp::event::{Event, Trigger};
-use ahp::host::{Decoded, Host, Reply};
+use ahp::host::{self, Decoded, Host, Reply};
 use ahp::message;
 use ahp::process::depth;
 use ahp::signal::{Action, Actor, Signal};
@@ -118,6 +118,9 @@ impl Judge {
         let work = AssertUnwindSafe(|| -> Result<Judged, String> {
             let mut verdicts = Vec::new();
             for locations in fixed.into_iter().chain([here]) {
+                if !locations.trust_all && !host::is_canary(&event) {
+                    self.engines.keep_first(&locations);
+                }
                 let engine = self.engines.get(locations)?;
                 let all = block_on(engine.evaluate_all(event.clone(), Some(deadline)));
                 verdicts.extend(

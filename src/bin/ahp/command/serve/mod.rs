@@ -35,16 +35,16 @@ pub(crate) struct Args {
     /// Read requests from stdin and answer on stdout, one JSON-RPC object a line, until stdin ends
     #[arg(long)]
     stdio: bool,
-    /// Say how the judge is that listens now
+    /// Show the status of the server that runs now
     #[arg(long, conflicts_with = "stdio")]
     status: bool,
-    /// End once nobody has asked for so long: `30m`
+    /// Exit after this time without a request, such as `30m`
     #[arg(long, value_name = "DURATION", conflicts_with = "stdio", value_parser = parse_duration)]
     idle: Option<Duration>,
     /// Answer HTTP too, at this address of this machine: `127.0.0.1:PORT`
     #[arg(long, value_name = "ADDRESS", conflicts_with = "stdio")]
     http: Option<SocketAddr>,
-    /// How much is told on stderr
+    /// The level of the messages on stderr
     #[arg(long, value_name = "LEVEL", default_value = "info", value_parser = ["warn", "info", "debug"])]
     log_level: String,
     /// Judge by the policy of this project, whatever directory an event names
@@ -56,7 +56,7 @@ pub(crate) struct Args {
     /// How long one event may take
     #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = seconds)]
     timeout: f64,
-    /// Who may answer signals; `human` where a person sits behind this program
+    /// Whose answers to signals are accepted; `human` if a person uses this program
     #[arg(long, value_name = "agent|human", default_value = "agent", value_parser = ["agent", "human"])]
     answers: String,
 }
