@@ -50,7 +50,7 @@ pub(super) const PACKS_HASH: u64 = {
     hash
 };
 
-/// The settings with their defaults, written out and commented; what `ahp init` starts from.
+/// A whole policy file: every setting with its default, written out and commented.
 pub const DEFAULT_POLICY: &str = include_str!("../../policies/default.yaml");
 
 impl Pack {

@@ -239,7 +239,7 @@ fn settings() -> Value {
         "type": "object",
         "additionalProperties": false,
         "properties": {
-            "environment": {"description": "The environment, where neither the event nor $AHP_ENV names one.", "type": "string", "minLength": 1},
+            "environment": {"description": "The environment, where the event names none; $AHP_ENV counts where this is not set.", "type": "string", "minLength": 1},
             "on_error": {"description": "What an oracle that fails gives.", "enum": on_error},
             "timeout": described("How long one oracle may take.", &json!({"$ref": "#/definitions/duration"})),
             "on_block": {"description": "Whether later stages still run after a block.", "enum": ["stop", "continue"]},
@@ -255,7 +255,7 @@ fn settings() -> Value {
             "self_protection": {"description": "Whether agents are kept from changing what governs them; only system and user layers may say `false`.", "type": "boolean"},
             "ratchet": {"description": "Whether a project is held to what was approved of it; only system and user layers may say `false`.", "type": "boolean"},
             "forbid": {
-                "description": "The variables that count as not set; only the system layer may say so.",
+                "description": "The variables that count as not set; only the system layer or a signed bundle may say so.",
                 "anyOf": [{"enum": forbidden}, {"type": "array", "items": {"enum": forbidden}}],
             },
             "labels": {

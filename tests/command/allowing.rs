@@ -16,7 +16,7 @@ fn a_command_is_explained_by_the_rules_that_were_near() {
     for said in [
         "rm -rf /",
         "through sudo, bash",
-        "✗ filesystem:rm-vital critical",
+        "✓ filesystem:rm-vital critical",
         "Blocked",
     ] {
         assert!(
@@ -61,7 +61,7 @@ fn the_rules_of_a_users_own_are_explained_with_what_excuses_them() {
     let ran = world.ahp(&["explain", "--command", "deploy production"]);
     assert_eq!(ran.code, 2, "{}", ran.stdout);
     assert!(
-        ran.stdout.contains("✗ ours:production high"),
+        ran.stdout.contains("✓ ours:production high"),
         "{}",
         ran.stdout
     );

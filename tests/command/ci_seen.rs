@@ -94,7 +94,10 @@ fn no_variable_takes_it_back_that_this_is_ci() {
     command.args(["ci", "--issue", "FEAT-1"]);
     let ran = Ran::of(&command.env("CI", "false").output().unwrap());
     assert!(
-        ran.code == 2 && ran.stderr.contains("names no base"),
+        ran.code == 2
+            && ran
+                .stderr
+                .contains("names what the change is compared with"),
         "{ran:?}"
     );
     // What CI says of another repository is not left out in silence.

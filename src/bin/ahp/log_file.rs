@@ -15,7 +15,7 @@ use crate::project;
 /// Which log.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct LogFile {
-    /// Use this log instead of the project's own; it is counted whole, wherever it was written
+    /// Read this log instead of the project's own; all its records are used, wherever they were written
     #[arg(long, global = true, value_name = "PATH")]
     log: Option<PathBuf>,
 }

@@ -389,7 +389,7 @@ impl Repository {
             }
             if self.told.is_ci {
                 return Err(GitError::NoBase(format!(
-                    "this is a CI system, which names no base, and the repository {why}"
+                    "neither `--base` nor the CI system names what the change is compared with, and the repository {why}"
                 )));
             }
             Ok(Some(head.into()))

@@ -16,7 +16,7 @@ use crate::report::Report;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The triggers to ask at
+    /// The triggers to evaluate
     #[arg(value_name = "TRIGGER", default_value = "pre-issue-submit")]
     triggers: Vec<String>,
     /// The issue that is acted upon [default: that of the branch, and each whose file the change touches]
@@ -25,26 +25,26 @@ pub(crate) struct Args {
     /// The directory in which the project lies
     #[arg(long, value_name = "DIR")]
     work_dir: Option<PathBuf>,
-    /// What the change is measured against: a commit or a ref [default: what CI says, else the default branch]
+    /// The commit or ref to compare with [default: the one that the CI system names, else the default branch]
     #[arg(long, value_name = "REF")]
     base: Option<String>,
-    /// Whose policy holds
+    /// Whose policy judges the change
     #[arg(long, value_enum, default_value_t)]
     policy: Whose,
     /// Report to a CI system too: `github` (the default there), `sarif=FILE` or `junit=FILE`; may be repeated
     #[arg(long, value_name = "FORMAT")]
     report: Vec<Report>,
-    /// How the verdict is written
+    /// The output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 enum Whose {
-    /// What the base binds holds, beside what the change adds to it
+    /// The policy of the base, plus what the change adds
     #[default]
     Base,
-    /// That of the change alone
+    /// Only the policy of the change
     Head,
 }
 

@@ -18,7 +18,7 @@ hooks:
   pre-issue-submit:
     - oracle: ChecklistValidator
       priority: 1
-    - oracle: change-size-limiter
+    - oracle: file-change-limiter
       priority: 2
       config: {max_files: 20, action: prompt}
   post-issue-submit:

@@ -20,7 +20,7 @@ pub(crate) struct Args {
     /// Add a binding of this oracle to the project's file first
     #[arg(long, value_name = "ORACLE", requires = "place")]
     add: Option<String>,
-    /// Only say which line it is
+    /// Print the file and the line, and open no editor; `--add` still writes
     #[arg(long)]
     print: bool,
 }

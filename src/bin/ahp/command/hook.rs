@@ -32,13 +32,13 @@ pub(crate) struct Args {
     /// The host that calls: `ahp doctor` lists them; without it the payload tells
     #[arg(long, value_name = "NAME")]
     host: Option<String>,
-    /// The host's event, for payloads that do not name it
+    /// The host's name of the event, for payloads that do not give it
     #[arg(long, value_name = "NAME")]
     event: Option<String>,
-    /// Answer within so many seconds, before the host gives up
+    /// The time limit for the answer, in seconds; less than the host's own
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<f64>,
-    /// What the host gives its hook as arguments; git does
+    /// The arguments that the host gives its hook; only git does
     #[arg(last = true)]
     arguments: Vec<String>,
 }

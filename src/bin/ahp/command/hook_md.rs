@@ -45,7 +45,7 @@ enum Action {
         /// Its name: lower-case letters, digits and single hyphens
         name: String,
         /// When it runs
-        #[arg(long, default_value = "pre-tool-call")]
+        #[arg(long, default_value = "pre-tool-use")]
         trigger: Trigger,
         /// Make it for the user, not for the project
         #[arg(long)]

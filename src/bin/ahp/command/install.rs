@@ -23,7 +23,7 @@ use crate::project;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The host: `claude-code`, `codex`, `git`, `monoco`, …; `ahp doctor --all` lists them; `serve` for the judge that stays
+    /// The host: `claude-code`, `codex`, `git`, `monoco`, …; `ahp doctor --all` lists them; `serve` for the service of `ahp serve`
     #[arg(required_unless_present = "all")]
     host: Option<String>,
     #[command(flatten)]
@@ -34,21 +34,21 @@ pub(crate) struct Args {
     /// Subscribe to every event, not only to those that the policy in force needs
     #[arg(long)]
     all_events: bool,
-    /// Have it post to `ahp serve --http` instead of starting a program, where it can be told to block what is not answered:
-    /// `claude-code` alone
+    /// Send events to `ahp serve --http` instead of starting a program; only `claude-code`, which can block what gets no
+    /// answer
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true, conflicts_with = "all",
         default_missing_value = "127.0.0.1:8371")]
     http: Option<SocketAddr>,
-    /// With `--system`: run no other hooks than those of the machine, neither people's nor projects'
+    /// With `--system`: run only the hooks of the machine, none of users and projects
     #[arg(long, requires = "system", conflicts_with = "all")]
     only: bool,
     /// Show what would be written, and write nothing
     #[arg(long)]
     dry_run: bool,
-    /// With `serve`: have the system listen from now on
+    /// With `serve`: enable the service now
     #[arg(long)]
     start: bool,
-    /// How the result is written
+    /// The output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -63,7 +63,7 @@ pub(crate) struct RemoveArgs {
     /// Every host
     #[arg(long, conflicts_with = "host")]
     all: bool,
-    /// How the result is written
+    /// The output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

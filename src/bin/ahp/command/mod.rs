@@ -36,7 +36,7 @@ use crate::ask;
 use crate::output;
 
 /// Stands below the list of commands.
-const AFTER_HELP: &str = "With `--debug`, or AHP_DEBUG=1, any command tells on stderr when each HOOK.md hook starts and ends, and what it is given.";
+const AFTER_HELP: &str = "With `--debug` or AHP_DEBUG=1, every command reports on stderr when a HOOK.md hook starts and ends, and its input.";
 
 /// A policy engine between an AI coding agent and its work
 #[derive(Debug, Parser)]
@@ -44,7 +44,7 @@ const AFTER_HELP: &str = "With `--debug`, or AHP_DEBUG=1, any command tells on s
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Tell on stderr when each HOOK.md hook starts and ends, and what it is given
+    /// Report on stderr when a HOOK.md hook starts and ends, and its input
     // Every command takes it; shown once, below the list of commands, and not on each page.
     #[arg(long, global = true, hide = true)]
     pub(crate) debug: bool,
@@ -52,19 +52,19 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Let one command pass that the policy stops, and no other
+    /// Allow exactly one command that the policy stops
     Allow(allow::Args),
-    /// Make, verify and put in force signed policy for many machines (done by `ahp-fleet`)
+    /// Build, verify and install signed policy for many machines (needs `ahp-fleet`)
     Bundle(fleet::BundleArgs),
-    /// Check the configuration, and tell every fault with its line
+    /// Check the policy, and report every error with its line
     Check(check::Args),
-    /// Ask the policy about a change in a CI system, as the branch has it that the change goes to
+    /// Judge a change in CI by the policy of its target branch
     Ci(ci::Args),
     /// Print a script that completes `ahp` commands in a shell
     Completions(completions::Args),
-    /// Play the submission of an issue on a real, throw-away repository
+    /// Show an issue that is submitted, blocked, fixed and accepted, in a temporary repository
     Demo(demo::Args),
-    /// Show what is wired here, and whether it would hold
+    /// Show which hosts have hooks, and test that each of them blocks
     Doctor(doctor::Args),
     /// Open the editor at a binding's line, or add a binding
     Edit(edit::Args),
@@ -72,19 +72,19 @@ pub(crate) enum Command {
     Exec(exec::Args),
     /// Show the policy in force, where each value came from, and why a binding fires
     Explain(explain::Args),
-    /// Carry the logs of many machines into tables (done by `ahp-fleet`)
+    /// Collect the logs of many machines into tables (needs `ahp-fleet`)
     Fleet(fleet::Args),
-    /// Answer a host: one event on stdin, its own reply on stdout
+    /// The hook command of every host: read one event from stdin, write the host's answer to stdout
     Hook(hook::Args),
     /// List, check and make HOOK.md hooks
     HookMd(hook_md::Args),
     /// Write a starter `.ahp/hooks.yaml`
     Init(init::Args),
-    /// Wire a host to this policy, in the host's own settings
+    /// Add hooks to a host's own settings
     Install(install::Args),
     /// Show, check and learn from the signal log
     Log(log::Args),
-    /// Judge the calls of a server of tools, and pin what its tools are
+    /// Judge the tool calls of an MCP server, and pin the descriptions of its tools
     Mcp(mcp::Args),
     /// Make, list, show and run oracles
     Oracle(oracle::Args),
@@ -96,9 +96,9 @@ pub(crate) enum Command {
     Run(run::Args),
     /// Print the JSON Schema of `hooks.yaml`, for editors
     Schema(schema::Args),
-    /// Judge events for a program that keeps a connection
+    /// Run as a server that judges events: on a socket, over HTTP, or on stdin and stdout
     Serve(serve::Args),
-    /// Show what marks have counted in a session, or forget it
+    /// Show what the marks of a session have counted, or reset it
     Session(session::Args),
     /// Start an agent that the kernel keeps from changing what governs it
     Shield(shield::Args),
@@ -112,7 +112,7 @@ pub(crate) enum Command {
     RunInBackground(run_in_background::Args),
     /// Show and allow what a project would run
     Trust(trust::Args),
-    /// Take the wires out of a host's settings again
+    /// Remove the hooks from a host's settings
     Uninstall(install::RemoveArgs),
 }
 

@@ -35,16 +35,16 @@ pub(crate) struct Args {
     /// Not older than this: 30m, 12h, 2d, 3w, a day like 2026-02-09 (UTC), or a time like 2026-02-09T10:00:00Z
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
-    /// Replay what happened after operations too; oracles there may act, not only judge
+    /// Replay `post-*` events too; their oracles may have side effects
     #[arg(long)]
     with_post: bool,
-    /// Fail where an event is newly stopped
+    /// Fail if an event is stopped that was not
     #[arg(long)]
     deny_new_blocks: bool,
-    /// Fail where an event is newly let through
+    /// Fail if an event passes that was stopped
     #[arg(long)]
     deny_new_allows: bool,
-    /// For people or for programs
+    /// The output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

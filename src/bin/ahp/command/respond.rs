@@ -25,10 +25,10 @@ pub(crate) struct Args {
     /// What is done about it
     #[arg(required_unless_present = "stdin", value_parser = actions())]
     action: Option<Action>,
-    /// What else is to be said, as a JSON object
+    /// More about the answer, as a JSON object
     #[arg(long, value_name = "JSON", conflicts_with = "note", value_parser = object)]
     details: Option<Map<String, Value>>,
-    /// What else is to be said, in words
+    /// A note in words
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
     /// Who answers [default: agent]
@@ -37,7 +37,7 @@ pub(crate) struct Args {
     /// Read the answer from stdin: `{"signal_id":…,"action":…,"details":{…},"by":…}`
     #[arg(long, conflicts_with_all = ["signal", "action", "details", "note"])]
     stdin: bool,
-    /// For people or for programs
+    /// The output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

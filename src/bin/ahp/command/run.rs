@@ -50,13 +50,13 @@ pub(crate) struct Args {
     /// Read many events, one JSON object a line, and write one verdict a line, in order
     #[arg(long, value_name = "FILE", conflicts_with_all = ["trigger", "issue", "tool", "input", "session"])]
     events: Option<PathBuf>,
-    /// What the change is measured against: a commit or a ref [default: what CI says, else the default branch]
+    /// The commit or ref to compare with [default: the one that the CI system names, else the default branch]
     #[arg(long, value_name = "REF")]
     base: Option<String>,
     /// Report to a CI system too: `github`, `sarif=FILE` or `junit=FILE`; may be repeated
     #[arg(long, value_name = "FORMAT", conflicts_with = "events")]
     report: Vec<Report>,
-    /// How the verdict is written
+    /// The output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
@@ -106,7 +106,11 @@ pub(super) fn judge(
         && !has_hooks
         && !state.policy().specs().values().flatten().any(is_bound)
     {
-        output::error("no policy is in force here: `ahp init` writes one");
+        output::error(if state.layers().is_empty() {
+            "no policy is in force here: `ahp init` writes one"
+        } else {
+            "no binding is in force at this trigger: `ahp explain` shows the policy"
+        });
     }
     Ok(exit)
 }

@@ -36,7 +36,7 @@ struct ShowArgs {
     /// The issue, for marks that are counted by issue
     #[arg(long, value_name = "ID")]
     issue: Option<String>,
-    /// How it is written
+    /// The output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

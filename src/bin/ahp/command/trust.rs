@@ -27,10 +27,10 @@ pub(crate) struct Args {
     /// Take the trust back
     #[arg(long)]
     revoke: bool,
-    /// Do not ask: what is done has been looked at. Needed where there is no terminal
+    /// Do not ask for confirmation: what is done has been looked at. Required without a terminal
     #[arg(long, short)]
     yes: bool,
-    /// How files are written
+    /// The output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

@@ -20,10 +20,10 @@ pub(crate) struct Args {
     /// The project; by default the one around the current directory
     #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// Take warnings for errors
+    /// Treat warnings as errors
     #[arg(long)]
     deny_warnings: bool,
-    /// How faults are written
+    /// The output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

@@ -43,10 +43,10 @@ pub(crate) struct Args {
     /// Show the hosts that are not installed here, too
     #[arg(long)]
     all: bool,
-    /// Start each client that is wired and installed once, with a model that `ahp` plays, and see whether it asks before a tool
+    /// Start each installed client that has hooks once, with a simulated model, and test that it asks before a tool call
     #[arg(long)]
     deep: bool,
-    /// How the findings are written
+    /// The output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

@@ -132,8 +132,13 @@ pub(super) fn show(findings: &Findings) {
             output::line(format!("  {} {host}: {}", note.time, note.note));
         }
     }
-    if findings.problems.is_empty() {
+    let is_wired = findings.hosts.iter().any(|host| !host.wired.is_empty());
+    if findings.problems.is_empty() && is_wired {
         output::line("\nno problem was found");
+    } else if findings.problems.is_empty() {
+        output::line(
+            "\nno problem was found, but no host has hooks yet: `ahp install HOST` adds them",
+        );
     } else {
         output::line(format!("\n{}", count(findings.problems.len(), "problem")));
         for problem in &findings.problems {

@@ -158,11 +158,12 @@ fn print(told: &Value) {
         if run["directory"].is_null() {
             notes.push("where is known only when it runs".to_owned());
         }
-        output::line(format!(
-            "  {}  {DIM}{}{DIM:#}",
-            text(run, "command"),
-            notes.join("; ")
-        ));
+        let command = text(run, "command");
+        if notes.is_empty() {
+            output::line(format!("  {command}"));
+        } else {
+            output::line(format!("  {command}  {DIM}{}{DIM:#}", notes.join("; ")));
+        }
     }
     for path in list("paths") {
         output::line(format!("  file {}", path.as_str().unwrap_or_default()));
@@ -170,7 +171,9 @@ fn print(told: &Value) {
     for doubt in &list("doubts") {
         output::line(format!("  not understood: {}", text(doubt, "text")));
     }
-    output::line(format!("\n{BOLD}rules that were near{BOLD:#}"));
+    output::line(format!(
+        "\n{BOLD}rules that match (✓) or nearly match (✗){BOLD:#}"
+    ));
     if list("rules").is_empty() {
         output::line("  none");
     }
@@ -183,7 +186,7 @@ fn print(told: &Value) {
         );
         match near["missing"].as_str() {
             None => output::line(format!(
-                "  ✗ {head}  {DIM}holds for `{}`{DIM:#}",
+                "  ✓ {head}  {DIM}matches `{}`{DIM:#}",
                 text(near, "command")
             )),
             Some(missing) => {
@@ -191,7 +194,7 @@ fn print(told: &Value) {
                     Some(excuse) => format!("does not hold where `{excuse}` does"),
                     None => format!("does not hold: `{missing}`"),
                 };
-                output::line(format!("  ✓ {head}  {DIM}{says}{DIM:#}"));
+                output::line(format!("  ✗ {head}  {DIM}{says}{DIM:#}"));
             }
         }
     }

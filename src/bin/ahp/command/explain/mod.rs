@@ -30,13 +30,13 @@ pub(crate) struct Args {
     /// Only this trigger, or `TRIGGER/ID` for one binding
     #[arg(value_name = "TRIGGER[/ID]")]
     place: Option<String>,
-    /// Tell for an event which bindings would fire, and why
+    /// Show which bindings an event would fire, and why
     #[arg(long, value_name = "FILE")]
     event: Option<PathBuf>,
-    /// Tell what would run of this command line, which rules were near, and why it passes or not
+    /// Show the programs that this command line would run, the rules that matched or nearly matched, and the verdict
     #[arg(long, value_name = "COMMAND", conflicts_with_all = ["event", "place"])]
     command: Option<String>,
-    /// Tell the same of a call of this tool
+    /// The same for a call of this tool, with `--input`
     #[arg(long, value_name = "NAME", conflicts_with_all = ["event", "place", "command"], requires = "input")]
     tool: Option<String>,
     /// The tool's input
@@ -48,7 +48,7 @@ pub(crate) struct Args {
     /// List the marks that are counted, and what each counts
     #[arg(long)]
     marks: bool,
-    /// How it is written
+    /// The output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

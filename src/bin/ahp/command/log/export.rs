@@ -20,7 +20,7 @@ use crate::output;
 pub(crate) struct Args {
     #[command(flatten)]
     filter: SignalFilterArgs,
-    /// The form
+    /// The output format
     #[arg(long, value_enum, default_value_t)]
     format: ExportFormat,
     /// The records as they are in the log, evaluations and answers too

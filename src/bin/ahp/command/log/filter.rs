@@ -14,25 +14,25 @@ pub(super) struct FilterArgs {
     /// Not newer than this; a day is included whole
     #[arg(long, value_name = "WHEN")]
     until: Option<String>,
-    /// Of this trigger
+    /// Only those of this trigger
     #[arg(long, value_name = "TRIGGER")]
     hook: Option<Trigger>,
-    /// Of this oracle
+    /// Only those of this oracle
     #[arg(long, value_name = "NAME")]
     oracle: Option<String>,
-    /// Of this binding
+    /// Only those of this binding
     #[arg(long, value_name = "ID")]
     binding: Option<String>,
-    /// Of this intensity: block, control, prompt, aid
+    /// Only those of this intensity: block, control, prompt, aid
     #[arg(long, value_name = "INTENSITY", value_parser = intensity)]
     intensity: Option<Intensity>,
-    /// Of this issue
+    /// Only those of this issue
     #[arg(long, value_name = "ID")]
     issue: Option<String>,
-    /// Of this session
+    /// Only those of this session
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Of this host
+    /// Only those of this host
     #[arg(long, value_name = "NAME")]
     host: Option<String>,
 }
@@ -46,7 +46,7 @@ fn intensity(name: &str) -> Result<Intensity, String> {
 pub(super) struct SignalFilterArgs {
     #[command(flatten)]
     filter: FilterArgs,
-    /// Without an answer
+    /// Only those without an answer
     #[arg(long)]
     unanswered: bool,
 }

@@ -25,7 +25,7 @@ pub(crate) struct Args {
     /// At most this many, the newest; 0 for all [default: 50 for people, all for programs]
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
-    /// The events that this mark counted, that set it back or asked for it, in the place of signals
+    /// Show the events that this mark counted, or that reset or read it, instead of signals
     #[arg(long, value_name = "NAME")]
     mark: Option<String>,
     /// One JSON object a line; the same as --format json

@@ -18,7 +18,7 @@ pub(crate) struct Args {
     filter: FilterArgs,
     #[command(flatten)]
     sums: SumsFile,
-    /// What the rows are
+    /// What each row stands for
     #[arg(long, value_enum, default_value_t)]
     by: By,
     /// For people or for programs

@@ -20,7 +20,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Verb {
-    /// Start a server of tools and judge every call of them: write this in the place of the server's own command
+    /// Start an MCP server and judge every tool call; use this in place of the server's own command
     Run(Server),
     /// Pin the name, description and input of each tool that a server has now
     Lock(LockArgs),
@@ -40,7 +40,7 @@ struct Server {
 struct LockArgs {
     #[command(flatten)]
     server: Server,
-    /// Do not ask: what the tools say has been looked at. Needed where there is no terminal
+    /// Do not ask for confirmation: what the tools say has been looked at. Required without a terminal
     #[arg(short, long)]
     yes: bool,
 }

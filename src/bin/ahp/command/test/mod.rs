@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// Run only tests with this text in their name
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
-    /// Rewrite the `expect` of failed tests to what came of them
+    /// Replace what failed tests expect by what they got
     #[arg(long)]
     update: bool,
     /// Write a JUnit report
@@ -43,7 +43,7 @@ pub(crate) struct Args {
     /// Name the tests that pass too
     #[arg(short, long)]
     verbose: bool,
-    /// How the results are written
+    /// The output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }
