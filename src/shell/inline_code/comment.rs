@@ -21,3 +21,28 @@ pub(super) fn without_comments(language: Language, code: &str) -> Cow<'_, str> {
     let kept: Vec<&str> = code.lines().filter(|line| !is_comment(line)).collect();
     Cow::Owned(kept.join("\n"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Language, without_comments};
+
+    #[test]
+    fn a_line_goes_only_where_it_is_surely_a_comment() {
+        for (language, code, kept) in [
+            (Language::Python, "# rm()\n  # rm()\nls()", "ls()"),
+            (Language::JavaScript, "// rm()\nls()", "ls()"),
+            // Within a text such a line may be code, or what the code writes.
+            (
+                Language::Python,
+                "f'''\n# {rm()}\n'''",
+                "f'''\n# {rm()}\n'''",
+            ),
+            (Language::Python, "f'a\\\n# {rm()}'", "f'a\\\n# {rm()}'"),
+            (Language::JavaScript, "`\n// ${rm()}\n`", "`\n// ${rm()}\n`"),
+            // Ruby, Perl and PHP have texts that begin in too many ways.
+            (Language::Ruby, "<<A\n# #{rm}\nA", "<<A\n# #{rm}\nA"),
+        ] {
+            assert_eq!(without_comments(language, code), kept, "{code}");
+        }
+    }
+}
