@@ -212,9 +212,24 @@ pub struct Evidence {
     /// The commit that the tree was based on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<String>,
-    /// The names of the tests that passed, as far as they are named; only the last run of a command keeps them.
+    /// Which tests it was to run, whatever ran them: a later run of the same must cover what this one did. Empty: those of
+    /// the command.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub suite: String,
+    /// The names of the tests that passed, as far as they are named; only the last run of a suite keeps them.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub tests: BTreeSet<String>,
+}
+
+impl Evidence {
+    /// Returns what a later run is compared by.
+    fn suite(&self) -> &str {
+        if self.suite.is_empty() {
+            &self.command
+        } else {
+            &self.suite
+        }
+    }
 }
 
 /// What the last known run of a tree says in numbers; what was not measured is absent.
@@ -323,20 +338,50 @@ impl EvidenceStore {
             .find(|e| e.tree == *tree && command.is_none_or(|command| e.command == command))
     }
 
+    /// Returns the last run of a suite that passed.
+    pub fn last_passed(&self, suite: &str) -> Option<Evidence> {
+        let all = self.load().into_iter();
+        let mut passed = all
+            .rev()
+            .filter(|known| known.success && known.suite() == suite);
+        passed.next()
+    }
+
     /// Remembers a run in the place of an older one of the same command on the same tree.
+    ///
+    /// The last run of a suite that passed is never forgotten for later ones that failed.
     ///
     /// # Errors
     /// The file cannot be written.
     pub fn record(&self, evidence: Evidence) -> io::Result<()> {
         let mut all = self.load();
-        all.retain(|old| old.tree != evidence.tree || old.command != evidence.command);
+        let suite = evidence.suite().to_owned();
         if evidence.success {
-            let older = all.iter_mut().filter(|old| old.command == evidence.command);
+            let older = all.iter_mut().filter(|old| old.suite() == suite);
             older.for_each(|old| old.tests.clear());
         }
+        let last = all
+            .iter()
+            .rposition(|old| old.success && old.suite() == suite);
+        let mut at = 0..;
+        all.retain(|old| {
+            let is_last = at.next() == last && !evidence.success;
+            is_last || old.tree != evidence.tree || old.command != evidence.command
+        });
         all.push(evidence);
-        let surplus = all.len().saturating_sub(KEPT);
-        all.drain(..surplus);
+        let mut surplus = all.len().saturating_sub(KEPT);
+        let mut passed: BTreeSet<String> = BTreeSet::new();
+        // The last of each suite that passed goes after all others.
+        let is_last: Vec<bool> = (all.iter().rev())
+            .map(|known| known.success && passed.insert(known.suite().to_owned()))
+            .collect();
+        let mut is_last = is_last.into_iter().rev();
+        all.retain(|_| {
+            let goes = !is_last.next().unwrap_or_default() && surplus > 0;
+            surplus -= usize::from(goes);
+            !goes
+        });
+        all.drain(..all.len().saturating_sub(KEPT));
         let keep = |evidence| {
             let said = serde_json::to_string(&evidence)?;
             let key = self.key.as_ref();

@@ -125,7 +125,7 @@ fn an_issue_that_is_closed_says_how_it_was_solved() {
 
 #[test]
 fn the_verifications_of_the_checklist_are_carried_out() {
-    let project = Project::new(&[("a.txt", "x"), ("test_a.py", "import unittest\nclass A(unittest.TestCase):\n    def test_good(self): pass\n    def test_bad(self): self.fail('no')\n")]).in_git();
+    let project = Project::new(&[("a.txt", "x"), ("test_a.py", "import unittest\nclass A(unittest.TestCase):\n    def test_good(self): pass\n    def test_bad(self): self.fail('no')\n    def test_good_not(self): self.fail('no')\n")]).in_git();
     let verified = |verification: &str| {
         issue(
             &project,
@@ -149,6 +149,9 @@ fn the_verifications_of_the_checklist_are_carried_out() {
         ("custom: echo sorry; exit 1", "sorry"),
         ("test_pass: test_bad", "test_bad"),
         ("test_pass: test_none", "test_none"),
+        // Another test holds its name, and passes.
+        ("test_pass: test_goo", "no test of the name `test_goo` ran"),
+        ("test_pass: A", "test_a.A.test_"),
         ("magic: x", "not a kind of verification"),
         ("lint_clean: a.txt", "no linter"),
     ] {

@@ -10,6 +10,8 @@ use crate::world::{is_here, steps};
 
 const REPORT: &str = r#"<testsuites><testsuite name="s" tests="2"><testcase classname="tests.test_a" name="test_ok"/>
 <testcase classname="tests.test_a" name="test_bad" file="tests/test_a.py" line="3"><failure message="assert 1 == 2"/></testcase></testsuite></testsuites>"#;
+const UNITTEST: &str =
+    "import unittest\nclass A(unittest.TestCase):\n    def test_a(self):\n        pass\n";
 const GOOD_REPORT: &str = r#"<testsuite tests="1"><testcase classname="a" name="ok"/></testsuite>"#;
 
 #[test]
@@ -75,6 +77,48 @@ fn no_test_is_never_a_pass() {
 }
 
 #[test]
+fn a_run_that_ends_badly_with_good_tests_prompts_where_not_all_must_pass() {
+    let project = Project::new(&[("test_a.py", UNITTEST)]).in_git();
+    let with = |all: bool| {
+        let config = format!("{{command: 'python3 -m unittest; exit 3', require_all_pass: {all}}}");
+        let signals = project.judge("TestGate", &config);
+        let (kind, intensity, _) = only(&signals);
+        (kind.to_owned(), intensity)
+    };
+    assert_eq!(with(true), ("tests-not-run".to_owned(), Intensity::Block));
+    assert_eq!(with(false), ("tests-not-run".to_owned(), Intensity::Prompt));
+}
+
+/// It is the runner that reports, whatever starts it, and wherever its output goes.
+#[test]
+fn a_runner_is_known_behind_whatever_starts_it() {
+    let cargo = "[package]\nname = \"a\"\nedition = \"2021\"\n[workspace]\n";
+    let project = Project::new(&[
+        ("test_a.py", UNITTEST),
+        ("run.sh", "python3 -m unittest > log.txt 2>&1\n"),
+        (
+            "Makefile",
+            "py:\n\t@sh run.sh\nrs:\n\t@cargo test --lib 2>&1 | tail -n 0\n",
+        ),
+        ("Cargo.toml", cargo),
+        ("src/lib.rs", "#[test]\nfn passes() {}\n"),
+        (".gitignore", "target\nlog.txt\nCargo.lock\n__pycache__\n"),
+    ])
+    .in_git();
+    for (needed, command) in [
+        ("sh", "sh run.sh"),
+        ("make", "make py"),
+        ("cargo", "make rs"),
+        ("cargo", "cargo --color never test --lib"),
+    ] {
+        if is_here("make") && is_here(needed) {
+            let signals = project.judge("TestGate", &format!("{{command: {command}}}"));
+            assert!(signals.is_empty(), "{command}: {signals:#?}");
+        }
+    }
+}
+
+#[test]
 fn a_run_past_its_timeout_is_ended_with_its_children() {
     let project = Project::new(&[]).in_git();
     let started = Instant::now();
@@ -113,12 +157,6 @@ fn a_report_is_judged_while_it_is_fresh() {
     );
     let signals = project.judge("TestGate", "{report: report.xml, require_all_pass: false}");
     assert_eq!(only(&signals).1, Intensity::Prompt);
-    let signals = project.judge(
-        "TestGate",
-        r#"{command: "echo 'Ran 5 tests in 0.1s'; echo OK; exit 3", require_all_pass: false}"#,
-    );
-    let (kind, intensity, _) = only(&signals);
-    assert_eq!((kind, intensity), ("tests-not-run", Intensity::Prompt));
 
     project.write("report.xml", GOOD_REPORT);
     assert!(project.judge("TestGate", config).is_empty());
@@ -215,10 +253,37 @@ fn a_command_must_write_the_report_that_it_is_said_to_write() {
             .is_empty()
     );
     script(&project, "run-tests", "true");
-    assert_eq!(
-        only(&project.judge("TestGate", "{command: ./run-tests, report: report.xml}")).0,
-        "test-report-missing"
-    );
+    let judge = || {
+        only(&project.judge("TestGate", "{command: ./run-tests, report: report.xml}"))
+            .0
+            .to_owned()
+    };
+    assert_eq!(judge(), "test-report-missing");
+    // What an earlier run has left is not touched, and does not count with a new date.
+    assert_eq!(project.read("report.xml"), format!("{GOOD_REPORT}\n"));
+    script(&project, "run-tests", "touch report.xml");
+    assert_eq!(judge(), "test-report-unreadable");
+}
+
+#[test]
+fn a_report_must_cover_what_the_one_before_did() {
+    let project =
+        Project::new(&[(".gitignore", "*.xml\n"), ("tests.txt", "adds subtracts\n")]).in_git();
+    let judge = |count: usize, names: &[&str]| {
+        let case = |name: &&str| format!(r#"<testcase classname="a" name="{name}"/>"#);
+        let cases: String = names.iter().map(case).collect();
+        let report = format!(r#"<testsuite tests="{count}">{cases}</testsuite>"#);
+        project.write("report.xml", report);
+        let signals = project.judge("TestGate", "{report: report.xml}");
+        let kinds = signals.iter().map(|signal| signal.header.kind.clone());
+        kinds.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(judge(2, &["adds", "subtracts"]), "");
+    assert_eq!(judge(1, &["adds"]), "tests-lost");
+    assert_eq!(judge(2, &["adds", "more"]), "tests-lost");
+    assert_eq!(judge(2, &["adds"]), "tests-cut-short");
+    project.git(&["commit", "--allow-empty", "-qm", "Removed: subtracts"]);
+    assert_eq!(judge(1, &["adds"]), "");
 }
 
 #[test]
@@ -279,7 +344,7 @@ fn the_projects_own_runner_is_found() {
             "test:\n\t@echo 'Ran 0 tests in 0.0s'; echo; echo OK\n",
         )])
         .in_git();
-        assert_eq!(only(&make.judge("TestGate", "")).0, "no-tests-ran");
+        assert_eq!(only(&make.judge("TestGate", "")).0, "no-test-result");
     }
 }
 
@@ -300,7 +365,11 @@ fn a_change_may_say_that_tests_go() {
     assert!(only(&signals).2.contains("subtracts"));
     // What it says of the tree is kept: the same tree is not a pass the second time.
     assert_eq!(only(&project.judge("TestGate", config)).0, "tests-lost");
-    // As many new ones: a renaming.
+    // A new one is no renaming, where more than the name is another.
+    let emptied = tests("test('adds', () => {});\ntest('takes away', () => { 1; });\n");
+    project.write("a.test.js", &emptied);
+    assert_eq!(only(&project.judge("TestGate", config)).0, "tests-lost");
+    // Nothing but the name.
     let renamed = tests("test('adds', () => {});\ntest('takes away', () => {});\n");
     project.write("a.test.js", &renamed);
     assert!(project.judge("TestGate", config).is_empty());
@@ -312,7 +381,8 @@ fn a_change_may_say_that_tests_go() {
     assert!(project.judge("TestGate", config).is_empty());
     project.write("a.test.js", &honest);
     assert!(project.judge("TestGate", config).is_empty());
-    // The change says so.
+    // The change only happens to hold the name, or says so.
+    project.git(&["commit", "--allow-empty", "-qm", "Mend what subtracts"]);
     project.write("a.test.js", &changed);
     assert_eq!(only(&project.judge("TestGate", config)).0, "tests-lost");
     project.git(&[

@@ -148,6 +148,13 @@ CASES = {
     "gofmt-mends": (["go"], GO | {"b.go": "package p\nfunc  b() {}\n"}, "LintChecker", "config: {linters: [gofmt], auto_fix: true, action: block}", "allow",
                     ["lint-fixed", "gofmt fixed 1 file: b.go"]),
     "gofmt-cannot-parse": (["go"], GO | {"b.go": "package p\n\nfunc b( {\n"}, "LintChecker", "config: {linters: [gofmt], action: block}", "block", ["b.go:3"]),
+    # A report that the user wants is written too.
+    "jest-writes-its-report-too": (["jest"], {"package.json": package(JEST, scripts={"test": "jest --json --outputFile=mine.json && test -s mine.json"}),
+                                              "a.test.js": "test('a', () => {});\n"}, "TestGate", "", "none", []),
+    "vitest-writes-its-report-too": (["vitest"], {"package.json": package(VITEST, scripts={"test": "vitest run --reporter=junit --outputFile=mine.xml && test -s mine.xml"}),
+                                                  "a.test.ts": "import { test } from 'vitest';\ntest('a', (): void => {});\n"}, "TestGate", "", "none", []),
+    "mocha-writes-its-report-too": (["mocha"], {"package.json": package(JEST, scripts={"test": "mocha --parallel --enable-source-maps -R json -O output=mine.json a.js && test -s mine.json"}),
+                                                "a.js": "it('a', () => {});\n"}, "TestGate", "", "none", []),
     # Dependencies.
     "go-sum-is-missing": ([], GO | {"go.mod": GO["go.mod"] + "\nrequire example.com/q v1.0.0\n"}, "DependencyChecker", "", "block", ["go.sum", "go mod tidy"]),
     "go-needs-nothing": ([], GO, "DependencyChecker", "", "none", []),

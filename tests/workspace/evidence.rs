@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use ahp::workspace::{Evidence, EvidenceStore, TestFigures, Tree, Workspace as _};
+use ahp::workspace::{Evidence, EvidenceStore, TestFigures, Tree, TreeDigest, Workspace as _};
 
 use chrono::DateTime;
 
@@ -128,6 +128,7 @@ fn figures_hold_for_the_very_tree_that_was_tested() {
         skipped: 1,
         coverage: Some(81.5),
         head: None,
+        suite: String::new(),
         tests: std::collections::BTreeSet::new(),
     };
     EvidenceStore::open(&state).record(evidence).unwrap();
@@ -182,27 +183,61 @@ fn a_tree_is_kept_where_files_are_only_added() {
     assert!(before.is_kept_by(&tree(root), &["a.txt".to_owned()]));
 }
 
+/// A run of some tests on a tree of its own.
+fn run(tree: TreeDigest, suite: &str, passed: u64) -> Evidence {
+    Evidence {
+        tree,
+        command: "cargo test".to_owned(),
+        at: DateTime::UNIX_EPOCH,
+        success: passed > 0,
+        passed,
+        failed: 0,
+        skipped: 0,
+        coverage: None,
+        head: None,
+        suite: suite.to_owned(),
+        tests: (0..passed).map(|n| format!("test_{n}")).collect(),
+    }
+}
+
 #[test]
 fn the_store_keeps_one_run_of_a_command_on_a_tree() {
     let dir = tempfile::tempdir().unwrap();
     let store = EvidenceStore::open(dir.path());
     let tree = tree(dir.path()).digest(&[]);
     for passed in [1, 2] {
-        let evidence = Evidence {
-            tree: tree.clone(),
-            command: "cargo test".to_owned(),
-            at: DateTime::UNIX_EPOCH,
-            success: true,
-            passed,
-            failed: 0,
-            skipped: 0,
-            coverage: None,
-            head: None,
-            tests: std::collections::BTreeSet::new(),
-        };
-        store.record(evidence).unwrap();
+        store.record(run(tree.clone(), "", passed)).unwrap();
     }
     assert_eq!(store.load().len(), 1);
     assert_eq!(store.latest(&tree, None).unwrap().passed, 2);
     assert_eq!(store.latest(&tree, Some("pytest")), None);
+}
+
+/// What passed last is what a later run must cover, however many runs failed after it.
+#[test]
+fn the_last_run_that_passed_is_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = EvidenceStore::open(dir.path());
+    let tree_of = |text: &str| {
+        fs::write(dir.path().join("a.txt"), text).unwrap();
+        tree(dir.path()).digest(&[])
+    };
+    let first = tree_of("first");
+    store.record(run(first.clone(), "all", 3)).unwrap();
+    store.record(run(first.clone(), "all", 0)).unwrap();
+    assert!(!store.latest(&first, None).unwrap().success);
+    for n in 0..70 {
+        store
+            .record(run(tree_of(&n.to_string()), "all", 0))
+            .unwrap();
+        store
+            .record(run(tree_of(&format!("other {n}")), "others", n + 1))
+            .unwrap();
+    }
+    assert!(store.load().len() <= 64);
+    assert_eq!(store.last_passed("all").unwrap().tests.len(), 3);
+    assert_eq!(store.last_passed("others").unwrap().tests.len(), 70);
+    assert_eq!(store.last_passed("none"), None);
+    let with_names = |known: &&Evidence| !known.tests.is_empty();
+    assert_eq!(store.load().iter().filter(with_names).count(), 2);
 }

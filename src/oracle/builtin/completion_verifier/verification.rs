@@ -1,7 +1,7 @@
 //! Verification: what the items of a checklist say that must hold.
 
 use crate::oracle::toolchain::linter;
-use crate::oracle::toolchain::test_run::{Runner, find};
+use crate::oracle::toolchain::test_run::{Failure, Runner, find, is_meant};
 use crate::oracle::wording::{last_said, listed};
 use crate::oracle::{HookContext, OracleError, toolchain};
 use crate::process::Program;
@@ -92,20 +92,20 @@ fn missing(context: &HookContext, paths: &str) -> Option<String> {
     (!absent.is_empty()).then(|| format!("there is no {}", listed(&absent, 5)))
 }
 
-/// Narrows a runner to the tests of a name, as far as it can be narrowed.
-fn narrowed(runner: &Runner, name: &str) -> Runner {
+/// Narrows a runner to the tests of a name, as far as it can be narrowed; says whether only they can run.
+fn narrowed(runner: &Runner, name: &str) -> (Runner, bool) {
     let quoted = format!("'{}'", name.replace('\'', "'\\''"));
     let command = &runner.command;
     let is_path = name.contains('/') || name.contains("::") && name.contains(".py");
-    let narrowed = if command.starts_with("cargo ") {
-        // `tests/it.rs` is the test target `it`.
-        match name
-            .strip_prefix("tests/")
-            .and_then(|file| file.strip_suffix(".rs"))
-        {
-            Some(target) => format!("{command} --test '{}'", target.replace('\'', "")),
-            None => format!("{command} -- {quoted}"),
-        }
+    // `tests/it.rs` is the test target `it`, and no test names its target.
+    let target = name
+        .strip_prefix("tests/")
+        .and_then(|file| file.strip_suffix(".rs"))
+        .filter(|_| command.starts_with("cargo "));
+    let narrowed = if let Some(target) = target {
+        format!("{command} --test '{}'", target.replace('\'', ""))
+    } else if command.starts_with("cargo ") {
+        format!("{command} -- {quoted}")
     } else if command.ends_with("-m pytest") {
         if is_path || name.strip_suffix(".py").is_some() {
             format!("{command} {quoted}")
@@ -119,10 +119,11 @@ fn narrowed(runner: &Runner, name: &str) -> Runner {
     } else {
         command.clone()
     };
-    Runner {
+    let runner = Runner {
         command: narrowed,
         ..runner.clone()
-    }
+    };
+    (runner, target.is_some())
 }
 
 fn tests_pass(context: &HookContext, name: &str) -> Result<Option<String>, OracleError> {
@@ -133,36 +134,50 @@ fn tests_pass(context: &HookContext, name: &str) -> Result<Option<String>, Oracl
         ));
     }
     context.permits_programs()?;
-    let mut ran = 0;
+    let mut has_run = false;
+    let mut other = None;
     for runner in &runners {
-        let runner = if name.is_empty() {
-            runner.clone()
+        let (runner, is_narrow) = if name.is_empty() {
+            (runner.clone(), true)
         } else {
             narrowed(runner, name)
         };
         let run = runner.run(context)?;
         let tally = run.tally.unwrap_or_default();
-        ran += tally.ran();
-        if let Some(failure) = tally.failures.first() {
-            let place = failure.place().map(|p| format!(" in {p}"));
+        // What a runner can be narrowed to commonly holds more than what is meant.
+        let is_meant = |test: &str| is_narrow || is_meant(test, name);
+        let has_passed = if is_narrow {
+            tally.passed > 0
+        } else {
+            tally.passed_names.iter().any(|test| is_meant(test))
+        };
+        has_run |= has_passed;
+        let told = |failure: &Failure| {
+            let place = failure.place().map(|place| format!(" in {place}"));
             let place = place.unwrap_or_default();
-            return Ok(Some(format!("the test `{}` fails{place}", failure.name)));
+            format!("the test `{}` fails{place}", failure.name)
+        };
+        let mut failures = tally.failures.iter();
+        if let Some(failure) = failures.find(|failure| is_meant(&failure.name)) {
+            return Ok(Some(told(failure)));
         }
+        other = other.or_else(|| tally.failures.first().map(told));
         if let Some(told) = run.cut_short.first() {
             return Ok(Some(told.clone()));
         }
         let found_none = tally.ran() == 0 && runners.len() > 1;
-        if !run.exit.is_success() && !found_none {
+        let unexplained = !run.exit.is_success() && tally.failures.is_empty() && !found_none;
+        if unexplained || tally.failed > tally.failures.len() as u64 {
             return Ok(Some(format!("`{}` fails", runner.command)));
         }
     }
-    Ok((ran == 0).then(|| {
-        if name.is_empty() {
-            "no test ran".to_owned()
-        } else {
-            format!("no test of the name `{name}` ran")
-        }
-    }))
+    let none = if name.is_empty() {
+        "no test ran".to_owned()
+    } else {
+        format!("no test of the name `{name}` ran")
+    };
+    let why = other.map_or(String::new(), |other| format!("; {other}"));
+    Ok((!has_run).then(|| format!("{none}{why}")))
 }
 
 fn lint_clean(context: &HookContext, path: &str) -> Result<Option<String>, OracleError> {

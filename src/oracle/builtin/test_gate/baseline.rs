@@ -3,50 +3,64 @@
 use std::collections::BTreeSet;
 
 use super::judgement::Outcome;
+use super::statement::{says_so, says_so_of_any};
+use crate::oracle::toolchain::test_run::{Tally, short};
 use crate::oracle::wording::{counted, listed};
 use crate::oracle::{HookContext, toolchain};
+use crate::process::Exit;
 use crate::signal::Signal;
-use crate::workspace::{CommitsOf, EvidenceStore, git, names_id};
+use crate::workspace::{CommitsOf, Evidence, EvidenceStore, git};
 
-/// How many tests are looked for in the commits, and named.
-const MOST: usize = 100;
+/// How many tests are looked for at once.
+const AT_ONCE: usize = 200;
+/// How many of them are named.
+const NAMED: usize = 20;
 /// How many commits of a branch may name a test.
 const MOST_COMMITS: usize = 500;
 
 /// Returns a block where tests that passed before, and belong to what the change began with, do not run any more.
 pub(super) fn lost(
     store: &EvidenceStore,
+    suite: &str,
     outcome: &Outcome,
     context: &HookContext,
 ) -> Option<Signal> {
-    let known = store.load().into_iter().rfind(|known| {
-        known.success && known.command == outcome.command && !known.tests.is_empty()
-    })?;
+    let known = store.last_passed(suite)?;
     let now = &outcome.tally;
-    if now.passed_names.is_empty() {
-        return None;
+    if known.tests.is_empty() {
+        return fewer(&known, now, context);
     }
-    let (skipped, mut gone): (Vec<&String>, Vec<&String>) =
-        (known.tests.difference(&now.passed_names))
-            .partition(|name| now.skipped_names.contains(*name));
-    // As many new names as old ones: they were renamed or moved.
-    if now.passed_names.difference(&known.tests).count() >= gone.len() {
-        gone.clear();
-    }
+    let commits = begun_with(&known, context);
+    let (skipped, mut gone): (Vec<&str>, Vec<&str>) = (known.tests.difference(&now.passed_names))
+        .map(String::as_str)
+        .partition(|name| now.skipped_names.contains(*name));
+    let mut new: Vec<&str> = now
+        .passed_names
+        .difference(&known.tests)
+        .map(|name| short(name))
+        .collect();
+    // It was moved, or has other parameters: as many tests of the name came as went.
+    gone.retain(|name| {
+        let same = new.iter().position(|new| *new == short(name));
+        same.map(|at| new.swap_remove(at)).is_none()
+    });
     let mut lost: Vec<&str> = skipped
         .into_iter()
-        .chain(gone)
-        .map(|name| short(name))
+        .chain(gone.iter().copied())
+        .map(short)
         .collect();
     lost.sort_unstable();
     lost.dedup();
-    lost.truncate(MOST);
     if lost.is_empty() {
         return None;
     }
-    let begun = begun_with(&lost, known.head.as_deref(), context);
+    if let Some(begun) = held_by(&lost, &commits, context) {
+        lost.retain(|name| begun.contains(*name));
+    }
     let said = said_by_the_change(context);
-    lost.retain(|name| begun.contains(*name) && !said.iter().any(|text| names_id(text, name)));
+    lost.retain(|name| !said.iter().any(|text| says_so(text, name)));
+    let renamed = renamed(&lost, &new, &commits, context);
+    lost.retain(|name| !renamed.contains(*name));
     if lost.is_empty() {
         return None;
     }
@@ -54,52 +68,119 @@ pub(super) fn lost(
     let reason = format!(
         "{noun} that passed before {} skipped or gone, and the change does not say so: {}",
         if lost.len() == 1 { "is" } else { "are" },
-        listed(&lost, 20)
+        listed(&lost, NAMED)
     );
     let signal = Signal::block("tests-lost", reason)
         .steps([
-            format!("let them run again: {}", listed(&lost, 20)),
-            "or, if they are to go, name them in a commit message of this branch or in the issue, with the reason".to_owned(),
+            format!("let them run again: {}", listed(&lost, NAMED)),
+            format!(
+                "or, if they are to go, say so in a commit message of this branch or in the issue, with the reason: `Removed: {}`",
+                listed(&lost, NAMED)
+            ),
         ])
         .fingerprint(lost.iter().copied());
     Some(signal)
 }
 
-/// Returns the part of a test's name that stands in its source: `adds` of `com.p.SumTest.adds`, of `sums::adds` and of
-/// `a.test.js > sums > adds`; `test_a` of `test_a[1]`, `TestA` of `TestA/sub`.
-fn short(name: &str) -> &str {
-    let name = name.rsplit(" > ").next().unwrap_or(name);
-    let name = name.rsplit("::").next().unwrap_or(name);
-    let name = name.split('[').next().unwrap_or(name);
-    if name.contains(' ') {
-        return name;
+/// Returns a block where fewer tests passed than before, and none of those had a name.
+fn fewer(known: &Evidence, now: &Tally, context: &HookContext) -> Option<Signal> {
+    let is_said = || {
+        said_by_the_change(context)
+            .iter()
+            .any(|text| says_so_of_any(text))
+    };
+    if now.passed >= known.passed || is_said() {
+        return None;
     }
-    // A test of Go begins with a capital, and no part of its package's path does.
-    name.split('/')
-        .filter_map(|part| part.rsplit('.').next())
-        .find(|part| part.starts_with(|c: char| c.is_ascii_uppercase()))
-        .or_else(|| name.rsplit('.').next())
-        .unwrap_or(name)
+    let reason = format!(
+        "{} passed, {} did before, and the change does not say that any are gone",
+        counted(usize::try_from(now.passed).unwrap_or(usize::MAX), "test"),
+        known.passed
+    );
+    let signal = Signal::block("tests-lost", reason)
+        .steps([
+            "let them run again",
+            "or say in a commit message of this branch or in the issue which tests are removed or skipped, with the reason",
+        ])
+        .fingerprint(["tests-lost", &known.command]);
+    Some(signal)
 }
 
-/// Returns which of these names stand in the commit that the change is measured against, or in the one of the last run.
-fn begun_with(names: &[&str], head: Option<&str>, context: &HookContext) -> BTreeSet<String> {
+/// Returns the commit that the change is measured against, and the one of the last run.
+fn begun_with(known: &Evidence, context: &HookContext) -> Vec<String> {
     let changes = context.facts.changes().ok();
     let base = changes.and_then(|changes| changes.base.as_deref());
+    let commits = base.into_iter().chain(known.head.as_deref());
+    commits.map(str::to_owned).collect()
+}
+
+/// Returns which of these names stand in one of the commits; none where that cannot be told.
+fn held_by(names: &[&str], commits: &[String], context: &HookContext) -> Option<BTreeSet<String>> {
     let mut found = BTreeSet::new();
-    for commit in base.into_iter().chain(head) {
-        let mut arguments = vec!["grep", "--no-textconv", "-h", "-o", "-F"];
-        for name in names {
-            arguments.extend(["-e", name]);
-        }
-        arguments.extend([commit, "--"]);
-        let program = git(context.root(), &arguments).max_output(64 << 20);
-        if let Ok(finished) = toolchain::run(context, program, "git grep") {
+    for commit in commits {
+        for names in names.chunks(AT_ONCE) {
+            let mut arguments = vec!["grep", "--no-textconv", "-h", "-o", "-F"];
+            for name in names {
+                arguments.extend(["-e", name]);
+            }
+            arguments.extend([commit.as_str(), "--"]);
+            let program = git(context.root(), &arguments).max_output(64 << 20);
+            let finished = toolchain::run(context, program, "git grep").ok()?;
+            // Code 1: none of them.
+            if !matches!(finished.exit, Exit::Code(0 | 1)) || finished.stdout_dropped > 0 {
+                return None;
+            }
             found.extend(finished.stdout_text().lines().map(str::to_owned));
         }
     }
-    if base.or(head).is_none() {
-        found.extend(names.iter().map(|&name| name.to_owned()));
+    (!commits.is_empty()).then_some(found)
+}
+
+/// Returns which of the tests that are gone only got another name: the lines that changed are the same but for it.
+fn renamed(
+    gone: &[&str],
+    new: &[&str],
+    commits: &[String],
+    context: &HookContext,
+) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    if gone.is_empty() || new.is_empty() {
+        return found;
+    }
+    for commit in commits {
+        let arguments = [
+            "diff",
+            "-U0",
+            "--no-color",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-renames",
+            commit,
+            "--",
+        ];
+        let program = git(context.root(), &arguments).max_output(64 << 20);
+        let Ok(finished) = toolchain::run(context, program, "git diff") else {
+            continue;
+        };
+        let text = finished.stdout_text();
+        for hunk in text.split("\n@@ ").skip(1) {
+            let side = |mark: char| {
+                let lines = hunk
+                    .lines()
+                    .skip(1)
+                    .filter_map(move |line| line.strip_prefix(mark));
+                lines.collect::<Vec<_>>().join("\n")
+            };
+            let (before, after) = (side('-'), side('+'));
+            found.extend(
+                (gone.iter().filter(|old| before.contains(**old)))
+                    .filter(|old| {
+                        new.iter()
+                            .any(|new| after.contains(new) && before.replace(**old, new) == after)
+                    })
+                    .map(|old| (*old).to_owned()),
+            );
+        }
     }
     found
 }
@@ -114,27 +195,4 @@ fn said_by_the_change(context: &HookContext) -> Vec<String> {
     messages
         .chain(issue.map(|issue| issue.body.clone()))
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::short;
-
-    #[test]
-    fn a_name_is_cut_to_what_stands_in_the_source() {
-        for (name, expected) in [
-            (
-                "tests/test_a.py > tests/test_a.py::TestA::test_b[1-2]",
-                "test_b",
-            ),
-            ("a.test.js > sums > adds two numbers", "adds two numbers"),
-            ("sums::tests::adds", "adds"),
-            ("com.example.SumTest.adds", "adds"),
-            ("example.com/p/sub.TestAdds/zero", "TestAdds"),
-            ("example.com/p.TestAdds", "TestAdds"),
-            ("TestAdds/zero", "TestAdds"),
-        ] {
-            assert_eq!(short(name), expected, "{name}");
-        }
-    }
 }

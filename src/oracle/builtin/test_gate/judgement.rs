@@ -101,12 +101,17 @@ impl Outcome {
             None if run.exit.is_success() => self.untold.push(command.to_owned()),
             None => {}
         }
-        if !run.cut_short.is_empty() {
-            self.cut_short.push((command.to_owned(), run.cut_short));
-        }
+        self.cut_short(command, run.cut_short);
         if !run.exit.is_success() {
             self.failed_runs
                 .push((command.to_owned(), run.exit, run.said));
+        }
+    }
+
+    /// Adds how a run ended before everything had run, if it did.
+    pub(super) fn cut_short(&mut self, command: &str, told: Vec<String>) {
+        if !told.is_empty() {
+            self.cut_short.push((command.to_owned(), told));
         }
     }
 

@@ -4,8 +4,10 @@ mod baseline;
 mod coverage;
 mod judgement;
 mod report;
+mod statement;
 mod unusable;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -20,7 +22,7 @@ use super::values::{Age, Texts};
 use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
-use crate::oracle::toolchain::test_run::{Runner, Tally, expand, find, read_junit, times};
+use crate::oracle::toolchain::test_run::{Aside, Runner, Tally, expand, find, read_junit, times};
 use crate::oracle::{
     ConfigError, Definition, HookContext, Oracle, OracleConfig, OracleError, Programs,
 };
@@ -46,6 +48,9 @@ pub(super) static DEFINITION: Definition = Definition {
     build: |config| TestGate::build(config).map(|gate| Arc::new(gate) as Arc<dyn Oracle>),
 };
 
+/// What the runs of a project's own runners are remembered by.
+const FOUND: &str = "the project's own runners";
+
 /// Lets an operation pass only when the project's tests pass, and enough lines are covered by them.
 ///
 /// What it does: it runs `command`, or reads the `report` that somebody else's run has left, or, with neither, finds the
@@ -55,14 +60,17 @@ pub(super) static DEFINITION: Definition = Definition {
 /// figure and the threshold.
 ///
 /// A run passes only when it ended, ran at least one test, and ran every test that it found; code 0 alone is not a pass. So
-/// each runner is made to write a report, also behind `npm test`, `make test` or a script: pytest, jest, vitest, mocha and
-/// `node --test` write one into a folder of their own for the run, `go test` names each test, Surefire, Failsafe and
-/// Gradle write theirs anyway. Of `cargo test`, nextest, unittest and whatever speaks TAP the output is read. For any other
-/// runner name the JUnit XML that it writes in `report`, or set `exit_code_suffices`.
+/// each runner is made to write a report, also behind `npm test`, `make test` or a script: pytest, unittest, jest, vitest,
+/// mocha and `node --test` write one into a folder of their own for the run, Surefire, Failsafe and Gradle write theirs
+/// anyway. `cargo test`, nextest and `go test` write none: what the program itself printed is read, as it is found by its name
+/// in `PATH`. Whatever else is printed may show that something failed, never that a test passed. For any other runner name the
+/// JUnit XML that it writes in `report`, or set `exit_code_suffices`. A test that is meant to fail (`xfail`, `test.failing`,
+/// `test.fails`) counts as left out, and a report that an earlier run has left counts for nothing.
 ///
-/// What passed before must still run. Tests that passed in the last run that is known, are part of the commit that the
-/// change is measured against, and are now skipped or gone block by name. A change that means it says so: a commit message
-/// of the branch, or the issue, names the tests. As many new names as gone ones are taken for a renaming.
+/// What passed before must still run. Tests that passed in the last run that passed, are part of the commit that the
+/// change is measured against, and are now skipped or gone block by name. A change that means it says so, in a commit message
+/// of the branch or in the issue: `Removed: NAME, NAME`, or a sentence like "Drop the test `NAME`, since …". A test that
+/// was moved, or of which nothing but the name was changed, is not gone. Where tests have no names, they are counted.
 ///
 /// Its evidence is bound to content: a tree on which the same command has passed before is not tested again, and a tree
 /// in which any file differs was never tested; files that git ignores, issues and `.ahp/` are not part of it. A report is
@@ -195,7 +203,11 @@ impl TestGate {
             return Ok(self.judge(&Outcome::known(&known), context));
         }
 
-        let before_times = times(root, &made);
+        // A guess at where coverage is written may meet a file of the project.
+        let own = context.workspace().list("**/*");
+        let mut aside = Aside::of(root, &self.coverage_reports(context), |file| {
+            !self.coverage_report.0.is_empty() || !own.contains(file)
+        });
         let mut outcome = Outcome::of(&command);
         for runner in runners {
             let run = runner.run(context)?;
@@ -208,12 +220,14 @@ impl TestGate {
             }
             outcome.add(&runner.command, run);
         }
-        let after_times = times(root, &self.made(context, &reports));
+        let written = aside.written(root, &self.coverage_reports(context));
         outcome.coverage = self.coverage(context, outcome.tally.coverage, |file| {
-            after_times.get(file) != before_times.get(file)
+            written.iter().any(|path| path == file)
         });
+        // Which runners are found is the project's to say, and what they must cover is not.
+        let suite = self.command.as_deref().unwrap_or(FOUND);
         if outcome.passed(self.exit_code_suffices) {
-            outcome.lost = baseline::lost(&store, &outcome, context);
+            outcome.lost = baseline::lost(&store, suite, &outcome, context);
         }
 
         let after = Tree::read(root, context.workspace().issues_dir()).map_err(unreadable)?;
@@ -224,7 +238,7 @@ impl TestGate {
             proven.push(after.digest(&made));
         }
         for tree in proven {
-            self.keep(&store, &outcome, tree, &command, context);
+            self.keep(&store, &outcome, tree, (&command, suite), context);
         }
         Ok(self.judge(&outcome, context))
     }
@@ -235,21 +249,27 @@ impl TestGate {
         store: &EvidenceStore,
         outcome: &Outcome,
         tree: TreeDigest,
-        command: &str,
+        (command, suite): (&str, &str),
         context: &HookContext,
     ) {
+        let success = outcome.passed(self.exit_code_suffices);
         let git = context.facts.git().ok();
         let kept = store.record(Evidence {
             tree,
             command: command.to_owned(),
             at: context.facts.time(),
-            success: outcome.passed(self.exit_code_suffices),
+            success,
             passed: outcome.tally.passed,
             failed: outcome.tally.failed,
             skipped: outcome.tally.skipped,
             coverage: outcome.coverage.percent(),
             head: git.and_then(|git| git.head()).map(str::to_owned),
-            tests: outcome.tally.passed_names.clone(),
+            suite: suite.to_owned(),
+            tests: if success {
+                outcome.tally.passed_names.clone()
+            } else {
+                BTreeSet::new()
+            },
         });
         if let Err(error) = kept {
             tracing::warn!(%error, "what is known of the tests cannot be kept");
@@ -269,11 +289,20 @@ impl TestGate {
     fn made(&self, context: &HookContext, reports: &[String]) -> Vec<String> {
         let mut patterns = reports.to_vec();
         patterns.extend(self.report.0.iter().cloned());
-        patterns.extend(self.coverage_report.0.iter().cloned());
-        if self.coverage_report.0.is_empty() {
-            patterns.extend(report::USUAL_COVERAGE.iter().map(|&p| p.to_owned()));
-        }
-        expand(context.root(), &patterns)
+        let mut files = expand(context.root(), &patterns);
+        files.extend(self.coverage_reports(context));
+        files
+    }
+
+    /// Returns the files that coverage is looked for in: those that are named, else the usual ones.
+    fn coverage_reports(&self, context: &HookContext) -> Vec<String> {
+        let usual = report::USUAL_COVERAGE.iter().map(|&path| path.to_owned());
+        let usual: Vec<String> = usual.collect();
+        let named = &self.coverage_report.0;
+        expand(
+            context.root(),
+            if named.is_empty() { &usual } else { named },
+        )
     }
 
     /// Judges by reports that another run has left.
@@ -295,7 +324,11 @@ impl TestGate {
         let mut content = Sha256::new();
         for file in &files {
             match read_report(context, file, &mut content) {
-                Ok(tally) => outcome.tally.add(tally),
+                Ok(tally) => {
+                    let unlisted = tally.unlisted(file).into_iter();
+                    outcome.cut_short(file, unlisted.collect());
+                    outcome.tally.add(tally);
+                }
                 Err(fault) => outcome.faults.push(*fault),
             }
         }
@@ -310,6 +343,7 @@ impl TestGate {
         let store = context.workspace().evidence(&context.state_dir);
         // A time can be set; what a report held when the tree was another cannot tell of this one.
         let command = format!("report sha256:{}", hex(&content.finalize()));
+        let suite = format!("report: {}", outcome.command);
         let known = store
             .load()
             .into_iter()
@@ -319,8 +353,11 @@ impl TestGate {
             outcome.faults.push(fault);
         }
         outcome.coverage = self.coverage(context, outcome.tally.coverage, |_| false);
+        if outcome.passed(self.exit_code_suffices) {
+            outcome.lost = baseline::lost(&store, &suite, &outcome, context);
+        }
         if outcome.faults.is_empty() {
-            self.keep(&store, &outcome, tree, &command, context);
+            self.keep(&store, &outcome, tree, (&command, &suite), context);
         }
         Ok(self.judge(&outcome, context))
     }
@@ -357,17 +394,7 @@ impl TestGate {
     ) -> Figure {
         let root = context.root();
         let named = !self.coverage_report.0.is_empty();
-        let candidates = if named {
-            expand(root, &self.coverage_report.0)
-        } else {
-            expand(
-                root,
-                &report::USUAL_COVERAGE
-                    .iter()
-                    .map(|&p| p.to_owned())
-                    .collect::<Vec<_>>(),
-            )
-        };
+        let candidates = self.coverage_reports(context);
         let times = times(root, &candidates);
         if named && (candidates.is_empty() || times.len() < candidates.len()) {
             return Figure::Fault(Box::new(unusable::missing_coverage(

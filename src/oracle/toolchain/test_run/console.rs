@@ -1,5 +1,4 @@
-//! What is printed by runners that write no report: libtest (`cargo test`, and each test of nextest), unittest, and
-//! whatever speaks TAP.
+//! What is printed by runners: libtest (`cargo test`, and each test of nextest), unittest, and whatever speaks TAP.
 
 use super::tally::{Failure, Outcome, Tally};
 use super::{go, place};
@@ -12,7 +11,8 @@ pub(super) struct Read {
     pub(super) cut_short: Vec<String>,
 }
 
-/// Reads an output; there is one result for each kind of runner that it tells of.
+/// Reads an output; there is one result for each kind of runner that it tells of. Anybody may have printed it: it may show
+/// that something failed, and never that anything passed.
 pub(super) fn read(text: &str) -> Vec<Read> {
     let readers: [fn(&str) -> Option<Read>; 4] = [libtest, unittest, tap, go::read];
     readers.iter().filter_map(|read| read(text)).collect()
@@ -65,7 +65,8 @@ fn count_before(text: &str, word: &str) -> u64 {
     number.and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-fn libtest(text: &str) -> Option<Read> {
+/// Reads what `cargo test` or nextest printed.
+pub(super) fn libtest(text: &str) -> Option<Read> {
     let mut read = Read::default();
     let tally = &mut read.tally;
     let (mut seen, mut begun, mut ended) = (false, 0, 0);

@@ -38,6 +38,8 @@ pub(super) fn read(text: &str) -> Option<Read> {
                 run.seen |= !event.package.is_empty() && event.test.is_none();
                 run.told.entry(key).or_default().push(event.output.clone());
             }
+            // A test that ended the process is a pass of its package, by which it is told once more, without having ended.
+            ("pass", Some(_)) if !run.has_said(&key, "--- PASS: ") => {}
             ("pass" | "skip" | "fail", Some(_)) => run.end(&event.action, key),
             ("build-fail", None) => run.unbuilt(key),
             _ => {}
@@ -84,6 +86,11 @@ impl Run {
             // Without `-v`, what it printed comes after.
             _ => self.failed.push((name(&key), key)),
         }
+    }
+
+    fn has_said(&self, key: &Key, what: &str) -> bool {
+        let told = self.told.get(key).map(Vec::as_slice).unwrap_or_default();
+        told.iter().any(|line| line.contains(what))
     }
 
     fn unbuilt(&mut self, key: Key) {

@@ -1,4 +1,4 @@
-//! The JSON report of jest, which vitest writes too, and our plugin of pytest.
+//! The JSON report of jest, whose form our reporters of pytest, unittest, vitest and mocha have too.
 
 use std::path::Path;
 
@@ -13,6 +13,8 @@ use crate::oracle::toolchain::relative;
 struct Report {
     /// How many tests were found, where the writer tells it.
     collected: Option<u64>,
+    /// Covered lines in percent, where the writer tells it.
+    coverage: Option<f64>,
     test_results: Vec<File>,
 }
 
@@ -33,6 +35,8 @@ struct Case {
     title: String,
     full_name: String,
     status: String,
+    /// Whether it is meant to fail, so that its pass proves nothing.
+    failing: bool,
     location: Option<Location>,
     failure_messages: Vec<String>,
 }
@@ -45,17 +49,25 @@ struct Location {
 /// Reads a report; beside the tests it says how many of them were found and not run.
 pub(super) fn read(bytes: &[u8], root: &Path) -> Result<(Tally, Option<String>), String> {
     let report: Report = serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
-    let mut tally = Tally::default();
+    let mut tally = Tally {
+        coverage: report.coverage,
+        ..Tally::default()
+    };
     for file in &report.test_results {
         let path = relative(root, &file.name);
         for case in &file.assertion_results {
             let name = case.name();
             let outcome = match case.status.as_str() {
-                "passed" => Outcome::Passed,
+                "passed" if !case.failing => Outcome::Passed,
                 "failed" => Outcome::Failed(case.failure(&name, &path, root)),
                 _ => Outcome::Skipped,
             };
-            tally.count(&format!("{path} > {name}"), outcome);
+            let whole = if path.is_empty() {
+                name
+            } else {
+                format!("{path} > {name}")
+            };
+            tally.count(&whole, outcome);
         }
         // A file that could not be loaded holds no test that could be counted.
         let failed = |case: &Case| case.status == "failed";
@@ -88,7 +100,7 @@ impl Case {
         let at = place::in_project(&told, root).filter(|(path, _)| path == file);
         let line = at.map(|(_, line)| line);
         let mut failure = Failure::named(name).saying(&told);
-        failure.file = Some(file.to_owned());
+        failure.file = Some(file.to_owned()).filter(|file| !file.is_empty());
         failure.line = line.or(self.location.as_ref().map(|location| location.line));
         failure
     }

@@ -1,19 +1,24 @@
 //! Test runs: a project's own test runners, found, run, and read by the reports that they write.
 
+mod aside;
 mod console;
 mod files;
 mod find;
 mod go;
 mod jest;
 mod junit;
+mod name;
 mod place;
 mod reports;
 mod tally;
 
+pub(in crate::oracle) use self::aside::Aside;
 pub(in crate::oracle) use self::files::expand;
 pub(in crate::oracle) use self::files::times;
 pub(in crate::oracle) use self::find::find;
 pub(in crate::oracle) use self::junit::read as read_junit;
+pub(in crate::oracle) use self::name::is_meant;
+pub(in crate::oracle) use self::name::short;
 pub(in crate::oracle) use self::tally::Failure;
 pub(in crate::oracle) use self::tally::Tally;
 
@@ -73,7 +78,7 @@ impl Runner {
         if globs.is_empty() && find::is_of_jvm(context.workspace()) {
             globs.extend(JVM_REPORTS.iter().map(|&glob| glob.to_owned()));
         }
-        let before = times(root, &expand(root, &globs));
+        let mut aside = Aside::of(root, &expand(root, &globs), |_| true);
         // What is printed on both outputs comes in the order in which it was printed.
         let program = Program::shell(&format!(
             "exec 2>&1\n{}\n{}",
@@ -99,34 +104,34 @@ impl Runner {
             reported: false,
             said: tail(&text, 8),
         };
-        let written = times(root, &expand(root, &globs));
-        let written = written
-            .into_iter()
-            .filter(|(file, time)| before.get(file) != Some(time))
-            .map(|(file, _)| (root.join(&file), file));
-        for (path, file) in written {
+        let written = aside.written(root, &expand(root, &globs));
+        for file in written {
             run.reported = true;
-            let read = std::fs::read(path).map_err(|e| e.to_string());
+            let read = std::fs::read(root.join(&file)).map_err(|e| e.to_string());
             match read.and_then(|bytes| read_junit(&bytes, root)) {
-                Ok(tally) => run.add(tally),
+                Ok(tally) => {
+                    run.cut_short.extend(tally.unlisted(&file));
+                    run.add(tally);
+                }
                 Err(fault) => run.unreadable.push((file, fault)),
             }
         }
         let is_named = !self.reports.is_empty();
         let own = reports.read(root);
         run.cut_short.extend(own.cut_short);
-        for tally in own.tallies.into_iter().filter(|_| !is_named) {
-            run.add(tally);
+        for tally in own.tallies {
+            if is_named {
+                run.add_failures(tally);
+            } else {
+                run.add(tally);
+            }
         }
         for read in console::read(&text) {
             run.cut_short.extend(read.cut_short);
-            if !is_named {
-                run.add(read.tally);
-            }
+            run.add_failures(read.tally);
         }
-        if let Some(tally) = &mut run.tally {
-            tally.coverage = tally.coverage.or_else(|| console::coverage(&text));
-        }
+        run.cut_short.sort_unstable();
+        run.cut_short.dedup();
         Ok(run)
     }
 }
@@ -134,6 +139,18 @@ impl Runner {
 impl TestRun {
     fn add(&mut self, tally: Tally) {
         self.tally.get_or_insert_default().add(tally);
+    }
+
+    /// Adds what failed, where nothing that is known has failed yet: what passed by the same word is not believed.
+    fn add_failures(&mut self, tally: Tally) {
+        let known = self.tally.as_ref().map_or(0, |known| known.failed);
+        if known == 0 && tally.failed > 0 {
+            self.add(Tally {
+                failed: tally.failed,
+                failures: tally.failures,
+                ..Tally::default()
+            });
+        }
     }
 }
 

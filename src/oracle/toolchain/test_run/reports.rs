@@ -2,14 +2,24 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use super::console::{self, Read};
 use super::tally::Tally;
-use super::{jest, junit};
+use super::{go, jest, junit};
+use crate::process::installed;
 
 /// What is put into the folder for the runners to load.
 const REPORTERS: &[(&str, &str)] = &[
     ("ahp_pytest.py", include_str!("reporters/ahp_pytest.py")),
+    ("ahp_unittest.py", include_str!("reporters/ahp_unittest.py")),
+    (
+        "sitecustomize.py",
+        include_str!("reporters/sitecustomize.py"),
+    ),
+    ("ahp_jest.cjs", include_str!("reporters/ahp_jest.cjs")),
+    ("ahp_vitest.mjs", include_str!("reporters/ahp_vitest.mjs")),
     ("ahp_node.cjs", include_str!("reporters/ahp_node.cjs")),
     (
         "ahp_node_test.mjs",
@@ -17,8 +27,23 @@ const REPORTERS: &[(&str, &str)] = &[
     ),
 ];
 
+/// Reads what a runner printed.
+type Reader = fn(&str) -> Option<Read>;
+
+/// The runners that only print, each with what reads that: libtest has no report that stable Rust offers, and `go test`
+/// names each test on its output alone.
+const PRINTERS: &[(&str, Reader)] = &[
+    ("cargo", console::libtest),
+    ("cargo-nextest", console::libtest),
+    ("go", go::read),
+];
+
+/// What stands before them in `PATH`.
+const PRINTER: &str = include_str!("reporters/ahp_runner.sh");
+
 /// The environment that makes runners write their reports into `$AHP`, whatever starts them (`npm test`, `make`, a script).
-const PRELUDE: &str = r#"export PYTHONPATH="$AHP${PYTHONPATH:+:$PYTHONPATH}" PYTHONDONTWRITEBYTECODE=1
+const PRELUDE: &str = r#"export PATH="$AHP/bin:$PATH"
+export PYTHONPATH="$AHP${PYTHONPATH:+:$PYTHONPATH}" PYTHONDONTWRITEBYTECODE=1
 export PYTEST_PLUGINS="${PYTEST_PLUGINS:+$PYTEST_PLUGINS,}ahp_pytest"
 export NODE_OPTIONS="${NODE_OPTIONS:+$NODE_OPTIONS }--require=\"$AHP/ahp_node.cjs\" --test-reporter=spec --test-reporter-destination=stdout --test-reporter=$AHP/ahp_node_test.mjs --test-reporter-destination=stdout"
 if [ -e go.mod ] && command -v go > /dev/null; then export GOFLAGS="$(go env GOFLAGS) -v"; fi
@@ -35,6 +60,13 @@ pub(super) struct Found {
     pub(super) cut_short: Vec<String>,
 }
 
+/// What one runner has told.
+#[derive(Debug, Default)]
+struct Told {
+    tally: Option<Tally>,
+    cut_short: Vec<String>,
+}
+
 impl Reports {
     /// Makes the folder.
     ///
@@ -47,13 +79,22 @@ impl Reports {
         for (name, text) in REPORTERS {
             fs::write(reports.0.join(name), text)?;
         }
+        let bin = reports.0.join("bin");
+        fs::create_dir(&bin)?;
+        for (name, _) in PRINTERS {
+            if let Some(real) = installed(name) {
+                let [real, dir] = [&real, &reports.0].map(|path| quoted(path));
+                let set = format!("#!/bin/sh\nreal={real} name={name} dir={dir} skip=\n");
+                fs::write(bin.join(name), set + PRINTER)?;
+                fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755))?;
+            }
+        }
         Ok(reports)
     }
 
     /// Returns the lines of shell that come before the command line.
     pub(super) fn prelude(&self) -> String {
-        let dir = self.0.to_string_lossy().replace('\'', r"'\''");
-        format!("AHP='{dir}'\n{PRELUDE}")
+        format!("AHP={}\n{PRELUDE}", quoted(&self.0))
     }
 
     /// Reads what the runners have written; places become relative to `root`.
@@ -67,16 +108,14 @@ impl Reports {
         names.sort_unstable();
         for name in names {
             if let Some(begun) = name.strip_suffix(".started") {
-                let runner = begun.split('-').next().unwrap_or(begun);
                 match self.report(begun, root) {
-                    Ok((tally, lost)) => {
-                        found.tallies.push(tally);
-                        found
-                            .cut_short
-                            .extend(lost.map(|lost| format!("{runner} {lost}")));
+                    Ok(read) => {
+                        found.tallies.extend(read.tally);
+                        found.cut_short.extend(read.cut_short);
                     }
                     Err(fault) => found.cut_short.push(format!(
-                        "{runner} ended before it had reported its tests ({fault})"
+                        "{} ended before it had reported its tests ({fault})",
+                        runner(begun)
                     )),
                 }
             } else if name.strip_suffix(".cut").is_some() {
@@ -91,16 +130,53 @@ impl Reports {
     }
 
     /// Reads the report of one runner.
-    fn report(&self, begun: &str, root: &Path) -> Result<(Tally, Option<String>), String> {
+    fn report(&self, begun: &str, root: &Path) -> Result<Told, String> {
         let read = |end: &str| fs::read(self.0.join(format!("{begun}.{end}")));
-        if let Ok(bytes) = read("xml") {
-            return junit::read(&bytes, root).map(|tally| (tally, None));
+        let name = runner(begun);
+        if let Some((_, reader)) = PRINTERS.iter().find(|(printer, _)| *printer == name) {
+            let code = read("code").map_err(|_| "it was stopped".to_owned())?;
+            let code = String::from_utf8_lossy(&code).trim().to_owned();
+            let text = console::plain(&read("out").map_err(|e| e.to_string())?);
+            let mut told = Told::default();
+            if let Some(read) = reader(&text) {
+                told.cut_short = read.cut_short;
+                told.tally = Some(read.tally);
+            }
+            if let Some(tally) = &mut told.tally {
+                tally.coverage = console::coverage(&text);
+            }
+            let failed = told.tally.as_ref().map_or(0, |tally| tally.failed);
+            if code != "0" && failed == 0 {
+                told.cut_short
+                    .push(format!("{name} ended with code {code}"));
+            }
+            return Ok(told);
         }
-        match read("json") {
-            Ok(bytes) => jest::read(&bytes, root),
-            Err(_) => Err("it has written no report".to_owned()),
-        }
+        let (tally, lost) = match read("xml") {
+            Ok(bytes) => (junit::read(&bytes, root)?, None),
+            Err(_) => match read("json") {
+                Ok(bytes) => jest::read(&bytes, root)?,
+                Err(_) => return Err("it has written no report".to_owned()),
+            },
+        };
+        Ok(Told {
+            tally: Some(tally),
+            cut_short: lost
+                .map(|lost| format!("{name} {lost}"))
+                .into_iter()
+                .collect(),
+        })
     }
+}
+
+/// Returns the runner of a report: `cargo-nextest` of `cargo-nextest-123`, `unittest` of `unittest-123-1`.
+fn runner(begun: &str) -> &str {
+    begun.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-')
+}
+
+/// Writes a path as one word of shell.
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.to_string_lossy().replace('\'', r"'\''"))
 }
 
 impl Drop for Reports {

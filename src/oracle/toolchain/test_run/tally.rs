@@ -19,7 +19,9 @@ pub(in crate::oracle) struct Tally {
     pub(in crate::oracle) passed_names: BTreeSet<String>,
     /// The names of those that were left out, as far as they are named.
     pub(in crate::oracle) skipped_names: BTreeSet<String>,
-    /// Covered lines in percent, where the runner printed a figure.
+    /// How many a report counts and does not list, so that nothing tells what became of them.
+    pub(in crate::oracle) unlisted: u64,
+    /// Covered lines in percent, where the runner told a figure.
     pub(in crate::oracle) coverage: Option<f64>,
 }
 
@@ -50,6 +52,14 @@ impl Tally {
         self.passed + self.failed
     }
 
+    /// Says where a report counts tests that it does not list.
+    pub(in crate::oracle) fn unlisted(&self, report: &str) -> Option<String> {
+        let unlisted = self.unlisted;
+        let all = unlisted + self.ran() + self.skipped;
+        (unlisted > 0)
+            .then(|| format!("`{report}` counts {all} tests, and does not list {unlisted} of them"))
+    }
+
     /// Counts one test of a name; an empty name is not kept.
     pub(super) fn count(&mut self, name: &str, outcome: Outcome) {
         match outcome {
@@ -76,6 +86,7 @@ impl Tally {
         self.failures.extend(other.failures);
         self.passed_names.extend(other.passed_names);
         self.skipped_names.extend(other.skipped_names);
+        self.unlisted += other.unlisted;
         self.coverage = self.coverage.or(other.coverage);
     }
 }

@@ -4,6 +4,8 @@ Loaded by PYTEST_PLUGINS. JUnit XML would not do: it does not say how many tests
 early (`pytest.exit`, a hook) looks like a whole one.
 """
 
+import functools
+import inspect
 import json
 import os
 import pathlib
@@ -21,15 +23,48 @@ def pytest_configure(config):
         config.pluginmanager.register(Report(), "ahp-report")
 
 
+def own(hook):
+    """Whether the project's own conftest.py answers a hook in the place of pytest."""
+    found = [impl for impl in hook.get_hookimpls() if not (impl.hookwrapper or getattr(impl, "wrapper", False))]
+    return any(impl.plugin_name.endswith("conftest.py") for impl in found)
+
+
 class TrueOutcome:
-    """Tells where somebody else's hook turned a failure into a pass."""
+    """Tells where somebody else's hook turned a failure into a pass, or the test was never called."""
+
+    called = set()
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item, call):
         report = (yield).get_result()
+        if call.when == "call":
+            TrueOutcome.called.add(item.nodeid)
         if call.excinfo is not None and report.outcome == "passed":
             report.outcome = "failed"
             report.longrepr = f"a hook changed the outcome to `passed`, after {call.excinfo.exconly()}"
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_pyfunc_call(self, pyfuncitem):
+        if not own(pyfuncitem.ihook.pytest_pyfunc_call):
+            yield
+            return
+        function, calls = pyfuncitem.obj, []
+
+        @functools.wraps(function)
+        def noted(*args, **kwargs):
+            calls.append(1)
+            return function(*args, **kwargs)
+
+        @functools.wraps(function)
+        async def noted_async(*args, **kwargs):
+            calls.append(1)
+            return await function(*args, **kwargs)
+
+        pyfuncitem.obj = noted_async if inspect.iscoroutinefunction(function) else noted
+        outcome = yield
+        pyfuncitem.obj = function
+        if not calls and outcome.excinfo is None:
+            outcome.force_exception(AssertionError("a hook of conftest.py answered for the test, which was never called"))
 
 
 class Report:
@@ -38,8 +73,12 @@ class Report:
         self.path.with_suffix(".started").touch()
         self.collected = 0
         self.tests = {}
+        self.is_answered = False
 
     def pytest_collection_finish(self, session):
+        # xdist runs the tests in other processes.
+        is_here = getattr(session.config.option, "dist", "no") == "no"
+        self.is_answered = is_here and own(session.config.hook.pytest_runtest_protocol)
         self.collected = max(self.collected, len(session.items))
 
     @pytest.hookimpl(optionalhook=True)
@@ -53,6 +92,9 @@ class Report:
     def pytest_runtest_logreport(self, report):
         if report.failed or report.skipped or report.when == "call":
             self.note(report, report.outcome)
+        if report.passed and report.when == "call" and self.is_answered and report.nodeid not in TrueOutcome.called:
+            report.longrepr = "a hook of conftest.py reported the test, which never ran"
+            self.note(report, "failed")
 
     def note(self, report, outcome):
         known = self.tests.get(report.nodeid)
@@ -71,7 +113,7 @@ class Report:
                 message = errors[0].strip() if errors else message
         self.tests[report.nodeid] = {"file": file, "status": outcome, "line": line, "message": message}
 
-    def pytest_sessionfinish(self):
+    def pytest_sessionfinish(self, session):
         results = [
             {
                 "name": test["file"],
@@ -86,5 +128,7 @@ class Report:
             }
             for name, test in self.tests.items()
         ]
-        text = json.dumps({"collected": self.collected, "testResults": results})
+        # What pytest-cov found, also where it only prints it.
+        coverage = getattr(session.config.pluginmanager.getplugin("_cov"), "cov_total", None)
+        text = json.dumps({"collected": self.collected, "coverage": coverage, "testResults": results})
         self.path.write_text(text, encoding="utf-8")

@@ -1,0 +1,129 @@
+"""Writes for `ahp` what unittest collected and what became of it, in the form of jest's JSON report."""
+
+import json
+import os
+import re
+import sys
+import traceback
+
+DIR = os.path.dirname(os.path.abspath(__file__))
+
+
+def watch(module):
+    """Lets every run of `unittest.TextTestRunner` be reported, also of a class that is made of it."""
+    original = module.TextTestRunner.run
+
+    def run(self, test):
+        me = "unittest-%d" % os.getpid()
+        # Neither a run inside of a run, nor one of what another runner tests.
+        if Report.is_open or os.environ.get("AHP_RUNNER", me) != me:
+            return original(self, test)
+        os.environ["AHP_RUNNER"] = me
+        report = Report(me, test)
+        make = self._makeResult
+        self._makeResult = lambda: report.watched(make())
+        try:
+            return original(self, test)
+        finally:
+            self._makeResult = make
+            report.close()
+
+    module.TextTestRunner.run = run
+
+
+def names(test):
+    """The tests of a suite, each with its name."""
+    try:
+        return [name for part in test for name in names(part)]
+    except TypeError:
+        return [test.id()]
+
+
+class Report:
+    is_open = False
+    count = 0
+
+    def __init__(self, me, test):
+        Report.is_open = True
+        Report.count += 1
+        self.path = os.path.join(DIR, "%s-%d" % (me, Report.count))
+        open(self.path + ".started", "w").close()
+        self.names = names(test)
+        self.tests = {}
+
+    def watched(self, result):
+        """Hears what a result is told."""
+        for method, status in (
+            ("addSuccess", "passed"),
+            ("addError", "failed"),
+            ("addFailure", "failed"),
+            ("addUnexpectedSuccess", "failed"),
+            ("addSkip", "skipped"),
+            # A failure that is expected proves nothing.
+            ("addExpectedFailure", "skipped"),
+        ):
+            setattr(result, method, self.told(getattr(result, method), status))
+        add_sub_test = result.addSubTest
+
+        def told_of_sub_test(test, subtest, error):
+            if error is not None:
+                self.note(test, "failed", error)
+            return add_sub_test(test, subtest, error)
+
+        result.addSubTest = told_of_sub_test
+        return result
+
+    def told(self, method, status):
+        def tell(test, *rest):
+            self.note(test, status, rest[0] if rest else None)
+            return method(test, *rest)
+
+        return tell
+
+    def note(self, test, status, error):
+        name = test.id()
+        if self.tests.get(name, {}).get("status") == "failed":
+            return
+        # `setUpClass (m.A)` and `setUpModule (m)` leave out every test of theirs, and none of them is told of.
+        if status == "skipped" and name.startswith(("setUpClass (", "setUpModule (")):
+            whole = name.split("(", 1)[1].rstrip(")") + "."
+            for left_out in self.names:
+                if left_out.startswith(whole):
+                    self.tests[left_out] = {"status": status, "place": None, "message": ""}
+            return
+        place, message = None, ""
+        if status == "failed" and isinstance(error, tuple):
+            message = "".join(traceback.format_exception_only(error[0], error[1])).strip()
+            # The last place in the file of the test itself: the assertion, and not what it calls.
+            module = sys.modules.get(type(test).__module__)
+            file = os.path.abspath(getattr(module, "__file__", None) or "")
+            for frame in traceback.extract_tb(error[2]):
+                if os.path.abspath(frame[0]) == file:
+                    place = (frame[0], frame[1])
+            # A file that could not be loaded is told of by unittest itself.
+            if type(test).__module__.startswith("unittest."):
+                places = re.findall(r'File "(.+)", line (\d+)', message)
+                place = (places[-1][0], int(places[-1][1])) if places else None
+        self.tests[name] = {"status": status, "place": place, "message": message}
+
+    def close(self):
+        Report.is_open = False
+        results = [
+            {
+                "name": test["place"][0] if test["place"] else "",
+                "assertionResults": [
+                    {
+                        "fullName": name,
+                        "status": test["status"],
+                        "location": test["place"] and {"line": test["place"][1]},
+                        "failureMessages": [test["message"]] if test["message"] else [],
+                    }
+                ],
+            }
+            for name, test in self.tests.items()
+        ]
+        # What is told beside the tests that were found (a class that could not be set up) is no test that was found.
+        found = set(self.names)
+        text = {"collected": len(found | set(self.tests)), "testResults": results}
+        with open(self.path + ".json", "w") as file:
+            json.dump(text, file)
