@@ -61,7 +61,7 @@ pub(super) fn lost(
             format!("let them run again: {}", listed(&lost, 20)),
             "or, if they are to go, name them in a commit message of this branch or in the issue, with the reason".to_owned(),
         ])
-        .fingerprint(lost.iter().copied());
+        .about_each("tests-lost", lost.iter().copied());
     Some(signal)
 }
 
