@@ -94,7 +94,7 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         name: "stale-mark",
-        meaning: "Is asked for, and nothing has fed it in a month: its `when` does not fit what happens here.",
+        meaning: "Is asked for, and nothing has fed it in a month: either nothing of the kind happened, or its `when` does not fit.",
         at_least: 10,
         rate: 0.6,
         judge: Judge::Mark(stale_mark),
@@ -402,6 +402,24 @@ const fn ended(fates: &Fates) -> u64 {
     fates.findings.saturating_sub(fates.open())
 }
 
+/// Returns so many of so many findings as a sample: what one signal brought at once is one case, not many.
+fn sample(fates: &Fates, cases: u64, of: u64) -> (u64, u64) {
+    let independent = of.min(fates.occasions);
+    match of {
+        0 => (0, 0),
+        _ => (cases * independent / of, independent),
+    }
+}
+
+/// Says in how many signals findings came, where several came at once.
+fn at_once(fates: &Fates) -> String {
+    if fates.occasions < fates.findings {
+        format!(" (in {} signals)", fates.occasions)
+    } else {
+        String::new()
+    }
+}
+
 fn allow_command(case: &Case<'_>, finding: &FindingStats) -> Option<Found> {
     let object = finding.object.as_ref().filter(|_| knows_commands(case))?;
     let fates = &finding.fates;
@@ -432,12 +450,17 @@ fn ceiling(case: &Case<'_>, strength: &str) -> Option<Change> {
 
 fn noise(case: &Case<'_>, finding: &FindingStats) -> Option<Found> {
     let fates = &finding.fates;
+    let (cases, of) = sample(fates, fates.dismissed + fates.ignored, ended(fates));
     (finding.signals.block == 0).then(|| Found {
-        cases: fates.dismissed + fates.ignored,
-        of: ended(fates),
+        cases,
+        of,
         why: format!(
-            "{} findings of `{}`, {} dismissed and {} ignored",
-            fates.findings, finding.rule, fates.dismissed, fates.ignored
+            "{} findings of `{}`{}, {} dismissed and {} ignored",
+            fates.findings,
+            finding.rule,
+            at_once(fates),
+            fates.dismissed,
+            fates.ignored
         ),
         change: ceiling(case, "aid"),
     })
@@ -445,12 +468,16 @@ fn noise(case: &Case<'_>, finding: &FindingStats) -> Option<Found> {
 
 fn overridden(case: &Case<'_>, finding: &FindingStats) -> Option<Found> {
     let fates = &finding.fates;
+    let (cases, of) = sample(fates, fates.overridden, ended(fates));
     (!knows_commands(case)).then(|| Found {
-        cases: fates.overridden,
-        of: ended(fates),
+        cases,
+        of,
         why: format!(
-            "{} findings of `{}`, {} overridden",
-            fates.findings, finding.rule, fates.overridden
+            "{} findings of `{}`{}, {} overridden",
+            fates.findings,
+            finding.rule,
+            at_once(fates),
+            fates.overridden
         ),
         change: ceiling(case, "ask"),
     })
@@ -460,12 +487,15 @@ fn blind_spot(case: &Case<'_>) -> Option<Found> {
     let figures = case.figures;
     let repair = figures.mean_time_to_repair_s?;
     let tries = figures.mean_tries?;
+    let fates = &figures.fates;
+    let (cases, of) = sample(fates, figures.hard_repairs, fates.repaired);
     Some(Found {
-        cases: figures.hard_repairs,
-        of: figures.fates.repaired,
+        cases,
+        of,
         why: format!(
-            "repaired {} times, on average after {} and {tries:.1} tries",
-            figures.fates.repaired,
+            "repaired {} times{}, on average after {} and {tries:.1} tries",
+            fates.repaired,
+            at_once(fates),
             if repair < 5400.0 {
                 format!("{:.0} minutes", repair / 60.0)
             } else if repair < 129_600.0 {

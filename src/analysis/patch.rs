@@ -1,7 +1,7 @@
 //! Patch: a change of one binding as an edit of the file, which keeps comments and layout.
 
 use super::advise::{ALLOW_COMMANDS, Change, Proposal, allowed, up_front_id};
-use crate::config::{BindingSpec, Config, LayerSource, Node, with_binding};
+use crate::config::{BindingSpec, Config, LayerSource, Node, Value, parse_yaml, with_binding};
 use crate::diagnostic::{Code, SourceMap, Span};
 use crate::event::Trigger;
 
@@ -72,8 +72,15 @@ pub fn edit(
         }
         (Change::Set { key, value }, None) => {
             let before = text_of(project_file);
-            let item = [format!("id: {}", spec.id), format!("{key}: {value}")];
-            let (after, _) = with_binding(&before, proposal.hook, &item);
+            let after = if let Some(item) = item_of(&before, proposal.hook, &spec.id) {
+                match item.get(key) {
+                    Some(given) => replace(&before, given.span, value),
+                    None => insert_key(&before, item.span, key, value),
+                }?
+            } else {
+                let item = [format!("id: {}", spec.id), format!("{key}: {value}")];
+                with_binding(&before, proposal.hook, &item).0
+            };
             (project_file.to_owned(), before, after)
         }
         (Change::Allow { command }, Some(source)) => {
@@ -85,11 +92,21 @@ pub fn edit(
             // A later layer's list stands in the place of the earlier one.
             let mut commands = allowed(spec);
             commands.push(command.clone());
-            let item = [
-                format!("id: {}", spec.id),
-                format!("config: {{{ALLOW_COMMANDS}: {}}}", flow(&commands)),
-            ];
-            let (after, _) = with_binding(&before, proposal.hook, &item);
+            let whole = format!("{{{ALLOW_COMMANDS}: {}}}", flow(&commands));
+            let item = item_of(&before, proposal.hook, &spec.id);
+            let config = item.as_ref().map(|item| item.get("config"));
+            let list = config.flatten().and_then(|c| c.get(ALLOW_COMMANDS));
+            let after = match (item.as_ref(), config.flatten(), list) {
+                (_, _, Some(list)) => insert_item(&before, list.span, &quoted(command))?,
+                (_, Some(config), None) => {
+                    insert_key(&before, config.span, ALLOW_COMMANDS, &flow(&commands))?
+                }
+                (Some(item), None, None) => insert_key(&before, item.span, "config", &whole)?,
+                (None, ..) => {
+                    let item = [format!("id: {}", spec.id), format!("config: {whole}")];
+                    with_binding(&before, proposal.hook, &item).0
+                }
+            };
             (project_file.to_owned(), before, after)
         }
         (Change::Teach { trigger }, own) => {
@@ -215,8 +232,7 @@ fn allow(text: &str, spec: &BindingSpec, command: &str) -> Result<String, String
         let config = format!("{{{ALLOW_COMMANDS}: {one}}}");
         return insert_key(text, spec.span, "config", &config);
     };
-    let quoted = flow(&[command.to_owned()]);
-    let quoted = quoted.trim_matches(['[', ']']);
+    let quoted = quoted(command);
     let at = list.span.start as usize;
     let (before, after) = text
         .split_at_checked(at)
@@ -242,6 +258,26 @@ fn allow(text: &str, spec: &BindingSpec, command: &str) -> Result<String, String
 /// Returns texts as a list in YAML's flow style, which JSON is.
 fn flow(texts: &[String]) -> String {
     serde_json::Value::from(texts.to_vec()).to_string()
+}
+
+/// Returns a text as an item of a list in YAML's flow style.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// Finds what a layer's text says of a binding itself; none where it says nothing.
+fn item_of(text: &str, trigger: Trigger, id: &str) -> Option<Node> {
+    let document = parse_yaml(text, Span::default().file, &mut Vec::new())?;
+    let hooks = document.get("hooks")?;
+    let of_trigger = hooks.entries().iter();
+    let of_trigger = of_trigger.filter(|(key, _)| Trigger::find(&key.name) == Some(trigger));
+    let lists = of_trigger.map(|(_, node)| node.get("oracles").unwrap_or(node));
+    let items = lists.filter_map(|node| match &node.value {
+        Value::Seq(items) => Some(items),
+        _ => None,
+    });
+    let is_it = |item: &&Node| item.get("id").and_then(Node::as_str) == Some(id);
+    items.flatten().find(is_it).cloned()
 }
 
 /// Puts a scalar in the place of another.

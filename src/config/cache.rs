@@ -126,8 +126,8 @@ impl CacheEntry {
             .any(|layer| layer.source.is_of_machine());
         // A warning would be told the first time alone, and a layer that is left out would be forgotten.
         let is_partial = loaded.layers.iter().any(|layer| layer.is_left_out);
-        // What a change is held to in its review holds nobody else.
-        let is_held = locations.reviewed.is_some();
+        // What a change is held to in its review holds nobody else, and a draft is not what lies there.
+        let is_held = locations.reviewed.is_some() || !locations.drafts.is_empty();
         if loaded.is_cached || of_machine || is_partial || is_held || !loaded.diagnostics.is_empty()
         {
             return None;
@@ -156,8 +156,8 @@ impl CacheEntry {
 
 /// Returns the name of the entry for layers of this content at these places.
 fn key(locations: &Locations, layers: &[(PathBuf, Option<[u8; 32]>)]) -> Option<String> {
-    // What somebody else has reviewed holds for one run.
-    if locations.reviewed.is_some() {
+    // What somebody else has reviewed holds for one run, and so does a draft.
+    if locations.reviewed.is_some() || !locations.drafts.is_empty() {
         return None;
     }
     let mut hash = Sha256::new();

@@ -218,6 +218,9 @@ pub struct Locations {
     pub base: Arc<ToldBase>,
     /// What the project is held to in the place of what was approved on this machine, trusted or not.
     pub reviewed: Option<Arc<Reviewed>>,
+    /// Texts that stand in the place of files of the project's layers, as a person would have approved them: what an edit
+    /// would come to.
+    pub drafts: BTreeMap<PathBuf, String>,
 }
 
 impl Locations {
@@ -251,6 +254,7 @@ impl Locations {
         Self {
             base: Arc::new(ci::told_base(&get, &project_root)),
             reviewed: None,
+            drafts: BTreeMap::new(),
             project_root,
             work_dir,
             bundle_dir: roots.path(&SYSTEM_DIR).map(|dir| dir.join("bundle")),
@@ -290,6 +294,7 @@ impl Locations {
             trust_all: false,
             base: Arc::default(),
             reviewed: None,
+            drafts: BTreeMap::new(),
         }
     }
 

@@ -157,14 +157,14 @@ impl<'a> Loader<'a> {
 
     /// Reads a file: one of the project as it was approved, where that is asked for.
     fn read(&mut self, path: &Path, name: &str) -> Option<Result<(Span, String), Diagnostic>> {
-        let Some(texts) = self.approved.filter(|_| self.locations.is_in_project(path)) else {
-            return file::read(path, name, &mut self.sources);
+        let approved = self.approved.filter(|_| self.locations.is_in_project(path));
+        let (text, shown) = match (approved, self.locations.drafts.get(path)) {
+            (Some(texts), _) => (texts.get(path)?, format!("{name} (approved)")),
+            (None, Some(draft)) => (draft, name.to_owned()),
+            (None, None) => return file::read(path, name, &mut self.sources),
         };
-        let text = texts.get(path)?;
         let place = Span {
-            file: self
-                .sources
-                .add(format!("{name} (approved)"), text.as_str()),
+            file: self.sources.add(shown, text.as_str()),
             line: 1,
             column: 1,
             ..Span::default()

@@ -25,7 +25,10 @@ pub(super) fn hold(mut now: Loaded, locations: &Locations, left_out: &[String]) 
         && !settings.forbid.contains(&Override::Trust);
     let is_of_project = |layer: &LayerRead| layer.source.is_of_project();
     let approved = Approved::read(locations);
-    if trusts_all || (approved.is_none() && !now.layers.iter().any(is_of_project)) {
+    if trusts_all
+        || !locations.drafts.is_empty()
+        || (approved.is_none() && !now.layers.iter().any(is_of_project))
+    {
         return now;
     }
     let is_by_person = approved.as_ref().is_some_and(|approved| approved.by_person);

@@ -60,7 +60,9 @@ pub(super) fn adjust(
         .into_iter()
         .map(|signal| {
             let step = escalation.as_ref().and_then(|(steps, chain, object)| {
-                let violations = chain.violations(&signal.identity(object.as_deref()));
+                let identities = signal.identities(object.as_deref()).into_iter();
+                let violations = identities.map(|identity| chain.violations(&identity));
+                let violations = violations.max().unwrap_or(0);
                 let tries = usize::try_from(violations).unwrap_or(usize::MAX);
                 steps.get(tries).or_else(|| steps.last()).copied()
             });
@@ -90,36 +92,34 @@ pub(super) fn adjust_settled(
     for mut signal in found {
         let fingerprint = signal.finding();
         let answered = |action: Action| {
-            chain
-                .waivers
-                .iter()
-                .find(|w| w.fingerprint == fingerprint && w.action == action)
+            let answers = chain.answers_to(&signal, object.as_deref(), action);
+            (!answers.is_empty()).then_some(answers)
         };
         let dismissed = || answered(Action::Acknowledge).or_else(|| answered(Action::Dismiss));
         match signal.intensity() {
             // The log does not tell who answered, and an agent's answer never lifts what is critical.
             _ if signal.severity == Some(Severity::Critical) => {}
-            Intensity::Prompt if let Some(waiver) = dismissed() => {
-                adjusted.waived.push(waiver.signal_id);
+            Intensity::Prompt if let Some(answers) = dismissed() => {
+                adjusted.waived.extend(answers);
                 continue;
             }
             // What was answered as a prompt does not come back as the block that repeating it escalates to.
             Intensity::Block
                 if binding.escalate.is_some()
-                    && let Some(waiver) = dismissed() =>
+                    && let Some(answers) = dismissed() =>
             {
-                adjusted.waived.push(waiver.signal_id);
+                adjusted.waived.extend(answers);
                 continue;
             }
             Intensity::Block if binding.overridable => {
-                if let Some(waiver) = answered(Action::ProceedWithRisk) {
-                    adjusted.waived.push(waiver.signal_id);
+                if let Some(answers) = answered(Action::ProceedWithRisk) {
+                    adjusted.waived.extend(answers);
                     continue;
                 }
             }
             Intensity::Control => {
-                if let Some(waiver) = answered(Action::RejectModification) {
-                    adjusted.waived.push(waiver.signal_id);
+                if let Some(answers) = answered(Action::RejectModification) {
+                    adjusted.waived.extend(answers);
                     signal = signal.with_intensity(Intensity::Prompt);
                 }
             }
@@ -132,8 +132,10 @@ pub(super) fn adjust_settled(
         signal.header.timestamp = now;
         signal.header.source = binding.oracle_name.to_string();
         signal.header.correlation_id = Some(
-            chain
-                .find(&signal.identity(object.as_deref()))
+            signal
+                .identities(object.as_deref())
+                .iter()
+                .find_map(|identity| chain.find(identity))
                 .map_or(signal.header.id, |found| found.correlation_id),
         );
         event.trigger.name().clone_into(&mut signal.context.hook);

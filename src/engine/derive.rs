@@ -73,5 +73,5 @@ pub(super) fn bypass_signal(flag: &str, setting: Bypass, event: &Event) -> Signa
         Bypass::Allow => Signal::aid("hooks-bypassed", text),
     }
     .steps([format!("Run the command again without `{flag}`")])
-    .fingerprint(["hooks-bypassed", flag])
+    .about("hooks-bypassed", flag)
 }

@@ -22,6 +22,8 @@ use uuid::Uuid;
 const MOST_STEPS: usize = 50;
 /// The most files that a signal names one by one.
 const MOST_FILES: usize = 100;
+/// The most findings of a signal that are counted one by one.
+const MOST_FINDINGS: usize = 50;
 
 /// One intervention.
 ///
@@ -51,9 +53,9 @@ pub struct Signal {
     /// The rule that was broken, where it is finer than the kind.
     #[serde(skip)]
     pub rule: Option<String>,
-    /// What breaks it, where it is other than what the event acts on.
+    /// What breaks it, each a finding of its own; none where that is what the event acts on.
     #[serde(skip)]
-    pub object: Option<String>,
+    pub objects: Vec<String>,
 }
 
 /// Which binding gave a signal.
@@ -130,7 +132,7 @@ impl Signal {
             severity: None,
             manner: None,
             rule: None,
-            object: None,
+            objects: Vec::new(),
         }
     }
 
@@ -281,18 +283,46 @@ impl Signal {
 
     /// Says which rule what breaks: the identity of the finding, by which it is counted and by which it escalates.
     #[must_use]
-    pub fn about(mut self, rule: impl Into<String>, object: impl Into<String>) -> Self {
+    pub fn about(self, rule: impl Into<String>, object: impl Into<String>) -> Self {
+        self.about_each(rule, [object])
+    }
+
+    /// Says which rule several things break, each of them a finding of its own.
+    #[must_use]
+    pub fn about_each<S: Into<String>>(
+        mut self,
+        rule: impl Into<String>,
+        objects: impl IntoIterator<Item = S>,
+    ) -> Self {
         self.rule = Some(rule.into());
-        self.object = Some(object.into());
+        self.objects = objects.into_iter().map(Into::into).collect();
+        self.objects.sort_unstable();
+        self.objects.dedup();
         self
     }
 
-    /// Returns the identity of the finding: its rule, else its kind, and its object, else that of the event. The words
-    /// are not part of it.
-    pub fn identity(&self, of_event: Option<&str>) -> String {
+    /// Returns its findings: the identity of each, made of the rule, else the kind, and the object, else that of the event;
+    /// and the object. The words are not part of it. Past fifty objects the rest is one finding.
+    pub fn findings(&self, of_event: Option<&str>) -> Vec<(String, Option<String>)> {
         let rule = self.rule.as_deref().unwrap_or(&self.header.kind);
-        let object = self.object.as_deref().or(of_event).unwrap_or_default();
-        digest([rule, object])
+        if self.objects.is_empty() {
+            let identity = digest([rule, of_event.unwrap_or_default()]);
+            return vec![(identity, of_event.map(str::to_owned))];
+        }
+        let (first, rest) = self.objects.split_at(self.objects.len().min(MOST_FINDINGS));
+        let of = |object: &String| (digest([rule, object]), Some(object.clone()));
+        let mut findings: Vec<_> = first.iter().map(of).collect();
+        if !rest.is_empty() {
+            let parts = std::iter::once(rule).chain(rest.iter().map(String::as_str));
+            findings.push((digest(parts), Some(format!("… and {} more", rest.len()))));
+        }
+        findings
+    }
+
+    /// Returns the identities of its findings.
+    pub fn identities(&self, of_event: Option<&str>) -> Vec<String> {
+        let findings = self.findings(of_event).into_iter();
+        findings.map(|(identity, _)| identity).collect()
     }
 
     /// Says what was found, apart from the words; order matters, so sort what has none.
@@ -302,10 +332,21 @@ impl Signal {
         self
     }
 
-    /// Returns the fingerprint of the finding, made of its kind and words where the oracle gave none.
+    /// Whether its findings are told apart by rule and object alone: then an answer holds by these, however it is worded.
+    pub const fn is_told_apart(&self) -> bool {
+        self.fingerprint.is_none() && !self.objects.is_empty()
+    }
+
+    /// Returns the fingerprint of what was found: of rule and objects where the oracle gave none, and of kind and words
+    /// where it named no object.
     pub fn finding(&self) -> String {
-        let words = || digest([self.header.kind.as_str(), self.payload.text()]);
-        self.fingerprint.clone().unwrap_or_else(words)
+        match &self.fingerprint {
+            Some(given) => given.clone(),
+            None if self.objects.is_empty() => {
+                digest([self.header.kind.as_str(), self.payload.text()])
+            }
+            None => digest(self.rule.iter().chain(&self.objects)),
+        }
     }
 
     /// Returns how strongly it intervenes.
@@ -400,7 +441,7 @@ impl<'de> Deserialize<'de> for Signal {
             severity: None,
             manner: None,
             rule: None,
-            object: None,
+            objects: Vec::new(),
         })
     }
 }

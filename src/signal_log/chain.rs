@@ -12,7 +12,7 @@
 //! | evaluation, binding `signalled` | Of the findings of this object those stand that are found again. |
 //! | evaluation, binding `failed` | What follows tells of the failure: it stands, and is not a violation. |
 //! | evaluation, binding with `waived` | The named `reject_modification` are used up, and the named `proceed_with_risk` unless something else blocks. |
-//! | signal | The finding stands; one more violation of it, however many signals of it come. Stronger than an aid, it is open until it is answered. |
+//! | signal | Its findings stand; one more violation of each, however many signals of it come. Stronger than an aid, it is open until it is answered. |
 //! | response | The signal is no longer open. `acknowledge`, `dismiss`, `proceed_with_risk` and `reject_modification` become waivers, unless `inferred`. |
 //! | response that was refused | Nothing. |
 //! | evaluation, decision `ask` or `block` | One more stop of its trigger for the subject; another decision sets the count back. |
@@ -29,7 +29,7 @@ use crate::signal::{Action, Intensity};
 use crate::verdict::{Decision, Outcome};
 
 /// How many findings of one chain are remembered, and how many unanswered signals.
-const MOST_STANDING: usize = 64;
+const MOST_STANDING: usize = 256;
 const MOST_OPEN: usize = 64;
 
 /// Whose state it is: a hash of trigger, binding and subject.
@@ -169,7 +169,9 @@ impl State {
                 inferred,
             } => {
                 let open = self.open.iter().position(|s| s.id == *signal_id);
-                let object = open.and_then(|place| self.open.remove(place).object);
+                let open = open.map(|place| self.open.remove(place));
+                let (object, identities) =
+                    open.map_or((None, Vec::new()), |open| (open.object, open.identities));
                 if !inferred && is_waiver(*action) {
                     self.waivers
                         .retain(|w| w.fingerprint != *fingerprint || w.action != *action);
@@ -177,6 +179,7 @@ impl State {
                         fingerprint: fingerprint.clone(),
                         action: *action,
                         signal_id: *signal_id,
+                        identities,
                         object,
                     });
                 }
@@ -220,39 +223,8 @@ impl State {
 
     fn find(&mut self, signal: &OpenSignal, correlation_id: Uuid, at: DateTime<Utc>) {
         let object = self.object.clone();
-        let known = self
-            .standing
-            .iter()
-            .position(|found| found.standing.identity == signal.identity);
-        let place = known.unwrap_or_else(|| {
-            if self.standing.len() == MOST_STANDING {
-                self.standing.remove(0);
-            }
-            self.standing.push(Found {
-                standing: Standing {
-                    identity: signal.identity.clone(),
-                    object: None,
-                    correlation_id,
-                    violations: 0,
-                    since: at,
-                    last: signal.intensity,
-                },
-                is_gone: false,
-                is_counted: false,
-            });
-            self.standing.len() - 1
-        });
-        if let Some(found) = self.standing.get_mut(place) {
-            let standing = &mut found.standing;
-            standing.object.clone_from(&object);
-            if found.is_counted {
-                standing.last = standing.last.max(signal.intensity);
-            } else {
-                standing.violations += u32::from(!self.is_failure);
-                standing.last = signal.intensity;
-            }
-            found.is_counted = true;
-            found.is_gone = false;
+        for identity in &signal.identities {
+            self.stand(identity, signal.intensity, correlation_id, at);
         }
         if signal.intensity == Intensity::Aid {
             return;
@@ -264,6 +236,50 @@ impl State {
             object,
             ..signal.clone()
         });
+    }
+
+    /// Lets a finding stand.
+    fn stand(
+        &mut self,
+        identity: &str,
+        intensity: Intensity,
+        correlation_id: Uuid,
+        at: DateTime<Utc>,
+    ) {
+        let known = self
+            .standing
+            .iter()
+            .position(|found| found.standing.identity == identity);
+        let place = known.unwrap_or_else(|| {
+            if self.standing.len() == MOST_STANDING {
+                self.standing.remove(0);
+            }
+            self.standing.push(Found {
+                standing: Standing {
+                    identity: identity.to_owned(),
+                    object: None,
+                    correlation_id,
+                    violations: 0,
+                    since: at,
+                    last: intensity,
+                },
+                is_gone: false,
+                is_counted: false,
+            });
+            self.standing.len() - 1
+        });
+        if let Some(found) = self.standing.get_mut(place) {
+            let standing = &mut found.standing;
+            standing.object.clone_from(&self.object);
+            if found.is_counted {
+                standing.last = standing.last.max(intensity);
+            } else {
+                standing.violations += u32::from(!self.is_failure);
+                standing.last = intensity;
+            }
+            found.is_counted = true;
+            found.is_gone = false;
+        }
     }
 
     /// Whether it says nothing, so that it need not be kept.
@@ -349,7 +365,7 @@ pub(crate) fn steps<S: Deref<Target = str>, E>(
                             id: header.id,
                             intensity: header.intensity,
                             fingerprint: given.fingerprint.clone(),
-                            identity: given.identity().to_owned(),
+                            identities: given.identities().map(str::to_owned).collect(),
                             object: None,
                         },
                         correlation_id: header.correlation_id.unwrap_or(header.id),

@@ -15,7 +15,7 @@ use super::index::Snapshot;
 use super::respond::{RespondError, sessions_meant};
 use super::{Line, LogError, LogPlace, Reader, Record, chain};
 use crate::event::Trigger;
-use crate::signal::{Action, Intensity};
+use crate::signal::{Action, Intensity, Signal};
 
 /// What one binding has found for one issue (or session) and what stands of it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,6 +37,28 @@ impl Chain {
     /// Returns in how many evaluations a finding was found since it began to stand.
     pub fn violations(&self, identity: &str) -> u32 {
         self.find(identity).map_or(0, |found| found.violations)
+    }
+
+    /// Returns the answers of one kind that hold for a signal, which all its findings must have; none where they do not.
+    pub fn answers_to(&self, signal: &Signal, of_event: Option<&str>, action: Action) -> Vec<Uuid> {
+        let given = || self.waivers.iter().filter(|w| w.action == action);
+        let fingerprint = signal.finding();
+        if let Some(same) = given().find(|w| w.fingerprint == fingerprint) {
+            return vec![same.signal_id];
+        }
+        if !signal.is_told_apart() {
+            return Vec::new();
+        }
+        let mut holding = Vec::new();
+        for identity in signal.identities(of_event) {
+            let Some(answer) = given().find(|w| w.identities.contains(&identity)) else {
+                return Vec::new();
+            };
+            holding.push(answer.signal_id);
+        }
+        holding.sort_unstable();
+        holding.dedup();
+        holding
     }
 }
 
@@ -67,8 +89,8 @@ pub struct OpenSignal {
     pub intensity: Intensity,
     /// What was found.
     pub fingerprint: String,
-    /// The digest of its rule and object.
-    pub identity: String,
+    /// The identity of each of its findings.
+    pub identities: Vec<String>,
     /// The digest of what the event acted on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object: Option<String>,
@@ -83,6 +105,9 @@ pub struct Waiver {
     pub action: Action,
     /// The signal that was answered.
     pub signal_id: Uuid,
+    /// The identity of each of its findings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub identities: Vec<String>,
     /// The digest of what the event acted on in which it was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object: Option<String>,

@@ -4,7 +4,7 @@
 //! state that says anything, sorted by key:
 //!
 //! ```text
-//! ahp-index 4 <first record of the part> <offset in the part> <hash of the record before that place>
+//! ahp-index 5 <first record of the part> <offset in the part> <hash of the record before that place>
 //! <key> <state as JSON>
 //! ```
 //!
@@ -289,7 +289,7 @@ fn head(files: &LogFiles, end: &Place, states: &[u8]) -> String {
     format!("{HEAD}{said} {mac}\n")
 }
 
-const HEAD: &str = "ahp-index 4 ";
+const HEAD: &str = "ahp-index 5 ";
 
 fn read_index(files: &LogFiles) -> Option<(Place, Vec<u8>)> {
     let mut bytes = files.read_small(&files.index()).ok()?;

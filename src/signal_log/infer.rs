@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::Map;
 
-use super::{Body, History, ResponseRecord};
+use super::{Body, History, ResponseRecord, Waiver};
 use crate::event::Event;
 use crate::signal::{Action, Actor, Intensity, Response, digest};
 use crate::verdict::{Outcome, Verdict};
@@ -40,17 +40,23 @@ pub fn inferred_responses(
             .signals
             .iter()
             .filter(|s| s.origin.binding == report.id)
-            .map(|s| s.identity(object.as_deref()))
+            .flat_map(|s| s.identities(object.as_deref()))
             .collect();
         let waived = chain
             .waivers
             .iter()
             .filter(|w| report.waived.contains(&w.signal_id));
-        let waived: Vec<&str> = waived.map(|w| w.fingerprint.as_str()).collect();
+        let waived: Vec<_> = waived.collect();
         let was_stopped = history.stopped(event.trigger, subject) > 0;
         for open in chain.open {
-            let is_gone =
-                !found.contains(&open.identity) && !waived.contains(&open.fingerprint.as_str());
+            let is_waived = |identity: &String| {
+                let holds = |w: &&Waiver| {
+                    w.fingerprint == open.fingerprint || w.identities.contains(identity)
+                };
+                waived.iter().any(holds)
+            };
+            let mut identities = open.identities.iter();
+            let is_gone = identities.all(|i| !found.contains(i) && !is_waived(i));
             let action = match open.intensity {
                 Intensity::Block if is_gone => Action::RetryAfterFix,
                 Intensity::Control => Action::AcceptModification,

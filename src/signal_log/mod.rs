@@ -43,7 +43,8 @@ pub use self::known::{KnownLog, known_logs, log_key};
 pub use self::probe::probe;
 pub use self::reader::{BadLine, Reader, Records};
 pub use self::record::{
-    BadRecord, Body, EvaluationRecord, Line, Notice, Record, ResponseRecord, SignalRecord, Text,
+    AlsoFound, BadRecord, Body, EvaluationRecord, Line, Notice, Record, ResponseRecord,
+    SignalRecord, Text,
 };
 pub use self::repeated::Repeated;
 pub use self::respond::{Answer, RespondError, respond};

@@ -126,7 +126,7 @@ pub struct SignalRecord {
     pub origin: Origin,
     /// What was found, apart from the words.
     pub fingerprint: String,
-    /// The identity of the finding, by which it is counted: a digest of the rule and the object. Records of earlier
+    /// The identity of the first finding, by which it is counted: a digest of the rule and the object. Records of earlier
     /// versions have none; [`Self::identity`] has one for each.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub identity: String,
@@ -136,6 +136,9 @@ pub struct SignalRecord {
     /// What broke it: a command, a path, an item; none where that is the issue or the session itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub object: Option<String>,
+    /// What else broke it, each a finding of its own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<AlsoFound>,
     /// How grave what was found is, where the oracle says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,
@@ -148,6 +151,15 @@ pub struct SignalRecord {
     /// The subagent, as the evaluation has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+}
+
+/// One more finding of a signal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AlsoFound {
+    /// Its identity.
+    pub identity: String,
+    /// What broke the rule.
+    pub object: String,
 }
 
 /// A signal as it is read: a flattened member would have everything beside it read twice.
@@ -164,6 +176,8 @@ struct FlatSignal {
     #[serde(default)]
     rule: String,
     object: Option<String>,
+    #[serde(default)]
+    also: Vec<AlsoFound>,
     severity: Option<Severity>,
     session_id: Option<String>,
     host: Option<String>,
@@ -183,6 +197,7 @@ impl From<FlatSignal> for SignalRecord {
             identity: flat.identity,
             rule: flat.rule,
             object: flat.object,
+            also: flat.also,
             severity: flat.severity,
             session_id: flat.session_id,
             host: flat.host,
@@ -496,14 +511,20 @@ impl SignalRecord {
     /// Returns the record of a signal that an event was given.
     pub fn of(event: &Event, signal: &Signal) -> Self {
         let object = event.object();
-        let identity = signal.identity(object.as_deref());
+        let short = |object: String| object.chars().take(LONGEST_OBJECT).collect();
+        let mut findings = signal.findings(object.as_deref()).into_iter();
+        let (identity, object) = findings.next().unwrap_or_default();
+        let also = findings.map(|(identity, object)| AlsoFound {
+            identity,
+            object: short(object.unwrap_or_default()),
+        });
         let rule = signal.rule.as_ref().unwrap_or(&signal.header.kind);
-        let object = signal.object.clone().or(object);
         Self {
             fingerprint: signal.finding(),
             identity,
             rule: rule.clone(),
-            object: object.map(|object| object.chars().take(LONGEST_OBJECT).collect()),
+            object: object.map(short),
+            also: also.collect(),
             origin: signal.origin.clone(),
             severity: signal.severity,
             signal: signal.clone(),
@@ -511,11 +532,23 @@ impl SignalRecord {
             host: event.host.clone(),
             agent: (event.subagent.as_ref())
                 .and_then(Subagent::called)
-                .map(|name| short(name).to_owned()),
+                .map(|name| self::short(name).to_owned()),
         }
     }
 
-    /// Returns the identity of the finding; of a record without one, its fingerprint.
+    /// Returns each of its findings: the identity, and what broke the rule.
+    pub fn findings(&self) -> impl Iterator<Item = (&str, Option<&String>)> {
+        let also = self.also.iter();
+        let also = also.map(|found| (found.identity.as_str(), Some(&found.object)));
+        std::iter::once((self.identity(), self.object.as_ref())).chain(also)
+    }
+
+    /// Returns the identity of each of its findings.
+    pub fn identities(&self) -> impl Iterator<Item = &str> {
+        self.findings().map(|(identity, _)| identity)
+    }
+
+    /// Returns the identity of the first finding; of a record without one, its fingerprint.
     pub fn identity(&self) -> &str {
         match self.identity.as_str() {
             "" => &self.fingerprint,

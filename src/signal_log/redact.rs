@@ -129,10 +129,9 @@ impl Redactor {
             Body::Signal(record) => {
                 self.clean_signal(&mut record.signal, &mut left);
                 let record = &mut **record;
-                for text in [&mut record.object, &mut record.agent]
-                    .into_iter()
-                    .flatten()
-                {
+                let also = record.also.iter_mut().map(|found| &mut found.object);
+                let beside = [&mut record.object, &mut record.agent].into_iter();
+                for text in beside.flatten().chain(also) {
                     self.clean_text(text, &mut left);
                 }
             }

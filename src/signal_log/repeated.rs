@@ -48,7 +48,11 @@ impl Repeated {
         let blocks = signals.filter(|given| given.signal.intensity() == Intensity::Block);
         Some(Self {
             found: blocks
-                .map(|given| (given.origin.binding.clone(), given.identity().to_owned()))
+                .flat_map(|given| {
+                    let found = given.identities().map(str::to_owned);
+                    let found = found.map(|identity| (given.origin.binding.clone(), identity));
+                    found.collect::<Vec<_>>()
+                })
                 .collect(),
             before: Arc::new(MemoryHistory::new(before)),
         })
@@ -63,14 +67,13 @@ impl Repeated {
         let object = event.object();
         signals.all(|signal| {
             // A step of an issue has no object of its own.
-            let mut identities = [object.as_deref(), None]
-                .map(|o| signal.identity(o))
-                .into_iter();
-            let mut is_found = |identity| {
+            let is_found = |identity| {
                 let found = (signal.origin.binding.clone(), identity);
                 self.found.contains(&found)
             };
-            signal.intensity() != Intensity::Block || identities.any(&mut is_found)
+            let mut objects = [object.as_deref(), None].into_iter();
+            signal.intensity() != Intensity::Block
+                || objects.any(|o| signal.identities(o).into_iter().all(is_found))
         })
     }
 }

@@ -76,8 +76,9 @@ impl DiskWorkspace {
             };
             ids.extend(issue_files::ids(then.keys(), &read));
         }
-        let named = self.git()?.branch().and_then(issue_files::issue_of_branch);
-        ids.extend(named.filter(|id| !matches!(self.issue(id), Ok(None))));
+        let git = self.git()?;
+        let branch = git.branch();
+        ids.extend(branch.and_then(|branch| issue_files::issue_of_branch(self, branch)));
         Ok(ids.into_iter().collect())
     }
 

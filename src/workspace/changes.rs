@@ -78,4 +78,15 @@ impl Changes {
             files,
         }
     }
+
+    /// Returns both changes as one; what either says of a file that the other has too is told once.
+    #[must_use]
+    pub fn with(&self, earlier: &Self) -> Self {
+        let is_new = |file: &&ChangedFile| !self.paths.contains(&file.path);
+        let more = earlier.files.iter().filter(is_new);
+        Self::of(
+            self.files.iter().chain(more).cloned().collect(),
+            self.base.clone(),
+        )
+    }
 }

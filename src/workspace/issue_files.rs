@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
-use super::{Issue, IssueError, front_matter};
+use super::{Issue, IssueError, Workspace, front_matter};
 use crate::regular_file;
 
 /// Deeper trees are surely a mistake.
@@ -77,9 +77,46 @@ fn id_in_name(name: &str) -> Option<String> {
     is_id.then(|| format!("{letters}-{digits}"))
 }
 
-/// Returns the id of the issue that a branch is named after, `FEAT-0123` of `work/FEAT-0123-totals`.
-pub(crate) fn issue_of_branch(branch: &str) -> Option<String> {
-    id_in_name(branch.rsplit('/').next()?)
+/// Returns the ids of issues that stand in the name of a branch, wherever: `FEAT-0123` of `me/FEAT-0123/totals`.
+pub(crate) fn ids_in_branch(branch: &str) -> Vec<String> {
+    let is_start = |at: usize| {
+        let before = branch.get(..at).and_then(|text| text.chars().next_back());
+        !before.is_some_and(char::is_alphanumeric)
+    };
+    let starts = branch.char_indices().filter(|(at, _)| is_start(*at));
+    starts
+        .filter_map(|(at, _)| {
+            let rest = branch.get(at..)?;
+            let id = id_in_name(rest)?;
+            let after = rest.get(id.len()..)?.chars().next();
+            (!after.is_some_and(char::is_alphanumeric)).then_some(id)
+        })
+        .collect()
+}
+
+/// The ids of issues begin so in every project; others have their own beside them.
+const PREFIXES: [&str; 4] = ["EPIC", "FEAT", "CHORE", "FIX"];
+
+/// Returns the id of the issue that a branch is named after: the first one in its name that has a file, else one that is
+/// written as this project writes its ids, so that it is told that no file is there.
+pub(crate) fn issue_of_branch(workspace: &dyn Workspace, branch: &str) -> Option<String> {
+    let ids = ids_in_branch(branch);
+    let has_file = |id: &&String| !matches!(workspace.issue(id), Ok(None));
+    if let Some(id) = ids.iter().find(has_file) {
+        return Some(id.clone());
+    }
+    let in_capitals = |id: &String| !id.contains(|c: char| c.is_ascii_lowercase());
+    let named = ids.into_iter().find(in_capitals)?;
+    let dir = workspace.issues_dir().to_string_lossy();
+    let files = workspace.list(&format!("{dir}/**/*.md"));
+    let prefix = |id: &str| Some(id.split_once('-')?.0.to_owned());
+    let own = prefix(&named)?;
+    let is_alike = |path: &String| {
+        let stem = Path::new(path).file_stem().and_then(|stem| stem.to_str());
+        stem.and_then(id_in_name).and_then(|id| prefix(&id)) == Some(own.clone())
+    };
+    let is_kept = !files.is_empty() && PREFIXES.contains(&own.as_str());
+    (is_kept || files.iter().any(is_alike)).then_some(named)
 }
 
 /// Returns the ids of the issues that lie in Markdown files, sorted: by their front matter, else by their names. A file that

@@ -25,7 +25,7 @@ pub(crate) use self::git::git;
 pub(crate) use self::git::{CommitTree, Entry as TreeEntry};
 pub use self::git::{GitState, KnownGit, Uncommitted};
 pub use self::issue::{Issue, IssueError};
-pub(crate) use self::issue_files::{custom_commands, issue_of_branch};
+pub(crate) use self::issue_files::{custom_commands, ids_in_branch, issue_of_branch};
 pub use self::memory::MemoryWorkspace;
 pub use self::told_base::ToldBase;
 

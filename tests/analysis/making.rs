@@ -177,6 +177,7 @@ impl Life {
             ),
             rule: self.rule.to_owned(),
             object: self.object.clone(),
+            also: Vec::new(),
             severity: None,
             session_id: Some(self.session.clone()),
             host: Some(self.host.to_owned()),

@@ -8,6 +8,7 @@
 mod advise;
 mod agents;
 mod filter;
+mod findings;
 mod gathered;
 mod making;
 mod replay;

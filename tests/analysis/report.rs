@@ -55,6 +55,26 @@ fn the_page_holds_the_data_and_loads_nothing() {
     assert!(page.contains("data-class=\"&lt; 5 min\""));
     assert!(page.contains("prefers-color-scheme: dark"));
     assert!(page.contains(Trigger::PreIssueSubmit.name()));
+    // What the repairs of each rule took, of which there are enough to speak of an average.
+    let costs = page.split("What each rule cost").nth(1).unwrap();
+    let costs = costs.split("</table>").next().unwrap();
+    assert!(
+        costs.contains("<td>finding · checklist</td><td>45</td>"),
+        "{costs}"
+    );
+    assert!(!page.contains("These are few"));
+}
+
+#[test]
+fn a_page_of_few_repairs_says_so() {
+    let world = World::new(POLICY);
+    let mut life = Life::new(world.log_place());
+    life.issue = Some("FEAT-0001");
+    life.give(0, "checklist", Intensity::Block, 10);
+    life.accept(120, "checklist", 10);
+    let page = report(&world);
+    assert!(page.contains("1 repair, on average 2 min"), "{page}");
+    assert!(page.contains("These are few"));
 }
 
 /// With as many days as this the last name stands at the edge: it must have room there, where texts are largest, too.

@@ -4,6 +4,7 @@ mod cheats;
 mod completion_verifier;
 mod dependency_checker;
 mod dependency_platforms;
+mod dependency_workspaces;
 mod intensities;
 mod issue;
 mod lint_checker;

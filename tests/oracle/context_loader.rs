@@ -146,10 +146,12 @@ fn the_branch_tells_the_issue_where_the_event_does_not() {
         branch: Some("FIX-7-x".to_owned()),
         ..KnownGit::default()
     });
+    let told = Bench::new(Trigger::PreSession, unknown).judge(NAME, "");
     assert!(
-        Bench::new(Trigger::PreSession, unknown)
-            .judge(NAME, "")
-            .is_empty()
+        told[0]
+            .payload
+            .text()
+            .contains("no issue `FIX-7` was found")
     );
     assert!(
         Bench::new(Trigger::PreSession, MemoryWorkspace::new("/project"))

@@ -89,6 +89,7 @@ pub(crate) fn signal(id: u128, mut signal: Signal, finding: &str) -> Body {
         identity: finding.to_owned(),
         rule: "checklist-incomplete".to_owned(),
         object: None,
+        also: Vec::new(),
         severity: None,
         session_id: Some("s1".to_owned()),
         host: Some("claude-code".to_owned()),

@@ -73,6 +73,8 @@ pub(super) enum Fate {
 pub struct Fates {
     /// The findings: a rule and its object, once however often it was found until its fate was known.
     pub findings: u64,
+    /// The signals that brought new ones: what one signal brings at once has one cause.
+    pub occasions: u64,
     /// The same binding judged the same object again and did not find it any more.
     pub repaired: u64,
     /// A block was lifted by `proceed_with_risk`.
@@ -104,11 +106,66 @@ impl Fates {
 
     const fn merge(&mut self, other: &Self) {
         self.findings += other.findings;
+        self.occasions += other.occasions;
         self.repaired += other.repaired;
         self.overridden += other.overridden;
         self.dismissed += other.dismissed;
         self.heeded += other.heeded;
         self.ignored += other.ignored;
+    }
+}
+
+/// What repairs took in all.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Repairs {
+    pub(super) milliseconds: u64,
+    pub(super) tries: u64,
+    pub(super) turns: u64,
+}
+
+impl Repairs {
+    const fn add(&mut self, fate: Fate) {
+        if let Fate::Repaired {
+            milliseconds,
+            tries,
+            turns,
+        } = fate
+        {
+            self.milliseconds += milliseconds;
+            self.tries += tries;
+            self.turns += turns;
+        }
+    }
+
+    const fn merge(&mut self, other: &Self) {
+        self.milliseconds += other.milliseconds;
+        self.tries += other.tries;
+        self.turns += other.turns;
+    }
+
+    /// Returns what one of so many took: seconds, tries and turns.
+    pub(super) fn means(&self, repaired: u64) -> [Option<f64>; 3] {
+        let seconds = mean(self.milliseconds, repaired).map(|ms| ms / 1000.0);
+        [
+            seconds,
+            mean(self.tries, repaired),
+            mean(self.turns, repaired),
+        ]
+    }
+}
+
+/// What is counted of a rule, or of one object that breaks it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Kind {
+    pub(super) signals: Intensities,
+    pub(super) fates: Fates,
+    pub(super) repairs: Repairs,
+}
+
+impl Kind {
+    pub(super) const fn end(&mut self, fate: Fate) {
+        self.fates.end(fate);
+        self.repairs.add(fate);
     }
 }
 
@@ -125,9 +182,7 @@ pub(super) struct Counts {
     pub(super) refused: u64,
     pub(super) inferred: u64,
     pub(super) fates: Fates,
-    pub(super) repair_ms: u64,
-    pub(super) tries: u64,
-    pub(super) turns: u64,
+    pub(super) repairs: Repairs,
     /// How many repairs took half an hour or more than three tries.
     pub(super) hard_repairs: u64,
     /// How many runs took two seconds or longer.
@@ -167,9 +222,7 @@ impl Counts {
         self.refused += other.refused;
         self.inferred += other.inferred;
         self.fates.merge(&other.fates);
-        self.repair_ms += other.repair_ms;
-        self.tries += other.tries;
-        self.turns += other.turns;
+        self.repairs.merge(&other.repairs);
         self.hard_repairs += other.hard_repairs;
         self.slow_runs += other.slow_runs;
         for (sum, count) in self.repair_times.iter_mut().zip(other.repair_times) {
@@ -199,17 +252,15 @@ impl Counts {
 
     pub(super) fn end(&mut self, fate: Fate) {
         self.fates.end(fate);
+        self.repairs.add(fate);
         let Fate::Repaired {
             milliseconds,
             tries,
-            turns,
+            turns: _,
         } = fate
         else {
             return;
         };
-        self.repair_ms += milliseconds;
-        self.tries += tries;
-        self.turns += turns;
         self.hard_repairs += u64::from(milliseconds >= HARD_MS || tries >= HARD_TRIES);
         let class = REPAIR_CLASSES.partition_point(|(_, below)| milliseconds / 1000 >= *below);
         if let Some(count) = self.repair_times.get_mut(class) {
@@ -220,6 +271,7 @@ impl Counts {
     pub(super) fn figures(&self) -> Figures {
         let answered: u64 = self.responses.values().sum();
         let fates = self.fates;
+        let [mean_time_to_repair_s, mean_tries, mean_turns] = self.repairs.means(fates.repaired);
         Figures {
             triggered: self.triggered,
             accepted: self.accepted,
@@ -240,9 +292,9 @@ impl Counts {
             dismissal_rate: rate(fates.dismissed, fates.findings),
             override_rate: rate(fates.overridden, fates.findings),
             ignored_rate: rate(fates.ignored, fates.findings),
-            mean_time_to_repair_s: mean(self.repair_ms, fates.repaired).map(|ms| ms / 1000.0),
-            mean_tries: mean(self.tries, fates.repaired),
-            mean_turns: mean(self.turns, fates.repaired),
+            mean_time_to_repair_s,
+            mean_tries,
+            mean_turns,
             errors: self.errors,
             timeouts: self.timeouts,
             p50_us: self.durations.percentile(50),

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::figures::{Counts, Fates, Intensities, mean};
+use super::figures::{Counts, Fates, Intensities, Kind, Repairs, mean};
 use super::whole::{self, BindingName, FindingName};
 use super::{BindingStats, Figures, GroupStats, NamedFigures, Stats};
 use crate::signal::Action;
@@ -114,7 +114,12 @@ impl Stats {
                         rule: row.text("rule")?,
                         object: None,
                     };
-                    rules.push((name, (row.signals()?, row.fates()?)));
+                    let kind = Kind {
+                        signals: row.signals()?,
+                        fates: row.fates()?,
+                        repairs: Repairs::default(),
+                    };
+                    rules.push((name, kind));
                 }
                 ("events", "") => {
                     let count = row.count("evaluations")?;
@@ -157,7 +162,11 @@ impl Stats {
         let (records, (since, until)) = whole.ok_or(
             "the rows are not whole: that of the `records` is not there, which `fleet/sums.py LAKE all` writes last",
         )?;
-        let rules = whole::kinds(rules, &bindings.counted);
+        let mut rules = whole::kinds(rules, &bindings.counted);
+        for rule in &mut rules {
+            // What the repairs of one rule took is not gathered.
+            (rule.mean_time_to_repair_s, rule.mean_tries, rule.mean_turns) = (None, None, None);
+        }
         let (total, bindings, oracles) = bindings.finish();
         let mut groups = |by: &str| parts.remove(by).unwrap_or_default();
         let named = |parts: Parts| -> Vec<GroupStats> {
@@ -305,6 +314,7 @@ impl Row {
     fn fates(&self) -> Result<Fates, String> {
         Ok(Fates {
             findings: self.count("findings")?,
+            occasions: self.count("findings")?,
             repaired: self.count("repaired")?,
             overridden: self.count("overridden")?,
             dismissed: self.count("dismissed")?,
@@ -330,8 +340,11 @@ impl Row {
             refused: self.count("refused")?,
             inferred: self.count("inferred")?,
             fates,
-            repair_ms: self.count("repair_ms")?,
-            tries: self.count("tries")?,
+            repairs: Repairs {
+                milliseconds: self.count("repair_ms")?,
+                tries: self.count("tries")?,
+                turns: 0,
+            },
             hard_repairs: self.count("hard_repairs")?,
             slow_runs: self.count("slow_runs")?,
             ..Counts::default()

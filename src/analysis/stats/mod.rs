@@ -94,6 +94,12 @@ pub struct FindingStats {
     /// The findings, and what became of them.
     #[serde(flatten)]
     pub fates: Fates,
+    /// The time from the first signal of a finding to its repair, in seconds; none where nothing was repaired.
+    pub mean_time_to_repair_s: Option<f64>,
+    /// The number of evaluations from the first signal of a finding to its repair, both counted.
+    pub mean_tries: Option<f64>,
+    /// How many times in between the agent wanted to stop.
+    pub mean_turns: Option<f64>,
 }
 
 /// What is known of a binding.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use chrono::{DateTime, Datelike as _, Utc};
 use uuid::Uuid;
 
-use super::figures::{Counts, Fates, Intensities};
+use super::figures::{Counts, Kind};
 use super::findings::{Ended, Findings, Moment, Places};
 use super::keys::{Key, Keys, Named};
 use super::whole::{self, BindingName, FindingName, Group};
@@ -35,12 +35,12 @@ struct Evaluated {
 }
 
 /// A signal whose answer may come.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Given {
     places: Places,
     /// What was answered, and whether that was concluded.
     answer: Option<(Action, bool)>,
-    finding: Key,
+    findings: Vec<Key>,
 }
 
 /// What has been counted so far.
@@ -62,8 +62,8 @@ pub(super) struct Sums<'f> {
     /// The day of the last record, in days since the common era, and its place.
     today: Option<(i32, usize)>,
     sessions: Named<String, Group>,
-    rules: Named<FindingName, (Intensities, Fates)>,
-    objects: Named<FindingName, (Intensities, Fates)>,
+    rules: Named<FindingName, Kind>,
+    objects: Named<FindingName, Kind>,
     findings: Findings,
     evaluated: Evaluated,
     given: HashMap<Uuid, Given>,
@@ -260,7 +260,8 @@ impl<'f> Sums<'f> {
         }
         let waived = report.waived.iter();
         let waived: Vec<Key> = waived
-            .filter_map(|id| self.given.get(id).map(|given| given.finding))
+            .filter_map(|id| self.given.get(id))
+            .flat_map(|given| given.findings.iter().copied())
             .collect();
         let now = self.moment(places, time);
         let object = self.acted_on(chain);
@@ -283,9 +284,7 @@ impl<'f> Sums<'f> {
     fn end(&mut self, ended: Vec<Ended>) {
         for Ended { places, fate } in ended {
             self.counts(places).for_each(|counts| counts.end(fate));
-            for (_, fates) in self.kinds(places) {
-                fates.end(fate);
-            }
+            self.kinds(places).for_each(|kind| kind.end(fate));
         }
     }
 
@@ -311,32 +310,35 @@ impl<'f> Sums<'f> {
             rule: given.rule().to_owned(),
             object: object.cloned(),
         };
-        let identity = self.keys.of(given.identity());
         let of_rule = key.with(self.keys.of(given.rule()));
         let rule = self.rules.place(of_rule, || name(None));
-        let is_told_apart = self.objects.items.len() < OBJECTS;
-        let of_object = key.with(identity);
-        let object = (is_told_apart || self.objects.has(of_object)).then(|| {
-            self.objects
-                .place(of_object, || name(given.object.as_ref()))
-        });
         let places = Places {
             binding: Some(binding),
             rule: Some(rule),
-            object,
             ..places
         };
         for counts in self.counts(places) {
             counts.signals.add(header.intensity);
         }
-        for (signals, _) in self.kinds(places) {
-            signals.add(header.intensity);
+        for kind in self.kinds(places) {
+            kind.signals.add(header.intensity);
         }
-        let finding = chain.with(identity);
+        let mut findings = Vec::new();
+        for (identity, object) in given.findings() {
+            let identity = self.keys.of(identity);
+            let of_object = key.with(identity);
+            let is_told_apart = self.objects.items.len() < OBJECTS;
+            let object = (is_told_apart || self.objects.has(of_object))
+                .then(|| self.objects.place(of_object, || name(object)));
+            if let Some(kind) = self.objects.at(object) {
+                kind.signals.add(header.intensity);
+            }
+            findings.push((chain.with(identity), Places { object, ..places }));
+        }
         let new = Given {
             places,
             answer: None,
-            finding,
+            findings: findings.iter().map(|(key, _)| *key).collect(),
         };
         if self.given.insert(header.id, new).is_none() {
             self.given_in_order.push_back(header.id);
@@ -352,21 +354,36 @@ impl<'f> Sums<'f> {
         let now = self.moment(places, time);
         let object = self.acted_on(chain);
         let was_stopped = self.evaluated.was_stopped;
-        let findings = &mut self.findings;
-        let (is_new, ended) = findings.find(finding, object, places, was_stopped, now);
-        self.end(ended.into_iter().collect());
-        if is_new {
-            for counts in self.counts(places) {
-                counts.fates.findings += 1;
+        let mut is_occasion = false;
+        for (finding, places) in findings {
+            let followed = &mut self.findings;
+            let (is_new, ended) = followed.find(finding, object, places, was_stopped, now);
+            self.end(ended.into_iter().collect());
+            if is_new {
+                for counts in self.counts(places) {
+                    counts.fates.findings += 1;
+                }
+                for kind in self.kinds(places) {
+                    kind.fates.findings += 1;
+                }
+                if let Some(kind) = self.objects.at(places.object) {
+                    kind.fates.occasions += 1;
+                }
+                is_occasion = true;
             }
-            for (_, fates) in self.kinds(places) {
-                fates.findings += 1;
+        }
+        if is_occasion {
+            for counts in self.counts(places) {
+                counts.fates.occasions += 1;
+            }
+            for kind in self.kinds(places) {
+                kind.fates.occasions += 1;
             }
         }
     }
 
     /// Returns what is counted of a rule and of its object.
-    fn kinds(&mut self, places: Places) -> impl Iterator<Item = &mut (Intensities, Fates)> {
+    fn kinds(&mut self, places: Places) -> impl Iterator<Item = &mut Kind> {
         let of = [self.rules.at(places.rule), self.objects.at(places.object)];
         of.into_iter().flatten()
     }
@@ -396,7 +413,9 @@ impl<'f> Sums<'f> {
         }
         let before = given.answer.replace((action, inferred));
         if !inferred {
-            self.findings.answer(given.finding, action);
+            for finding in &given.findings {
+                self.findings.answer(*finding, action);
+            }
         }
         for counts in self.counts(places) {
             if let Some((action, was_inferred)) = before {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 
-use super::figures::{Counts, Fates, Intensities};
+use super::figures::{Counts, Kind};
 use super::{BindingStats, Figures, FindingStats, GroupStats, NamedFigures};
 use crate::verdict::Decision;
 
@@ -120,20 +120,25 @@ pub(super) fn groups(groups: Vec<(String, Group)>) -> Vec<GroupStats> {
 
 /// Returns rules or their objects, those with most findings first.
 pub(super) fn kinds(
-    kinds: Vec<(FindingName, (Intensities, Fates))>,
+    kinds: Vec<(FindingName, Kind)>,
     bindings: &[(BindingName, Counts)],
 ) -> Vec<FindingStats> {
     let mut stats: Vec<FindingStats> = kinds
         .into_iter()
-        .filter_map(|(name, (signals, fates))| {
+        .filter_map(|(name, kind)| {
             let (binding, _) = bindings.get(name.binding)?;
+            let [mean_time_to_repair_s, mean_tries, mean_turns] =
+                kind.repairs.means(kind.fates.repaired);
             Some(FindingStats {
                 binding: binding.id.clone(),
                 hook: binding.hook.clone(),
                 rule: name.rule,
                 object: name.object,
-                signals,
-                fates,
+                signals: kind.signals,
+                fates: kind.fates,
+                mean_time_to_repair_s,
+                mean_tries,
+                mean_turns,
             })
         })
         .collect();

@@ -17,7 +17,8 @@ impl State {
         let was_told = |name: &str, signal: &Signal| {
             let subject = facts.event().subject().unwrap_or_default();
             let chain = facts.history().chain(trigger, name, subject);
-            chain.find(&signal.identity(None)).is_some()
+            let mut identities = signal.identities(None).into_iter();
+            identities.all(|identity| chain.find(&identity).is_some())
         };
         let mut signals = Vec::new();
         for layer in self.layers_read.iter().filter(|layer| layer.is_left_out) {

@@ -13,7 +13,7 @@ use crate::shell;
 use crate::signal_log::History;
 use crate::workspace::{
     ChangeScope, Changes, Commit, CommitsOf, GitError, GitState, Issue, IssueError, Workspace,
-    issue_of_branch, names_id,
+    ids_in_branch, issue_of_branch, names_id,
 };
 
 /// How far back commits are looked through for the issue's id.
@@ -276,7 +276,7 @@ impl Facts {
     }
 
     /// Returns the id of the issue that the event is about: the one that it names (or that its command line does), else the
-    /// one that the branch is named after, else the last one of the session. An issue that is only inferred has a file.
+    /// one that the branch is named after, else the last one of the session that has a file.
     pub fn issue_id(&self) -> Option<&str> {
         let named = self.0.seed.event.issue_id.as_deref();
         named.or_else(|| {
@@ -294,7 +294,7 @@ impl Facts {
         }
         let has_file = |id: &String| !matches!(seed.workspace.issue(id), Ok(None));
         let branch = self.git().ok().and_then(|git| git.branch());
-        let of_branch = branch.and_then(issue_of_branch).filter(has_file);
+        let of_branch = branch.and_then(|branch| issue_of_branch(&*seed.workspace, branch));
         of_branch.or_else(|| {
             let records = seed.history.records(seed.event.session_id.as_deref()?);
             let mut ids = records.iter().rev().filter_map(|record| record.issue());
@@ -351,28 +351,71 @@ impl Facts {
 
     /// Returns the commits of the event's issue, oldest first: of its branch, or those that name it where the branch is gone.
     pub fn issue_commits(&self) -> Vec<Commit> {
-        let workspace = &self.0.seed.workspace;
-        let ask = |of: &CommitsOf| workspace.commits(of, MOST_COMMITS).unwrap_or_default();
-        let mut commits = ask(&CommitsOf::Branch);
-        if let Some(id) = self.issue_id().filter(|_| commits.is_empty()) {
-            commits = ask(&CommitsOf::Paths(Vec::new()));
-            commits.retain(|commit| names_id(&commit.message, id));
+        let mut commits = Vec::new();
+        if self.is_on_branch_of_issue() {
+            commits = self.commits_of(&CommitsOf::Branch);
+        }
+        if commits.is_empty() {
+            commits = self.commits_naming_issue();
+        }
+        // On the default branch of a project that names no issues in its commits, what is not pushed yet.
+        if commits.is_empty() {
+            commits = self.commits_of(&CommitsOf::Branch);
         }
         commits.reverse();
         commits
     }
 
-    /// Returns what the event's issue changed: by its branch, or, where that changes nothing any more, by the commits that
-    /// name it.
+    fn commits_of(&self, of: &CommitsOf) -> Vec<Commit> {
+        let commits = self.0.seed.workspace.commits(of, MOST_COMMITS);
+        commits.unwrap_or_default()
+    }
+
+    fn commits_naming_issue(&self) -> Vec<Commit> {
+        let Some(id) = self.issue_id() else {
+            return Vec::new();
+        };
+        let mut commits = self.commits_of(&CommitsOf::Paths(Vec::new()));
+        commits.retain(|commit| names_id(&commit.message, id));
+        commits
+    }
+
+    /// Whether what the branch has beside the default branch is the work on the event's issue: it is another branch than
+    /// that, and not named after another issue.
+    fn is_on_branch_of_issue(&self) -> bool {
+        let (Ok(git), Some(id)) = (self.git(), self.issue_id()) else {
+            return true;
+        };
+        let Some(branch) = git.branch() else {
+            return true;
+        };
+        let ids = ids_in_branch(branch);
+        let is_named = || ids.iter().any(|named| named.eq_ignore_ascii_case(id));
+        let is_of_other = || issue_of_branch(&*self.0.seed.workspace, branch).is_some();
+        Some(branch) != git.default_branch() && (is_named() || !is_of_other())
+    }
+
+    /// Returns what the event's issue changed: by its branch, or, where that is gone, by the commits that name it and what
+    /// is not committed yet.
     ///
     /// # Errors
     /// Git cannot tell.
     pub fn issue_changes(&self) -> Result<Arc<Changes>, GitError> {
         let changes = self.changes().map_err(Clone::clone)?;
-        if changes.files.is_empty() && self.change_scope() == ChangeScope::Branch {
-            return self.0.seed.workspace.changed_by(&self.issue_commits());
+        if self.change_scope() != ChangeScope::Branch {
+            return Ok(changes.clone());
         }
-        Ok(changes.clone())
+        if self.is_on_branch_of_issue() && !self.commits_of(&CommitsOf::Branch).is_empty() {
+            return Ok(changes.clone());
+        }
+        let naming = self.commits_naming_issue();
+        if naming.is_empty() {
+            return Ok(changes.clone());
+        }
+        let workspace = &self.0.seed.workspace;
+        let uncommitted = workspace.changes(ChangeScope::WorkingTree)?;
+        let committed = workspace.changed_by(&naming)?;
+        Ok(Arc::new(uncommitted.with(&committed)))
     }
 
     /// Returns which change is meant at this event (spec §4.3).

@@ -169,7 +169,11 @@ impl ChecklistValidator {
                         .filter(|_| !issue.path.is_empty())
                         .map(|item| (&issue.path, item.line)),
                 )
-                .fingerprint(open.iter().map(|item| item.text.as_str())),
+                .about_each(
+                    "checklist-incomplete",
+                    open.iter()
+                        .map(|item| format!("{}: {}", issue.id, item.text)),
+                ),
         )
     }
 
@@ -234,7 +238,8 @@ impl ChecklistValidator {
                 ),
             )
             .steps([step])
-            .files([&issue.path]),
+            .files([&issue.path])
+            .about("checklist-missing", format!("{}: {what}", issue.id)),
         )
     }
 }
@@ -285,7 +290,7 @@ fn not_found(id: &str, context: &HookContext) -> Signal {
         format!("Check the id: a file below `{dir}` has it as `id:` in its front matter, or at the beginning of its name"),
         "Where the issues lie elsewhere, set `settings.issues` in .ahp/hooks.yaml".to_owned(),
     ])
-    .fingerprint(["not-found", id])
+    .about("issue-not-found", id)
 }
 
 fn unreadable(error: &IssueError) -> Signal {
@@ -295,7 +300,7 @@ fn unreadable(error: &IssueError) -> Signal {
     )
     .steps([format!("Fix line {} of {}", error.line, error.path)])
     .files([&error.path])
-    .fingerprint([&error.path, &error.message])
+    .about("issue-unreadable", error.path.as_str())
 }
 
 /// Compares names as people write them.

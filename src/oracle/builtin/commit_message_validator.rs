@@ -392,6 +392,6 @@ fn signal(name: &str, message: &str, faults: &[String], step: &str) -> Option<Si
             format!("{name} `{shown}{dots}`: {}", faults.join("; ")),
         )
         .steps([step.to_owned()])
-        .fingerprint(std::iter::once(message).chain(faults.iter().map(String::as_str))),
+        .about("commit-message", message),
     )
 }

@@ -56,8 +56,8 @@ const OBJECTIVES: [&str; 8] = [
 ///
 /// What it does: it gives, as an aid, the issue's title and state, its objective, what is still open in its checklist, its files
 /// with their size, the recent commits that touched them, and the issues that it belongs to, depends on or is related
-/// to, with their state. At a trigger that names no issue it takes the one with the id that the branch begins with, as
-/// `monoco issue start` names branches: `FEAT-0123-login`. Where there is none, it says nothing.
+/// to, with their state. At a trigger that names no issue it takes the one whose id stands in the name of the branch
+/// (`FEAT-0123-login`, `me/FEAT-0123/login`). Where there is none, it says nothing.
 ///
 /// ```yaml
 /// hooks:

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ahp::analysis::{Filter, parse_since};
-use ahp::engine::{Engine, Keeper, Prepared, block_on};
+use ahp::analysis::{Edit, Filter, parse_since};
+use ahp::engine::{Engine, EngineBuilder, Keeper, Prepared, block_on};
 use ahp::event::Event;
 use ahp::signal::Strength;
 use ahp::signal_log::{Body, EvaluationRecord, LogPlace, Reader, Record, SharedHistory};
@@ -104,15 +104,21 @@ fn at(mut event: Event, record: &Record) -> Event {
     event
 }
 
-/// Judges the events that a binding had something against by two texts of the project's policy, on the project as it is now.
+/// Judges the events that a binding had something against by the layers with two texts of one file of the project's, on the
+/// project as it is now.
 pub(crate) fn effect(
     reader: &Reader,
     (hook, binding): (&str, &str),
-    (before, after): (&str, &str),
+    edit: &Edit,
 ) -> Result<Effect, String> {
     let history = Arc::new(SharedHistory::default());
-    let before = engine_of(Some(before.to_owned()), &history)?;
-    let after = engine_of(Some(after.to_owned()), &history)?;
+    let with = |text: &str| {
+        let mut locations = project::locations(None);
+        let path = locations.project_root.join(&edit.file);
+        locations.drafts.insert(path, text.to_owned());
+        made(Engine::builder().locations(locations), &history)
+    };
+    let (before, after) = (with(&edit.before)?, with(&edit.after)?);
     let mut effect = Effect::default();
     let engines = [&before, &after];
     let counts = engines.map(|engine| !engine.state().policy().marks().is_empty());
@@ -290,6 +296,10 @@ fn engine_of(policy: Option<String>, history: &Arc<SharedHistory>) -> Result<Eng
             .root(locations.project_root)
             .policy_text(text),
     };
+    made(builder, history)
+}
+
+fn made(builder: EngineBuilder, history: &Arc<SharedHistory>) -> Result<Engine, String> {
     let engine = builder
         .without_log()
         .keeper(Keeper::in_memory())

@@ -110,7 +110,7 @@ impl Oracle for CompletionVerifier {
                 .steps([format!(
                     "create the file of {id} below {dir}, or name the issue that is meant"
                 )])
-                .fingerprint(["issue-not-found", id]);
+                .about("issue-not-found", id);
             signals.push(signal);
         }
         if let Some(issue) = issue {
@@ -134,7 +134,7 @@ impl Oracle for CompletionVerifier {
                         issue.path
                     )])
                     .files([issue.path.as_str()])
-                    .fingerprint(["no-solution"]),
+                    .about("no-solution", issue.id.as_str()),
                 );
             }
             if self.verify && context.workspace().is_on_disk() {
@@ -217,7 +217,7 @@ impl CompletionVerifier {
                     listed(&self.test_globs.0, 3)
                 )])
                 .files(code.iter().copied())
-                .fingerprint(["no-tests-changed"]),
+                .about_each("no-tests-changed", code.iter().copied()),
             );
         }
         let issues = context.workspace().issues_dir();
@@ -240,7 +240,7 @@ impl CompletionVerifier {
                     listed(&self.doc_globs.0, 5)
                 )])
                 .files(code.iter().copied())
-                .fingerprint(["no-docs-changed"]),
+                .about_each("no-docs-changed", code.iter().copied()),
             );
         }
         Ok(signals)
@@ -256,7 +256,7 @@ fn not_verified(issue: &Issue, error: &OracleError) -> Signal {
     Signal::block("verification-failed", reason)
         .steps(["fix what keeps the verification from its work"])
         .files([issue.path.as_str()])
-        .fingerprint(["not-verified"])
+        .about("not-verified", issue.id.as_str())
 }
 
 /// Whether a line is neither blank nor a comment, in the languages that tests are written in.

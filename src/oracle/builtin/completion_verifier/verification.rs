@@ -59,7 +59,12 @@ pub(super) fn carry_out(
         )
         .steps(told.iter().take(20).map(|told| format!("fix {told}")))
         .files([issue.path.as_str()])
-        .fingerprint(failed.iter().map(|(item, _)| item.id.as_str())),
+        .about_each(
+            "verification-failed",
+            failed
+                .iter()
+                .map(|(item, _)| format!("{}: {}", issue.id, item.id)),
+        ),
     ))
 }
 

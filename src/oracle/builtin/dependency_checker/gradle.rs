@@ -36,9 +36,9 @@ impl Manifest<'_> {
             ));
         }
         let wanted = coordinates(text);
-        let is_all_locked = text.contains("lockAllConfigurations()");
+        let is_all_locked = text.contains("lockAllConfigurations()") || self.is_locked_above();
         let renew = self.command("gradle dependencies --write-locks");
-        match self.text("gradle.lockfile") {
+        match self.text("gradle.lockfile").or_else(|| self.locks_apart()) {
             None if is_all_locked => faults.push(self.fault(
                 format!(
                     "the lock file `gradle.lockfile` of `{}` is missing",
@@ -50,12 +50,14 @@ impl Manifest<'_> {
             Some(lock) => {
                 let differing = out_of_step(&wanted, &lock, is_all_locked);
                 if !differing.is_empty() {
+                    let (names, told): (Vec<&str>, Vec<String>) = differing.into_iter().unzip();
                     let what = format!(
                         "`gradle.lockfile` is out of step with `{}`: {}",
                         self.path,
-                        listed(&differing, 10)
+                        listed(&told, 10)
                     );
-                    faults.push(self.fault(what, format!("{renew} and keep the new lock file")));
+                    let fault = self.fault(what, format!("{renew} and keep the new lock file"));
+                    faults.push(fault.about_each(names));
                 }
             }
         }
@@ -86,7 +88,37 @@ impl Manifest<'_> {
                 listed(&absent, 10)
             )
         };
-        (!absent.is_empty()).then(|| self.fault(what(), self.command("gradle dependencies")))
+        (!absent.is_empty()).then(|| {
+            self.fault(what(), self.command("gradle dependencies"))
+                .about_each(absent.iter().copied())
+        })
+    }
+
+    /// Whether a script above locks all configurations of the projects below it.
+    fn is_locked_above(&self) -> bool {
+        let mut dirs = std::path::Path::new(self.dir).ancestors().skip(1);
+        dirs.any(|dir| {
+            ["build.gradle", "build.gradle.kts"].iter().any(|name| {
+                let path = dir.join(name);
+                let bytes = path
+                    .to_str()
+                    .and_then(|p| self.context.workspace().read(p).ok());
+                let text = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
+                let is_for_all = text.contains("allprojects") || text.contains("subprojects");
+                is_for_all && text.contains("lockAllConfigurations()")
+            })
+        })
+    }
+
+    /// Returns the locks of the form that has a file for each configuration; none where there are none.
+    fn locks_apart(&self) -> Option<String> {
+        let workspace = self.context.workspace();
+        let files = workspace.list(&self.beside("gradle/dependency-locks/*.lockfile"));
+        let texts = files.iter().filter_map(|path| workspace.read(path).ok());
+        let texts: Vec<String> = texts
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            .collect();
+        (!texts.is_empty()).then(|| texts.join("\n"))
     }
 }
 
@@ -130,11 +162,16 @@ fn coordinates(text: &str) -> Vec<Coordinates<'_>> {
     found
 }
 
-/// Returns what a lock file does not name, and what it locks below the version asked for: Gradle takes the highest.
-fn out_of_step(wanted: &[Coordinates<'_>], lock: &str, is_all_locked: bool) -> Vec<String> {
+/// Returns what a lock file does not name, and what it locks below the version asked for, each with words: Gradle takes the
+/// highest.
+fn out_of_step<'w>(
+    wanted: &'w [Coordinates<'_>],
+    lock: &str,
+    is_all_locked: bool,
+) -> Vec<(&'w str, String)> {
     let lines = lock.lines().filter(|line| !line.starts_with('#'));
     let locked: BTreeMap<&str, &str> = lines
-        .filter_map(|line| line.split_once('=')?.0.rsplit_once(':'))
+        .filter_map(|line| line.split('=').next()?.trim().rsplit_once(':'))
         .collect();
     let numbers = |version: &str| {
         version
@@ -150,5 +187,8 @@ fn out_of_step(wanted: &[Coordinates<'_>], lock: &str, is_all_locked: bool) -> V
         }
         (Some(_), None) => None,
     };
-    wanted.iter().filter_map(differs).collect()
+    let differing = wanted
+        .iter()
+        .filter_map(|one| Some((one.0.as_str(), differs(one)?)));
+    differing.collect()
 }

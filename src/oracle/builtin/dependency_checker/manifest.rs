@@ -11,7 +11,10 @@ pub(super) const NAMES: &[&str] = &[
     "pyproject.toml",
     "requirements.txt",
     "go.mod",
+    "go.work",
     "pom.xml",
+    "settings.gradle",
+    "settings.gradle.kts",
     "build.gradle",
     "build.gradle.kts",
 ];
@@ -25,6 +28,29 @@ pub(super) struct Fault {
     pub(super) what: String,
     /// What to do about it.
     pub(super) remedy: String,
+    /// The packages that it is about, each a finding of its own; none where the words tell it.
+    pub(super) packages: Vec<String>,
+}
+
+impl Fault {
+    /// Names the packages that it is about.
+    pub(super) fn about_each<S: Into<String>>(
+        mut self,
+        packages: impl IntoIterator<Item = S>,
+    ) -> Self {
+        self.packages = packages.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Returns what its findings are told apart by.
+    pub(super) fn objects(&self) -> Vec<String> {
+        let Self { file, packages, .. } = self;
+        if packages.is_empty() {
+            return vec![format!("{file}: {}", self.what)];
+        }
+        let packages = packages.iter();
+        packages.map(|name| format!("{file}: {name}")).collect()
+    }
 }
 
 /// Whether a file is a manifest that is understood, by its name.
@@ -37,11 +63,11 @@ fn is_requirements(name: &str) -> bool {
     name.starts_with("requirements") && name.strip_suffix(".txt").is_some()
 }
 
-/// Checks one manifest.
-///
-/// # Errors
-/// A program that was asked did not end in time.
-pub(super) fn check(context: &HookContext, path: &str) -> Result<Vec<Fault>, OracleError> {
+/// Checks one manifest; also returns those that it makes a part of its project.
+pub(super) fn check(
+    context: &HookContext,
+    path: &str,
+) -> (Result<Vec<Fault>, OracleError>, Vec<String>) {
     let manifest = Manifest {
         context,
         path,
@@ -50,20 +76,33 @@ pub(super) fn check(context: &HookContext, path: &str) -> Result<Vec<Fault>, Ora
     let text = match context.workspace().read(path) {
         Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) => {
-            return Ok(vec![manifest.fault(
+            let fault = manifest.fault(
                 format!("`{path}` cannot be read: {error}"),
                 format!("restore `{path}`, or take it out of `manifest_files`"),
-            )]);
+            );
+            return (Ok(vec![fault]), Vec::new());
         }
     };
-    match path.rsplit('/').next().unwrap_or(path) {
+    let found = match path.rsplit('/').next().unwrap_or(path) {
         "Cargo.toml" => manifest.cargo(&text),
         "package.json" => Ok(manifest.npm(&text)),
         "pyproject.toml" => manifest.pyproject(&text),
         "go.mod" => Ok(manifest.go(&text)),
+        "go.work" => Ok(manifest.go_work(&text)),
+        "settings.gradle" | "settings.gradle.kts" => Ok(Vec::new()),
         "pom.xml" => manifest.maven(&text),
         "build.gradle" | "build.gradle.kts" => Ok(manifest.gradle(&text)),
         _ => manifest.requirements(&text),
+    };
+    (found, manifest.members_of(&text))
+}
+
+/// Returns the path of a file in a directory, which may be the project's own.
+pub(super) fn below(dir: &str, name: &str) -> String {
+    if dir.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{dir}/{name}")
     }
 }
 
@@ -80,6 +119,7 @@ impl Manifest<'_> {
             file: self.path.to_owned(),
             what: what.into(),
             remedy: remedy.into(),
+            packages: Vec::new(),
         }
     }
 
@@ -94,11 +134,7 @@ impl Manifest<'_> {
 
     /// Returns the path of a file beside the manifest.
     pub(super) fn beside(&self, name: &str) -> String {
-        if self.dir.is_empty() {
-            name.to_owned()
-        } else {
-            format!("{}/{name}", self.dir)
-        }
+        below(self.dir, name)
     }
 
     /// Returns a file beside the manifest or in a directory above, within the project: its directory and its text.

@@ -23,24 +23,21 @@ impl Manifest<'_> {
         };
         let workspace = self.context.workspace();
         let mut faults = Vec::new();
-        let modules = children(document.root_element(), &["modules", "module"]);
-        let absent: Vec<&str> = modules
-            .filter_map(|module| module.text())
-            .filter(|module| {
-                let path = self.beside(module.trim().trim_end_matches('/'));
-                workspace.read(&format!("{path}/pom.xml")).is_err()
-                    && workspace.read(&path).is_err()
-            })
-            .collect();
+        let mut absent = modules(&document);
+        absent.retain(|module| {
+            let path = self.beside(module.trim_end_matches('/'));
+            workspace.read(&format!("{path}/pom.xml")).is_err() && workspace.read(&path).is_err()
+        });
         if !absent.is_empty() {
-            faults.push(self.fault(
+            let fault = self.fault(
                 format!(
                     "modules of `{}` are not there: {}",
                     self.path,
                     listed(&absent, 10)
                 ),
                 format!("restore them, or take them out of `{}`", self.path),
-            ));
+            );
+            faults.push(fault.about_each(absent));
         }
         if !workspace.is_on_disk() {
             return Ok(faults);
@@ -82,22 +79,24 @@ impl Manifest<'_> {
             let path = self.path;
             OracleError::failed(format!("the home directory is not known, so that nobody can tell whether the dependencies of `{path}` are at hand"))
         })?;
-        let absent: Vec<String> = wanted
+        let (names, absent): (Vec<String>, Vec<String>) = wanted
             .into_iter()
             .filter(|(name, version)| !is_at_hand(&repository, name, version.as_deref()))
             .map(|(name, version)| {
-                version.map_or(name.clone(), |version| format!("{name}:{version}"))
+                let told = version.map_or(name.clone(), |version| format!("{name}:{version}"));
+                (name, told)
             })
-            .collect();
+            .unzip();
         if !absent.is_empty() {
-            faults.push(self.fault(
+            let fault = self.fault(
                 format!(
                     "not in the local repository, of `{}`: {}",
                     self.path,
                     listed(&absent, 10)
                 ),
                 self.command("mvn dependency:go-offline"),
-            ));
+            );
+            faults.push(fault.about_each(names));
         }
         Ok(faults)
     }
@@ -183,6 +182,15 @@ impl Manifest<'_> {
             path.replace("${user.home}", user).into()
         }))
     }
+}
+
+/// Returns the modules that a pom names.
+pub(super) fn modules<'a>(document: &'a Document<'_>) -> Vec<&'a str> {
+    let modules = children(document.root_element(), &["modules", "module"]);
+    modules
+        .filter_map(|module| module.text())
+        .map(str::trim)
+        .collect()
 }
 
 /// Whether a version of an artifact, or any where none is asked for, lies in a repository.

@@ -5,9 +5,11 @@ mod go;
 mod gradle;
 mod manifest;
 mod maven;
+mod members;
 mod npm;
 mod npm_lock;
 mod python;
+mod python_lock;
 mod toml;
 
 use std::sync::Arc;
@@ -59,13 +61,15 @@ const NAMED: usize = 20;
 
 /// Blocks work while its dependencies are not met.
 ///
-/// What it does: of each manifest (`Cargo.toml`, `package.json`, `pyproject.toml`, `requirements.txt`, `go.mod`,
-/// `pom.xml`, `build.gradle`, `build.gradle.kts`; found in the root by default) it checks that it is there and parses, that its lock file is there and in step, and that what it
+/// What it does: of each manifest (`Cargo.toml`, `package.json`, `pyproject.toml`, `requirements.txt`, `go.mod`, `go.work`,
+/// `pom.xml`, `build.gradle`, `build.gradle.kts`; found in the root by default, with those that a workspace of npm, Yarn, pnpm,
+/// uv or Go, the modules of Maven and `settings.gradle` add) it checks that it is there and parses, that its lock file is there and in step, and that what it
 /// declares can be resolved offline: Cargo is asked (`cargo metadata --locked --offline`; a crate
 /// that only other systems need may be absent); the lock file of npm, Yarn, pnpm or Bun
-/// (also that of a workspace above) must have what is declared, and `node_modules/` what is locked; `uv.lock`, `poetry.lock` and
-/// `pdm.lock` must name what is declared, in a version that it allows; the project's Python is asked for its installed
-/// distributions and compares their versions (`-r` is followed); `go.sum` must name every module; the modules of a Maven project
+/// (also that of a workspace above) must have what is declared, and `node_modules/` what is locked; `uv.lock` (also that of a
+/// workspace above), `poetry.lock` and `pdm.lock` must name what is declared, in a version that it allows, and `requirements.txt`
+/// what `requirements.in` beside it names; the project's Python is asked for its installed
+/// distributions and compares their versions (`-r` is followed); `go.sum` or `go.work.sum` must name every module; the modules of a Maven project
 /// must be there and its dependencies in the local repository; `gradle.lockfile` must have what the build script writes out, and
 /// Gradle's cache too. Nothing is downloaded. Of an issue it checks that it is there, and that every issue it depends on
 /// exists and is done; one that was given up is not. One block names everything that is not met, with the command for it.
@@ -88,7 +92,7 @@ pub(super) struct DependencyChecker {
 impl Oracle for DependencyChecker {
     async fn evaluate(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
         let mut faults = of_issue(context);
-        let found: Vec<String> = if self.manifest_files.0.is_empty() {
+        let mut manifests: Vec<String> = if self.manifest_files.0.is_empty() {
             manifest::NAMES
                 .iter()
                 .filter(|name| context.workspace().exists(name))
@@ -98,11 +102,17 @@ impl Oracle for DependencyChecker {
             self.manifest_files.0.clone()
         };
         let mut failure = None;
-        for path in &found {
-            match manifest::check(context, path) {
+        let mut at = 0;
+        while let Some(path) = manifests.get(at).cloned() {
+            let (found, members) = manifest::check(context, &path);
+            match found {
                 Ok(found) => faults.extend(found),
                 Err(error) => failure = Some(error),
             }
+            let known = |path: &String| manifests.contains(path);
+            let mut new: Vec<String> = members.into_iter().filter(|path| !known(path)).collect();
+            manifests.append(&mut new);
+            at += 1;
         }
         if faults.is_empty() {
             // What could not be looked at is not known to be met.
@@ -127,7 +137,7 @@ impl Oracle for DependencyChecker {
             )
             .steps(steps)
             .files(files)
-            .fingerprint(told.iter().copied()),
+            .about_each("dependencies-unmet", faults.iter().flat_map(Fault::objects)),
         ])
     }
 }
@@ -164,6 +174,7 @@ fn of_issue(context: &HookContext) -> Vec<Fault> {
                     "no file was found for issue {id}, so that nobody can tell what it depends on"
                 ),
                 remedy: format!("create the file of {id}, or name the issue that is meant"),
+                packages: vec![id.to_owned()],
             }];
         }
         (Ok(None), _) => return Vec::new(),
@@ -177,6 +188,7 @@ fn of_issue(context: &HookContext) -> Vec<Fault> {
                 "create {id}, or take it out of `dependencies` in {}",
                 issue.path
             ),
+            packages: vec![id.clone()],
         }),
         Ok(Some(other)) => unfinished(issue, &other),
     };
@@ -188,6 +200,7 @@ fn unreadable(error: &IssueError) -> Fault {
         file: error.path.clone(),
         what: format!("an issue cannot be understood: {error}"),
         remedy: format!("fix line {} of {}", error.line, error.path),
+        packages: vec!["the issue".to_owned()],
     }
 }
 
@@ -229,5 +242,6 @@ fn unfinished(issue: &Issue, other: &Issue) -> Option<Fault> {
         file: other.path.clone(),
         what: format!("{} depends on {id}, which is {how}", issue.id),
         remedy,
+        packages: vec![id.clone()],
     })
 }

@@ -105,6 +105,7 @@ impl Manifest<'_> {
                 listed(&differing, 5)
             );
             self.fault(what, remedy)
+                .about_each(differing.iter().map(|name| name.as_str()))
         })
     }
 
@@ -119,7 +120,7 @@ impl Manifest<'_> {
                 std::fs::read(dir.join("node_modules").join(name).join("package.json")).ok()
             });
             let Some(found) = found else {
-                absent.push(format!("{name} {version}"));
+                absent.push((name, format!("{name} {version}")));
                 continue;
             };
             let here = serde_json::from_slice::<Value>(&found)
@@ -128,26 +129,20 @@ impl Manifest<'_> {
             if let (Some(here), Some(locked)) = (here, locked.get(name))
                 && here != *locked
             {
-                differing.push(format!("{name} is {here} and not {locked}"));
+                differing.push((name, format!("{name} is {here} and not {locked}")));
             }
         }
-        let mut faults = Vec::new();
-        if !absent.is_empty() {
-            faults.push(self.fault(
-                format!("not installed of `{}`: {}", self.path, listed(&absent, 10)),
-                self.command(install),
-            ));
-        }
-        if !differing.is_empty() {
-            faults.push(self.fault(
-                format!(
-                    "installed in other versions than `{}` locks: {}",
-                    self.path,
-                    listed(&differing, 10)
-                ),
-                self.command(install),
-            ));
-        }
-        faults
+        let said = [
+            ("not installed of", "", absent),
+            ("installed in other versions than", " locks", differing),
+        ];
+        let said = said.into_iter().filter(|(_, _, found)| !found.is_empty());
+        said.map(|(head, tail, found)| {
+            let (names, told): (Vec<&String>, Vec<String>) = found.into_iter().unzip();
+            let what = format!("{head} `{}`{tail}: {}", self.path, listed(&told, 10));
+            self.fault(what, self.command(install))
+                .about_each(names.into_iter().map(String::as_str))
+        })
+        .collect()
     }
 }

@@ -121,24 +121,28 @@ fn npm(text: &str, package: &Package<'_>) -> Result<Locked, String> {
     let own = package.own;
     // Lock files of version 1 do not repeat what the manifest declares.
     let Some(packages) = lock.get("packages") else {
-        let version = |name: &String| text_at(lock.get("dependencies")?.get(name)?, "version");
+        let entry = |name: &String| lock.get("dependencies")?.get(name);
         return Ok(Locked {
-            declared: Declared::Unsaid,
-            versions: package.versions(version),
+            declared: Declared::These(package.held(|name| entry(name).is_some())),
+            versions: package.versions(|name| text_at(entry(name)?, "version")),
         });
     };
     let root = packages.get(own);
+    let entry = |name: &String| {
+        let nested = packages.get(format!("{own}/node_modules/{name}"));
+        nested.or_else(|| packages.get(format!("node_modules/{name}")))
+    };
     Ok(Locked {
         declared: root.map_or(Declared::Nothing, |root| {
-            Declared::These(declared(root, NEEDED))
+            let mut these = declared(root, NEEDED);
+            these.retain(|name, _| {
+                !package.wanted.contains_key(name)
+                    || package.members.contains(name)
+                    || entry(name).is_some()
+            });
+            Declared::These(these)
         }),
-        versions: package.versions(|name| {
-            let nested = packages.get(format!("{own}/node_modules/{name}"));
-            text_at(
-                nested.or_else(|| packages.get(format!("node_modules/{name}")))?,
-                "version",
-            )
-        }),
+        versions: package.versions(|name| text_at(entry(name)?, "version")),
     })
 }
 
@@ -262,6 +266,14 @@ fn bun(text: &str, package: &Package<'_>) -> Result<Locked, String> {
 }
 
 impl Package<'_> {
+    /// Returns what is wanted and lies in the project itself, or is held.
+    fn held(&self, is_held: impl Fn(&String) -> bool) -> Wanted {
+        let wanted = self.wanted.iter();
+        let held = wanted.filter(|(name, _)| self.members.contains(*name) || is_held(name));
+        held.map(|(name, spec)| (name.clone(), spec.clone()))
+            .collect()
+    }
+
     fn versions(&self, version: impl Fn(&String) -> Option<String>) -> Wanted {
         let names = self
             .wanted
@@ -277,7 +289,7 @@ fn text_at(value: &Value, key: &str) -> Option<String> {
     Some(value.get(key)?.as_str()?.to_owned())
 }
 
-fn yaml(text: &str) -> Result<Value, String> {
+pub(super) fn yaml(text: &str) -> Result<Value, String> {
     let options = serde_yaml::options! {
         budget: serde_yaml::budget! { max_events: 20_000_000, max_nodes: 10_000_000, max_total_scalar_bytes: 256 << 20 },
     };

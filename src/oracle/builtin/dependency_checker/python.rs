@@ -1,21 +1,10 @@
 //! Python: lock files that are there and in step, and distributions that are installed.
 
-use std::collections::BTreeMap;
-
-use serde_json::Value;
-
 use super::manifest::{Fault, Manifest};
 use super::toml;
 use crate::oracle::wording::{last_said, listed};
 use crate::oracle::{OracleError, toolchain};
 use crate::process::{Program, installed};
-
-/// The managers of packages with a lock file: the section of `pyproject.toml`, the lock file, and what makes it.
-const MANAGERS: &[(&str, &str, &str)] = &[
-    ("poetry", "poetry.lock", "poetry lock"),
-    ("uv", "uv.lock", "uv lock"),
-    ("pdm", "pdm.lock", "pdm lock"),
-];
 
 /// How many files of requirements may include one another.
 const MOST_FILES: usize = 50;
@@ -74,82 +63,9 @@ impl Manifest<'_> {
             Err(error) => return Ok(vec![self.broken(&error)]),
         };
         let requirements = toml::texts(&document, "/project/dependencies");
-        let of_poetry = document.pointer("/tool/poetry/dependencies");
-        let of_poetry = of_poetry.and_then(Value::as_object).into_iter().flatten();
-        let of_poetry = of_poetry.filter(|(name, _)| *name != "python");
-        let mut declared = requirements.clone();
-        declared.extend(of_poetry.map(|(name, wanted)| {
-            let wanted = wanted.get("version").unwrap_or(wanted).as_str();
-            format!(
-                "{name}{}",
-                wanted.map_or(String::new(), specifier_of_poetry)
-            )
-        }));
-        let mut faults = Vec::new();
-        for (section, lock, command) in MANAGERS {
-            let is_used = document.pointer(&format!("/tool/{section}")).is_some();
-            match self.text(lock) {
-                None if is_used => faults.push(self.fault(
-                    format!("the lock file `{lock}` of `{}` is missing", self.path),
-                    self.command(command),
-                )),
-                None => {}
-                Some(text) => {
-                    faults.extend(self.out_of_step_with(lock, &text, &declared, command)?);
-                }
-            }
-        }
+        let mut faults = self.python_locks(&document)?;
         faults.extend(self.installed(&requirements, &self.command("pip install -e ."))?);
         Ok(faults)
-    }
-
-    /// Returns a fault where a lock file does not parse, or does not have what is declared.
-    fn out_of_step_with(
-        &self,
-        lock: &str,
-        text: &str,
-        declared: &[String],
-        command: &str,
-    ) -> Result<Option<Fault>, OracleError> {
-        let document = match toml::read(text) {
-            Ok(document) => document,
-            Err(error) => {
-                let first = error.lines().next().unwrap_or_default();
-                let what = format!(
-                    "the lock file `{lock}` of `{}` does not parse: {first}",
-                    self.path
-                );
-                return Ok(Some(self.fault(what, self.command(command))));
-            }
-        };
-        let mut locked: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-        let packages = document.get("package").and_then(Value::as_array);
-        for package in packages.into_iter().flatten() {
-            let text = |key| package.get(key).and_then(Value::as_str);
-            if let Some(name) = text("name") {
-                let versions = locked.entry(name_of(name)).or_default();
-                versions.extend(text("version"));
-            }
-        }
-        let mut told = Vec::new();
-        let mut asked = Vec::new();
-        for requirement in declared {
-            let name = name_of(requirement);
-            match locked.get(&name) {
-                None => told.push(format!("it does not name {name}")),
-                Some(versions) if versions.is_empty() => {}
-                Some(versions) => asked.push(format!("{requirement}\t{}", versions.join("\t"))),
-            }
-        }
-        told.extend(self.ask_python(&asked)?);
-        Ok((!told.is_empty()).then(|| {
-            let what = format!(
-                "the lock file `{lock}` is out of step with `{}`: {}",
-                self.path,
-                listed(&told, 10)
-            );
-            self.fault(what, self.command(command))
-        }))
     }
 
     pub(super) fn requirements(&self, text: &str) -> Result<Vec<Fault>, OracleError> {
@@ -203,8 +119,10 @@ impl Manifest<'_> {
         let names: Vec<String> = requirements.iter().map(|wanted| name_of(wanted)).collect();
         constraints.retain(|constraint| names.contains(&name_of(constraint)));
         requirements.append(&mut constraints);
+        let mut faults: Vec<Fault> = self.not_compiled(&names).into_iter().collect();
         let remedy = format!("run `pip install -r {}`", self.path);
-        self.installed(&requirements, &remedy)
+        faults.extend(self.installed(&requirements, &remedy)?);
+        Ok(faults)
     }
 
     /// Asks the project's Python which requirements are not met.
@@ -218,12 +136,15 @@ impl Manifest<'_> {
             .collect();
         let absent = self.ask_python(&wanted)?;
         let what = || format!("not installed of `{}`: {}", self.path, listed(&absent, 10));
-        let fault = (!absent.is_empty()).then(|| self.fault(what(), remedy));
+        let fault = (!absent.is_empty()).then(|| {
+            self.fault(what(), remedy)
+                .about_each(absent.iter().map(|told| name_of(told)))
+        });
         Ok(fault.into_iter().collect())
     }
 
     /// Returns the names of the Python projects that this one has in it.
-    fn own_projects(&self) -> Vec<String> {
+    pub(super) fn own_projects(&self) -> Vec<String> {
         let workspace = self.context.workspace();
         let name = |path: &String| {
             let text = workspace.read(path).ok()?;
@@ -240,7 +161,7 @@ impl Manifest<'_> {
     }
 
     /// Asks the project's Python what of some requirements is not met.
-    fn ask_python(&self, wanted: &[String]) -> Result<Vec<String>, OracleError> {
+    pub(super) fn ask_python(&self, wanted: &[String]) -> Result<Vec<String>, OracleError> {
         if wanted.is_empty() || !self.context.workspace().is_on_disk() {
             return Ok(Vec::new());
         }
@@ -275,7 +196,7 @@ impl Manifest<'_> {
 }
 
 /// Writes a version of Poetry as Python's standard has it: `^1.2` is `>=1.2,<2`, `~1.2` is `>=1.2,<1.3`, a bare version is exact.
-fn specifier_of_poetry(wanted: &str) -> String {
+pub(super) fn specifier_of_poetry(wanted: &str) -> String {
     let bounded = |version: &str, keeps: &dyn Fn(usize, &[u64]) -> bool| {
         let numbers: Option<Vec<u64>> = version.split('.').map(|n| n.parse().ok()).collect();
         let numbers = numbers?;
@@ -330,7 +251,7 @@ fn included(line: &str) -> Option<(&str, bool)> {
 }
 
 /// Returns the name of a requirement, in the form in which names are compared (PEP 503).
-fn name_of(requirement: &str) -> String {
+pub(super) fn name_of(requirement: &str) -> String {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let end = requirement
         .find(|c| !is_of_name(c))

@@ -211,7 +211,11 @@ impl FileChangeLimiter {
                 .steps(steps(&batches)),
         };
         let paths = files.iter().map(|file| file.path.as_str());
-        Some(signal.files(paths.clone()).fingerprint(paths))
+        // It is the change as a whole; an answer holds for the files that it was given for.
+        let signal = signal
+            .files(paths.clone())
+            .about("large-change", "the change");
+        Some(signal.fingerprint(paths))
     }
 }
 

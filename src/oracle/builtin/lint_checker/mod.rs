@@ -123,7 +123,7 @@ impl Oracle for LintChecker {
             let reason = format!("{error}; what it looks at is not known to be clean");
             Signal::with(self.action.intensity(), "linter-failed", reason)
                 .steps([format!("run {name} and fix what keeps it from its work")])
-                .fingerprint(["linter-failed", name])
+                .about("linter-failed", *name)
         }));
         Ok(signals)
     }
@@ -171,7 +171,7 @@ impl LintChecker {
         };
         let signal = signal
             .steps(checked.missing.iter().map(|name| format!("install {name}")))
-            .fingerprint(["linter-missing", &names]);
+            .about_each("linter-missing", checked.missing.iter().copied());
         (!checked.missing.is_empty()).then_some(signal)
     }
 
@@ -189,6 +189,6 @@ impl LintChecker {
             .steps(told.iter().take(NAMED).map(|told| format!("fix {told}")))
             .files(files)
             .locations(faults.iter().filter_map(|f| Some((&f.file, f.line?))))
-            .fingerprint(&told)
+            .about_each("lint-findings", faults.iter().map(Fault::object))
     }
 }

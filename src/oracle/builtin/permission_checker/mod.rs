@@ -283,7 +283,6 @@ impl PermissionChecker {
                 "if it must be this command, ask a person to run it or to allow it by `allow_commands`".to_owned(),
             ])
             .about(&finding.rule, &finding.command)
-            .fingerprint([finding.rule.as_str(), finding.command.as_str()])
     }
 }
 

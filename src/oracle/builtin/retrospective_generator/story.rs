@@ -49,7 +49,7 @@ pub(super) struct Obstacle {
     pub(super) hook: String,
     pub(super) binding: String,
     /// Which finding it is, and what the event acted on.
-    identity: String,
+    identities: Vec<String>,
     acted_on: Option<String>,
     /// Its signals, by which an answer that held it back is known.
     signals: Vec<Uuid>,
@@ -222,7 +222,9 @@ impl Story {
         let mut obstacles = self.obstacles.iter().enumerate();
         let open = obstacles.rfind(|(at, obstacle)| {
             (&obstacle.hook, &obstacle.binding) == (hook, binding)
-                && obstacle.identity == record.identity()
+                && record
+                    .identities()
+                    .any(|i| obstacle.identities.iter().any(|o| o == i))
                 && (obstacle.is_open() || at_hand.repaired.contains(at))
         });
         let open = open.map(|(at, _)| at);
@@ -231,7 +233,7 @@ impl Story {
             self.obstacles.push(Obstacle {
                 hook: hook.clone(),
                 binding: binding.clone(),
-                identity: record.identity().to_owned(),
+                identities: Vec::new(),
                 acted_on: None,
                 signals: Vec::new(),
                 intensity: signal.intensity(),
@@ -245,6 +247,7 @@ impl Story {
         if let Some(obstacle) = self.obstacles.get_mut(at) {
             obstacle.intensity = obstacle.intensity.max(signal.intensity());
             obstacle.said.clone_from(&said);
+            obstacle.identities = record.identities().map(str::to_owned).collect();
             obstacle.acted_on.clone_from(&at_hand.acted_on);
             obstacle.signals.push(signal.header.id);
             obstacle.repaired = None;

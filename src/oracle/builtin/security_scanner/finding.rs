@@ -54,6 +54,12 @@ impl Finding {
         }
     }
 
+    /// Returns what it is, at whichever line it stands.
+    fn object(&self) -> String {
+        let file = self.file.as_deref().unwrap_or("-");
+        format!("{file}: {} {}", self.rule, self.fingerprint)
+    }
+
     /// Whether an entry of an allow-list means it: its fingerprint, or gitleaks' `file:rule:line`.
     pub(super) fn is_named_by(&self, entry: &str) -> bool {
         entry == self.fingerprint
@@ -102,9 +108,6 @@ pub(super) fn signal(findings: &[Finding], intensity: Intensity) -> Signal {
     // What a commit held may be gone from the file, and its line another's.
     let places = findings.iter().filter(|f| f.commit.is_none());
     let places = places.filter_map(|f| Some((f.file.clone()?, f.line?)));
-    let mut fingerprints: Vec<&str> = findings.iter().map(|f| f.fingerprint.as_str()).collect();
-    fingerprints.sort_unstable();
-    fingerprints.dedup();
     let severity = findings
         .iter()
         .map(|f| f.severity)
@@ -115,5 +118,5 @@ pub(super) fn signal(findings: &[Finding], intensity: Intensity) -> Signal {
         .steps(steps)
         .files(files)
         .locations(places)
-        .fingerprint(fingerprints)
+        .about_each("security-finding", findings.iter().map(Finding::object))
 }

@@ -165,7 +165,7 @@ fn signal(attempt: &Attempt) -> Signal {
             .iter()
             .map(|p| p.to_string_lossy().into_owned()),
     )
-    .fingerprint([attempt.by.as_str(), attempt.what.as_str()])
+    .about("self-protection", attempt.what.as_str())
 }
 
 #[cfg(test)]

@@ -78,7 +78,7 @@ pub(super) fn lost(
                 listed(&lost, NAMED)
             ),
         ])
-        .fingerprint(lost.iter().copied());
+        .about_each("tests-lost", lost.iter().copied());
     Some(signal)
 }
 

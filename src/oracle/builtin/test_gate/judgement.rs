@@ -245,7 +245,7 @@ impl TestGate {
             .steps(steps)
             .files(files)
             .locations(places)
-            .fingerprint(names)
+            .about_each("tests-failed", names)
     }
 
     fn coverage_signal(&self, outcome: &Outcome, context: &HookContext) -> Option<Signal> {

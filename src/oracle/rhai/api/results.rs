@@ -283,8 +283,24 @@ pub(super) const SETTERS: Group = Group {
             },
         },
         Function {
+            signature: "answer.about(rule, objects)",
+            doc: "Which rule is broken, and by what: each object is a finding of its own, by which it is counted, escalates and is waived, however the answer is worded.",
+            example: r#"prompt("2 files are too long").about("file-too-long", ["a.rs", "b.rs"]).intensity == "prompt""#,
+            register: |engine| {
+                engine.register_fn(
+                    "about",
+                    |answer: &mut Answer, rule: &str, objects: Dynamic| {
+                        let objects = texts(&objects)?;
+                        Ok::<_, Box<EvalAltResult>>(
+                            answer.with(|signal| signal.about_each(rule, objects)),
+                        )
+                    },
+                );
+            },
+        },
+        Function {
             signature: "answer.fingerprint(parts)",
-            doc: "What was found, apart from the words: an answer to a prompt holds for findings of the same fingerprint.",
+            doc: "What was found, where that is more than `about` says: an answer to a prompt then holds only for findings of the same fingerprint.",
             example: r#"prompt("3 files").fingerprint(["a.rs", "b.rs"]).intensity == "prompt""#,
             register: |engine| {
                 engine.register_fn("fingerprint", |answer: &mut Answer, parts: Dynamic| {

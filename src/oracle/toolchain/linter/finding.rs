@@ -21,11 +21,16 @@ pub(in crate::oracle) struct Fault {
 }
 
 impl Fault {
+    /// Returns what it is, wherever in the file it has been moved to.
+    pub(in crate::oracle) fn object(&self) -> String {
+        format!("{}: {} ({})", self.file, self.message, self.linter)
+    }
+
     /// Returns it in one line.
     pub(in crate::oracle) fn told(&self) -> String {
         match self.line {
             Some(line) => format!("{}:{line}: {} ({})", self.file, self.message, self.linter),
-            None => format!("{}: {} ({})", self.file, self.message, self.linter),
+            None => self.object(),
         }
     }
 }

@@ -24,6 +24,10 @@ const DIM: Style = Style::new().dimmed();
 /// How many of the events that would be judged otherwise are shown, the newest first.
 const SHOWN: usize = 5;
 
+/// Why it cannot be told what an event would come to.
+const NOT_JUDGED: &str =
+    "they were not logged whole, or to judge them may take more than computing";
+
 /// The project's own layer, as the source map names it.
 const PROJECT_FILE: &str = ".ahp/hooks.yaml";
 
@@ -113,7 +117,7 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
         project::decided(args.yes, "each change of `--apply`")?;
     }
     let is_approved = approved(&locations);
-    let mut told = Vec::new();
+    let (mut told, mut can_apply) = (Vec::new(), false);
     for proposal in &proposals {
         let edit = edit(proposal, &loaded.config, &loaded.sources, PROJECT_FILE);
         let effect = edit
@@ -132,8 +136,12 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
         if is_vain {
             continue;
         }
+        can_apply |= edit.is_ok();
         match args.format {
-            Format::Human => print(proposal, edit.as_ref(), effect.as_ref(), reader.is_some()),
+            Format::Human => {
+                let known = (reader.is_some(), is_approved);
+                print(proposal, edit.as_ref(), effect.as_ref(), known);
+            }
             Format::Json => told.push(as_json(proposal, edit.as_ref(), effect)),
         }
         if args.apply
@@ -163,14 +171,16 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
         let approved = Approved::of(&locations, true).write(&locations);
         approved.map_err(|error| format!("what was approved cannot be kept: {error}"))?;
     }
-    if args.apply && !approved(&locations) {
-        output::error(
-            "what waits for approval is not in force yet: `ahp trust` shows and approves it",
-        );
+    let held = Config::load(&locations).held;
+    if args.apply && !held.is_empty() {
+        output::error(format!(
+            "not in force yet, as the stricter policy holds until `ahp trust` has shown and approved the change: {}",
+            held.join(", ")
+        ));
     }
     if args.format == Format::Json {
         output::json(&told);
-    } else if !args.apply && reader.is_some() {
+    } else if !args.apply && can_apply && reader.is_some() {
         output::line(format!("{DIM}--apply makes these changes{DIM:#}"));
     }
     Ok(Exit::Success)
@@ -185,20 +195,21 @@ fn approved(locations: &Locations) -> bool {
     })
 }
 
-/// Returns what an edit would have done to the logged events; none where it is not of the project's own file.
+/// Returns what an edit would have done to the logged events.
 fn effect_of(reader: &Reader, proposal: &Proposal, edit: &Edit) -> Option<Effect> {
-    if edit.file != PROJECT_FILE || proposal.hook.is_issue() {
+    // What an issue was judged by, as its checklist and its change, is not what it was then.
+    if proposal.hook.is_issue() {
         return None;
     }
     let binding = (proposal.hook.name(), proposal.binding.as_str());
-    replay::effect(reader, binding, (&edit.before, &edit.after)).ok()
+    replay::effect(reader, binding, edit).ok()
 }
 
 fn print(
     proposal: &Proposal,
     edit: Result<&Edit, &String>,
     effect: Option<&Effect>,
-    has_events: bool,
+    (has_events, is_approved): (bool, bool),
 ) {
     let added = Style::new().fg_color(Some(AnsiColor::Green.into()));
     let removed = Style::new().fg_color(Some(AnsiColor::Red.into()));
@@ -218,6 +229,12 @@ fn print(
         rate.high * 100.0
     ));
     output::line(format!("  {}", meaning.map_or("", |rule| rule.meaning)));
+    if let Some(told) = edit
+        .ok()
+        .and_then(|edit| reach(proposal, edit, is_approved))
+    {
+        output::line(format!("  {told}"));
+    }
     match edit {
         Ok(edit) => {
             for line in edit.diff().lines() {
@@ -232,10 +249,17 @@ fn print(
         Err(reason) => output::line(format!("  {DIM}no patch: {reason}{DIM:#}")),
     }
     match effect {
-        None if edit.is_ok() && has_events => output::line(
-            "  what it would change cannot be told without running programs; `ahp replay --policy FILE` does so",
+        None if edit.is_ok() && has_events && proposal.hook.is_issue() => output::line(
+            "  what it would have changed cannot be told: the issues and their changes are not what they were then",
         ),
+        None if edit.is_ok() && has_events => {
+            output::line("  what it would have changed cannot be told: `ahp check` says more");
+        }
         None => {}
+        Some(effect) if effect.judged == 0 => output::line(format!(
+            "  what it would have changed of {} cannot be told: {NOT_JUDGED}",
+            count(effect.not_judged, "logged event")
+        )),
         Some(effect) => {
             output::line(format!(
                 "  of {} that it was against, {} would be judged otherwise{}",
@@ -243,7 +267,7 @@ fn print(
                 effect.changes.len(),
                 match effect.not_judged {
                     0 => String::new(),
-                    unknown => format!(", and of {unknown} it cannot be told"),
+                    unknown => format!(", and of {unknown} it cannot be told: {NOT_JUDGED}"),
                 }
             ));
             for change in effect.changes.iter().rev().take(SHOWN) {
@@ -258,6 +282,23 @@ fn print(
         }
     }
     output::line("");
+}
+
+/// Says how far a change reaches, where that is not the layer that has the binding.
+fn reach(proposal: &Proposal, edit: &Edit, is_approved: bool) -> Option<String> {
+    let layer = proposal.layer;
+    let waits = if is_approved {
+        ""
+    } else {
+        ", and what of it is stricter holds until `ahp trust` has approved this"
+    };
+    (!layer.is_of_project()).then(|| {
+        format!(
+            "in this project alone, by {}; the {} layer stays as it is{waits}",
+            edit.file,
+            layer.name()
+        )
+    })
 }
 
 fn as_json(proposal: &Proposal, edit: Result<&Edit, &String>, effect: Option<Effect>) -> Value {

@@ -11,10 +11,14 @@ use maud::{DOCTYPE, Markup, PreEscaped};
 use super::super::bad_lines;
 use super::chart;
 use super::chart::{Bar, Share, Timeline};
+use crate::view::count;
 
 /// How many bindings, oracles and days a chart shows.
 const MOST_BARS: usize = 15;
 const MOST_DAYS: usize = 92;
+
+/// Fewer repairs than these are called few.
+const FEW: u64 = 10;
 
 const INTENSITIES: [(&str, &str); 4] = [
     ("block", "block"),
@@ -62,7 +66,7 @@ pub(super) fn page(report: &Report<'_>) -> String {
                     (tiles(stats))
                     (over_time(stats))
                     (stopped(stats))
-                    (repairs(&stats.total))
+                    (repairs(&stats.total, &stats.rules))
                     (active(stats))
                     @if let Some(gathered) = &stats.gathered {
                         (parts("Teams", "The signals of each team; how many of its events were stopped.", &gathered.teams))
@@ -197,7 +201,7 @@ fn binding_table(stats: &Stats) -> Markup {
     }
 }
 
-fn repairs(total: &Figures) -> Markup {
+fn repairs(total: &Figures, rules: &[FindingStats]) -> Markup {
     let classes: Vec<(&str, u64)> = REPAIR_CLASSES
         .iter()
         .zip(total.repair_times)
@@ -207,12 +211,44 @@ fn repairs(total: &Figures) -> Markup {
         section {
             h2 { "Time to repair" }
             @if total.fates.repaired == 0 { p { "Nothing was repaired." } } @else {
-            p.soft { "From the first signal of a finding to its repair: " (total.fates.repaired) " repairs, on average "
+            p.soft { "From the first signal of a finding to its repair: " (count(total.fates.repaired, "repair")) ", on average "
                 (duration(total.mean_time_to_repair_s)) ", "
                 (total.mean_tries.map_or("–".to_owned(), |n| format!("{n:.1}"))) " tries and "
                 (total.mean_turns.map_or("–".to_owned(), |n| format!("{n:.1}"))) " turns of the agent." }
+            @if total.fates.repaired < FEW { p.soft { "These are few: an average of them says little of the next." } }
             (chart::histogram("Repairs by the time they took", &classes))
+            (costs(rules))
             }
+        }
+    }
+}
+
+/// What the repairs of each rule took, the dearest first.
+fn costs(rules: &[FindingStats]) -> Markup {
+    let took = |f: &FindingStats| {
+        let repaired = u32::try_from(f.fates.repaired).unwrap_or(u32::MAX);
+        f.mean_time_to_repair_s.unwrap_or(0.0) * f64::from(repaired)
+    };
+    let mut dear: Vec<&FindingStats> = rules
+        .iter()
+        .filter(|f| f.mean_time_to_repair_s.is_some())
+        .collect();
+    dear.sort_by(|a, b| took(b).total_cmp(&took(a)));
+    let tenths = |n: Option<f64>| n.map_or("–".to_owned(), |n| format!("{n:.1}"));
+    html! {
+        @if !dear.is_empty() {
+            h3 { "What each rule cost" }
+            p.soft { "All repairs of a rule together, and one of them on average. What was stopped and not repaired has no such time." }
+            div.wide { table {
+                thead { tr { th { "Rule" } th { "Repairs" } th { "In all" } th { "Each" } th { "Tries" } th { "Turns" } } }
+                tbody { @for rule in dear.into_iter().take(MOST_BARS) {
+                    tr {
+                        td { (rule.rule) " · " (rule.binding) } td { (rule.fates.repaired) }
+                        td { (duration(Some(took(rule)))) } td { (duration(rule.mean_time_to_repair_s)) }
+                        td { (tenths(rule.mean_tries)) } td { (tenths(rule.mean_turns)) }
+                    }
+                } }
+            } }
         }
     }
 }
