@@ -11,7 +11,7 @@ use super::predicate::opens_machine;
 use super::rules::{Rule, RuleFile};
 use super::section::Section;
 use super::words::words;
-use super::{custom, index, rules};
+use super::{container, custom, index, rules};
 use crate::program;
 use crate::program::Fact;
 use crate::shell::{Analysis, DoubtKind, Invocation, Word};
@@ -191,7 +191,7 @@ fn rule_finding(
             }
         }
     };
-    each_section(invocation, selection, &mut weigh);
+    each_section(analysis, at, invocation, selection, &mut weigh);
     gravest
 }
 
@@ -200,12 +200,19 @@ type Visit<'v> =
     dyn FnMut(&Section<'_>, &mut dyn Iterator<Item = &Rule<'_>>, Option<&[&Word]>) + 'v;
 
 /// Visits the sections that speak of an invocation.
-pub(super) fn each_section(invocation: &Invocation, selection: &Selection, visit: &mut Visit<'_>) {
+pub(super) fn each_section(
+    analysis: &Analysis,
+    at: usize,
+    invocation: &Invocation,
+    selection: &Selection,
+    visit: &mut Visit<'_>,
+) {
+    let excused = |preset| container::excuses(preset, analysis, at, invocation);
     let mut consider = |program: &str, targets: Option<&[&Word]>| {
         for (number, section) in index::sections(program) {
             let mut in_force = rules::known(number)
                 .iter()
-                .filter(|rule| selection.has(rule));
+                .filter(|rule| selection.has(rule) && !excused(rule.preset));
             visit(&section, &mut in_force, targets);
         }
         for section in selection

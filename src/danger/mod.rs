@@ -3,6 +3,7 @@
 //! The rules are data (`policies/rules/`, docs/rules.md). A section is found by the program's name, its patterns ask
 //! predicates, and those see one invocation with what stands around it: each of them knows only what stands before it.
 
+mod container;
 mod custom;
 mod digest;
 mod index;

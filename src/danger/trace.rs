@@ -29,13 +29,19 @@ pub fn near(analysis: &Analysis, selection: &Selection, knowledge: &dyn Knowledg
     for (at, invocation) in analysis.invocations.iter().enumerate() {
         let undashed = as_git(invocation);
         let invocation = undashed.as_ref().unwrap_or(invocation);
-        each_section(invocation, selection, &mut |section, in_force, targets| {
-            let mut digest = Digest::new(analysis, at, invocation, section.values, knowledge);
-            if let Some(targets) = targets {
-                digest.operands = targets.to_vec();
-            }
-            found.extend(in_force.filter_map(|rule| nearest(rule, &digest)));
-        });
+        each_section(
+            analysis,
+            at,
+            invocation,
+            selection,
+            &mut |section, in_force, targets| {
+                let mut digest = Digest::new(analysis, at, invocation, section.values, knowledge);
+                if let Some(targets) = targets {
+                    digest.operands = targets.to_vec();
+                }
+                found.extend(in_force.filter_map(|rule| nearest(rule, &digest)));
+            },
+        );
     }
     found
 }

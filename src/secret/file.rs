@@ -28,7 +28,7 @@ pub fn is_secret_file(path: &str) -> bool {
     if path.contains('\\') {
         return is_secret_file(&path.replace('\\', "/"));
     }
-    if let Some(plain) = without_classes(path) {
+    if let Some(plain) = without_classes(path).or_else(|| without_return(path)) {
         return is_secret_file(&plain);
     }
     let (dir, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -64,6 +64,17 @@ fn without_classes(path: &str) -> Option<String> {
         plain.replace_range(at..at + one.len_utf8() + 2, &one.to_string());
     }
     (plain != path).then_some(plain)
+}
+
+/// Returns a path without the first folder that it leaves again: `~/.aws/../notes` is `~/notes`; none where it leaves none.
+fn without_return(path: &str) -> Option<String> {
+    path.match_indices("/../").find_map(|(at, _)| {
+        let begins = path.get(..at)?.rfind('/').map_or(0, |slash| slash + 1);
+        let folder = path.get(begins..at)?;
+        let is_open = matches!(folder, "" | "." | ".." | "~") || folder.contains(['$', '*', '?']);
+        let rest = [path.get(..begins)?, path.get(at + 4..)?].concat();
+        (!is_open).then_some(rest)
+    })
 }
 
 /// Whether one of the directories of a path is this one, or several are these: `.config/gcloud`.

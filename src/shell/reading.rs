@@ -92,6 +92,26 @@ impl Invocation {
         known.is(Fact::Unpacks) && !self.only_reads()
     }
 
+    /// Returns the folders that the options of a fact name, or else the one where the program stands.
+    pub(crate) fn folders(&self, known: Program, fact: Fact) -> Vec<Word> {
+        let options = known.words(fact).filter(|word| word.starts_with('-'));
+        let takes = |letter| known.lists(Fact::Values, &format!("-{letter}"));
+        let named = options.filter_map(|option| {
+            let letter = option.strip_prefix('-')?;
+            let letter = letter
+                .chars()
+                .next()
+                .filter(|_| letter.chars().count() == 1);
+            let in_cluster = || self.value_of_letter(letter?, takes);
+            self.value_of(&[option]).or_else(in_cluster)
+        });
+        let mut folders: Vec<Word> = named.collect();
+        if folders.is_empty() {
+            folders.push(Word::plain("."));
+        }
+        folders
+    }
+
     /// Whether what comes keeps none of the names that the words say.
     pub(crate) fn brings_unnamed(&self, known: Program) -> bool {
         self.gives(known, &self.options(known), Fact::Unnamed)

@@ -27,6 +27,9 @@ pub(super) fn has_project(digest: &Digest<'_>) -> bool {
 
 /// Whether no tracked file of the repository differs from its last commit.
 pub(super) fn has_all_committed(digest: &Digest<'_>) -> bool {
+    if is_scratch(digest) {
+        return true;
+    }
     let Some(root) = repository(digest) else {
         return false;
     };
@@ -41,6 +44,9 @@ pub(super) fn has_all_committed(digest: &Digest<'_>) -> bool {
 
 /// Whether git knows every file that the words name, and none has changed.
 pub(super) fn is_unchanged(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    if is_scratch(digest) {
+        return true;
+    }
     let paths: Option<Vec<PathBuf>> = repository(digest).and_then(|_| {
         let paths = words.iter().map(|word| path(digest, word));
         paths.collect()
@@ -63,6 +69,9 @@ pub(super) fn is_unchanged(digest: &Digest<'_>, words: &[&Word]) -> bool {
 
 /// Whether there is no file at or below the words, or the directory that the command runs in, which git does not know.
 pub(super) fn has_nothing_untracked(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    if is_scratch(digest) {
+        return true;
+    }
     if repository(digest).is_none() {
         return false;
     }
@@ -191,6 +200,18 @@ pub(super) fn has_clean_worktrees(digest: &Digest<'_>, words: &[&Word]) -> bool 
                 lost == Some(0)
             })
         })
+}
+
+/// Whether git works in a temporary folder whose repository the same line has made: nothing in it is older than the line.
+fn is_scratch(digest: &Digest<'_>) -> bool {
+    let dir = digest.invocation.value_of(&["-C"]);
+    let dir = dir.unwrap_or_else(|| Word::plain("."));
+    let makes = |invocation: &Invocation| {
+        let mut words = invocation.arguments.iter();
+        invocation.program == "mktemp"
+            || invocation.program == "git" && words.any(|w| w.text == "clone" || w.text == "init")
+    };
+    digest.place(&dir) == Place::Temporary && digest.earlier().any(makes)
 }
 
 /// Returns the directory of the repository that a command of git is about, where that is the one it runs in.

@@ -74,7 +74,7 @@ predicates! {
     "into-critical" Plain |d, w| w.len() > 1 && w.last().is_some_and(|last| is_critical(d.place(last)));
     "into-system" Plain |d, w| w.len() > 1 && w.last().is_some_and(|last| holds_system(d, last));
     "into-temporary" Plain |d, w| w.last().is_some_and(|last| d.place(last) == Place::Temporary);
-    "unpacks-into-system" Plain |d, _| d.invocation.value_of(&["-C", "--directory"]).is_some_and(|dir| holds_system(d, &dir));
+    "unpacks-into-system" Plain |d, _| transfer::unpacks_into_system(d);
     "downloads-into-system" Plain |d, _| {
         let target = network::output_file(d.invocation);
         target.is_some_and(|t| is_startup(&t.text) || file::shadows_program(&t.text) || t.text.starts_with('/') && is_system(d.place(&t)))

@@ -1,14 +1,27 @@
 //! What would leave for other machines: whole trees, stores of data, secrets of another service.
 
-use super::file::{is_data_store, is_secret_dir};
+use super::file::{holds_system, is_data_store, is_secret_dir};
 use super::network::remote_host;
 use super::reading::prints_token;
 use crate::danger::digest::Digest;
 use crate::danger::place::{Place, place};
 use crate::danger::secret;
 use crate::danger::words::words;
+use crate::program;
+use crate::program::Fact;
 use crate::secret::{is_secret_file, is_secret_variable};
 use crate::shell::{Invocation, Word};
+
+/// Whether an archive is taken apart where the system, or what lets people in, lies.
+pub(super) fn unpacks_into_system(digest: &Digest<'_>) -> bool {
+    let known = program::find(&digest.invocation.program);
+    let into = digest.invocation.folders(known, Fact::Unpacks);
+    let lets_in = |dir: &Word| dir.text != "~" && is_secret_dir(&dir.text);
+    digest.invocation.unpacks(known)
+        && into
+            .iter()
+            .any(|dir| holds_system(digest, dir) || lets_in(dir))
+}
 
 /// Whether a word names so much at once that secrets and other people's things are among it.
 fn is_whole_tree(digest: &Digest<'_>, invocation: &Invocation, word: &Word) -> bool {

@@ -113,8 +113,12 @@ pub(super) fn act(
                 actions.push(Action::Does("truncate", words));
                 return;
             }
-            if matches!(program, "tee" | "cat" | "rm") && options != "-f" {
+            // What stands behind the path says how; a library may take a list of paths.
+            if matches!(program, "tee" | "cat") || options == "-rf" {
                 given.truncate(1);
+                if first.trim_start().starts_with('[') {
+                    given = list(first, code);
+                }
             }
             if matches!(program, "chmod" | "chown") && options == "0" {
                 given.truncate(1);

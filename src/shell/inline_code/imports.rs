@@ -93,14 +93,32 @@ fn of_python<'a>(tokens: &[Token<'a>], imports: &mut Imports<'a>) -> Option<usiz
     }
 }
 
-/// Notes what `import {a as b} from "m"` or `const {a: b} = require("m")` names, and returns how many tokens it takes.
+/// Notes what `import {a as b} from "m"`, `const {a: b} = require("m")` or `const m = require("m")` names, and returns how many
+/// tokens it takes.
 fn of_javascript<'a>(tokens: &[Token<'a>], imports: &mut Imports<'a>) -> Option<usize> {
     let words = ["import", "const", "let", "var"];
     let begins = words
         .iter()
         .any(|word| tokens.first().is_some_and(|t| t.is_name(word)));
-    if !begins || !tokens.get(1)?.is('{') {
+    if !begins {
         return None;
+    }
+    if !tokens.get(1)?.is('{') {
+        // `import * as m from "m"` names the module as `import m from "m"` does.
+        let named = if tokens.get(1)?.is('*') { 3 } else { 1 };
+        let alias = name_at(tokens, named)?;
+        let (module, end) = loaded(tokens, named + 1)?;
+        let closes = tokens.get(end).is_some_and(|token| token.is(')'));
+        let mut at = end + usize::from(closes);
+        let mut meant = module.to_owned();
+        while tokens.get(at).is_some_and(|token| token.is('.')) {
+            meant = format!("{meant}.{}", name_at(tokens, at + 1)?);
+            at += 2;
+        }
+        // What a function of it returns is something else; what the module itself returns is taken for the module.
+        let is_result = meant != module && tokens.get(at).is_some_and(|token| token.is('('));
+        imports.extend((!is_result).then_some((alias, meant)));
+        return Some(end);
     }
     let mut at = 2;
     let mut names = Vec::new();
@@ -119,26 +137,29 @@ fn of_javascript<'a>(tokens: &[Token<'a>], imports: &mut Imports<'a>) -> Option<
         at += usize::from(tokens.get(at).is_some_and(|token| token.is(',')));
     }
     tokens.get(at).filter(|token| token.is('}'))?;
-    // `from "m"`, `= require("m")`, `= await import("m")`
-    let mut rest = tokens.get(at + 1..)?.iter().take(5);
-    let offset = rest.position(|token| matches!(token.kind, Kind::Text(..)))?;
-    let before = tokens.get(at + 1..at + 1 + offset)?;
-    let loads = ["from", "require", "import"];
-    let is_loaded = before
-        .iter()
-        .any(|token| loads.iter().any(|word| token.is_name(word)));
-    let Kind::Text(module, _) = &tokens.get(at + 1 + offset)?.kind else {
-        return None;
-    };
-    let module = module.trim_start_matches("node:").split('/').next()?;
-    if !is_loaded || !module.chars().all(|c| c.is_alphanumeric() || c == '_') {
-        return None;
-    }
+    let (module, end) = loaded(tokens, at + 1)?;
     let of_module = names
         .into_iter()
         .map(|(alias, name)| (alias, format!("{module}.{name}")));
     imports.extend(of_module);
-    Some(at + 2 + offset)
+    Some(end)
+}
+
+/// Returns the module that `from "m"`, `= require("m")` or `= await import("m")` loads, and the token behind its name.
+fn loaded<'t>(tokens: &'t [Token<'_>], at: usize) -> Option<(&'t str, usize)> {
+    let mut rest = tokens.get(at..)?.iter().take(5);
+    let offset = rest.position(|token| matches!(token.kind, Kind::Text(..)))?;
+    let before = tokens.get(at..at + offset)?;
+    let loads = ["from", "require", "import"];
+    let is_loaded = before
+        .iter()
+        .any(|token| loads.iter().any(|word| token.is_name(word)));
+    let Kind::Text(module, _) = &tokens.get(at + offset)?.kind else {
+        return None;
+    };
+    let module = module.trim_start_matches("node:").split('/').next()?;
+    let is_name = module.chars().all(|c| c.is_alphanumeric() || c == '_');
+    (is_loaded && is_name).then_some((module, at + offset + 1))
 }
 
 fn name_at<'a>(tokens: &[Token<'a>], at: usize) -> Option<&'a str> {
@@ -206,6 +227,21 @@ mod tests {
                 "const { rm } = await import('fs'); rm(x)",
                 " fs.rm(x)",
             ),
+            (
+                Language::JavaScript,
+                "const r = require('rimraf'); r.sync(x)",
+                " rimraf.sync(x)",
+            ),
+            (
+                Language::JavaScript,
+                "import * as r from 'rimraf'; r.sync(x)",
+                " rimraf.sync(x)",
+            ),
+            (
+                Language::JavaScript,
+                "const run = require('node:child_process').exec; run(x)",
+                " child_process.exec(x)",
+            ),
         ] {
             let found = with_modules(language, code);
             assert!(found.ends_with(end), "{code}: {found}");
@@ -214,6 +250,10 @@ mod tests {
             (Language::Python, "import os\nos.system(x)"),
             (Language::Python, "'from here import it'"),
             (Language::JavaScript, "const {a} = options; a(x)"),
+            (
+                Language::JavaScript,
+                "const run = require('util').promisify(f); run(x)",
+            ),
         ] {
             assert_eq!(with_modules(language, code), code);
         }

@@ -12,7 +12,7 @@ const MAX_NAMES: usize = 32;
 pub(super) fn plain_names(language: Language, code: &str) -> Cow<'_, str> {
     let marks: &[&str] = match language {
         Language::Python => &["getattr(", "__import__(", "import_module("],
-        Language::JavaScript => &["['", "[\"", "[`"],
+        Language::JavaScript => &["['", "[\"", "[`", "require("],
         Language::Ruby => &["send("],
         Language::Php => &["call_user_func("],
         _ => return Cow::Borrowed(code),
@@ -64,24 +64,28 @@ fn replaced(language: Language, code: &str) -> Option<String> {
         .or_else(|| call(code, "importlib.import_module(", module))
         .or_else(|| call(code, "import_module(", module))
         .or_else(|| call(code, "__import__(", module)),
-        Language::JavaScript => ["['", "[\"", "[`"].iter().find_map(|mark| {
-            code.match_indices(mark).find_map(|(at, _)| {
-                let before = code.get(..at)?;
-                let is_member =
-                    before.ends_with(|c: char| c.is_alphanumeric() || "_)]$".contains(c));
-                let (name, after) = literal(code.get(at + 1..)?)?;
-                let after = after
-                    .strip_prefix(']')
-                    .filter(|_| is_member && is_name(&name))?;
-                Some(format!("{before}.{name}{after}"))
-            })
-        }),
+        Language::JavaScript => call(code, "require(", module).or_else(|| member(code)),
         Language::Ruby => ["public_send(", "__send__(", "send("]
             .iter()
             .find_map(|mark| handed(code, mark, '.')),
         Language::Php => handed(code, "call_user_func(", ' '),
         _ => None,
     }
+}
+
+/// Replaces the first member that a string names: `fs['rmSync']`.
+fn member(code: &str) -> Option<String> {
+    ["['", "[\"", "[`"].iter().find_map(|mark| {
+        code.match_indices(mark).find_map(|(at, _)| {
+            let before = code.get(..at)?;
+            let is_member = before.ends_with(|c: char| c.is_alphanumeric() || "_)]$".contains(c));
+            let (name, after) = literal(code.get(at + 1..)?)?;
+            let after = after
+                .strip_prefix(']')
+                .filter(|_| is_member && is_name(&name))?;
+            Some(format!("{before}.{name}{after}"))
+        })
+    })
 }
 
 fn module(arguments: &[String]) -> Option<String> {
@@ -143,7 +147,7 @@ mod tests {
             (
                 Language::JavaScript,
                 "require('child_process')['exec' + 'Sync']('ls')",
-                "require('child_process').execSync('ls')",
+                "child_process.execSync('ls')",
             ),
             (
                 Language::Ruby,

@@ -60,10 +60,10 @@ fn unpacked(guarded: &Guarded<'_>, invocation: &Invocation, known: Program) -> O
         return None;
     }
     let into = |dir: &str| filled(guarded, &path_of(guarded, invocation, dir));
-    let dirs = dirs(invocation, known, Fact::Unpacks);
+    let dirs = invocation.folders(known, Fact::Unpacks);
     // What of it is wanted, or where it goes, may be named besides.
-    let members = |dir: &String| {
-        let dir = dir.clone();
+    let members = |dir: &Word| {
+        let dir = dir.text.clone();
         let mut operands = invocation.operands();
         operands.find_map(|word| {
             let fixed = word.text.split(['*', '?', '[']).next()?;
@@ -77,7 +77,7 @@ fn unpacked(guarded: &Guarded<'_>, invocation: &Invocation, known: Program) -> O
         })
     };
     dirs.iter()
-        .find_map(|dir| into(dir))
+        .find_map(|dir| into(&dir.text))
         .or_else(|| dirs.iter().find_map(members))
 }
 
@@ -90,7 +90,7 @@ fn fetched(guarded: &Guarded<'_>, invocation: &Invocation, known: Program) -> Op
         .own_operands(program::find(&invocation.program))
         .collect();
     let last = if is_to_last {
-        Some(operands.pop()?.text.clone())
+        Some(operands.pop()?.clone())
     } else {
         None
     };
@@ -100,8 +100,11 @@ fn fetched(guarded: &Guarded<'_>, invocation: &Invocation, known: Program) -> Op
         .filter(|word| word.dynamic || word.text.contains([':', '.']))
         .filter(|word| !is_to_last || word.text.contains(':'))
         .collect();
-    let dirs = last.map_or_else(|| dirs(invocation, known, Fact::Fetches), |last| vec![last]);
-    dirs.iter().find_map(|dir| {
+    let dirs = last.map_or_else(
+        || invocation.folders(known, Fact::Fetches),
+        |last| vec![last],
+    );
+    dirs.iter().find_map(|Word { text: dir, .. }| {
         let target = path_of(guarded, invocation, dir);
         // Where no folder is, the file or folder itself gets this name.
         let is_folder = !is_to_last || dir.ends_with('/') || target.is_dir();
@@ -113,26 +116,6 @@ fn fetched(guarded: &Guarded<'_>, invocation: &Invocation, known: Program) -> Op
             .iter()
             .find_map(|source| filled(guarded, &lies(source)))
     })
-}
-
-/// Returns the folders that options name, or else the one where the program stands.
-fn dirs(invocation: &Invocation, known: Program, fact: Fact) -> Vec<String> {
-    let options = known.words(fact).filter(|word| word.starts_with('-'));
-    let takes = |letter| known.lists(Fact::Values, &format!("-{letter}"));
-    let named = options.filter_map(|option| {
-        let letter = option.strip_prefix('-')?;
-        let letter = letter
-            .chars()
-            .next()
-            .filter(|_| letter.chars().count() == 1);
-        let in_cluster = || invocation.value_of_letter(letter?, takes);
-        invocation.value_of(&[option]).or_else(in_cluster)
-    });
-    let mut dirs: Vec<String> = named.map(|word| word.text).collect();
-    if dirs.is_empty() {
-        dirs.push(".".to_owned());
-    }
-    dirs
 }
 
 /// Returns the name that a file from elsewhere keeps, where its address says one.
