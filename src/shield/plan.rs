@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Component, Path, PathBuf};
 
-use crate::config::{Environment, Locations, ShieldSettings};
+use crate::config::{Environment, Locations, ShieldSettings, UNREAD};
 use crate::guard::Guards;
 use crate::host::{Host, TOKEN};
 use crate::shell;
@@ -164,7 +164,7 @@ impl Plan {
         if is_unseen {
             given.push(mount(request.program, Access::Seen));
         }
-        let own = ["serve.token", "key"].map(|name| state_dir.join(name));
+        let own = UNREAD.map(|name| state_dir.join(name));
         let hidden = settings.deny_read.iter().cloned();
         for path in hidden.chain(own) {
             // What is not there cannot be read; what is a link is hidden where it leads.
