@@ -162,9 +162,7 @@ impl<'a> Loader<'a> {
         };
         let text = texts.get(path)?;
         let place = Span {
-            file: self
-                .sources
-                .add(format!("{name} (approved)"), text.as_str()),
+            file: self.sources.add_approved(name, text.as_str()),
             line: 1,
             column: 1,
             ..Span::default()
