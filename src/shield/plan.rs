@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use crate::config::{Environment, Locations, SOCKET_DIR, ShieldSettings, UNREAD};
+use crate::config::{Environment, Locations, SOCKET_DIR, STATE_DIR, ShieldSettings, UNREAD};
 use crate::guard::Guards;
 use crate::host::{Host, TOKEN};
 use crate::place::Roots;
@@ -99,8 +99,17 @@ pub struct Plan {
 
 /// Returns the folders in which a judge of a person listens, whenever it is started.
 pub fn own_sockets(roots: &Roots) -> Vec<PathBuf> {
-    let all = roots.all(&SOCKET_DIR);
-    all.map(|(dir, name)| dir.join(&*name)).collect()
+    let of_state = roots.all(&STATE_DIR);
+    let mut dirs: Vec<PathBuf> = of_state
+        .map(|(dir, name)| dir.join(&*name).join("run"))
+        .collect();
+    for (dir, name) in roots.all(&SOCKET_DIR) {
+        let dir = dir.join(&*name);
+        if !dirs.iter().any(|known| dir.starts_with(known)) {
+            dirs.push(dir);
+        }
+    }
+    dirs
 }
 
 impl Plan {

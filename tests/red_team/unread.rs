@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::classes::Judge;
 use crate::world::{World, write};
@@ -83,7 +83,7 @@ fn a_tool_that_reads_what_is_unread_is_stopped() {
     let mut judge = Judge::of(world);
     let key = home.join(FILES[0]).display().to_string();
     let dir = home.join(".local/state/ahp").display().to_string();
-    let reads: Vec<(&str, Value)> = vec![
+    let reads = [
         ("Read", json!({"file_path": key})),
         (
             "Read",
@@ -148,7 +148,7 @@ fn a_tool_that_reads_what_is_unread_is_stopped() {
     for (tool, input) in reads {
         judge.stops_tool(tool, input);
     }
-    let names: Vec<(&str, Value)> = vec![
+    let names = [
         ("Read", json!({"file_path": "src/key"})),
         ("Read", json!({"file_path": "~/notes.txt"})),
         ("Read", json!({"file_path": format!("{dir}/trust.json")})),

@@ -436,6 +436,29 @@ fn a_socket_is_covered_by_every_name_that_its_file_has_now() {
 }
 
 #[test]
+fn what_listens_for_the_person_is_hidden_whenever_it_begins() {
+    let world = World::new("hooks: {}\n");
+    let (home, moved) = (world.home(), world.dir.path().join("runtime"));
+    let run = home.join(".local/state/ahp/run");
+    for dir in [&run, &moved.join("ahp")] {
+        fs::create_dir_all(dir).unwrap();
+    }
+    let variables = [("HOME", &home), ("XDG_RUNTIME_DIR", &moved)];
+    let variables = variables.map(|(name, dir)| (name, dir.to_str().unwrap()));
+    let settings = ShieldSettings::default();
+    let plan = plan_of(&Environment::of(world.root(), variables), None, &settings).unwrap();
+    let hidden: Vec<_> = plan
+        .with(|access| *access == Access::HiddenFolder)
+        .collect();
+    for dir in [run, moved.join("ahp")] {
+        assert!(
+            hidden.contains(&real(&dir).as_path()),
+            "{dir:?}: {hidden:?}"
+        );
+    }
+}
+
+#[test]
 fn a_variable_stays_where_the_socket_that_it_names_is_let_in() {
     let world = World::new("hooks: {}\n");
     for (name, socket) in [

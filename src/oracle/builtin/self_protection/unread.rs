@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::guarded::Guarded;
 use super::mention::path_of;
-use super::places::{Places, components};
+use super::places::{Place, Places, components};
 use super::spelling;
 use crate::config::UNREAD;
 use crate::shell::Invocation;
@@ -107,7 +107,7 @@ impl<'a> Unread<'a> {
                 .map(|place| Hit::File(place.path()));
         }
         let mut along = self.places.along(&names, true);
-        let Some(place) = along.find(|place| place.exists()) else {
+        let Some(place) = along.find(Place::exists) else {
             // A link may be among what it meets.
             return matches(pattern).iter().find_map(|path| self.at(path));
         };
@@ -145,7 +145,9 @@ fn matches(pattern: &Path) -> Vec<PathBuf> {
     for part in pattern {
         let name = part.to_string_lossy();
         if !name.contains(['*', '?', '[']) {
-            found.iter_mut().for_each(|path| path.push(part));
+            for path in &mut found {
+                path.push(part);
+            }
             continue;
         }
         let entries = found.iter().flat_map(fs::read_dir).flatten().flatten();
