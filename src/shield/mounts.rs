@@ -90,15 +90,12 @@ fn unescaped(word: &[u8]) -> PathBuf {
     while let Some((first, behind)) = rest.split_first() {
         let digits = behind.get(..3).filter(|_| *first == b'\\');
         let code = digits.and_then(|digits| std::str::from_utf8(digits).ok());
-        match code.and_then(|code| u8::from_str_radix(code, 8).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = behind.get(3..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(*first);
-                rest = behind;
-            }
+        if let Some(byte) = code.and_then(|code| u8::from_str_radix(code, 8).ok()) {
+            bytes.push(byte);
+            rest = behind.get(3..).unwrap_or_default();
+        } else {
+            bytes.push(*first);
+            rest = behind;
         }
     }
     PathBuf::from(OsString::from_vec(bytes))
