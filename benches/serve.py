@@ -100,6 +100,14 @@ def started(argv, environment, stdin, rounds=300):
     return statistics.median(times[0]) / statistics.median(times[1])
 
 
+def event_in(project):
+    """What a host would tell of a call in a project."""
+    return json.dumps({
+        "session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": str(project),
+        "tool_input": {"command": "cargo test --workspace && git status --short | head -20"}, "tool_use_id": "t",
+    }).encode()
+
+
 def memory(pid):
     """The mebibytes that a process holds."""
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
@@ -111,26 +119,33 @@ def main():
     options.add_argument("--ahp", type=Path, default=Path("target/dist/ahp"))
     options.add_argument("--events", type=int, default=20_000)
     options.add_argument("--callers", type=int, default=4)
+    options.add_argument("--projects", type=int, default=32)
     options = options.parse_args()
     ahp = str(options.ahp.resolve())
     with tempfile.TemporaryDirectory() as base:
         home, project = Path(base) / "home", Path(base) / "project"
-        (project / ".ahp").mkdir(parents=True)
+        projects = [project, *(Path(base) / f"project-{n}" for n in range(1, options.projects))]
+        for each in projects:
+            (each / ".ahp").mkdir(parents=True)
+            (each / ".ahp/hooks.yaml").write_text(POLICY)
         home.mkdir()
-        (project / ".ahp/hooks.yaml").write_text(POLICY)
         environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
-        event = json.dumps({
-            "session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": str(project),
-            "tool_input": {"command": "cargo test --workspace && git status --short | head -20"}, "tool_use_id": "t",
-        }).encode()
+        event = event_in(project)
         hook = [ahp, "hook", "--host", "claude-code"]
+        # The first event of a project is judged by the hook itself.
+        for place in projects:
+            subprocess.run(hook, env=environment, cwd=place, input=event_in(place), capture_output=True, check=False)
         alone = started(hook, environment, event)
         daemon = subprocess.Popen([ahp, "serve"], env=environment, cwd=project, stderr=subprocess.PIPE, text=True)
         while "listens at" not in daemon.stderr.readline():
             pass
         path = str(home / ".local/state/ahp/run/serve.sock")
-        head = {"v": 1, "build": "", "op": "hook", "host": "claude-code", "arguments": [], "cwd": str(project), "env": environment}
-        request = frame(head, event)
+
+        def request_in(place):
+            head = {"v": 1, "build": "", "op": "hook", "host": "claude-code", "arguments": [], "cwd": str(place), "env": environment}
+            return frame(head, event_in(place))
+
+        request = request_in(project)
         try:
             idle = memory(daemon.pid)
             stream = connect(path)
@@ -143,9 +158,13 @@ def main():
             # What is compared later is the same load for longer: as many callers, and connections of both kinds.
             rate(path, request, 4_000, options.callers, True)
             rate(path, request, 1_000, options.callers, False)
+            for place in projects * 20:
+                answers(stream, request_in(place))
             early = memory(daemon.pid)
             kept = rate(path, request, options.events, options.callers, True)
             each = rate(path, request, options.events // 2, options.callers, False)
+            for place in projects * 20:
+                answers(stream, request_in(place))
             later = memory(daemon.pid)
             asked = started(hook, environment, event)
             rows = [
@@ -156,7 +175,7 @@ def main():
                 ("`ahp hook` that judges by itself", alone, None, "× `/bin/true`"),
                 ("`ahp hook` that asks", asked, 1.75, "× `/bin/true`"),
                 ("memory before the first event", idle, 40, "MiB"),
-                ("memory after 10,000 events", early, 128, "MiB"),
+                (f"memory after 10,000 events, {options.projects} projects", early, 128, "MiB"),
                 (f"memory after {options.events * 3 // 2 + 10_000:,} events", later, early * 1.1, "MiB"),
             ]
         finally:

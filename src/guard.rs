@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::config::OWN_PLACES;
+use crate::config::{OWN_PLACES, STATE_DIR, UNREAD};
 use crate::host::HOSTS;
 use crate::place::{Place, Roots};
 use crate::trust::Trust;
@@ -98,6 +98,14 @@ impl Guards {
     /// Returns what the policy adds.
     pub fn further(&self) -> impl Iterator<Item = &GuardedDir> {
         self.further.iter()
+    }
+
+    /// Returns what no agent may even read, by the directory that it lies in.
+    pub fn unread(&self) -> impl Iterator<Item = GuardedDir> {
+        self.roots.all(&STATE_DIR).map(|(dir, name)| GuardedDir {
+            dir: dir.join(&*name),
+            names: UNREAD.map(Cow::Borrowed).to_vec(),
+        })
     }
 
     /// Returns everything that is guarded, by the directory that it lies below; computed when it is first asked for.

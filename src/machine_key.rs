@@ -20,7 +20,8 @@ use crate::regular_file;
 use crate::signal::hex;
 
 const LENGTH: usize = 32;
-const NAME: &str = "key";
+/// The name of its file in the state directory.
+pub(crate) const NAME: &str = "key";
 
 /// The key of the user's state directory, bound to one project.
 #[derive(Clone)]

@@ -13,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{LayerSource, Override, Reviewed, ci};
 use crate::host::HOSTS;
+use crate::machine_key;
 use crate::place::{Place, Roots};
 use crate::shell::without_dots;
 use crate::signal::hex;
@@ -33,12 +34,12 @@ const USER_DIR: Place = Place::moved("AHP_HOME", ".ahp", "");
 /// Where the user's HOOK.md hooks lie.
 const USER_HOOKS: Place = Place::config("agents/hooks");
 /// Where what must outlive a run is kept.
-const STATE_DIR: Place = Place::moved("XDG_STATE_HOME", ".local/state", "ahp");
+pub(crate) const STATE_DIR: Place = Place::moved("XDG_STATE_HOME", ".local/state", "ahp");
 /// Where what can be made again is kept.
 const CACHE_DIR: Place = Place::moved("XDG_CACHE_HOME", ".cache", "ahp");
 
 /// Where a judge listens, whom hooks ask before they judge.
-const SOCKET_DIR: Place = Place::moved("XDG_RUNTIME_DIR", ".local/state/ahp/run", "ahp");
+pub(crate) const SOCKET_DIR: Place = Place::moved("XDG_RUNTIME_DIR", ".local/state/ahp/run", "ahp");
 
 /// Every place that is our own: what is written there is policy, state or log.
 pub const OWN_PLACES: &[Place] = &[
@@ -51,6 +52,13 @@ pub const OWN_PLACES: &[Place] = &[
     CACHE_DIR,
     SYSTEM_DIR,
 ];
+
+/// The name of the token that lets a caller over HTTP in, in the state directory.
+pub const SERVE_TOKEN: &str = "serve.token";
+
+/// The files of the state directory that no agent may even read: with the one it could say what only this machine says, with
+/// the other what only its person asks.
+pub const UNREAD: [&str; 2] = [machine_key::NAME, SERVE_TOKEN];
 
 /// Every variable of ours that says which policy is in force, or whether it is.
 pub const OWN_VARIABLES: &[&str] = &[

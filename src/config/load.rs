@@ -158,13 +158,16 @@ impl<'a> Loader<'a> {
     /// Reads a file: one of the project as it was approved, where that is asked for.
     fn read(&mut self, path: &Path, name: &str) -> Option<Result<(Span, String), Diagnostic>> {
         let approved = self.approved.filter(|_| self.locations.is_in_project(path));
-        let (text, shown) = match (approved, self.locations.drafts.get(path)) {
-            (Some(texts), _) => (texts.get(path)?, format!("{name} (approved)")),
-            (None, Some(draft)) => (draft, name.to_owned()),
+        let (text, file) = match (approved, self.locations.drafts.get(path)) {
+            (Some(texts), _) => {
+                let text = texts.get(path)?;
+                (text, self.sources.add_approved(name, text.as_str()))
+            }
+            (None, Some(draft)) => (draft, self.sources.add(name, draft.as_str())),
             (None, None) => return file::read(path, name, &mut self.sources),
         };
         let place = Span {
-            file: self.sources.add(shown, text.as_str()),
+            file,
             line: 1,
             column: 1,
             ..Span::default()

@@ -23,6 +23,16 @@ pub struct Source {
     pub text: Arc<str>,
 }
 
+/// Stands behind the name of a file whose text is that which was approved, and not what lies there now.
+const APPROVED: &str = " (approved)";
+
+impl Source {
+    /// Returns the path that the name shows.
+    pub fn path(&self) -> &str {
+        self.name.strip_suffix(APPROVED).unwrap_or(&self.name)
+    }
+}
+
 /// The files that configuration came from.
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
@@ -40,6 +50,11 @@ impl SourceMap {
             text: text.into(),
         });
         FileId(id)
+    }
+
+    /// Adds the text of a file as it was approved, and returns its number.
+    pub fn add_approved(&mut self, name: &str, text: impl Into<Arc<str>>) -> FileId {
+        self.add(format!("{name}{APPROVED}"), text)
     }
 
     /// Returns a file's name and text.

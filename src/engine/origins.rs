@@ -29,7 +29,7 @@ impl Origins {
     /// Adds the files that layers extend, as they are now.
     pub(super) fn add_extended(&mut self, locations: &Locations, sources: &SourceMap) {
         let files = sources.files().iter().filter_map(|source| {
-            let name = &*source.name;
+            let name = source.path();
             match (name.strip_prefix("~/"), &locations.home) {
                 _ if name.starts_with("ahp:") => None,
                 (Some(rest), Some(home)) => Some(home.join(rest)),
@@ -76,6 +76,8 @@ mod tests {
         let mut sources = SourceMap::default();
         for name in [".ahp/hooks.yaml", "rules/a.yaml", "ahp:standard"] {
             sources.add(name, "");
+            // What was approved of a file is no file of its own.
+            sources.add_approved(name, "");
         }
         let mut origins = Origins::layers(&locations);
         origins.add_extended(&locations, &sources);
@@ -85,6 +87,11 @@ mod tests {
         paths.dedup();
         assert_eq!(paths.len(), count, "{paths:?}");
         assert!(paths.contains(&&*dir.path().join("rules/a.yaml")));
+        assert!(
+            !paths
+                .iter()
+                .any(|path| path.to_string_lossy().contains("approved"))
+        );
         assert!(origins.are_current());
         std::fs::create_dir(dir.path().join("rules")).unwrap();
         std::fs::write(dir.path().join("rules/a.yaml"), "").unwrap();

@@ -9,6 +9,7 @@ mod filter;
 mod held;
 mod homes;
 mod links;
+mod mounts;
 mod obstacle;
 mod plan;
 mod repository;
@@ -20,7 +21,7 @@ pub use self::arrange::{Access, Mount, arrange};
 pub use self::filter::{SYSTEM_CALL_FILTER, filter_bytes};
 pub use self::held::held;
 pub use self::obstacle::{Obstacle, bubblewrap};
-pub use self::plan::{Plan, Request};
+pub use self::plan::{Plan, Request, own_sockets};
 pub use self::traces::{Missing, Nothing, Traces, sweep};
 
 use std::path::PathBuf;

@@ -1,18 +1,21 @@
 //! Plan: everything that a shield mounts, hides, holds and takes out of the environment.
 
 use std::collections::BTreeSet;
-use std::os::unix::fs::FileTypeExt as _;
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use crate::config::{Environment, Locations, ShieldSettings};
+use crate::config::{Environment, Locations, SOCKET_DIR, STATE_DIR, ShieldSettings, UNREAD};
 use crate::guard::Guards;
 use crate::host::{Host, TOKEN};
+use crate::place::Roots;
 use crate::shell;
 use crate::shell::without_dots;
 
 use super::arrange::{Access, Mount, arrange, covered};
 use super::held::{held, home_of};
+use super::mounts::Mounts;
 use super::repository::Repository;
+use super::sockets::{Around, Searched};
 use super::traces::{Missing, Nothing};
 use super::{INSIDE, ShieldError, links, sockets};
 
@@ -88,6 +91,25 @@ pub struct Plan {
     pub unset: Vec<&'static str>,
     /// What is to be told before the start.
     pub warnings: Vec<String>,
+    /// What was last looked for on the disk.
+    searched: Searched,
+    /// What was mounted when the plan was made; none where there is no such list.
+    mounted: Option<Mounts>,
+}
+
+/// Returns the folders in which a judge of a person listens, whenever it is started.
+pub fn own_sockets(roots: &Roots) -> Vec<PathBuf> {
+    let of_state = roots.all(&STATE_DIR);
+    let mut dirs: Vec<PathBuf> = of_state
+        .map(|(dir, name)| dir.join(&*name).join("run"))
+        .collect();
+    for (dir, name) in roots.all(&SOCKET_DIR) {
+        let dir = dir.join(&*name);
+        if !dirs.iter().any(|known| dir.starts_with(known)) {
+            dirs.push(dir);
+        }
+    }
+    dirs
 }
 
 impl Plan {
@@ -164,9 +186,11 @@ impl Plan {
         if is_unseen {
             given.push(mount(request.program, Access::Seen));
         }
-        let own = ["serve.token", "key"].map(|name| state_dir.join(name));
+        let own = UNREAD.map(|name| state_dir.join(name));
         let hidden = settings.deny_read.iter().cloned();
-        for path in hidden.chain(own) {
+        // What listens there later judges by what a caller says of itself.
+        let judges = own_sockets(request.guards.roots());
+        for path in hidden.chain(own).chain(judges) {
             // What is not there cannot be read; what is a link is hidden where it leads.
             let Ok(path) = real(&path) else { continue };
             if opens(&path) {
@@ -233,6 +257,13 @@ impl Plan {
                     .to_owned(),
             );
         }
+        if cfg!(target_os = "linux") && !sockets::are_told().map_err(ShieldError::Sockets)? {
+            warnings.push(
+                "the kernel does not tell which files sockets are (`modprobe unix_diag`): one that was renamed, or bound by a \
+                 relative name, is reachable"
+                    .to_owned(),
+            );
+        }
         // Shields of other worktrees mount something in a repository, wherever it lies.
         let is_own = |path: &Path| {
             let mut repository = repository.iter();
@@ -248,6 +279,8 @@ impl Plan {
             is_root: request.is_root,
             unset,
             warnings,
+            searched: Searched::default(),
+            mounted: Mounts::seen().ok(),
         };
         plan.covering()
     }
@@ -281,6 +314,25 @@ impl Plan {
         Ok(covers.filter(is_new).map(Path::to_path_buf).collect())
     }
 
+    /// Returns where something was mounted since that can be written and reached inside.
+    ///
+    /// # Errors
+    /// The kernel does not tell.
+    pub fn mounted_since(&self) -> io::Result<Option<PathBuf>> {
+        let Some(before) = &self.mounted else {
+            return Ok(None);
+        };
+        let now = Mounts::seen()?;
+        let around = self.around();
+        let came: Vec<&Path> = now.since(before).filter(|at| !around.is_away(at)).collect();
+        if came.is_empty() {
+            return Ok(None);
+        }
+        // What is closed to this person is closed inside.
+        let seen = sockets::as_inside(|| came.iter().find(|at| at.metadata().is_ok()).copied());
+        Ok(seen.map(Path::to_path_buf))
+    }
+
     /// Returns what was to be covered and is not there any more: there is nothing left to mount on.
     pub fn gone(&self) -> Vec<PathBuf> {
         let covers = self.with(|access| *access == Access::Covered);
@@ -298,18 +350,18 @@ impl Plan {
         self
     }
 
+    fn around(&self) -> Around<'_> {
+        Around {
+            away: Box::new(|path| is_replaced(path, opened(&self.mounts))),
+            open: opened(&self.mounts).collect(),
+        }
+    }
+
     /// Returns where something listens that could be reached inside.
-    fn listening(&self) -> Result<Vec<PathBuf>, ShieldError> {
-        let listening = sockets::listening().map_err(ShieldError::Sockets)?;
-        let seen = |path: &PathBuf| {
-            let path = path.canonicalize().ok()?;
-            let is_socket = path.metadata().ok()?.file_type().is_socket();
-            let is_away = is_replaced(&path, opened(&self.mounts)) || path.starts_with("/dev");
-            (is_socket && !is_away).then_some(path)
-        };
-        Ok(sockets::as_inside(|| {
-            listening.iter().filter_map(seen).collect()
-        }))
+    fn listening(&self) -> Result<BTreeSet<PathBuf>, ShieldError> {
+        let around = self.around();
+        sockets::as_inside(|| sockets::listening(&around, &self.searched))
+            .map_err(ShieldError::Sockets)
     }
 
     /// Returns the held places.

@@ -115,7 +115,7 @@ impl Judge {
         command.replace("@PROJECT", &self.world.root().to_string_lossy())
     }
 
-    fn stops(&mut self, tool: &str, input: Value) {
+    pub(super) fn stops_tool(&mut self, tool: &str, input: Value) {
         let said = input.to_string();
         match self.found(tool, input) {
             Ok(found) if found.is_empty() => self.wrong.push(format!("let through: {tool} {said}")),
@@ -126,7 +126,7 @@ impl Judge {
 
     pub(super) fn stops_command(&mut self, command: &str) {
         let command = self.expand(command);
-        self.stops("Bash", json!({"command": command}));
+        self.stops_tool("Bash", json!({"command": command}));
     }
 
     /// Stops it, or says that it cannot be told.
@@ -140,14 +140,19 @@ impl Judge {
 
     pub(super) fn lets_pass(&mut self, command: &str) {
         let command = self.expand(command);
-        let found = self.found("Bash", json!({"command": command}));
+        self.lets_tool_pass("Bash", json!({"command": command}));
+    }
+
+    pub(super) fn lets_tool_pass(&mut self, tool: &str, input: Value) {
+        let said = input.to_string();
+        let found = self.found(tool, input);
         match found.as_deref() {
             Ok([]) => {}
             Ok([signal, ..]) => {
                 let text = signal.payload.text();
-                self.wrong.push(format!("stopped: {command}: {text}"));
+                self.wrong.push(format!("stopped: {tool} {said}: {text}"));
             }
-            Err(error) => self.wrong.push(format!("not judged: {command}: {error}")),
+            Err(error) => self.wrong.push(format!("not judged: {said}: {error}")),
         }
     }
 
@@ -191,7 +196,7 @@ fn what_may_change_a_guarded_place_is_stopped_in_every_form() {
         .take(12)
         .flat_map(|way| forms(&way.replace("@P", ".ahp/hooks.yaml")))
     {
-        judge.stops(tool, input);
+        judge.stops_tool(tool, input);
     }
     judge.end(2_000);
 }

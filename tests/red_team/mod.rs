@@ -7,6 +7,7 @@ mod folders;
 mod prefixes;
 mod readers;
 mod seams;
+mod unread;
 mod walks;
 
 use std::fs;

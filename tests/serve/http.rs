@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::socket::{POLICY, evaluations, payload, socket};
+use super::socket::{POLICY, evaluations, judged, payload, socket};
 use crate::world::World;
 
 /// A daemon that answers HTTP, and ends with the test.
@@ -167,6 +167,60 @@ fn events_and_harnesses_are_answered() {
         parsed(&http.post("/v1/ahp", "nothing").1)["error"]["code"],
         -32700
     );
+}
+
+#[test]
+fn what_is_judged_over_http_is_told_with_the_rest() {
+    let world = World::new(POLICY);
+    let http = Http::start(&world);
+    let body = payload(&world, "ls");
+    http.post("/hook/claude-code?event=PreToolUse", &body);
+    let event = json!({"trigger": "pre-tool-use", "work_dir": world.root(),
+        "tool": {"name": "Bash", "input": {"command": "ls"}}});
+    http.post("/v1/events", &event.to_string());
+    let asked = world.ahp_fed(&["hook", "--host", "claude-code"], body.as_bytes());
+    assert_eq!(asked.code, 0, "{asked:?}");
+    assert_eq!(judged(&world), 3);
+    let status = world.ahp(&["serve", "--status"]).stdout;
+    assert_eq!(status.matches("engine  ").count(), 1, "{status}");
+}
+
+#[test]
+fn what_was_asked_over_http_is_answered_before_it_ends() {
+    let world = World::new("");
+    let guard = "../home/.config/agents/hooks/guard";
+    let head = "---\nname: guard\ndescription: It guards\ntrigger: before_tool\n---\n";
+    world.write(&format!("{guard}/HOOK.md"), head);
+    let gate = world.path("gate");
+    let script = format!("read -r _ < '{}'\n", gate.display());
+    world.write(&format!("{guard}/scripts/run.sh"), script);
+    assert!(
+        world
+            .command("mkfifo")
+            .arg(&gate)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let mut http = Http::start(&world);
+    let mut idle = TcpStream::connect(("127.0.0.1", http.port)).unwrap();
+    let body = payload(&world, "ls");
+    std::thread::scope(|scope| {
+        let asked = scope.spawn(|| http.post("/hook/claude-code?event=PreToolUse", &body));
+        // Opened only once the hook has come to read it.
+        let mut opened = fs::OpenOptions::new().write(true).open(&gate).unwrap();
+        let pid = http.child.id().to_string();
+        assert!(world.command("kill").arg(pid).status().unwrap().success());
+        // Nobody new is let in while it is waited for.
+        while socket(&world).exists() || TcpStream::connect(("127.0.0.1", http.port)).is_ok() {
+            std::thread::yield_now();
+        }
+        opened.write_all(b"go\n").unwrap();
+        assert_eq!(asked.join().unwrap(), (200, String::new()));
+    });
+    // Who asks nothing is not waited for.
+    assert_eq!(idle.read(&mut [0]).unwrap_or(0), 0);
+    assert!(http.child.wait().unwrap().success());
 }
 
 #[test]

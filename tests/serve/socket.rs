@@ -334,10 +334,14 @@ fn what_was_taken_and_not_answered_in_time_is_what_the_project_says_of_failures(
     let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
     std::thread::spawn(move || {
         let mut held = Vec::new();
-        for mut stream in listener.incoming().flatten() {
-            stream
-                .write_all(&frame(br#"{"v":1,"state":"accepted"}"#, b""))
-                .unwrap();
+        for (nth, mut stream) in listener.incoming().flatten().enumerate() {
+            let accepted = frame(br#"{"v":1,"state":"accepted"}"#, b"");
+            stream.write_all(&accepted).unwrap();
+            if nth % 2 == 1 {
+                // It always has something to say, and never comes to an end.
+                stream.write_all(&[0, 0, 64, 0, 0, 0, 0, 2]).unwrap();
+                while stream.write_all(b" ").is_ok() {}
+            }
             held.push(stream);
         }
     });
@@ -356,6 +360,13 @@ fn what_was_taken_and_not_answered_in_time_is_what_the_project_says_of_failures(
     assert!(blocked.stdout.contains("deny"), "{blocked:?}");
     assert!(blocked.stdout.contains("did not answer in time"));
     assert_eq!(late("allow", "PreToolUse").stdout, "");
+    let blocked = late("block", "PreToolUse");
+    assert!(blocked.stdout.contains("deny"), "{blocked:?}");
+    let dripping = late("block", "PreToolUse");
+    assert!(
+        dripping.stdout.contains("did not answer in time"),
+        "{dripping:?}"
+    );
     // What has happened cannot be denied, whoever calls.
     assert!(!late("block", "PostToolUse").stdout.contains("deny"));
     assert!(!world.path(".ahp/signals.jsonl").exists());

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixDatagram, UnixListener};
 use std::path::{Path, PathBuf};
 
 use ahp::config::{Environment, Locations, ShieldSettings};
@@ -388,6 +388,74 @@ fn a_socket_in_an_opened_folder_is_covered_and_links_are_followed() {
     settings.sockets = vec![world.home().join("by-link")];
     let letting_in = plan(&world, None, &settings).unwrap();
     assert!(with(&letting_in, &Access::Seen), "{letting_in:?}");
+}
+
+#[test]
+fn a_socket_is_covered_by_every_name_that_its_file_has_now() {
+    let world = World::new("hooks: {}\n");
+    for dir in ["was", "deep/down"] {
+        fs::create_dir_all(world.path(dir)).unwrap();
+    }
+    let bind = |name: &str| UnixListener::bind(world.path(name)).unwrap();
+    let _renamed = (
+        bind("a"),
+        fs::rename(world.path("a"), world.path("deep/down/renamed")),
+    );
+    let _linked = (
+        bind("b"),
+        fs::hard_link(world.path("b"), world.path("deep/linked")),
+    );
+    let _moved = (
+        bind("was/c"),
+        fs::rename(world.path("was"), world.path("is")),
+    );
+    let _datagram = UnixDatagram::bind(world.path("d")).unwrap();
+    fs::rename(world.path("d"), world.path("deep/datagram")).unwrap();
+    // What nobody listens at any more, and what only looks like one.
+    drop(bind("left"));
+    fs::write(world.path("deep/file"), "").unwrap();
+    let plan = plan(&world, None, &ShieldSettings::default()).unwrap();
+    let root = real(world.root());
+    let covered = plan.with(|access| *access == Access::Covered);
+    let covered: Vec<_> = covered
+        .filter_map(|at| at.strip_prefix(&root).ok())
+        .collect();
+    let names = [
+        "b",
+        "deep/datagram",
+        "deep/down/renamed",
+        "deep/linked",
+        "is/c",
+    ];
+    assert_eq!(covered, names.map(Path::new));
+    assert_eq!(plan.uncovered().unwrap(), [] as [PathBuf; 0]);
+    // One that gets another name after the plan was made is new.
+    fs::rename(world.path("is/c"), world.path("is/d")).unwrap();
+    assert_eq!(plan.uncovered().unwrap(), [root.join("is/d")]);
+    assert_eq!(plan.gone(), [root.join("is/c")]);
+}
+
+#[test]
+fn what_listens_for_the_person_is_hidden_whenever_it_begins() {
+    let world = World::new("hooks: {}\n");
+    let (home, moved) = (world.home(), world.dir.path().join("runtime"));
+    let run = home.join(".local/state/ahp/run");
+    for dir in [&run, &moved.join("ahp")] {
+        fs::create_dir_all(dir).unwrap();
+    }
+    let variables = [("HOME", &home), ("XDG_RUNTIME_DIR", &moved)];
+    let variables = variables.map(|(name, dir)| (name, dir.to_str().unwrap()));
+    let settings = ShieldSettings::default();
+    let plan = plan_of(&Environment::of(world.root(), variables), None, &settings).unwrap();
+    let hidden: Vec<_> = plan
+        .with(|access| *access == Access::HiddenFolder)
+        .collect();
+    for dir in [run, moved.join("ahp")] {
+        assert!(
+            hidden.contains(&real(&dir).as_path()),
+            "{dir:?}: {hidden:?}"
+        );
+    }
 }
 
 #[test]

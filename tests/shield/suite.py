@@ -292,6 +292,26 @@ def a_socket_that_comes_is_covered(world):
             os.kill(int(pid.read_text()), signal.SIGTERM)
 
 
+def a_socket_is_covered_by_whatever_name(world):
+    """The name that a socket was bound to may be relative to a directory that was left, or be another one by now."""
+    (world.home / "deep").mkdir()
+    code = """import os, socket, sys
+def bound(name):
+    made = socket.socket(socket.AF_UNIX); made.bind(name); made.listen(); return made
+all = [bound(name) for name in ("relative", "renamed", "linked")]
+os.rename("renamed", "deep/other"); os.link("linked", "deep/second"); os.symlink("deep/other", "by-link")
+os.chdir("/"); print("ready", flush=True); sys.stdin.read()"""
+    server = subprocess.Popen(["python3", "-c", code], cwd=world.home, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout.readline() == "ready\n"
+        for name in ("relative", "deep/other", "linked", "deep/second", "by-link"):
+            assert "reached" in world.bare(connects(world.home / name)).stdout, name
+            assert "reached" not in world.shield(connects(world.home / name)).stdout, name
+    finally:
+        server.stdin.close()
+        server.wait()
+
+
 def a_closed_folder_of_another_person_is_no_matter(world):
     """Root sees a socket that lies there, but nothing inside reaches it, and nothing can be mounted on it."""
     if os.getuid() != 0:
@@ -582,7 +602,7 @@ def way(world, command):
 
 CHECKS = [
     a_dry_run_inside_starts_nothing, leaves_nothing, judged_outside, judge_is_needed, replaced_from_outside, programs_of_the_judge_are_held, a_socket_may_go,
-    a_socket_may_go_while_it_is_made, a_socket_that_comes_is_covered, sockets_without_end_keep_it_from_starting,
+    a_socket_may_go_while_it_is_made, a_socket_that_comes_is_covered, a_socket_is_covered_by_whatever_name, sockets_without_end_keep_it_from_starting,
     a_closed_folder_of_another_person_is_no_matter, outside_is_for_the_person_alone, cannot_be_prepared,
     secrets_are_hidden, two_shields, other_projects_keep_their_holds, killed,
     ends_with_a_signal, a_home_by_dots_opens_nothing, what_a_link_leads_to_is_held, links_are_refused, too_wide, log_outside_is_refused, a_clone_cannot_widen_it, nothing_is_reached,

@@ -6,7 +6,7 @@ use crate::danger::place::{Place, place};
 use crate::danger::sql::loses_data;
 use crate::danger::words::words;
 use crate::program::{self, Fact};
-use crate::shell::{Invocation, MADE_DIRECTORY, Stdin, Word, code_of, lexical};
+use crate::shell::{Invocation, Stdin, Word, code_of};
 
 /// Whether a database that is one file, or a dump of one, is among the words.
 pub(super) fn has_data_store(digest: &Digest<'_>, words: &[&Word]) -> bool {
@@ -96,16 +96,6 @@ pub(super) fn is_made_of_all(digest: &Digest<'_>) -> bool {
         _ => false,
     };
     digest.makers().any(is_client) && !digest.makers().any(narrows)
-}
-
-/// Whether git works in a directory that this very line made for itself, so that there is nothing of others in it.
-pub(super) fn is_in_made_directory(git: &Invocation) -> bool {
-    let Some(start) = &git.work_dir else {
-        return false;
-    };
-    let given = git.value_of(&["-C"]);
-    let dir = given.map_or_else(|| start.clone(), |dir| lexical(&dir.text, start, None));
-    dir.starts_with(MADE_DIRECTORY)
 }
 
 /// Whether an earlier command of the line moved something precious to where this one deletes.

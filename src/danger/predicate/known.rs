@@ -6,7 +6,7 @@ use super::file::is_precious;
 use crate::danger::digest::Digest;
 use crate::danger::knowledge::Holder;
 use crate::danger::place::Place;
-use crate::shell::{Invocation, Word, lexical};
+use crate::shell::{Invocation, MADE_DIRECTORY, Word, lexical};
 
 /// Programs that make no file which another could then lose.
 const MAKES_NOTHING: &[&str] = &[
@@ -202,16 +202,25 @@ pub(super) fn has_clean_worktrees(digest: &Digest<'_>, words: &[&Word]) -> bool 
         })
 }
 
-/// Whether git works in a temporary folder whose repository the same line has made: nothing in it is older than the line.
-fn is_scratch(digest: &Digest<'_>) -> bool {
-    let dir = digest.invocation.value_of(&["-C"]);
-    let dir = dir.unwrap_or_else(|| Word::plain("."));
-    let makes = |invocation: &Invocation| {
-        let mut words = invocation.arguments.iter();
-        invocation.program == "mktemp"
-            || invocation.program == "git" && words.any(|w| w.text == "clone" || w.text == "init")
+/// Whether git works in a folder that this very line has made, by `mktemp` or as a new clone: nothing in it is older than the line.
+pub(super) fn is_scratch(digest: &Digest<'_>) -> bool {
+    let given = digest.invocation.value_of(&["-C"]);
+    let here = given.unwrap_or_else(|| Word::plain("."));
+    let Some(dir) = path(digest, &here) else {
+        return false;
     };
-    digest.place(&dir) == Place::Temporary && digest.earlier().any(makes)
+    let mut clones = digest
+        .earlier()
+        .filter(|i| i.program == "git" && i.operands().next().is_some_and(|w| w.text == "clone"));
+    let is_target = |clone: &Invocation| {
+        let target = clone.operands().nth(2);
+        let start = clone.work_dir.as_ref().filter(|_| !clone.remote);
+        target.zip(start).is_some_and(|(target, start)| {
+            !target.dynamic && dir.starts_with(lexical(&target.text, start, None))
+        })
+    };
+    dir.starts_with(MADE_DIRECTORY)
+        || digest.place(&here) == Place::Temporary && clones.any(is_target)
 }
 
 /// Returns the directory of the repository that a command of git is about, where that is the one it runs in.

@@ -68,7 +68,6 @@ predicates! {
     "dd-device" Plain |d, w| dd_target(w).is_some_and(|t| matches!(d.place(&t), Place::Device | Place::Root | Place::System));
     "dd-store" Plain |d, w| dd_target(w).is_some_and(|t| content::has_data_store(d, &[&t]));
     "from-critical" Plain |d, w| w.len() > 1 && any_place(d, w.get(..w.len() - 1).unwrap_or_default(), is_critical);
-    "in-made-directory" Plain |d, _| content::is_in_made_directory(d.invocation);
     "named-critical" Plain |d, _| file::is_named_critical(d);
     "serves-home" Plain file::serves_home;
     "into-critical" Plain |d, w| w.len() > 1 && w.last().is_some_and(|last| is_critical(d.place(last)));
@@ -159,6 +158,7 @@ predicates! {
     "cd-may-fail" Plain |d, _| known::has_cd_that_fails(d);
     "merged" Plain known::is_merged;
     "orphans" Plain known::orphans;
+    "scratch" Plain |d, _| known::is_scratch(d);
     "worktree-clean" Plain known::has_clean_worktrees;
     "nothing-untracked" Plain known::has_nothing_untracked;
     "recoverable" Plain known::is_recoverable;

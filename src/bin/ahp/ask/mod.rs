@@ -1,5 +1,6 @@
 //! Ask: a judge that listens on a socket is asked, inside a shield the one outside it.
 
+pub(crate) mod bounded;
 pub(crate) mod frame;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use self::bounded::Bounded;
 use crate::answer::Call;
 use crate::debug;
 
@@ -322,19 +324,15 @@ fn ask(
 ) -> Result<Reply, Silence> {
     let not = |error: io::Error| Silence::Not(error.to_string());
     request.build = build();
-    let mut stream = connect(socket).map_err(not)?;
-    stream.set_read_timeout(Some(accepted)).map_err(not)?;
-    stream.set_write_timeout(Some(accepted)).map_err(not)?;
+    let connected = connect(socket).map_err(not)?;
+    let mut stream = Bounded::new(&connected, deadline.min(Instant::now() + accepted));
     frame::write(&mut stream, request, body).map_err(not)?;
     let (first, _): (First, _) = read(&mut stream).map_err(not)?;
     if first.state != State::Accepted {
         let state = format!("{:?}", first.state).to_lowercase();
         return Err(Silence::Not(first.why.unwrap_or(state)));
     }
-    let left = deadline.saturating_duration_since(Instant::now());
-    // Nought would mean no bound at all.
-    let left = left.max(Duration::from_millis(1));
-    stream.set_read_timeout(Some(left)).map_err(not)?;
+    stream.wait_until(deadline);
     let (done, mut stdout): (Done, _) = read(&mut stream).map_err(|error| match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Silence::TooLate,
         _ => not(error),
@@ -348,7 +346,7 @@ fn ask(
     })
 }
 
-fn read<H: DeserializeOwned>(stream: &mut UnixStream) -> io::Result<(H, Vec<u8>)> {
+fn read<H: DeserializeOwned>(stream: &mut Bounded<'_>) -> io::Result<(H, Vec<u8>)> {
     let announced = frame::lengths(stream)?.ok_or(io::ErrorKind::UnexpectedEof)?;
     frame::rest(stream, announced)
 }

@@ -1,14 +1,15 @@
 //! Connection: the requests of one caller, one after the other.
 
 use std::io;
-use std::io::{BufReader, Read, Write as _};
+use std::io::{BufReader, Write as _};
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ahp::host::Reply;
 use tracing::debug;
 
 use super::{Load, Service};
+use crate::ask::bounded::Bounded;
 use crate::ask::frame;
 use crate::ask::{Done, First, Op, PROTOCOL, Request, State};
 
@@ -21,36 +22,12 @@ const SLOW: Duration = Duration::from_secs(5);
 /// How many bytes are taken in at once: most events come whole so.
 const AT_ONCE: usize = 16 << 10;
 
-/// What comes from a caller.
-struct Incoming<'a> {
-    stream: &'a UnixStream,
-    patience: Duration,
-}
-
-impl Incoming<'_> {
-    /// Waits so long for what comes next; the system is told only where that changes something.
-    fn wait_up_to(&mut self, patience: Duration) -> io::Result<()> {
-        if self.patience != patience {
-            self.stream.set_read_timeout(Some(patience))?;
-            self.patience = patience;
-        }
-        Ok(())
-    }
-}
-
-impl Read for Incoming<'_> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let mut stream = self.stream;
-        stream.read(into)
-    }
-}
-
 /// What goes to a caller.
 ///
 /// An answer is held back while the next request has already come whole, and goes out with the first word about that one:
 /// who asks many times before it reads is woken half as often.
 struct Outgoing<'a> {
-    stream: &'a UnixStream,
+    stream: Bounded<'a>,
     held: Vec<u8>,
 }
 
@@ -66,15 +43,15 @@ impl Outgoing<'_> {
     }
 
     fn send(&mut self) -> io::Result<()> {
-        let mut stream = self.stream;
-        let sent = stream.write_all(&self.held);
+        self.stream.wait_until(Instant::now() + SLOW);
+        let sent = self.stream.write_all(&self.held);
         self.held.clear();
         sent
     }
 }
 
 /// Whether the next request lies whole in what was taken in.
-fn next_is_here(incoming: &BufReader<Incoming<'_>>) -> bool {
+fn next_is_here(incoming: &BufReader<Bounded<'_>>) -> bool {
     let mut buffer = incoming.buffer();
     let announced = frame::lengths(&mut buffer).ok().flatten();
     announced.is_some_and(|(head, body)| buffer.len() >= head + body)
@@ -82,17 +59,10 @@ fn next_is_here(incoming: &BufReader<Incoming<'_>>) -> bool {
 
 /// Serves a caller until it ends, is silent or slow, or sends what cannot be read.
 pub(super) fn serve(stream: &UnixStream, service: &dyn Service, load: &Load, build: &str) {
-    let incoming = Incoming {
-        stream,
-        patience: Duration::ZERO,
-    };
-    let mut incoming = BufReader::with_capacity(AT_ONCE, incoming);
-    if let Err(error) = stream.set_write_timeout(Some(SLOW)) {
-        debug!("a caller was hung up on: {error}");
-        return;
-    }
+    let bounded = || Bounded::new(stream, Instant::now() + SILENT);
+    let mut incoming = BufReader::with_capacity(AT_ONCE, bounded());
     let mut outgoing = Outgoing {
-        stream,
+        stream: bounded(),
         held: Vec::new(),
     };
     loop {
@@ -112,19 +82,19 @@ pub(super) fn serve(stream: &UnixStream, service: &dyn Service, load: &Load, bui
 /// Answers one request; false where the caller has ended.
 fn one(
     outgoing: &mut Outgoing<'_>,
-    incoming: &mut BufReader<Incoming<'_>>,
+    incoming: &mut BufReader<Bounded<'_>>,
     service: &dyn Service,
     load: &Load,
     build: &str,
 ) -> io::Result<bool> {
-    incoming.get_mut().wait_up_to(SILENT)?;
+    incoming.get_mut().wait_until(Instant::now() + SILENT);
     let Some(announced) = frame::lengths(incoming)? else {
         return Ok(false);
     };
     load.touch();
     let (head, body) = announced;
     if incoming.buffer().len() < head + body {
-        incoming.get_mut().wait_up_to(SLOW)?;
+        incoming.get_mut().wait_until(Instant::now() + SLOW);
     }
     let Some(_bytes) = load.bytes(head + body) else {
         outgoing.say(State::Busy, "too many bytes at once")?;

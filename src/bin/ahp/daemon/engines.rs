@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ahp::config::{FirstsKept, Locations};
@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use tracing::info;
 
 use crate::answer::Past;
+use crate::project;
 
 /// The most engines that are kept at once.
 const MOST: usize = 32;
@@ -54,6 +55,11 @@ impl Engines {
             kept: Mutex::default(),
             firsts: FirstsKept::default(),
         }
+    }
+
+    /// Keeps the engines of a judge who judges for one person.
+    pub(crate) fn of_person() -> Arc<Self> {
+        Arc::new(Self::new(project::engine))
     }
 
     /// Returns the engine of a project; what is written there is read again where it has changed.

@@ -3,6 +3,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use ahp::config::{Environment, Locations};
@@ -18,19 +19,19 @@ use super::engines::Engines;
 use crate::answer;
 use crate::answer::{Deadlines, Judge, Past, Trouble, Upcoming};
 use crate::ask::Request;
-use crate::project;
 
 /// The judge of one person.
 #[derive(Debug)]
 pub(crate) struct Kept {
-    engines: Engines,
+    engines: Arc<Engines>,
     since: Instant,
 }
 
 impl Kept {
-    pub(crate) fn new() -> Self {
+    /// Judges by engines that others may use too.
+    pub(crate) fn new(engines: Arc<Engines>) -> Self {
         Self {
-            engines: Engines::new(project::engine),
+            engines,
             since: Instant::now(),
         }
     }

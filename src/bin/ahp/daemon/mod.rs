@@ -22,6 +22,7 @@ use ahp::host::Reply;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use serde_json::Value;
+use tokio::sync::watch;
 use tracing::{info, warn};
 
 use self::crew::Crew;
@@ -72,6 +73,9 @@ pub(crate) struct Load {
     connections: AtomicUsize,
     events: AtomicUsize,
     bytes: AtomicUsize,
+    /// Callers of another door, who go by themselves once nothing more is taken.
+    guests: AtomicUsize,
+    closing: watch::Sender<bool>,
     last: Mutex<Instant>,
 }
 
@@ -81,6 +85,8 @@ impl Load {
             connections: AtomicUsize::default(),
             events: AtomicUsize::default(),
             bytes: AtomicUsize::default(),
+            guests: AtomicUsize::default(),
+            closing: watch::Sender::new(false),
             last: Mutex::new(Instant::now()),
         }
     }
@@ -95,6 +101,21 @@ impl Load {
         Share::take(&self.bytes, size, MOST_BYTES, "bytes of events")
     }
 
+    /// Notes a caller of another door, who is waited for where he is being answered when nothing more is taken.
+    pub(crate) fn guest(&self) -> Option<Share<'_>> {
+        Share::take(&self.guests, 1, MOST_CONNECTIONS, "callers over HTTP")
+    }
+
+    /// Comes back once nothing more is to be taken.
+    pub(crate) async fn closes(&self) {
+        // Its sender lives as long as this.
+        self.closing
+            .subscribe()
+            .wait_for(|closes| *closes)
+            .await
+            .ok();
+    }
+
     /// Notes that somebody asks.
     pub(crate) fn touch(&self) {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
@@ -105,10 +126,12 @@ impl Load {
         last.elapsed() >= idle && self.events.load(Ordering::Acquire) == 0
     }
 
-    /// Waits for what is being judged, but not for ever.
+    /// Lets nothing more be taken, and waits for what is being judged, but not for ever.
     fn settle(&self) {
+        self.closing.send_replace(true);
         let begun = Instant::now();
-        while self.events.load(Ordering::Acquire) > 0 && begun.elapsed() < PATIENCE {
+        let left = || [&self.events, &self.guests].map(|count| count.load(Ordering::Acquire));
+        while left() != [0, 0] && begun.elapsed() < PATIENCE {
             thread::sleep(Duration::from_millis(5));
         }
     }

@@ -8,6 +8,7 @@ use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use ahp::config::SERVE_TOKEN;
 use sha2::{Digest as _, Sha256};
 
 /// How many random bytes it has; it is written in hexadecimal digits.
@@ -19,7 +20,7 @@ pub(crate) struct Token(String);
 impl Token {
     /// Returns where the token of a state directory lies.
     pub(crate) fn path(state_dir: &Path) -> PathBuf {
-        state_dir.join("serve.token")
+        state_dir.join(SERVE_TOKEN)
     }
 
     /// Reads the token; on first use it is made, once, however many processes ask for it.
@@ -73,7 +74,7 @@ fn make(state_dir: &Path, path: &Path) -> io::Result<()> {
         write!(digits, "{byte:02x}").ok();
         digits
     });
-    let draft = state_dir.join(format!("serve.token.{}", std::process::id()));
+    let draft = state_dir.join(format!("{SERVE_TOKEN}.{}", std::process::id()));
     let mut options = OpenOptions::new();
     options.write(true).create(true).truncate(true).mode(0o600);
     let written = options

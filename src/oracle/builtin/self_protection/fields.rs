@@ -55,8 +55,7 @@ const ARCHIVES: &[&str] = &[
 
 /// Finds a tool that is given a place in which a host would load code, and something else that may be put there.
 pub(super) fn brings(guarded: &Guarded<'_>, input: &Value) -> Option<Found> {
-    let mut texts = Vec::new();
-    collect("", input, MAX_DEPTH, &mut texts);
+    let texts: Vec<_> = texts_of(input, MAX_DEPTH).collect();
     let at = |text: &str| {
         let path = text.strip_prefix("file://").unwrap_or(text);
         lexical(path, guarded.root(), guarded.home())
@@ -94,6 +93,13 @@ fn comes_from(name: &str) -> bool {
     ["source", "src", "from", "old"]
         .iter()
         .any(|part| name.contains(part))
+}
+
+/// Returns the texts of an input that may name something, each with the name of its field.
+pub(super) fn texts_of(input: &Value, depth: usize) -> impl Iterator<Item = (String, &str)> {
+    let mut texts = Vec::new();
+    collect("", input, depth, &mut texts);
+    texts.into_iter()
 }
 
 /// Collects the texts of an input that may name something, each with the name of its field.

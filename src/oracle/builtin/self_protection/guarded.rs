@@ -11,8 +11,8 @@ use foldhash::fast::RandomState;
 
 use super::look::{Grounds, LastLook, Links, Look};
 use super::places::{Place, Places, components, way_in};
-use crate::guard::Guards;
-use crate::shell::{Effect, PathEffect, lexical, real};
+use crate::guard::{GuardedDir, Guards};
+use crate::shell::{Analysis, Effect, PathEffect, lexical, real};
 
 /// Names that are ours wherever they lie in the project or home: a nested `.ahp` is a policy of its own.
 const OURS: &[&[&str]] = &[&[".ahp"], &[".agents", "hooks"]];
@@ -34,7 +34,12 @@ pub(super) struct Guarded<'a> {
     /// What is known of the paths of this event.
     kinds: RefCell<HashMap<OsString, Kind, RandomState>>,
     grounds: Grounds,
+    /// What was made of scripts that are judged for more than one thing.
+    scripts: RefCell<Vec<(Script, Arc<Analysis>)>>,
 }
+
+/// A script: its interpreter, its text, and where it would run.
+pub(super) type Script = (String, String, PathBuf);
 
 /// What lies at a path.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +58,7 @@ impl<'a> Guarded<'a> {
             look: OnceCell::new(),
             links: OnceCell::new(),
             kinds: RefCell::default(),
+            scripts: RefCell::default(),
             grounds: Grounds {
                 further: further.iter().map(lies).collect(),
                 guards: guards.clone(),
@@ -66,6 +72,26 @@ impl<'a> Guarded<'a> {
 
     pub(super) fn home(&self) -> Option<&Path> {
         self.grounds.guards.roots().home.as_deref()
+    }
+
+    /// Returns what a script would run, which is found out once.
+    pub(super) fn analysed(
+        &self,
+        script: Script,
+        analyse: impl FnOnce(&Script) -> Analysis,
+    ) -> Arc<Analysis> {
+        let mut scripts = self.scripts.borrow_mut();
+        if let Some((_, known)) = scripts.iter().find(|(known, _)| *known == script) {
+            return known.clone();
+        }
+        let found = Arc::new(analyse(&script));
+        scripts.push((script, found.clone()));
+        found
+    }
+
+    /// Returns what no agent may even read.
+    pub(super) fn unread(&self) -> impl Iterator<Item = GuardedDir> {
+        self.grounds.guards.unread()
     }
 
     fn look(&self) -> &Look {

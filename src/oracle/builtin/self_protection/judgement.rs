@@ -23,6 +23,9 @@ pub(super) struct Attempt {
     pub(super) path: Option<PathBuf>,
 }
 
+/// What judges a command line, or a script of one that starts it: its text, and how deep it lies in others.
+pub(super) type Judge = fn(&Guarded<'_>, &Analysis, &str, usize) -> Option<Attempt>;
+
 /// Judges a tool that says which files it changes.
 pub(super) fn by_tool(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> Option<Attempt> {
     let name = facts.event().tool.as_ref().map_or("", |t| t.name.as_str());
@@ -141,7 +144,7 @@ pub(super) fn by_shell(
             disarm::find(guarded, analysis, invocation)
                 .or_else(|| code::find(guarded, analysis, invocation))
                 .or_else(|| naming::find(guarded, analysis, invocation))
-                .or_else(|| script::find(guarded, analysis, invocation, depth))
+                .or_else(|| script::find(guarded, analysis, invocation, depth, by_shell))
                 .map(|(what, path)| Attempt {
                     by: invocation.display(),
                     what,

@@ -35,7 +35,15 @@ pub(super) fn in_word(
     text: &str,
     is_option: bool,
 ) -> Option<PathBuf> {
-    let named = |part: &str| covers(guarded, invocation, part);
+    part_of_word(text, is_option, |part| covers(guarded, invocation, part))
+}
+
+/// Returns what is found first of a word, or of a part of it that may name a file.
+pub(super) fn part_of_word<T>(
+    text: &str,
+    is_option: bool,
+    named: impl Fn(&str) -> Option<T>,
+) -> Option<T> {
     if !is_option && let Some(hit) = named(text) {
         return Some(hit);
     }

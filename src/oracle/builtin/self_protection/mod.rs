@@ -15,9 +15,11 @@ mod look;
 mod mention;
 mod naming;
 mod places;
+mod reading;
 mod script;
 mod spelling;
 mod tree;
+mod unread;
 mod unseen;
 mod walk;
 
@@ -58,7 +60,9 @@ pub(super) static DEFINITION: Definition = Definition {
 /// That is: `.ahp/` and `~/.ahp/`, `.agents/hooks/` and `~/.config/agents/hooks/`, the hook settings of every host, git's
 /// hooks, the log, and the state and cache of `ahp`, whether through an edit tool, an MCP tool or a parsed shell command:
 /// redirections, `tee`, `cp`, `mv`, `ln`, `sed -i`, `git checkout`, patches, inline code, scripts that lie on the disk. So
-/// are `ahp trust`, `ahp uninstall`, answers given in a person's name, and variables that disarm it. Reading is allowed.
+/// are `ahp trust`, `ahp uninstall`, answers given in a person's name, and variables that disarm it. Reading is allowed, but for
+/// two files of the state directory: with `key` an agent could forge evidence, with `serve.token` ask as its person. No tool,
+/// command, code, copy or archive may read those.
 ///
 /// It is bound by itself, locked, at `pre-tool-use`; `settings.self_protection: false` in the system or user layer
 /// switches it off.
@@ -85,13 +89,14 @@ pub(super) struct SelfProtection {
 impl Oracle for SelfProtection {
     async fn evaluate(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
         let facts = &context.facts;
-        if context.event().tool.as_ref().is_some_and(only_looks) {
-            return Ok(Vec::new());
-        }
         let Some(tool) = facts.tool() else {
             return Ok(Vec::new());
         };
         let guarded = Guarded::new(&context.guards, &self.paths, &self.last);
+        if context.event().tool.as_ref().is_some_and(only_looks) {
+            let read = reading::by_tool(&guarded, facts, tool);
+            return Ok(read.iter().map(read_signal).collect());
+        }
         let attempt = judgement::by_tool(&guarded, facts, tool)
             .or_else(|| {
                 facts.shell().and_then(|shell| {
@@ -102,6 +107,13 @@ impl Oracle for SelfProtection {
             .or_else(|| answer::find(facts, context.root()));
         if let Some(attempt) = attempt {
             return Ok(vec![signal(&attempt)]);
+        }
+        let read = reading::by_tool(&guarded, facts, tool).or_else(|| {
+            let line = tool.command.as_deref().unwrap_or_default();
+            reading::by_shell(&guarded, facts.shell()?, line, 0)
+        });
+        if let Some(read) = read {
+            return Ok(vec![read_signal(&read)]);
         }
         let unreadable = context.event().tool.as_ref().is_some_and(is_unreadable);
         let limit = || {
@@ -128,7 +140,7 @@ impl Oracle for SelfProtection {
     }
 }
 
-/// Whether a tool changes nothing whatever it is given, so that its input need not be read.
+/// Whether a tool changes nothing whatever it is given.
 fn only_looks(call: &ToolCall) -> bool {
     let kind = ToolKind::of(&call.name);
     let is_look = matches!(
@@ -147,18 +159,27 @@ fn is_unreadable(call: &ToolCall) -> bool {
 }
 
 fn signal(attempt: &Attempt) -> Signal {
-    Signal::block(
-        "self-protection",
-        format!(
-            "`{}` would {}: an agent may not change what guards it",
-            attempt.by, attempt.what
-        ),
-    )
-    .unresolvable()
-    .steps([
+    let why = "an agent may not change what guards it";
+    block(attempt, why).steps([
         "go on without this change; reading the file is allowed",
         "if the policy is wrong, say what should change and ask a person to change it",
     ])
+}
+
+fn read_signal(attempt: &Attempt) -> Signal {
+    let why = "who reads that could forge evidence and answers, so no agent may";
+    block(attempt, why).steps([
+        "go on without this file: no work needs what is in it",
+        "name what you want to read or copy more narrowly, so that it is not part of that",
+    ])
+}
+
+fn block(attempt: &Attempt, why: &str) -> Signal {
+    Signal::block(
+        "self-protection",
+        format!("`{}` would {}: {why}", attempt.by, attempt.what),
+    )
+    .unresolvable()
     .files(
         attempt
             .path

@@ -8,7 +8,7 @@ use super::code;
 use super::file::read;
 use super::found::{Found, act};
 use super::guarded::Guarded;
-use super::judgement::by_shell;
+use super::judgement::Judge;
 use super::spelling::named;
 use crate::program;
 use crate::program::Fact;
@@ -29,6 +29,7 @@ pub(super) fn find(
     analysis: &Analysis,
     invocation: &Invocation,
     depth: usize,
+    judge: Judge,
 ) -> Option<Found> {
     if invocation.remote {
         return None;
@@ -39,7 +40,7 @@ pub(super) fn find(
         dir: invocation.work_dir.as_deref()?,
     };
     let program = invocation.program.as_str();
-    let run = |interpreter: &str, text: &str| run_script(&files, interpreter, text, depth);
+    let run = |interpreter: &str, text: &str| run_script(&files, interpreter, text, (depth, judge));
     let by_variable = invocation
         .environment
         .iter()
@@ -211,30 +212,39 @@ impl Files<'_> {
     }
 }
 
-fn run_script(files: &Files<'_>, interpreter: &str, text: &str, depth: usize) -> Option<Found> {
+fn run_script(
+    files: &Files<'_>,
+    interpreter: &str,
+    text: &str,
+    (depth, judge): (usize, Judge),
+) -> Option<Found> {
     // Most scripts neither name what is ours nor look for files; those are not worth a walk.
     let lower = text.to_lowercase();
     let names = lower.contains("ahp") || named(text).is_some();
     if !names && !may_list(&lower) && !LOOKS.iter().any(|word| lower.contains(word)) {
         return None;
     }
-    let surroundings = Surroundings {
-        work_dir: files.dir.to_owned(),
-        ..files.analysis.surroundings.clone()
-    };
-    let inner = if interpreter.ends_with("sh") || matches!(interpreter, "source" | ".") {
-        analyse(text, surroundings)
-    } else {
-        analyse(
-            &format!("{interpreter} - <<'AHP_END_OF_SCRIPT'\n{text}\nAHP_END_OF_SCRIPT"),
-            surroundings,
-        )
-    };
+    let script = (
+        interpreter.to_owned(),
+        text.to_owned(),
+        files.dir.to_owned(),
+    );
+    let inner = files.guarded.analysed(script, |(interpreter, text, dir)| {
+        let surroundings = Surroundings {
+            work_dir: dir.clone(),
+            ..files.analysis.surroundings.clone()
+        };
+        if interpreter.ends_with("sh") || matches!(interpreter.as_str(), "source" | ".") {
+            return analyse(text, surroundings);
+        }
+        let line = format!("{interpreter} - <<'AHP_END_OF_SCRIPT'\n{text}\nAHP_END_OF_SCRIPT");
+        analyse(&line, surroundings)
+    });
     // Scripts that start one another without end are not followed to it.
     if depth >= MAX_SCRIPTS {
         return Some(act("run scripts that start more scripts than are followed"));
     }
-    let attempt = by_shell(files.guarded, &inner, text, depth + 1)?;
+    let attempt = judge(files.guarded, &inner, text, depth + 1)?;
     Some((
         format!("run a script that would {}", attempt.what),
         attempt.path,

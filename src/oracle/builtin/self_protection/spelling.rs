@@ -93,7 +93,7 @@ pub(super) fn named(text: &str) -> Option<&'static str> {
 
 /// Returns a text with the parts of its paths joined: `'.ah' + 'p'`, `join(".claude", "settings.json")`, `Path(".git") / "x"`.
 /// What stands between the end of one quoted part and the begin of the next is left out where it only joins them.
-fn joined(text: &str) -> String {
+pub(super) fn joined(text: &str) -> String {
     let mut joined = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(['\'', '"', '`', '\\']) {

@@ -166,7 +166,7 @@ pub(super) fn leaves_out(find: &Invocation) -> bool {
 }
 
 /// Whether a program lists files of folders that begin with a dot.
-fn lists_hidden(lister: &Invocation) -> bool {
+pub(super) fn lists_hidden(lister: &Invocation) -> bool {
     let has = |letters: &[char]| letters.iter().any(|letter| lister.has_short(*letter));
     match lister.program.as_str() {
         "ls" | "dir" | "vdir" => {
@@ -252,7 +252,7 @@ fn narrows(git: &Invocation) -> bool {
 }
 
 /// Whether a program in the pipe does not let a name through.
-fn keeps_out(filter: &Invocation, name: &str) -> bool {
+pub(super) fn keeps_out(filter: &Invocation, name: &str) -> bool {
     if !matches!(filter.program.as_str(), "grep" | "egrep" | "rg") {
         return false;
     }

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
+use std::pin::pin;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -42,7 +43,8 @@ const SLOW: Duration = Duration::from_secs(5);
 
 /// A judge that is asked over HTTP.
 pub(super) struct Http {
-    listener: TcpListener,
+    /// Given up once nothing more is to be taken.
+    listener: Option<TcpListener>,
     /// What `Host` may say: a page that has its own name lead to this machine says another.
     names: [String; 3],
     token: Token,
@@ -75,7 +77,7 @@ impl Http {
         let port = listener.local_addr().map_err(told)?.port();
         info!("listens at http://{}:{port}", address.ip());
         Ok(Self {
-            listener,
+            listener: Some(listener),
             names: ["127.0.0.1", "[::1]", "localhost"].map(|name| format!("{name}:{port}")),
             token: Token::of(state_dir)?,
             judge,
@@ -83,11 +85,11 @@ impl Http {
         })
     }
 
-    /// Answers on a thread of its own, for as long as this process lives.
+    /// Answers on a thread of its own, until nothing more is to be taken.
     ///
     /// # Errors
     /// The thread, or what waits in it, cannot be started.
-    pub(super) fn start(self) -> std::io::Result<()> {
+    pub(super) fn start(mut self) -> std::io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .enable_time()
@@ -95,18 +97,27 @@ impl Http {
             .thread_stack_size(STACK)
             .build()?;
         let serve = move || {
-            if let Err(error) = runtime.block_on(Arc::new(self).serve()) {
+            let Some(listener) = self.listener.take() else {
+                return;
+            };
+            if let Err(error) = runtime.block_on(Arc::new(self).serve(listener)) {
                 warn!("nothing is heard over HTTP any more: {error}");
             }
+            // The last are answered; whoever waits for them ends this process.
+            runtime.block_on(std::future::pending::<()>());
         };
         thread::Builder::new().spawn(serve).map(drop)
     }
 
-    async fn serve(self: Arc<Self>) -> std::io::Result<()> {
-        let listener = net::TcpListener::from_std(self.listener.try_clone()?)?;
+    async fn serve(self: Arc<Self>, listener: TcpListener) -> std::io::Result<()> {
+        let listener = net::TcpListener::from_std(listener)?;
         let seats = Arc::new(Semaphore::new(MOST_CONNECTIONS));
         while let Ok(seat) = seats.clone().acquire_owned().await {
-            let stream = match listener.accept().await {
+            let accepted = tokio::select! {
+                accepted = listener.accept() => accepted,
+                () = self.load.closes() => return Ok(()),
+            };
+            let stream = match accepted {
                 Ok((stream, _)) => stream,
                 Err(error) => {
                     warn!("a connection cannot be taken: {error}");
@@ -114,8 +125,10 @@ impl Http {
                     continue;
                 }
             };
+            give_up_on(&stream);
             let http = self.clone();
             tokio::spawn(async move {
+                let guest = http.load.guest();
                 let connection = http1::Builder::new()
                     .timer(TokioTimer::new())
                     .header_read_timeout(SLOW)
@@ -123,10 +136,19 @@ impl Http {
                         TokioIo::new(stream),
                         service_fn(|request| http.clone().answer(request)),
                     );
-                if let Err(error) = connection.await {
+                let mut connection = pin!(connection);
+                let ended = tokio::select! {
+                    ended = &mut connection => ended,
+                    () = http.load.closes() => {
+                        // What has been asked is answered, and nothing more.
+                        connection.as_mut().graceful_shutdown();
+                        connection.await
+                    }
+                };
+                if let Err(error) = ended {
                     debug!("a caller was hung up on: {error}");
                 }
-                drop(seat);
+                drop((guest, seat));
             });
         }
         Ok(())
@@ -255,4 +277,14 @@ impl Http {
         debug!(?door, us, "judged");
         Ok((StatusCode::OK, answer))
     }
+}
+
+/// Has the system hang up on a caller who asks and takes no answer, and would keep a seat for ever.
+fn give_up_on(stream: &net::TcpStream) {
+    #[cfg(target_os = "linux")]
+    if let Ok(slow) = u32::try_from(SLOW.as_millis()) {
+        rustix::net::sockopt::set_tcp_user_timeout(stream, slow).ok();
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = stream;
 }

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ahp::config::{Environment, Locations};
@@ -22,7 +23,6 @@ use crate::answer::{Call, Deadlines, Past};
 use crate::command::hook::settings_changed;
 use crate::daemon::engines::Engines;
 use crate::log_file;
-use crate::project;
 
 /// The most characters of a message to a client.
 const MESSAGE: usize = 9_000;
@@ -36,7 +36,7 @@ pub(super) struct Judge {
     is_fixed: bool,
     timeout: Duration,
     believes_humans: bool,
-    engines: Engines,
+    engines: Arc<Engines>,
     pub(super) known: Known,
 }
 
@@ -80,6 +80,7 @@ impl Judge {
         is_fixed: bool,
         timeout: Duration,
         believes_humans: bool,
+        engines: Arc<Engines>,
     ) -> Self {
         Self {
             environment: Environment::of_process(),
@@ -87,7 +88,7 @@ impl Judge {
             is_fixed,
             timeout,
             believes_humans,
-            engines: Engines::new(project::engine),
+            engines,
             known: Known::default(),
         }
     }
@@ -121,12 +122,14 @@ impl Judge {
                 if !locations.trust_all && !host::is_canary(&event) {
                     self.engines.keep_first(&locations);
                 }
-                let engine = self.engines.get(locations)?;
+                let begun = Instant::now();
+                let engine = self.engines.get(locations.clone())?;
                 let all = block_on(engine.evaluate_all(event.clone(), Some(deadline)));
                 verdicts.extend(
                     all.into_iter()
                         .map(|one| (one.event.issue_id.clone(), one.verdict)),
                 );
+                self.engines.took(&locations, begun.elapsed());
             }
             Ok(Judged { verdicts })
         });
@@ -157,11 +160,17 @@ impl Judge {
         };
         let deadlines = Deadlines::of(&call);
         let decision = Cell::new(None);
+        let mut work_dir = None;
+        let begun = Instant::now();
         let reply = answer::reply(&call, |progress| {
             let reply = answer::evaluate(&call, payload, self, progress, deadlines);
             decision.set(progress.decision);
+            let mut events = progress.decoded.iter().flat_map(|decoded| &decoded.events);
+            work_dir = events.find_map(|event| event.work_dir.clone());
             reply
         });
+        let here = answer::Judge::locations(self, work_dir.as_deref());
+        self.engines.took(&here, begun.elapsed());
         if reply.blocks && reply.stdout.is_empty() {
             return Err(format!(
                 "`{host}` is told of a block by an exit code, which a reply cannot carry; ask with `ahp/evaluate`: {}",

@@ -15,6 +15,7 @@ use super::http::Http;
 use super::judge::Judge;
 use crate::ask;
 use crate::daemon;
+use crate::daemon::engines::Engines;
 use crate::daemon::kept::Kept;
 use crate::daemon::socket::Socket;
 use crate::daemon::{Load, Service, Until};
@@ -33,7 +34,9 @@ pub(super) fn listen(args: &Args) -> Result<Exit, String> {
         signal_hook::low_level::pipe::register(signal, end).map_err(told)?;
     }
     let load = Arc::new(Load::new());
-    let http = args.http.map(|address| http(address, args, load.clone()));
+    let engines = Engines::of_person();
+    let judged_by = |address| http(address, args, load.clone(), engines.clone());
+    let http = args.http.map(judged_by);
     let http = http.transpose()?;
     // What starts this on demand has made the socket.
     let inherited = ListenFd::from_env().take_unix_listener(0).map_err(told)?;
@@ -47,7 +50,7 @@ pub(super) fn listen(args: &Args) -> Result<Exit, String> {
         info!("listens at {}", path.display());
         socket
     };
-    let service: Arc<dyn Service> = Arc::new(Kept::new());
+    let service: Arc<dyn Service> = Arc::new(Kept::new(engines));
     let until = Until {
         idle: args.idle,
         replaced: true,
@@ -62,11 +65,16 @@ pub(super) fn listen(args: &Args) -> Result<Exit, String> {
 }
 
 /// Listens for HTTP: there is no caller who could judge by itself, so every event is judged here.
-fn http(address: SocketAddr, args: &Args, load: Arc<Load>) -> Result<Http, String> {
+fn http(
+    address: SocketAddr,
+    args: &Args,
+    load: Arc<Load>,
+    engines: Arc<Engines>,
+) -> Result<Http, String> {
     let locations = project::locations(None);
     let state_dir = locations.state_dir.clone();
     let state_dir = state_dir.ok_or("where the token is kept is not known: set HOME")?;
     let timeout = Duration::from_secs_f64(args.timeout);
-    let judge = Judge::new(locations, false, timeout, args.answers == "human");
+    let judge = Judge::new(locations, false, timeout, args.answers == "human", engines);
     Http::bind(address, &state_dir, judge, load)
 }

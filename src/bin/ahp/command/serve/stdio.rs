@@ -11,6 +11,7 @@ use super::judge::Judge;
 use super::line::{Line, Lines};
 use super::{Args, MOST_JOBS, method};
 use crate::answer::STACK;
+use crate::daemon::engines::Engines;
 use crate::exit_code::Exit;
 use crate::output;
 use crate::project;
@@ -22,6 +23,7 @@ pub(super) fn serve(args: &Args) -> Result<Exit, String> {
         args.project.is_some(),
         Duration::from_secs_f64(args.timeout),
         args.answers == "human",
+        Engines::of_person(),
     );
     // A panic is answered for; what it would print is not for the client.
     std::panic::set_hook(Box::new(|_| {}));

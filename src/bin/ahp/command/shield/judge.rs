@@ -67,11 +67,20 @@ impl Outside {
     /// Says what is not held any more: a mount goes away with the thing that it was made on.
     fn lost(&self) -> Option<String> {
         let gone = self.held.iter().find(|(path, at)| inode(path) != *at);
-        gone.map(|(path, _)| {
+        let told = gone.map(|(path, _)| {
             format!(
                 "`{}` was replaced from outside and is no longer held; start `ahp shield` again",
                 path.display()
             )
+        });
+        told.or_else(|| match self.gate.plan().mounted_since() {
+            Ok(mounted) => mounted.map(|path| {
+                format!(
+                    "something was mounted at `{}` from outside, and can be written; unmount it, or start `ahp shield` again",
+                    path.display()
+                )
+            }),
+            Err(error) => Some(format!("what is mounted now cannot be told: {error}")),
         })
     }
 

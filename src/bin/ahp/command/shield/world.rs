@@ -12,7 +12,8 @@ use ahp::engine::log_place;
 use ahp::host::Host;
 use ahp::process::Program;
 use ahp::shield::{
-    INSIDE, Inside, Obstacle, Plan, Request, Traces, bubblewrap, filter_bytes, start_script, sweep,
+    INSIDE, Inside, Obstacle, Plan, Request, Traces, bubblewrap, filter_bytes, own_sockets,
+    start_script, sweep,
 };
 
 use serde_json::Value;
@@ -79,6 +80,10 @@ impl World {
         if !args.dry_run {
             // Only what is there can be hidden: a token that is made later would be seen. The key of the log is there already.
             Token::of(&state_dir)?;
+            for dir in own_sockets(&here.roots()) {
+                // Where it cannot be made, nothing will listen there.
+                own_directory(&dir).ok();
+            }
         }
         let name = here.project_name();
         // Before the plan: what it sees must still be there when it is mounted.

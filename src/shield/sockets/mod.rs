@@ -1,11 +1,24 @@
 //! Sockets: what listens at a path of the file system, to be covered: a socket on a read-only mount can be connected to.
+//!
+//! The name that a socket was bound to tells where it lies only until its file is renamed, or gets a second name, and a relative
+//! one never does. So each is looked for by its file too: where its name and the directories of processes lead, and else on
+//! the whole file system.
 
+mod diag;
+mod search;
+
+pub(super) use self::search::{Around, Searched};
+
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
 use std::thread;
+
+use super::mounts::Mounts;
 
 /// The kernel's list of the sockets of this network namespace.
 const LIST: &str = "/proc/net/unix";
@@ -16,16 +29,70 @@ const COLUMNS: usize = 7;
 /// `__SO_ACCEPTCON` in the column of flags.
 const LISTENS: u32 = 1 << 16;
 
-/// Returns the paths at which a socket listens now.
+/// Returns the paths at which a socket listens now and could be reached inside.
 ///
 /// # Errors
-/// The kernel does not tell: what nobody has told of cannot be covered.
-pub(super) fn listening() -> io::Result<Vec<PathBuf>> {
+/// The kernel does not tell, or there is too much to look through: what nobody has told of cannot be covered.
+pub(super) fn listening(around: &Around<'_>, searched: &Searched) -> io::Result<BTreeSet<PathBuf>> {
     if !cfg!(target_os = "linux") {
         // There is no shield, and a plan shows what a container would hold.
-        return Ok(Vec::new());
+        return Ok(BTreeSet::new());
     }
-    Ok(read(&fs::read(LIST)?))
+    let named = names()?.into_iter().filter_map(|name| {
+        let path = name.canonicalize().ok()?;
+        number(&path).map(|_| path)
+    });
+    let mut paths: BTreeSet<PathBuf> = named.collect();
+    let mounts = Mounts::seen()?;
+    if let Some(bound) = diag::bound()? {
+        paths.extend(searched.files(&bound, &mounts, around)?);
+    }
+    // What is mounted at two places is covered at both.
+    let others: Vec<PathBuf> = paths
+        .iter()
+        .flat_map(|path| {
+            let others = mounts.others(path).into_iter();
+            others.filter(|other| number(other) == number(path))
+        })
+        .collect();
+    paths.extend(others);
+    paths.retain(|path| !around.is_away(path));
+    Ok(paths)
+}
+
+/// Whether the kernel tells of each socket which file it is; where it does not, one is found by its name alone.
+///
+/// # Errors
+/// It cannot be asked.
+pub(super) fn are_told() -> io::Result<bool> {
+    Ok(diag::bound()?.is_some())
+}
+
+/// Returns the number of a socket's file, and how many names it has; none where no socket lies there.
+fn socket(path: &Path) -> Option<(u64, u64)> {
+    let meta = path.symlink_metadata().ok()?;
+    let is_socket = meta.file_type().is_socket();
+    is_socket.then(|| (meta.ino(), meta.nlink()))
+}
+
+fn number(path: &Path) -> Option<u64> {
+    socket(path).map(|(number, _)| number)
+}
+
+/// Returns the names of what listens, in each network namespace of a process that is seen: a file leads from one to another.
+fn names() -> io::Result<Vec<PathBuf>> {
+    let mut names = read(&fs::read(LIST)?);
+    let mut known = BTreeSet::from([fs::metadata(LIST)?.ino()]);
+    for process in fs::read_dir("/proc")?.flatten() {
+        let list = process.path().join("net/unix");
+        let is_new = fs::metadata(&list).is_ok_and(|list| known.insert(list.ino()));
+        if is_new && let Ok(list) = fs::read(&list) {
+            names.extend(read(&list));
+        }
+    }
+    names.sort();
+    names.dedup();
+    Ok(names)
 }
 
 /// Reads the list: `Num RefCount Protocol Flags Type St Inode Path`. Whoever listens chooses the bytes of the name.

@@ -1,0 +1,341 @@
+//! Reading: what would show, copy or pass on the files of ours that no agent may even read.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::fields::{MAX_DEPTH, texts_of};
+use super::guarded::Guarded;
+use super::judgement::Attempt;
+use super::tree::{Form, Tree};
+use super::unread::{Hit, Unread, spelled};
+use super::{mention, script, walk};
+use crate::event::{ToolKind, ToolView};
+use crate::fact::Facts;
+use crate::program;
+use crate::program::Fact;
+use crate::shell::{
+    Analysis, DoubtKind, Invocation, Stdin, anywhere_below, found_by_find, lexical,
+};
+
+/// Words in the names of tools that tell of files no more than their names and what they are like.
+const LISTING: &[&str] = &["dir", "glob", "list", "ls", "tree"];
+
+/// Words in the names of tools that take what lies in a folder, at any depth.
+const TAKING: &[&str] = &[
+    "archive", "backup", "compress", "copy", "grep", "link", "mount", "pack", "sync", "tar",
+    "upload", "zip",
+];
+
+/// Programs that look for files, for others.
+const FINDERS: &[&str] = &["bfs", "fd", "fdfind", "find", "gfind"];
+
+/// Judges a tool that says which files it is given.
+pub(super) fn by_tool(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> Option<Attempt> {
+    let call = facts.event().tool.as_ref()?;
+    if matches!(tool.kind, ToolKind::Shell | ToolKind::Agent) {
+        return None;
+    }
+    let unread = Unread::of(guarded);
+    let name = call.name.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
+    let lists = has(LISTING) && !has(TAKING);
+    let searches = tool.kind == ToolKind::Search && !lists;
+    let work_dir = facts.event().work_dir.as_deref();
+    let root = guarded.root();
+    let at = |text: &str| {
+        let path = text.strip_prefix("file://").unwrap_or(text);
+        let named = [Some(root), work_dir.filter(|dir| *dir != root)];
+        let mut paths = named.into_iter().flatten();
+        paths.find_map(|dir| {
+            let path = lexical(path, dir, guarded.home());
+            if text.contains(['*', '?', '[']) {
+                return unread.met(&path);
+            }
+            unread.at(&path)
+        })
+    };
+    let counts = |hit: Hit| match hit {
+        Hit::File(path) => Some(path),
+        Hit::Own(path) => (!lists).then_some(path),
+        Hit::Above(path) => (searches || (has(TAKING) && !lists)).then_some(path),
+    };
+    let mut texts: Vec<&str> = tool.paths.iter().map(String::as_str).collect();
+    texts.extend(texts_of(&call.input, MAX_DEPTH).map(|(_, text)| text));
+    let found = texts.into_iter().find_map(|text| counts(at(text)?));
+    let found = found.or_else(|| in_code(&call.input, MAX_DEPTH).and_then(counts));
+    Some(attempt(call.name.clone(), found?))
+}
+
+/// Returns what the fields of a tool name that hold code.
+fn in_code(input: &Value, depth: usize) -> Option<Hit> {
+    let fields = input.as_object().filter(|_| depth > 0)?;
+    fields.iter().find_map(|(name, value)| match value {
+        Value::String(code) if matches!(name.as_str(), "code" | "script" | "source_code") => {
+            spelled(code)
+        }
+        _ => in_code(value, depth - 1),
+    })
+}
+
+fn attempt(by: String, path: PathBuf) -> Attempt {
+    Attempt {
+        by,
+        what: format!("read `{}`", path.display()),
+        path: Some(path),
+    }
+}
+
+/// Judges what a command line would run.
+pub(super) fn by_shell(
+    guarded: &Guarded<'_>,
+    analysis: &Analysis,
+    text: &str,
+    depth: usize,
+) -> Option<Attempt> {
+    let unread = Unread::of(guarded);
+    let mut invocations = analysis.invocations.iter();
+    invocations
+        .find_map(|invocation| {
+            if invocation.remote {
+                return None;
+            }
+            let reading = Reading {
+                unread: &unread,
+                analysis,
+                invocation,
+            };
+            let by = || invocation.display();
+            if let Some(hit) = reading.find() {
+                return Some(attempt(by(), hit.path()));
+            }
+            let (what, path) = script::find(guarded, analysis, invocation, depth, by_shell)?;
+            Some(Attempt {
+                by: by(),
+                what,
+                path,
+            })
+        })
+        .or_else(|| {
+            let mut doubts = analysis.doubts.iter();
+            let hit = doubts.find_map(|doubt| {
+                let is_cut = doubt.kind == DoubtKind::TooComplex;
+                spelled(&doubt.text).or_else(|| spelled(text).filter(|_| is_cut))
+            })?;
+            Some(attempt("the command".to_owned(), hit.path()))
+        })
+}
+
+/// One program, and what it would read.
+struct Reading<'a> {
+    unread: &'a Unread<'a>,
+    analysis: &'a Analysis,
+    invocation: &'a Invocation,
+}
+
+impl Reading<'_> {
+    fn find(&self) -> Option<Hit> {
+        self.by_input().or_else(|| {
+            if names_only(self.invocation) {
+                return self.by_finder();
+            }
+            self.by_word()
+                .or_else(|| self.by_folder())
+                .or_else(|| self.by_found())
+        })
+    }
+
+    fn named(&self, text: &str) -> Option<Hit> {
+        self.unread.named(self.invocation, text)
+    }
+
+    /// A file that is opened for the program.
+    fn by_input(&self) -> Option<Hit> {
+        let opened = self.invocation.redirects.iter().filter(|r| r.reads());
+        let stdin = match &self.invocation.stdin {
+            Stdin::File(word) => Some(word),
+            _ => None,
+        };
+        opened
+            .map(|redirect| &redirect.target)
+            .chain(stdin)
+            .find_map(|word| self.named(&word.text))
+    }
+
+    /// A word, a variable or a piece of code that names one of the files.
+    fn by_word(&self) -> Option<Hit> {
+        let known = self.invocation.known();
+        let runs_code =
+            known.is(Fact::Language) || known.is(Fact::Shell) || known.is(Fact::Console);
+        let in_text = |text: &str| {
+            let is_code = runs_code || !mention::is_prose(text);
+            let named = |part: &str| self.named(part)?.told();
+            is_code.then(|| spelled(text).or_else(|| mention::part_of(text, named)))?
+        };
+        let options = self.invocation.before_dashes().count();
+        let mut is_message = false;
+        let by_argument = |(nth, text): (usize, &str)| {
+            if std::mem::replace(&mut is_message, known.lists(Fact::Texts, text)) {
+                return None;
+            }
+            let is_option = nth <= options && text.starts_with(['-', '+']);
+            let named = |part: &str| self.named(part)?.told();
+            let in_word = mention::part_of_word(text, is_option, named);
+            in_word.or_else(|| {
+                let is_text = text.contains(|c: char| c.is_whitespace() || "('\"".contains(c));
+                is_text.then(|| in_text(text))?
+            })
+        };
+        let pattern = self.pattern();
+        let arguments = self.invocation.arguments.iter().enumerate();
+        let mut words = arguments
+            .map(|(nth, word)| (nth, word.text.as_str()))
+            .filter(|(_, text)| pattern != Some(*text));
+        let variables = self.invocation.environment.iter();
+        let mut variables = variables.map(|(_, value)| (usize::MAX, value.text.as_str()));
+        words
+            .find_map(by_argument)
+            .or_else(|| {
+                variables.find_map(|(_, text)| {
+                    let named = |part: &str| self.named(part)?.told();
+                    mention::part_of_word(text, false, named)
+                })
+            })
+            .or_else(|| {
+                let stdin = self.invocation.stdin.text().filter(|_| runs_code)?;
+                in_text(stdin)
+            })
+    }
+
+    /// Returns the pattern or script that a program takes first, which may look like a path.
+    fn pattern(&self) -> Option<&str> {
+        let known = self.invocation.known();
+        if !known.is(Fact::PatternFirst) || known.is(Fact::Language) {
+            return None;
+        }
+        let given = ['e', 'f']
+            .iter()
+            .any(|letter| self.invocation.has_short(*letter));
+        let own = self.invocation.own_operands(known).next()?;
+        (!given).then_some(own.text.as_str())
+    }
+
+    /// A folder in which the files lie, at any depth, for a program that takes what lies in it.
+    fn by_folder(&self) -> Option<Hit> {
+        let invocation = self.invocation;
+        let known = invocation.known();
+        let tree = Tree::of(invocation);
+        let searches = known.is(Fact::PatternFirst) && !known.is(Fact::Language);
+        if searches && !walk::lists_hidden(invocation) {
+            // Where it stands, or is sent, it goes.
+            let stands = || self.named(".")?.told();
+            let is_deep = !matches!(invocation.program.as_str(), "grep" | "sed" | "jq" | "yq");
+            return stands().filter(|_| is_deep);
+        }
+        let takes = known.is(Fact::Shows)
+            || known.is(Fact::Mounts)
+            || known.is(Fact::ToLast)
+            || matches!(invocation.program.as_str(), "mount" | "cpio" | "pax");
+        if invocation.unpacks(known) {
+            return None;
+        }
+        if let Some(tree) = tree.filter(|tree| matches!(tree.form, Form::Copies | Form::Links)) {
+            return tree.sources.iter().find_map(|source| self.named(source));
+        }
+        if !takes {
+            return None;
+        }
+        let pattern = self.pattern();
+        let mut operands: Vec<&str> = invocation
+            .operands()
+            .map(|word| word.text.as_str())
+            .collect();
+        if known.is(Fact::ToLast) {
+            operands.pop();
+        }
+        operands.retain(|text| pattern != Some(*text));
+        let dirs: Vec<String> = invocation
+            .value_of(&["-C", "--directory"])
+            .map(|word| word.text)
+            .into_iter()
+            .collect();
+        if searches && operands.is_empty() {
+            operands.push(".");
+        }
+        operands.into_iter().find_map(|text| {
+            let within = |dir: &String| self.named(&format!("{dir}/{text}"));
+            let own = || mention::part_of_word(text, false, |part| self.named(part));
+            own().or_else(|| dirs.iter().find_map(within))
+        })
+    }
+
+    /// A search by itself, for programs that it starts and that read what it finds.
+    fn by_finder(&self) -> Option<Hit> {
+        let program = self.invocation.program.as_str();
+        if !FINDERS.contains(&program) {
+            return None;
+        }
+        let mut inner = self.analysis.invocations.iter();
+        let reads = inner.any(|i| i.through(&[program]) && !names_only(i));
+        reads.then(|| self.found(self.invocation))?
+    }
+
+    /// What other programs find, and this one is given.
+    fn by_found(&self) -> Option<Hit> {
+        let arguments = self.invocation.arguments.iter();
+        let mut given: Vec<_> = arguments
+            .filter(|word| word.dynamic || word.each)
+            .map(|word| word.made_by.clone())
+            .collect();
+        let takes_list = ["-T", "-@", "--files-from", "--files-from=-", "--null"];
+        let lists = |word: &str| takes_list.contains(&word);
+        let is_archiver = matches!(
+            self.invocation.program.as_str(),
+            "cpio" | "pax" | "parallel"
+        );
+        if is_archiver
+            || self
+                .invocation
+                .arguments
+                .iter()
+                .any(|word| lists(&word.text))
+        {
+            given.push(self.invocation.fed_by.clone());
+        }
+        given.into_iter().find_map(|range| {
+            let made_by: &[Arc<Invocation>] = self.analysis.invocations.get(range)?;
+            let (lister, filters) = made_by.split_first()?;
+            let hit = self.found(lister)?;
+            let name = hit.clone().path().to_string_lossy().into_owned();
+            (!filters.iter().any(|filter| walk::keeps_out(filter, &name))).then_some(hit)
+        })
+    }
+
+    /// Returns what a program that looks for files finds.
+    fn found(&self, finder: &Invocation) -> Option<Hit> {
+        let named = |text: &str| self.unread.named(finder, text);
+        match finder.program.as_str() {
+            "bfs" | "find" | "gfind" => found_by_find(finder).into_iter().find_map(|word| {
+                let text = anywhere_below(word).text;
+                named(&text).or_else(|| named(text.strip_suffix("/*")?))
+            }),
+            "fd" | "fdfind" => finder.operands().find_map(|word| named(&word.text)),
+            _ => finder.operands().find_map(|word| named(&word.text)?.told()),
+        }
+    }
+}
+
+/// Whether a program tells of the files that it is given no more than their names and what they are like.
+fn names_only(invocation: &Invocation) -> bool {
+    let known = program::find(&invocation.program);
+    let is_told = known.is(Fact::Lists) || known.is(Fact::Text);
+    let runs = matches!(invocation.program.as_str(), "." | "source" | "open");
+    // A file with names in it, of which those are told that are none.
+    let takes_list = invocation.arguments.iter().any(|word| {
+        let text = word.text.trim_start_matches('-');
+        text.starts_with("files0-from") || text.starts_with("files-from")
+    });
+    let is_file = invocation.program == "file" && invocation.has_short('f');
+    is_told && !runs && !takes_list && !is_file
+}
