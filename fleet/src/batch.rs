@@ -102,7 +102,8 @@ pub(crate) fn read(
     most_records: Option<usize>,
 ) -> Result<(Option<Batch>, u64), FleetError> {
     let mut cutter = most_records.map_or_else(Cutter::default, Cutter::at);
-    let mut broken = 0;
+    // What is broken behind the last record of a batch is told with the next one, which begins there.
+    let (mut broken, mut since) = (0, 0);
     for record in reader.records_behind(behind) {
         match record {
             Ok(record) if until.is_some_and(|until| record.seq > until) => break,
@@ -110,12 +111,16 @@ pub(crate) fn read(
                 if let Some(batch) = cutter.push(record) {
                     return Ok((Some(batch), broken));
                 }
+                broken += std::mem::take(&mut since);
             }
             Err(error) if error.line == 0 => return Err(FleetError::Refused(error.to_string())),
-            Err(_) => broken += 1,
+            Err(_) => since += 1,
         }
     }
-    Ok((cutter.finish(), broken))
+    Ok(match cutter.finish() {
+        Some(batch) => (Some(batch), broken),
+        None => (None, since),
+    })
 }
 
 /// How many bytes a record has in the log.

@@ -126,10 +126,11 @@ fn compact(lake: &Path, table: &'static Table, dir: &Path) -> Result<bool, Fleet
     }
     let mut is_whole = true;
     let (mut rows, mut used, mut bytes) = (Rows::of(table), Vec::new(), 0);
-    let mut made = Vec::new();
+    let (mut made, mut batches) = (Vec::new(), Vec::new());
     for file in &files {
         match lake::read(file, table) {
-            Ok((read, _)) => {
+            Ok((read, of)) => {
+                batches.extend(of);
                 bytes += fs::metadata(file).map_or(0, |about| about.len());
                 rows.rows.extend(read.rows);
                 used.push(file.clone());
@@ -144,6 +145,7 @@ fn compact(lake: &Path, table: &'static Table, dir: &Path) -> Result<bool, Fleet
         .unwrap_or(1)
         .max(1);
     sort_and_drop_doubles(&mut rows);
+    let batches = lake::joined(batches);
     let each = rows.rows.len().div_ceil(parts).max(1);
     for (number, part) in rows.rows.chunks(each).enumerate() {
         let part = Rows {
@@ -151,12 +153,13 @@ fn compact(lake: &Path, table: &'static Table, dir: &Path) -> Result<bool, Fleet
             rows: part.to_vec(),
         };
         let name = format!("{COMPACTED}-{}-{number}.parquet", part.rows.len());
-        let encoded =
-            lake::encode(&part, &About::default()).map_err(|error| FleetError::Table {
+        let encoded = lake::encode(&part, &batches_of(&part, &batches)).map_err(|error| {
+            FleetError::Table {
                 verb: "written",
                 path: dir.join(&name),
                 error: error.to_string(),
-            })?;
+            }
+        })?;
         let dotted = dir.join(format!(".{name}.new"));
         disk::write_whole(&dotted, &encoded)?;
         made.push((dotted, dir.join(name)));
@@ -172,6 +175,17 @@ fn compact(lake: &Path, table: &'static Table, dir: &Path) -> Result<bool, Fleet
         made.len()
     ));
     Ok(is_whole)
+}
+
+/// Returns the batches of the logs that some rows are of.
+fn batches_of(part: &Rows, batches: &[About]) -> Vec<About> {
+    let log = |row: Option<&Vec<Cell>>| part.cell(row.map_or(&[], Vec::as_slice), "log_id").clone();
+    let (first, last) = (log(part.rows.first()), log(part.rows.last()));
+    let is_of_part = |about: &&About| {
+        let log = Cell::text(&about.log_id);
+        first <= log && log <= last
+    };
+    batches.iter().filter(is_of_part).cloned().collect()
 }
 
 /// Where the files of a day go that were replaced.
@@ -211,18 +225,88 @@ mod tests {
 
     /// Ten records of a log, each a row of the evaluations.
     fn part(first: i64) -> Rows {
+        of_log("l", first)
+    }
+
+    fn of_log(log_id: &str, first: i64) -> Rows {
         let table = ALL[0];
         let mut rows = Rows::of(table);
         for seq in first..first + 10 {
             let row = table.columns().map(|column| match column.name {
                 "seq" => Cell::Int(seq),
-                "log_id" | "machine" => Cell::text("l"),
+                "log_id" | "machine" => Cell::text(log_id),
                 _ if column.is_required => Cell::Int(0),
                 _ => Cell::Null,
             });
             rows.rows.push(row.collect());
         }
         rows
+    }
+
+    /// The batch of a log that ten records make.
+    fn batch(log_id: &str, first_seq: u64) -> About {
+        About {
+            log_id: log_id.to_owned(),
+            first_seq,
+            last_seq: first_seq + 9,
+            prev: format!("h{first_seq}"),
+            hash: format!("h{}", first_seq + 10),
+            lost: 0,
+        }
+    }
+
+    #[test]
+    fn what_files_say_of_themselves_is_kept_when_they_become_one() {
+        let whole = |log_id: &str, first_seq, last_seq: u64| About {
+            last_seq,
+            hash: format!("h{}", last_seq + 1),
+            ..batch(log_id, first_seq)
+        };
+        let after_loss = About {
+            lost: 10,
+            ..batch("l", 20)
+        };
+        for (batches, expected) in [
+            (
+                vec![batch("l", 0), batch("l", 10), batch("l", 20)],
+                vec![whole("l", 0, 29)],
+            ),
+            (
+                vec![batch("l", 10), batch("l", 0), batch("l", 0)],
+                vec![whole("l", 0, 19)],
+            ),
+            (
+                vec![batch("l", 0), batch("l", 20)],
+                vec![batch("l", 0), batch("l", 20)],
+            ),
+            (
+                vec![batch("l", 0), after_loss.clone()],
+                vec![batch("l", 0), after_loss],
+            ),
+            (
+                vec![batch("m", 10), batch("l", 0)],
+                vec![batch("l", 0), batch("m", 10)],
+            ),
+        ] {
+            let dir = tempfile::tempdir().unwrap();
+            let table = ALL[0];
+            let day = dir.path().join(table.name).join("date=2026-02-09");
+            for (n, about) in batches.iter().enumerate() {
+                let rows = of_log(&about.log_id, i64::try_from(about.first_seq).unwrap());
+                let bytes = lake::encode(&rows, std::slice::from_ref(about)).unwrap();
+                disk::write_whole(&day.join(format!("{n}.parquet")), &bytes).unwrap();
+            }
+            assert!(compact(dir.path(), table, &day).unwrap());
+            // And again, with what came late.
+            let late = batch("z", 0);
+            let bytes = lake::encode(&of_log("z", 0), std::slice::from_ref(&late)).unwrap();
+            disk::write_whole(&day.join("late.parquet"), &bytes).unwrap();
+            assert!(compact(dir.path(), table, &day).unwrap());
+            let file = entries(&day).unwrap().remove(0);
+            let (_, told) = lake::read(&file, table).unwrap();
+            let expected: Vec<About> = expected.into_iter().chain([late]).collect();
+            assert_eq!(told, expected, "{batches:?}");
+        }
     }
 
     #[test]
@@ -233,7 +317,7 @@ mod tests {
             let table = ALL[0];
             let day = dir.path().join(table.name).join("date=2026-02-09");
             for first in [0, 10, 20] {
-                let bytes = lake::encode(&part(first), &About::default()).unwrap();
+                let bytes = lake::encode(&part(first), &[]).unwrap();
                 let path = day.join(format!("l-{first}-{}.parquet", first + 9));
                 disk::write_whole(&path, &bytes).unwrap();
             }
@@ -246,7 +330,7 @@ mod tests {
                 let mut all = part(0);
                 all.rows
                     .extend(part(10).rows.into_iter().chain(part(20).rows));
-                let bytes = lake::encode(&all, &About::default()).unwrap();
+                let bytes = lake::encode(&all, &[]).unwrap();
                 disk::write_whole(&new, &bytes).unwrap();
             }
             for first in [0, 10, 20]

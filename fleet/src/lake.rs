@@ -18,6 +18,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
+use serde::{Deserialize, Serialize};
 
 use crate::error::FleetError;
 use crate::table::{Cell, Column, Kind, Rows, SCHEMA, Table};
@@ -25,8 +26,11 @@ use crate::table::{Cell, Column, Kind, Rows, SCHEMA, Table};
 /// The most rows of one row group.
 const ROW_GROUP: usize = 100_000;
 
-/// What a file says of itself beside its rows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The key under which a file of several batches lists what each says.
+const BATCHES: &str = "ahp.batches";
+
+/// What a file says of itself beside its rows: which batch of which log it is of.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct About {
     pub(crate) log_id: String,
     pub(crate) first_seq: u64,
@@ -36,6 +40,30 @@ pub(crate) struct About {
     pub(crate) hash: String,
     /// How many records before it were gone before they could be shipped.
     pub(crate) lost: u64,
+}
+
+impl About {
+    /// Whether a batch follows this one without a hole.
+    fn is_followed_by(&self, next: &Self) -> bool {
+        self.log_id == next.log_id
+            && self.last_seq + 1 == next.first_seq
+            && self.hash == next.prev
+            && next.lost == 0
+    }
+}
+
+/// Returns batches in the order of logs and records, each once, and those that follow each other without a hole as one.
+pub(crate) fn joined(mut batches: Vec<About>) -> Vec<About> {
+    batches.sort();
+    batches.dedup();
+    let mut all: Vec<About> = Vec::new();
+    for next in batches {
+        match all.last_mut().filter(|last| last.is_followed_by(&next)) {
+            Some(last) => (last.last_seq, last.hash) = (next.last_seq, next.hash),
+            None => all.push(next),
+        }
+    }
+    all
 }
 
 /// One file of a lake that is to be put somewhere.
@@ -58,11 +86,12 @@ pub(crate) fn files(tables: &[&Rows], about: &About) -> Result<Vec<LakeFile>, Fl
                 "{}/date={day}/{}-{}-{}.parquet",
                 rows.table.name, about.log_id, about.first_seq, about.last_seq
             );
-            let bytes = encode(&rows, about).map_err(|error| FleetError::Table {
-                verb: "written",
-                path: path.clone().into(),
-                error: error.to_string(),
-            })?;
+            let bytes =
+                encode(&rows, std::slice::from_ref(about)).map_err(|error| FleetError::Table {
+                    verb: "written",
+                    path: path.clone().into(),
+                    error: error.to_string(),
+                })?;
             files.push(LakeFile { path, bytes });
         }
     }
@@ -88,22 +117,30 @@ fn by_day(rows: &Rows) -> BTreeMap<NaiveDate, Rows> {
 ///
 /// # Errors
 /// A row does not fit its table.
-pub(crate) fn encode(rows: &Rows, about: &About) -> Result<Vec<u8>, ParquetError> {
-    let metadata = [
-        ("ahp.schema", SCHEMA.to_string()),
-        ("ahp.log_id", about.log_id.clone()),
-        ("ahp.first_seq", about.first_seq.to_string()),
-        ("ahp.last_seq", about.last_seq.to_string()),
-        ("ahp.prev", about.prev.clone()),
-        ("ahp.hash", about.hash.clone()),
-        ("ahp.lost", about.lost.to_string()),
-    ];
+pub(crate) fn encode(rows: &Rows, batches: &[About]) -> Result<Vec<u8>, ParquetError> {
+    let mut metadata = vec![("ahp.schema", SCHEMA.to_string())];
+    match batches {
+        [about] => metadata.extend([
+            ("ahp.log_id", about.log_id.clone()),
+            ("ahp.first_seq", about.first_seq.to_string()),
+            ("ahp.last_seq", about.last_seq.to_string()),
+            ("ahp.prev", about.prev.clone()),
+            ("ahp.hash", about.hash.clone()),
+            ("ahp.lost", about.lost.to_string()),
+        ]),
+        batches => {
+            let listed = serde_json::to_string(batches);
+            let listed = listed.map_err(|error| ParquetError::External(Box::new(error)))?;
+            metadata.push((BATCHES, listed));
+        }
+    }
+    let metadata = metadata.into_iter();
     let metadata = metadata.map(|(key, value)| KeyValue::new(key.to_owned(), value));
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
         .set_dictionary_enabled(true)
         .set_created_by(concat!("ahp-fleet ", env!("CARGO_PKG_VERSION")).to_owned())
-        .set_key_value_metadata(Some(metadata.to_vec()))
+        .set_key_value_metadata(Some(metadata.collect()))
         .build();
     let schema = Arc::new(parse_message_type(&schema(rows.table))?);
     let mut bytes = Vec::new();
@@ -183,11 +220,11 @@ fn write<'c, T: DataType>(
     Ok(())
 }
 
-/// Reads a file of a table, with what it says of itself.
+/// Reads a file of a table, with the batches that it says it is of.
 ///
 /// # Errors
 /// It cannot be read, is torn, or has a newer schema than this program knows.
-pub(crate) fn read(path: &Path, table: &'static Table) -> Result<(Rows, About), FleetError> {
+pub(crate) fn read(path: &Path, table: &'static Table) -> Result<(Rows, Vec<About>), FleetError> {
     let fault = |error: String| FleetError::Table {
         verb: "read",
         path: path.to_owned(),
@@ -210,13 +247,16 @@ pub(crate) fn read(path: &Path, table: &'static Table) -> Result<(Rows, About), 
         }
         Err(_) => return Err(fault("it is not a table of `ahp`".to_owned())),
     }
-    let about = About {
-        log_id: value("ahp.log_id"),
-        first_seq: value("ahp.first_seq").parse().unwrap_or_default(),
-        last_seq: value("ahp.last_seq").parse().unwrap_or_default(),
-        prev: value("ahp.prev"),
-        hash: value("ahp.hash"),
-        lost: value("ahp.lost").parse().unwrap_or_default(),
+    let batches = match value(BATCHES).as_str() {
+        "" => vec![About {
+            log_id: value("ahp.log_id"),
+            first_seq: value("ahp.first_seq").parse().unwrap_or_default(),
+            last_seq: value("ahp.last_seq").parse().unwrap_or_default(),
+            prev: value("ahp.prev"),
+            hash: value("ahp.hash"),
+            lost: value("ahp.lost").parse().unwrap_or_default(),
+        }],
+        listed => serde_json::from_str(listed).map_err(|error| fault(error.to_string()))?,
     };
     let mut rows = Rows::of(table);
     for group in 0..reader.num_row_groups() {
@@ -245,7 +285,7 @@ pub(crate) fn read(path: &Path, table: &'static Table) -> Result<(Rows, About), 
             }
         }
     }
-    Ok((rows, about))
+    Ok((rows, batches))
 }
 
 fn read_column(
@@ -328,6 +368,7 @@ mod tests {
                 last_seq: 250,
                 ..About::default()
             };
+            let about = [about];
             let bytes = encode(&rows, &about).unwrap();
             assert_eq!(bytes, encode(&rows, &about).unwrap());
             let dir = tempfile::tempdir().unwrap();

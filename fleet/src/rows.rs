@@ -168,14 +168,14 @@ impl<'i> Maker<'i> {
         // Without the salt, who guesses a command could see that it was run.
         let fingerprint = self.veil(Some(&given.fingerprint));
         let finding = self.veil(Some(given.identity()));
-        let rule = self.rule(given.rule());
+        let (rule, kind) = (self.rule(given.rule()), self.rule(&header.kind));
         row.extend([
             Cell::text(header.id.to_string()),
             Cell::text(hook),
             Cell::text(&given.origin.binding),
             Cell::text(&header.source),
             Cell::text(&given.origin.source),
-            Cell::text(&header.kind),
+            kind,
             Cell::text(header.intensity.name()),
             Cell::from(given.host.as_deref()),
             session,
@@ -213,7 +213,7 @@ impl<'i> Maker<'i> {
         }
     }
 
-    /// A rule by its name. What is no name may be a command or a path of the policy: it stays equal, and is not told.
+    /// A rule or a kind by its name. What is no name may be a command or a path of the policy: it stays equal, and is not told.
     fn rule(&mut self, rule: &str) -> Cell {
         let is_name = |text: &str| {
             let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');

@@ -23,9 +23,10 @@ use super::{
 use crate::diagnostic::SourceMap;
 use crate::event::Trigger;
 use crate::signal::hex;
+use crate::stamp::Stamp;
 
 /// Raised with every change to what is stored or to what it means.
-const FORMAT: u32 = 16;
+const FORMAT: u32 = 17;
 
 /// How many entries are kept; a project has one for each state of its layers.
 const MAX_ENTRIES: usize = 64;
@@ -37,10 +38,12 @@ const MAX_BYTES: u64 = 16 << 20;
 #[derive(Serialize, Deserialize)]
 struct Header {
     extended: Vec<(PathBuf, [u8; 32])>,
+    watched: Vec<(PathBuf, Option<Stamp>)>,
     sources: Vec<String>,
     settings: Settings,
     setting_provenance: Vec<Provenance>,
     oracle_dirs: BTreeMap<LayerSource, Vec<PathBuf>>,
+    hook_dirs: BTreeMap<LayerSource, Vec<PathBuf>>,
     held: Vec<String>,
     programs: Vec<PathBuf>,
     marks: BTreeMap<String, MarkSpec>,
@@ -74,10 +77,15 @@ pub(super) fn read(locations: &Locations, triggers: &[Trigger]) -> Option<Loaded
             return None;
         }
     }
+    let mut watched = header.watched.iter();
+    if !watched.all(|(path, then)| Stamp::at(path) == *then) {
+        return None;
+    }
     let mut config = Config {
         settings: header.settings,
         setting_provenance: header.setting_provenance,
         oracle_dirs: header.oracle_dirs,
+        hook_dirs: header.hook_dirs,
         marks: header.marks,
         asks_age: header.asks_age,
         digest: header.digest,
@@ -105,6 +113,7 @@ pub(super) fn read(locations: &Locations, triggers: &[Trigger]) -> Option<Loaded
         added: BTreeSet::new(),
         bundle: None,
         inputs: Inputs::default(),
+        marks: BTreeMap::new(),
     })
 }
 
@@ -197,6 +206,7 @@ fn encode(loaded: &Loaded) -> postcard::Result<Vec<u8>> {
     }
     let header = Header {
         extended: loaded.inputs.extended.clone(),
+        watched: loaded.inputs.watched.clone(),
         sources: loaded
             .sources
             .files()
@@ -206,6 +216,7 @@ fn encode(loaded: &Loaded) -> postcard::Result<Vec<u8>> {
         settings: loaded.config.settings.clone(),
         setting_provenance: loaded.config.setting_provenance.clone(),
         oracle_dirs: loaded.config.oracle_dirs.clone(),
+        hook_dirs: loaded.config.hook_dirs.clone(),
         held: loaded.held.clone(),
         programs: loaded.programs.clone(),
         marks: loaded.config.marks.clone(),

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
+use super::Bundle;
 use crate::diagnostic::{Code, Diagnostic, SourceMap, Span};
 use crate::signal::hex;
+use crate::stamp::Stamp;
 
 /// The largest file that is read: a thousand times what a policy needs.
 const MAX_BYTES: u64 = 1 << 20;
@@ -22,11 +24,18 @@ pub(super) struct Inputs {
     pub(super) extended: Vec<(PathBuf, [u8; 32])>,
     /// The packs that they extend, which change with the program.
     pub(super) packs: Vec<[u8; 32]>,
+    /// What lies beside them: scripts, and the hooks and programs of the machine's layers.
+    pub(super) beside: Vec<[u8; 32]>,
+    /// The files and folders in which the scripts were found, as they were then.
+    pub(super) watched: Vec<(PathBuf, Option<Stamp>)>,
+    /// The programs of the machine's layers.
+    pub(super) programs: Vec<PathBuf>,
 }
 
 impl Inputs {
-    /// Returns the digest of all that was read: 16 hexadecimal digits, the same on every machine with the same content.
-    pub(super) fn digest(&self) -> String {
+    /// Returns the digest of all that was read: 16 hexadecimal digits, the same on every machine with the same content; before
+    /// them the name of the signed policy in force.
+    pub(super) fn digest(&self, bundle: Option<&Bundle>) -> String {
         let mut hash = Sha256::new();
         for (_, content) in &self.layers {
             // A layer that is not there is not the same as none: the layers have their order.
@@ -35,12 +44,15 @@ impl Inputs {
         for (_, content) in &self.extended {
             hash.update(content);
         }
-        for content in &self.packs {
+        for content in self.packs.iter().chain(&self.beside) {
             hash.update(content);
         }
         let mut digits = hex(&hash.finalize());
         digits.truncate(16);
-        digits
+        match bundle {
+            Some(bundle) => format!("{}+{digits}", bundle.name()),
+            None => digits,
+        }
     }
 }
 

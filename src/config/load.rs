@@ -181,11 +181,18 @@ impl<'a> Loader<'a> {
         // As a reader goes through the files, not as the checks do.
         self.diagnostics
             .sort_by_key(|d| d.label.as_ref().map(|l| (l.span.file, l.span.start)));
-        config.digest = self.inputs.digest();
-        if let Some(bundle) = &self.bundle {
-            config.digest = format!("{}+{}", bundle.name(), config.digest);
-        }
-        let programs = programs(config.bindings.values().flatten(), self.locations);
+        config.digest = self.inputs.digest(self.bundle.as_ref());
+        let specs = config.bindings.values().flatten();
+        let (of_machine, others): (Vec<_>, Vec<_>) =
+            specs.partition(|spec| spec.layer.is_of_machine());
+        let of_machine = programs(of_machine.into_iter(), self.locations);
+        let mut programs = programs(others.into_iter(), self.locations);
+        programs.extend_from_slice(&of_machine);
+        programs.sort_unstable();
+        programs.dedup();
+        let is_outside = |path: &PathBuf| !self.locations.is_in_project(path);
+        self.inputs.programs = of_machine.into_iter().filter(is_outside).collect();
+        let marks = config.marks.clone();
         Loaded {
             programs,
             config,
@@ -197,6 +204,7 @@ impl<'a> Loader<'a> {
             held: Vec::new(),
             added: BTreeSet::new(),
             inputs: self.inputs,
+            marks,
         }
     }
 

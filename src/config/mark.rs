@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{BindingSpec, LayerSource, Node, Provenance, Value};
-use crate::diagnostic::{Code, Diagnostic, Span};
+use crate::diagnostic::{Code, Diagnostic, SourceMap, Span};
 use crate::event::Trigger;
 use crate::session::Scope;
 
@@ -195,7 +195,7 @@ pub(super) fn walk(node: &Node, asked: &mut Vec<MarkAsked>) {
 }
 
 /// Returns the names of marks that a script or an expression names.
-pub fn in_text(text: &str) -> impl Iterator<Item = &str> {
+fn in_text(text: &str) -> impl Iterator<Item = &str> {
     let end = |rest: &str| {
         let is_of_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         rest.find(|c| !is_of_name(c)).unwrap_or(rest.len())
@@ -207,6 +207,20 @@ pub fn in_text(text: &str) -> impl Iterator<Item = &str> {
     names
         .filter_map(move |rest| rest.get(..end(rest)))
         .filter(|name| !name.is_empty())
+}
+
+/// Whether a script may ask for a mark: by its name, or by one that it puts together.
+pub fn may_ask(text: &str, name: &str) -> bool {
+    let behind = |before: &'static str| {
+        let found = text.match_indices(before);
+        found.filter_map(move |(at, _)| text.get(at + before.len()..))
+    };
+    let is_taken_whole = behind(".marks").any(|rest| !rest.starts_with('.'));
+    let is_put_together = behind("mark(").any(|rest| !rest.starts_with('"'));
+    is_taken_whole
+        || is_put_together
+        || text.contains("\"marks\"")
+        || in_text(text).any(|known| known == name)
 }
 
 /// Returns the largest number that a comparison names.
@@ -278,9 +292,46 @@ pub(super) fn settle<'a>(
     faults
 }
 
-/// Has every mark counted that is declared: a script may ask for any.
-pub fn ask_for_all(marks: &mut BTreeMap<String, MarkSpec>) {
-    for mark in marks.values_mut() {
+/// Says that a layer changes a mark that is locked.
+pub(super) fn is_locked(mark: &MarkSpec, lock: Span, by: LayerSource, at: Span) -> Diagnostic {
+    let message = format!(
+        "the {by} layer changes the mark `{}`, which the {} layer locks",
+        mark.name, mark.layer
+    );
+    Diagnostic::error(Code::Locked, message, at)
+        .saying("changed here")
+        .related(lock, "locked here")
+        .help("remove it here, or give a mark of your own another name")
+}
+
+/// Returns the changes that layers make to marks for which the script of a locked binding of an earlier layer may ask.
+pub(super) fn changes_of_locked(
+    text: &str,
+    spec: &BindingSpec,
+    marks: &BTreeMap<String, MarkSpec>,
+    sources: &SourceMap,
+) -> Vec<Diagnostic> {
+    let asked = marks.values().filter(|mark| may_ask(text, &mark.name));
+    let changes = asked.filter_map(|mark| {
+        let floor = mark.layer.max(spec.layer);
+        let file = |given: &Provenance| sources.name(given.span.file);
+        let (later, before): (Vec<_>, Vec<_>) = mark
+            .provenance
+            .iter()
+            .partition(|given| given.layer > floor);
+        // The same pack named by two layers says the same twice.
+        let is_known = |given: &Provenance| before.iter().any(|known| file(known) == file(given));
+        let change = later.into_iter().find(|given| !is_known(given))?;
+        let lock = spec.span_of("locked");
+        Some(is_locked(mark, lock, change.layer, change.span))
+    });
+    changes.collect()
+}
+
+/// Has every mark counted for which a script may ask.
+pub(super) fn ask_by(text: &str, marks: &mut BTreeMap<String, MarkSpec>) {
+    let asked = marks.values_mut().filter(|mark| may_ask(text, &mark.name));
+    for mark in asked {
         mark.asked = mark.asked.max(Some(RING_OF_SCRIPTS));
     }
 }

@@ -1,6 +1,6 @@
 //! Stacks layers into one policy: settings key by key, bindings by trigger and id; what is locked stays as it is.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
 use super::parse::{Entry, Group, Layer};
@@ -28,6 +28,7 @@ pub(super) struct Stack {
     settings: Settings,
     setting_provenance: Vec<Provenance>,
     oracle_dirs: BTreeMap<LayerSource, Vec<PathBuf>>,
+    hook_dirs: BTreeMap<LayerSource, Vec<PathBuf>>,
     /// The settings that no later layer may give, with the place where they were locked.
     locked_settings: BTreeMap<&'static str, (LayerSource, Span)>,
     marks: BTreeMap<String, MarkSpec>,
@@ -105,9 +106,17 @@ impl Stack {
                 continue;
             }
             self.settings = settings;
-            if key == "oracles" {
-                self.oracle_dirs
-                    .insert(source, self.settings.oracles.clone());
+            for (named, given, known) in [
+                ("oracles", &self.settings.oracles, &mut self.oracle_dirs),
+                (
+                    "agent_hooks",
+                    &self.settings.agent_hook_dirs,
+                    &mut self.hook_dirs,
+                ),
+            ] {
+                if key == named {
+                    known.insert(source, given.clone());
+                }
             }
             self.setting_provenance.push(Provenance {
                 key: key.to_owned(),
@@ -192,35 +201,20 @@ impl Stack {
             None => base.merge(given),
             // The same pack named by two layers says the same twice.
             Some(lock) if sources.name(base.span.file) != sources.name(given.span.file) => {
-                let message = format!(
-                    "the {} layer changes the mark `{}`, which the {} layer locks",
-                    given.layer, given.name, base.layer
-                );
-                diagnostics.push(
-                    Diagnostic::error(Code::Locked, message, given.span)
-                        .saying("changed here")
-                        .related(lock, "locked here")
-                        .help("remove it here, or give a mark of your own another name"),
-                );
+                let (by, at) = (given.layer, given.span);
+                diagnostics.push(mark::is_locked(base, lock, by, at));
             }
             Some(_) => {}
         }
     }
 
-    /// Locks the marks that locked bindings ask for: who could change them could open the gate.
-    ///
-    /// What no condition asks for is there for a script, and the script may be that of a locked binding.
+    /// Locks the marks that the conditions of locked bindings ask for: who could change them could open the gate. Those for
+    /// which their scripts ask are looked for once the scripts are read ([`mark::changes_of_locked`]).
     fn lock_asked_marks(&mut self) {
-        let specs = || self.bindings.values().flat_map(|below| &below.specs);
-        let asked_by = |spec| mark::marks_asked(spec).into_iter().map(|asked| asked.name);
-        let asked: BTreeSet<String> = specs().flat_map(asked_by).collect();
-        for spec in specs().filter(|spec| spec.locked) {
-            let by_name: BTreeSet<String> = asked_by(spec).collect();
-            let runs_script = !spec.target.is_hook() && spec.layer != LayerSource::BuiltIn;
-            for mark in self.marks.values_mut() {
-                let by_script =
-                    runs_script && mark.layer <= spec.layer && !asked.contains(&mark.name);
-                if by_script || by_name.contains(&mark.name) {
+        let specs = self.bindings.values().flat_map(|below| &below.specs);
+        for spec in specs.filter(|spec| spec.locked) {
+            for asked in mark::marks_asked(spec) {
+                if let Some(mark) = self.marks.get_mut(&asked.name) {
                     mark.locked.get_or_insert(spec.span_of("locked"));
                 }
             }
@@ -262,6 +256,7 @@ impl Stack {
             settings: self.settings,
             setting_provenance: self.setting_provenance,
             oracle_dirs: self.oracle_dirs,
+            hook_dirs: self.hook_dirs,
             marks: self.marks,
             asks_age: false,
             asks_origins: false,

@@ -41,8 +41,7 @@ pub use self::fleet::{BundleSettings, Detail, FleetSettings, ShipSettings};
 pub use self::insert::with_binding;
 pub use self::layer::{LayerRead, LayerSource};
 pub use self::mark::{
-    MOST_IN_WINDOW, MOST_MARKS, MarkAsked, MarkEnd, MarkSpec, ask_for_all, covers, in_text,
-    marks_asked,
+    MOST_IN_WINDOW, MOST_MARKS, MarkAsked, MarkEnd, MarkSpec, covers, marks_asked, may_ask,
 };
 pub use self::name::{default_id, former_names, kebab_case};
 pub use self::node::{Key, Node, Value};
@@ -64,6 +63,7 @@ use serde::{Deserialize, Serialize};
 use self::file::Inputs;
 use crate::diagnostic::{Diagnostic, SourceMap};
 use crate::event::Trigger;
+use crate::stamp::Stamp;
 
 /// All layers merged: what is in force, before names of oracles and facts are resolved.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -74,6 +74,8 @@ pub struct Config {
     pub setting_provenance: Vec<Provenance>,
     /// The directories with script oracles that each layer names, whatever later layers name instead.
     pub oracle_dirs: BTreeMap<LayerSource, Vec<PathBuf>>,
+    /// The directories with HOOK.md hooks that each layer names, whatever later layers name instead.
+    pub hook_dirs: BTreeMap<LayerSource, Vec<PathBuf>>,
     /// The marks by their names, those that nothing asks for too.
     pub marks: BTreeMap<String, MarkSpec>,
     /// Whether a condition asks for the age of the session.
@@ -82,8 +84,8 @@ pub struct Config {
     pub asks_origins: bool,
     /// The bindings of each trigger, in the order of the layers; those that are switched off too.
     pub bindings: BTreeMap<Trigger, Vec<BindingSpec>>,
-    /// Which policy it is: 16 hexadecimal digits of a hash over all layers and packs. Script oracles and hooks, which lie in
-    /// files of their own, are not in it.
+    /// Which policy it is: 16 hexadecimal digits of a hash over all layers, packs and scripts, and over the hooks and programs
+    /// of the machine's layers.
     pub digest: String,
 }
 
@@ -110,12 +112,39 @@ pub struct Loaded {
     /// and with the names of its sources, not their texts.
     pub is_cached: bool,
     inputs: Inputs,
+    /// The marks as the layers make them, whatever is held of them.
+    marks: BTreeMap<String, MarkSpec>,
 }
 
 impl Loaded {
     /// Whether anything is wrong that keeps a layer from being used.
     pub fn is_broken(&self) -> bool {
         self.diagnostics.iter().any(Diagnostic::is_error)
+    }
+
+    /// Returns what is wrong where layers change marks for which the script of an earlier layer's locked binding may ask.
+    pub(crate) fn changes_asked_by(&self, script: &str, spec: &BindingSpec) -> Vec<Diagnostic> {
+        mark::changes_of_locked(script, spec, &self.marks, &self.sources)
+    }
+
+    /// Takes in what the policy runs beside its layers: it is another policy where one of these contents differs, and where
+    /// one of these files or folders has changed it is to be read again.
+    pub(crate) fn add_content(
+        &mut self,
+        contents: impl IntoIterator<Item = [u8; 32]>,
+        watched: impl IntoIterator<Item = PathBuf>,
+    ) {
+        self.inputs.beside.extend(contents);
+        self.inputs.watched.extend(watched.into_iter().map(|path| {
+            let stamp = Stamp::at(&path);
+            (path, stamp)
+        }));
+        self.config.digest = self.inputs.digest(self.bundle.as_ref());
+    }
+
+    /// Returns the programs that the bindings of the machine's layers run, wherever a project is.
+    pub(crate) fn programs_of_machine(&self) -> &[PathBuf] {
+        &self.inputs.programs
     }
 
     /// Returns what to put into the user's cache, from which [`Config::load_for`] takes it; to be written once
@@ -173,7 +202,11 @@ impl Config {
             let of_marks = self.marks.values().any(|mark| mark.names(text));
             let mut enabled = self.bindings.values().flatten().filter(|spec| spec.enabled);
             let is_named = enabled.any(|spec| {
-                let nodes = spec.group_when.iter().chain(&spec.when);
+                let ceiling = match &spec.intensity {
+                    Some(Ceiling::By(node)) => Some(node),
+                    _ => None,
+                };
+                let nodes = spec.group_when.iter().chain(&spec.when).chain(ceiling);
                 nodes.chain([&spec.config]).any(|node| node.names(text))
             });
             is_named || of_marks
@@ -185,6 +218,15 @@ impl Config {
         self.asks_age = age;
         self.asks_origins = origins;
         mark::settle(&mut self.marks, self.bindings.values().flatten())
+    }
+
+    /// Has all that kept for which a script may ask.
+    pub fn ask_by(&mut self, script: &str) {
+        let names_age = [".age", "\"age\""].iter().any(|age| script.contains(age));
+        self.asks_age |= script.contains("session") && names_age;
+        let origins = ["arguments_from", "outward"];
+        self.asks_origins |= origins.iter().any(|name| script.contains(name));
+        mark::ask_by(script, &mut self.marks);
     }
 
     /// Returns the last place that gave a setting; none where it has its default.

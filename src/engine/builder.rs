@@ -8,10 +8,9 @@ use super::given::{Background, EngineError, LogTarget, MakeWorkspace, Origin};
 use super::places::project_dir;
 use super::state::State;
 use super::{Clock, Engine, Keeper, SystemClock};
-use crate::config::{Config, Locations, Target};
+use crate::config::Locations;
 use crate::event::Trigger;
-use crate::oracle::rhai::BUNDLED;
-use crate::oracle::{Catalog, Definition, Oracle, folded_name};
+use crate::oracle::{Catalog, Definition, Oracle};
 use crate::session::Store;
 use crate::signal_log::History;
 use crate::workspace::Workspace;
@@ -289,26 +288,6 @@ impl Shared {
                 state
             }
         }
-    }
-
-    /// Whether a binding names an oracle that the program does not bring along, which may be a script.
-    pub(super) fn has_own_scripts(&self, config: &Config) -> bool {
-        let mut enabled = config
-            .bindings
-            .values()
-            .flatten()
-            .filter(|spec| spec.enabled);
-        !config.marks.is_empty()
-            && enabled.any(|spec| match &spec.target {
-                Target::Oracle(name) => {
-                    let named = folded_name(name);
-                    self.catalog.find(name).is_none()
-                        && !BUNDLED
-                            .iter()
-                            .any(|script| folded_name(script.name) == named)
-                }
-                Target::Hook(_) | Target::Found { .. } => false,
-            })
     }
 
     /// Makes the workspace of one event.

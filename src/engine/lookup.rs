@@ -1,8 +1,10 @@
 //! Finder: oracles by name, in the catalog, among scripts and among HOOK.md hooks, and what of them may run.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use super::hook_places::hook_places;
 use crate::config::{
     BindingSpec, Config, LayerSource, Locations, OnError, Override, Provenance, Settings, Target,
 };
@@ -10,7 +12,7 @@ use crate::diagnostic::{Code, Diagnostic, SourceMap, Span};
 use crate::event::Trigger;
 use crate::guard::GuardedDir;
 use crate::hook_md;
-use crate::hook_md::{Hook, Hooks, Origin, Places};
+use crate::hook_md::{Hook, Hooks, Places};
 use crate::oracle::external::HookFactory;
 use crate::oracle::rhai::Library;
 use crate::oracle::{Catalog, Factory, Lookup, OracleError};
@@ -54,36 +56,11 @@ impl Finder {
         bundle: Option<&Path>,
     ) -> Self {
         let settings = &config.settings;
-        let is_projects_own = |key: &str| {
-            let origin = config.setting_origin(key);
-            origin.is_some_and(|origin| origin.layer.is_of_project())
-        };
         let directories = settings.oracles.iter().chain(script_dirs).cloned();
         let of_user = locations
             .and_then(|l| l.user_dir.as_ref())
             .map(|dir| dir.join("oracles"));
-        let places = locations.and_then(|l| {
-            let usual = Places::new(l.user_hooks.as_deref(), &root).cached_in(l.cache_dir.clone());
-            let bundled = bundle
-                .map(|dir| dir.join("hooks"))
-                .filter(|dir| dir.is_dir());
-            if !settings.agent_hooks {
-                let locked = is_projects_own("agent_hooks").then(|| usual.locked());
-                return match bundled {
-                    Some(dir) => Some(locked.unwrap_or_default().bundled(dir)),
-                    None => locked,
-                };
-            }
-            let usual = bundled.into_iter().fold(usual, Places::bundled);
-            // What the project names is the project's, wherever it lies; what lies in it is so too.
-            let named_by_project = is_projects_own("agent_hooks");
-            let further = settings.agent_hook_dirs.iter();
-            Some(further.fold(usual, |places, dir| {
-                let dir = root.join(dir);
-                let of_project = named_by_project || dir.starts_with(&root);
-                places.further(dir, of_project)
-            }))
-        });
+        let places = locations.and_then(|l| hook_places(l, &root, config, bundle));
         let trust = match locations {
             Some(l) if !l.trust_all || settings.forbid.contains(&Override::Trust) => {
                 Trust::of(&root, l.state_dir.as_deref()).covering(
@@ -143,9 +120,7 @@ impl Finder {
 
     /// Returns where the scripts and hooks of this policy lie.
     pub(super) fn guarded(&self) -> impl Iterator<Item = GuardedDir> {
-        // Where the machine's layers look the user's does too.
-        let scripts = [&self.scripts, &self.scripts_of_user];
-        let scripts = scripts.into_iter().flat_map(Library::directories);
+        let scripts = self.script_dirs();
         let hooks = self.places.iter().flat_map(|places| &places.dirs);
         scripts
             .map(|dir| GuardedDir::of(dir, "*.rhai"))
@@ -234,11 +209,7 @@ impl Finder {
                 name: hook.name().to_owned(),
                 dir: hook.dir.clone(),
             };
-            let layer = match hook.origin {
-                Origin::Bundle => LayerSource::Bundle,
-                origin if origin.is_of_project() => LayerSource::Project,
-                _ => LayerSource::User,
-            };
+            let layer = hook.origin.layer();
             BindingSpec {
                 priority: AFTER_ALL.saturating_add(i64::try_from(n).unwrap_or(i64::MAX)),
                 is_async: hook.front.is_async,
@@ -251,16 +222,69 @@ impl Finder {
     }
 
     /// Finds the hook that a binding means. One of the project does not take the place of the user's of its name before
-    /// it is trusted, and never in a binding that no project may change.
+    /// it is trusted. A binding that no later layer may change means a hook of its own layer or of an earlier one, if there
+    /// is one: whoever comes later does not replace what it runs.
     fn hook_meant(&self, name: &str, bound_by: &BindingSpec) -> Option<&Arc<Hook>> {
         let hooks = self.hooks()?;
+        let is_for_ever = bound_by.locked && !bound_by.layer.is_of_project();
+        if let Some(own) = hooks.find_of(name, bound_by.layer).filter(|_| is_for_ever) {
+            return Some(own);
+        }
         let hook = hooks.find(name)?;
-        let stays = || {
-            let is_users_for_ever = bound_by.locked && !bound_by.layer.is_of_project();
-            is_users_for_ever || !hook.is_trusted(&self.trust)
-        };
+        let stays = || is_for_ever || !hook.is_trusted(&self.trust);
         let of_user = hooks.find_replaced(name).filter(|_| stays());
         Some(of_user.unwrap_or(hook))
+    }
+
+    /// Returns the script of each binding that is switched on and names one that does not come with the program: the binding,
+    /// the file, the text.
+    pub(super) fn scripts_bound<'c>(
+        &self,
+        config: &'c Config,
+    ) -> Vec<(&'c BindingSpec, PathBuf, Arc<str>)> {
+        let mut known = BTreeMap::new();
+        let enabled = config.bindings.values().flatten();
+        let bound = enabled.filter(|spec| spec.enabled).filter_map(|spec| {
+            let Target::Oracle(name) = &spec.target else {
+                return None;
+            };
+            if self.catalog.find(name).is_some() {
+                return None;
+            }
+            let script = known.entry((name, spec.layer)).or_insert_with(|| {
+                let (path, text) = self.library(spec.layer).own(name)?;
+                Some((path, Arc::from(text)))
+            });
+            let (path, text) = script.clone()?;
+            Some((spec, path, text))
+        });
+        bound.collect()
+    }
+
+    /// Returns the directories of the machine's HOOK.md hooks.
+    pub(super) fn hook_dirs_of_machine(&self) -> impl Iterator<Item = &Path> {
+        let places = self.places.iter().flat_map(|places| &places.dirs);
+        let of_machine = places.filter(|place| place.origin.layer().is_of_machine());
+        of_machine.map(|place| place.dir.as_path())
+    }
+
+    /// Returns where the script of a layer is looked for: not in the places of a later one, which could put another gate in the
+    /// place of its own.
+    const fn library(&self, named_by: LayerSource) -> &Library {
+        match named_by {
+            LayerSource::Project | LayerSource::Local => &self.scripts,
+            LayerSource::User => &self.scripts_of_user,
+            LayerSource::BuiltIn | LayerSource::Bundle | LayerSource::System => {
+                &self.scripts_of_machine
+            }
+        }
+    }
+
+    /// Returns the directories in which scripts are looked for.
+    pub(super) fn script_dirs(&self) -> impl Iterator<Item = &Path> {
+        // Where the machine's layers look the user's does too.
+        let libraries = [&self.scripts, &self.scripts_of_user];
+        libraries.into_iter().flat_map(Library::directories)
     }
 
     /// Returns the names and files of the script oracles that do not come with the program.
@@ -297,14 +321,7 @@ impl Lookup for Finder {
         if let Some(factory) = self.catalog.find(name) {
             return Ok(factory.clone());
         }
-        // A layer finds no script in the places of a later one, which could put another gate in the place of its own.
-        let library = match named_by {
-            LayerSource::Project | LayerSource::Local => &self.scripts,
-            LayerSource::User => &self.scripts_of_user,
-            LayerSource::BuiltIn | LayerSource::Bundle | LayerSource::System => {
-                &self.scripts_of_machine
-            }
-        };
+        let library = self.library(named_by);
         match library.find(name) {
             Ok(Some(script)) => return Ok(Arc::new(script)),
             Ok(None) => {}

@@ -9,6 +9,7 @@ mod evaluation;
 mod failure;
 mod found;
 mod given;
+mod hook_places;
 mod lookup;
 mod modify;
 mod names;

@@ -31,6 +31,19 @@ pub struct Place {
     pub dir: PathBuf,
     /// Whose it is.
     pub origin: Origin,
+    /// Whether only its hooks that are locked run by themselves; the others are there for whoever binds them.
+    pub only_locked: bool,
+}
+
+impl Place {
+    const fn new(dir: PathBuf, origin: Origin) -> Self {
+        let only_locked = false;
+        Self {
+            dir,
+            origin,
+            only_locked,
+        }
+    }
 }
 
 /// Where hooks are looked for, in the order in which they run.
@@ -40,21 +53,13 @@ pub struct Places {
     pub dirs: Vec<Place>,
     /// Where readings are kept between processes: the user's cache directory.
     pub cache_dir: Option<PathBuf>,
-    /// Whether all are switched off that are not locked.
-    pub only_locked: bool,
 }
 
 impl Places {
     /// Makes the usual places: the user's own directory, then the project's.
     pub fn new(user_hooks: Option<&Path>, root: &Path) -> Self {
-        let user = user_hooks.map(|dir| Place {
-            dir: dir.to_owned(),
-            origin: Origin::User,
-        });
-        let project = Place {
-            dir: root.join(".agents/hooks"),
-            origin: Origin::Project,
-        };
+        let user = user_hooks.map(|dir| Place::new(dir.to_owned(), Origin::User));
+        let project = Place::new(root.join(".agents/hooks"), Origin::Project);
         Self {
             dirs: user.into_iter().chain(std::iter::once(project)).collect(),
             ..Self::default()
@@ -64,8 +69,7 @@ impl Places {
     /// Adds, before all others, the hooks of the signed bundle in force.
     #[must_use]
     pub fn bundled(mut self, dir: PathBuf) -> Self {
-        let origin = Origin::Bundle;
-        self.dirs.insert(0, Place { dir, origin });
+        self.dirs.insert(0, Place::new(dir, Origin::Bundle));
         self
     }
 
@@ -73,19 +77,36 @@ impl Places {
     #[must_use]
     pub fn locked(mut self) -> Self {
         self.dirs.retain(|place| !place.origin.is_of_project());
-        self.only_locked = true;
+        let places = self.dirs.iter_mut();
+        places.for_each(|place| place.only_locked = place.origin != Origin::Bundle);
         self
     }
 
     /// Adds a directory that settings name; `of_project` says whether those are the project's.
     #[must_use]
-    pub fn further(mut self, dir: PathBuf, of_project: bool) -> Self {
-        let origin = if of_project {
-            Origin::FurtherOfProject
+    pub fn further(self, dir: PathBuf, of_project: bool) -> Self {
+        if of_project {
+            self.named(dir, Origin::FurtherOfProject)
         } else {
-            Origin::Further
-        };
-        self.dirs.push(Place { dir, origin });
+            self.named(dir, Origin::Further)
+        }
+    }
+
+    /// Adds a directory that the settings of a layer name.
+    #[must_use]
+    pub fn named(mut self, dir: PathBuf, origin: Origin) -> Self {
+        self.dirs.push(Place::new(dir, origin));
+        self
+    }
+
+    /// Adds a directory that an earlier layer names and a later one does not: what is locked in it stays, and so does what
+    /// a locked binding runs.
+    #[must_use]
+    pub fn held(mut self, dir: PathBuf, origin: Origin) -> Self {
+        self.dirs.push(Place {
+            only_locked: true,
+            ..Place::new(dir, origin)
+        });
         self
     }
 
@@ -105,20 +126,25 @@ pub fn discover(places: &Places) -> Hooks {
         if let Ok(found) = &listed {
             hooks.seen(found.iter().map(|found| (found.file.clone(), found.stamp)));
         }
-        let is_bundle = place.origin == Origin::Bundle;
+        let is_of_machine = place.origin.layer().is_of_machine();
         // What the machine's owner wrote is not taken from a place that the user can write to.
-        let cache = places.cache_dir.as_deref().filter(|_| !is_bundle);
-        let only_locked = places.only_locked && !is_bundle;
+        let cache = places.cache_dir.as_deref().filter(|_| !is_of_machine);
         for (folder, reading) in read_place(place, listed, cache) {
             let dir = place.dir.join(&folder);
             match reading {
-                Reading::Valid(front) if only_locked && !front.is_locked() => {}
-                Reading::Broken { .. } if only_locked => {}
-                Reading::Valid(front) => hooks.add(Hook {
-                    front,
-                    dir,
-                    origin: place.origin,
-                }),
+                Reading::Broken { .. } if place.only_locked => {}
+                Reading::Valid(front) => {
+                    let hook = Hook {
+                        front,
+                        dir,
+                        origin: place.origin,
+                    };
+                    if place.only_locked && !hook.is_locked() {
+                        hooks.set_aside(Arc::new(hook));
+                    } else {
+                        hooks.add(hook);
+                    }
+                }
                 Reading::Broken { trigger, faults } => hooks.add_broken(BrokenHook {
                     name: folder,
                     dir,

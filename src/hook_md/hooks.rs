@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{BrokenHook, Hook, Origin};
+use crate::config::LayerSource;
 use crate::event::Trigger;
 use crate::signal::Signal;
 use crate::stamp::Stamp;
@@ -21,6 +22,8 @@ pub struct Hooks {
     notices: Vec<String>,
     /// A user's hook whose place one of the project has taken, by that one's name.
     replaced: HashMap<String, Arc<Hook>>,
+    /// Further ones that do not run by themselves.
+    aside: Vec<Arc<Hook>>,
     /// The files that were read, in the order in which they were found.
     seen: Vec<(PathBuf, Stamp)>,
 }
@@ -37,7 +40,8 @@ impl Hooks {
         let Some(earlier) = self.hooks.get_mut(place) else {
             return;
         };
-        if earlier.is_locked() {
+        let is_lesser = earlier.origin.is_of_project() && !hook.origin.is_of_project();
+        if earlier.is_locked() && !is_lesser {
             let why = if earlier.origin == Origin::Bundle {
                 "comes with the signed policy"
             } else {
@@ -50,11 +54,12 @@ impl Hooks {
             );
             self.broken.push(BrokenHook {
                 name,
-                dir: hook.dir,
+                dir: hook.dir.clone(),
                 origin: hook.origin,
                 trigger: Some(hook.front.trigger),
                 faults: Arc::new([fault]),
             });
+            self.set_aside(Arc::new(hook));
             return;
         }
         self.notices.push(format!(
@@ -65,9 +70,17 @@ impl Hooks {
             earlier.dir.display(),
         ));
         let earlier = std::mem::replace(earlier, Arc::new(hook));
-        if !earlier.origin.is_of_project() {
-            self.replaced.insert(name, earlier);
-        }
+        let earlier = if earlier.origin.is_of_project() {
+            Some(earlier)
+        } else {
+            self.replaced.insert(name, earlier)
+        };
+        self.aside.extend(earlier);
+    }
+
+    /// Keeps a hook for a binding that names it; it does not run by itself.
+    pub(super) fn set_aside(&mut self, hook: Arc<Hook>) {
+        self.aside.push(hook);
     }
 
     pub(super) fn seen(&mut self, files: impl Iterator<Item = (PathBuf, Stamp)>) {
@@ -111,6 +124,15 @@ impl Hooks {
     pub fn find_in(&self, dir: &Path) -> Option<&Arc<Hook>> {
         let mut all = self.hooks.iter().chain(self.replaced.values());
         all.find(|hook| hook.dir == dir)
+    }
+
+    /// Finds the hook that a binding of a layer means which no later layer may change: what was found last among the hooks
+    /// of that layer and of earlier ones.
+    pub fn find_of(&self, name: &str, layer: LayerSource) -> Option<&Arc<Hook>> {
+        let others = self.aside.iter().chain(self.replaced.values());
+        let all = others.chain(self.hooks.iter());
+        all.filter(|hook| hook.name() == name && hook.origin.layer() <= layer)
+            .last()
     }
 
     /// Finds the user's hook whose place one of the project has taken.

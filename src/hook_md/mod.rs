@@ -22,6 +22,7 @@ pub use self::validate::FrontMatter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::config::LayerSource;
 use crate::event::Trigger;
 use crate::trust::Trust;
 
@@ -34,7 +35,9 @@ pub enum Origin {
     User,
     /// `.agents/hooks` of the project.
     Project,
-    /// A directory that a user's or the system's settings name.
+    /// A directory that the system's settings, or the bundle's, name.
+    System,
+    /// A directory that a user's settings name.
     Further,
     /// A directory that the project's settings name.
     FurtherOfProject,
@@ -46,12 +49,23 @@ impl Origin {
         matches!(self, Self::Project | Self::FurtherOfProject)
     }
 
+    /// Returns the layer in which it stands: none of an earlier layer needs it.
+    pub const fn layer(self) -> LayerSource {
+        match self {
+            Self::Bundle => LayerSource::Bundle,
+            Self::System => LayerSource::System,
+            Self::User | Self::Further => LayerSource::User,
+            Self::Project | Self::FurtherOfProject => LayerSource::Project,
+        }
+    }
+
     /// Returns the name as it is shown.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bundle => "bundle",
             Self::User => "user",
             Self::Project => "project",
+            Self::System => "system settings",
             Self::Further => "settings",
             Self::FurtherOfProject => "project settings",
         }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::Value as Json;
 
 use super::{Binding, IntensityCeiling, Policy, idle};
-use crate::config::{BindingSpec, Node, Target, Value, default_id, in_text, marks_asked};
+use crate::config::{BindingSpec, Node, Target, Value, default_id, marks_asked, may_ask};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::event::Trigger;
 use crate::fact::{Fact, FactSource};
@@ -86,7 +86,7 @@ fn marks(policy: &Policy, scripts: &[(String, PathBuf)]) -> Vec<Diagnostic> {
         }
     }
     for mark in policy.mark_specs().values() {
-        let is_named = |text: &String| in_text(text).any(|name| name == mark.name);
+        let is_named = |text: &String| may_ask(text, &mark.name);
         if !asked.contains(&mark.name) && !texts.iter().any(is_named) {
             let message = format!("nothing asks for the mark `{}`", mark.name);
             warnings.push(

@@ -109,6 +109,11 @@ impl Mark {
         &self.definition
     }
 
+    /// Returns how many it counts at most; none where it counts without end.
+    pub fn ring(&self) -> Option<u64> {
+        Some(self.definition.window?.ring as u64)
+    }
+
     /// Returns whose events are counted together.
     pub fn scope(&self) -> Scope {
         self.spec.scope()

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::call::Noted;
-use super::tally::Tally;
+use super::tally::{Tally, runs_out};
 use super::{Call, CallId, Contribution, Count, Definition, Going, Keys, digest};
 
 /// How many calls may be open; of more the first can no longer be told.
@@ -109,6 +109,20 @@ impl State {
         }
         self.latest = self.time(now);
         is_news
+    }
+
+    /// Whether what a mark is at this time must not be forgotten, because a clock that is set back would count again what its
+    /// window has let go.
+    pub fn lets_go(&self, definition: &Definition, now: i64) -> bool {
+        let Some(window) = definition.window else {
+            return false;
+        };
+        let tallies = self.tallies.iter();
+        let mut own = tallies.filter(|tally| tally.name == definition.name);
+        let noted = self.noted.iter().flat_map(Noted::given);
+        let mut noted = noted.filter(|(given, _)| given.mark == definition.name);
+        own.any(|tally| tally.lets_go(window.within, self.latest, now))
+            || noted.any(|(_, time)| runs_out(time, window.within, self.latest, now))
     }
 
     /// Returns what a mark is at a time, without the call of this id.

@@ -239,12 +239,25 @@ impl Tally {
                         .filter(|time| now.saturating_sub(**time) < within);
                     inside.count() as u64
                 };
+                let most = newer(&entry.possible);
                 Count {
                     least: newer(&entry.certain),
-                    most: newer(&entry.possible),
+                    // Of more than are kept the oldest are gone: how many there were nobody can tell.
+                    most: if most < self.ring as u64 {
+                        most
+                    } else {
+                        u64::MAX
+                    },
                 }
             }
         }
+    }
+
+    /// Whether a time that counts at one moment does not count at a later one any more.
+    pub(super) fn lets_go(&self, within: i64, then: i64, now: i64) -> bool {
+        let entries = self.entries.iter().chain([&self.rest]);
+        let mut times = entries.flat_map(|entry| &entry.possible);
+        times.any(|time| runs_out(*time, within, then, now))
     }
 
     /// Returns the values that are counted, and one that is not.
@@ -365,6 +378,11 @@ impl Entry {
             .filter_map(|nth| newest(&self.possible, nth).max(newest(&gone.possible, nth)))
             .collect();
     }
+}
+
+/// Whether a time lies within a window at one moment, and before it at a later one.
+pub(super) const fn runs_out(time: i64, within: i64, then: i64, now: i64) -> bool {
+    then.saturating_sub(time) < within && now.saturating_sub(time) >= within
 }
 
 /// Adds a time, which may lie before others; of too many the oldest goes.

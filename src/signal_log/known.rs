@@ -41,13 +41,17 @@ pub(crate) fn note_log(state_dir: &Path, path: &Path, project: &Path) -> io::Res
     }
     fs::create_dir_all(&dir)?;
     let parts = [path, project].map(|path| path.as_os_str().as_bytes());
-    fs::write(note, parts.join(&0))
+    // Half a note would keep the log from being noted ever again.
+    let half = dir.join(format!(".{}.{}", log_key(path), std::process::id()));
+    fs::write(&half, parts.join(&0))?;
+    fs::rename(half, note)
 }
 
-/// Returns the logs that were noted and are still there, in the order of their paths.
+/// Returns the logs that were noted and are still there, in the order of their paths. A note that cannot be read stands for
+/// its log, so that whoever carries it says so, and carries the others.
 ///
 /// # Errors
-/// The notes cannot be read.
+/// The folder of the notes cannot be read.
 pub fn known_logs(state_dir: &Path) -> io::Result<Vec<KnownLog>> {
     let entries = match fs::read_dir(state_dir.join("logs")) {
         Ok(entries) => entries,
@@ -56,7 +60,17 @@ pub fn known_logs(state_dir: &Path) -> io::Result<Vec<KnownLog>> {
     };
     let mut logs = Vec::new();
     for entry in entries {
-        let note = fs::read(entry?.path())?;
+        let entry = entry?;
+        // One that is being written is none yet.
+        if entry.file_name().as_bytes().starts_with(b".") {
+            continue;
+        }
+        let path = entry.path();
+        let Ok(note) = fs::read(&path) else {
+            let project = None;
+            logs.push(KnownLog { path, project });
+            continue;
+        };
         let mut parts = note.split(|byte| *byte == 0);
         let mut part = || Some(PathBuf::from(OsString::from_vec(parts.next()?.to_vec())));
         if let Some(path) = part() {

@@ -13,9 +13,9 @@ use ahp::verdict::{Decision, Verdict};
 use crate::world::write;
 
 /// A machine with a bundle in force, as `ahp bundle install` leaves it.
-struct Machine {
-    dir: tempfile::TempDir,
-    locations: Locations,
+pub(super) struct Machine {
+    pub(super) dir: tempfile::TempDir,
+    pub(super) locations: Locations,
 }
 
 const POLICY: &str = "\
@@ -25,7 +25,7 @@ hooks:
 ";
 
 impl Machine {
-    fn new(policy: &str) -> Self {
+    pub(super) fn new(policy: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let owner = fs::metadata(dir.path()).unwrap().uid();
         let locations = Locations {
@@ -48,11 +48,11 @@ impl Machine {
         machine
     }
 
-    fn path(&self, name: &str) -> std::path::PathBuf {
+    pub(super) fn path(&self, name: &str) -> std::path::PathBuf {
         self.dir.path().join(name)
     }
 
-    fn file(&self, name: &str, text: &str) {
+    pub(super) fn file(&self, name: &str, text: &str) {
         let path = self.path(name);
         write(&path, text);
         let open = |path: &Path, mode| {
@@ -75,7 +75,7 @@ impl Machine {
     }
 
     /// Judges a call in a session of its own.
-    fn judge(&self) -> Verdict {
+    pub(super) fn judge(&self) -> Verdict {
         let builder = Engine::builder().locations(self.locations.clone());
         let engine = builder.build().unwrap();
         let call = serde_json::json!({"command": "ls"});

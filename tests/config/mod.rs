@@ -1,5 +1,6 @@
 //! Layers as users write them: what is accepted, how faults are shown, how layers merge.
 
+mod beside;
 mod bundle;
 mod caching;
 mod faults;

@@ -66,8 +66,12 @@ fn by_definition(trace: &[Happened], mark: &Definition, key: u64, now: i64) -> C
         }
     }
     if let Some(window) = mark.window {
-        count.least = count.least.min(window.ring as u64);
-        count.most = count.most.min(window.ring as u64);
+        let ring = window.ring as u64;
+        count.least = count.least.min(ring);
+        // Of more than are kept nobody knows how many there were.
+        if count.most >= ring {
+            count.most = u64::MAX;
+        }
     }
     count
 }

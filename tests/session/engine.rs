@@ -10,10 +10,20 @@ use serde_json::json;
 
 use super::PUSH_GATE;
 
-fn engine(policy: &str) -> Engine {
+pub(super) fn engine(policy: &str) -> Engine {
+    engine_with(policy, &[]).1
+}
+
+/// An engine with script oracles, which lie in the folder.
+pub(super) fn engine_with(policy: &str, scripts: &[(&str, &str)]) -> (tempfile::TempDir, Engine) {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text) in scripts {
+        std::fs::write(dir.path().join(format!("{name}.rhai")), text).unwrap();
+    }
     let clock = FixedClock::new(DateTime::from_timestamp(1_770_631_200, 0).unwrap());
     let engine = Engine::builder()
         .policy_text(policy)
+        .scripts_in([dir.path().to_owned()])
         .keeper(Keeper::in_memory())
         .clock(Arc::new(clock))
         .by_event_time()
@@ -27,7 +37,7 @@ fn engine(policy: &str) -> Engine {
         .map(|f| f.one_line(state.sources()))
         .collect();
     assert!(faults.is_empty(), "{faults:#?}");
-    engine
+    (dir, engine)
 }
 
 fn event(trigger: Trigger, tool: &str, input: serde_json::Value, id: Option<&str>) -> Event {
@@ -38,7 +48,7 @@ fn event(trigger: Trigger, tool: &str, input: serde_json::Value, id: Option<&str
     event
 }
 
-fn pre(command: &str, id: &str) -> Event {
+pub(super) fn pre(command: &str, id: &str) -> Event {
     event(
         Trigger::PreToolUse,
         "Bash",
@@ -47,7 +57,7 @@ fn pre(command: &str, id: &str) -> Event {
     )
 }
 
-fn post(command: &str, id: &str, code: Option<i64>) -> Event {
+pub(super) fn post(command: &str, id: &str, code: Option<i64>) -> Event {
     let mut event = event(
         Trigger::PostToolUse,
         "Bash",
@@ -67,7 +77,13 @@ fn edit(trigger: Trigger, id: &str) -> Event {
     )
 }
 
-fn decide(engine: &Engine, event: Event) -> Decision {
+/// The same event so many seconds later.
+pub(super) fn at(seconds: i64, mut event: Event) -> Event {
+    event.timestamp = DateTime::from_timestamp(1_770_631_200 + seconds, 0);
+    event
+}
+
+pub(super) fn decide(engine: &Engine, event: Event) -> Decision {
     block_on(engine.evaluate(event)).decision
 }
 

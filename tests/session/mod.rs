@@ -4,6 +4,7 @@ mod counting;
 mod engine;
 mod files;
 mod hosts;
+mod looks;
 mod origins;
 mod policy;
 

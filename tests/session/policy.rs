@@ -257,6 +257,29 @@ fn a_mark_that_only_a_script_asks_for_is_held_and_locked_with_it() {
             "{locked}"
         );
     }
+    // Nor does it lose the lock because something that is not locked asks too, or because it puts the name together.
+    for asks in [asks, &asks.replace("ctx.marks.m", "ctx.marks[\"m\"]")] {
+        let world = World::new("marks: {m: {when: {tool.command: '~ ^never'}}}");
+        fs::create_dir_all(world.home().join(".ahp/oracles")).unwrap();
+        fs::write(world.home().join(".ahp/oracles/asks-m.rhai"), asks).unwrap();
+        let also = "{oracle: Say, id: also, when: {marks.m: '> 5'}, config: {intensity: aid}}";
+        let both = policy("run", true).replace("[{", &format!("[{also}, {{"));
+        fs::write(world.home().join(".ahp/hooks.yaml"), both).unwrap();
+        let checked = world.ahp(&["check"]);
+        assert!(
+            checked.stdout.contains("which the user layer locks"),
+            "{asks}: {checked:?}"
+        );
+        ran(&world, "post-tool-use", "Bash", "run it");
+        assert_eq!(ran(&world, "pre-tool-use", "Bash", "ls"), "block", "{asks}");
+    }
+    // A mark for which no locked script asks is anybody's, whatever else is locked.
+    let world = World::new("marks: {m: {when: {tool.command: '~ ^never'}}}");
+    let user = "marks: {m: {on: post-tool-use}}\nhooks: {pre-tool-use: [{oracle: PermissionChecker, locked: true}, {oracle: Say, when: {marks.m: '> 5'}}]}";
+    fs::create_dir_all(world.home().join(".ahp")).unwrap();
+    fs::write(world.home().join(".ahp/hooks.yaml"), user).unwrap();
+    let checked = world.ahp(&["check"]);
+    assert_eq!(checked.code, 0, "{checked:?}");
     // What a project has had in force is held too.
     let world = World::new(&policy("run", false));
     world.write(".ahp/oracles/asks-m.rhai", asks);
@@ -282,4 +305,41 @@ fn every_event_that_teaches_where_words_come_from_is_wired() {
     ] {
         assert!(wanted.contains(&trigger), "{trigger}");
     }
+}
+
+#[test]
+fn a_script_that_was_changed_is_another_policy_and_has_kept_what_it_asks_for_now() {
+    let world = World::new("");
+    let script = world.home().join(".ahp/oracles/own.rhai");
+    fs::create_dir_all(script.parent().unwrap()).unwrap();
+    let write = |body: &str| {
+        fs::write(&script, format!("fn evaluate(ctx) {{ {body} }}")).unwrap();
+    };
+    let policy =
+        "marks: {m: {on: post-tool-use}}\nhooks: {pre-tool-use: [{oracle: own, on_error: prompt}]}";
+    fs::write(world.home().join(".ahp/hooks.yaml"), policy).unwrap();
+    let last_policy = || {
+        let log = fs::read_to_string(world.root().join(".ahp/signals.jsonl")).unwrap();
+        let records = log
+            .lines()
+            .rev()
+            .map(serde_json::from_str::<serde_json::Value>);
+        let mut records = records.map(Result::unwrap);
+        let last = records.find(|record| record["kind"] == "evaluation");
+        last.unwrap()["policy"].as_str().unwrap().to_owned()
+    };
+    write("accept()");
+    assert_eq!(ran(&world, "pre-tool-use", "Bash", "ls"), "none");
+    let first = last_policy();
+    assert_eq!(ran(&world, "pre-tool-use", "Bash", "ls"), "none");
+    assert_eq!(last_policy(), first);
+    write("if ctx.marks.m >= 2 { block(\"two\") } else { accept() }");
+    assert_eq!(ran(&world, "pre-tool-use", "Bash", "ls"), "none");
+    assert_ne!(last_policy(), first);
+    for _ in 0..2 {
+        ran(&world, "post-tool-use", "Bash", "ls");
+    }
+    assert_eq!(ran(&world, "pre-tool-use", "Bash", "ls"), "block");
+    write("if ctx.session.age >= 0 { block(\"any\") } else { accept() }");
+    assert_eq!(ran(&world, "pre-tool-use", "Bash", "ls"), "block");
 }

@@ -3,7 +3,7 @@
 //! After a kill at any moment the pending batch is delivered again, with the same bytes under the same name.
 
 use std::fs::{self, TryLockError};
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use ahp::signal_log::{LogPlace, Reader, log_key};
@@ -151,7 +151,7 @@ impl<'c> Carrier<'c> {
     pub(super) fn show(mut self, form: Form) -> Result<Vec<String>, FleetError> {
         let mut told = Vec::new();
         self.cursor.pending = None;
-        let mut out = std::io::stdout().lock();
+        let mut out = io::stdout().lock();
         while let Some(next) = self.next(&mut told)? {
             let about = next.batch.about("", 0);
             let log_id = self.log_id();
@@ -165,9 +165,15 @@ impl<'c> Carrier<'c> {
                     rows.collect()
                 }
             };
-            for line in lines {
-                writeln!(out, "{line}")
-                    .map_err(|error| FleetError::io("write", "standard output".as_ref(), error))?;
+            let written = lines.iter().try_for_each(|line| writeln!(out, "{line}"));
+            match written {
+                // Whoever reads has seen enough.
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(told),
+                written => {
+                    let of_output =
+                        |error| FleetError::io("write", "standard output".as_ref(), error);
+                    written.map_err(of_output)?;
+                }
             }
             drop(maker);
             (self.cursor.next_seq, self.cursor.last_hash) = (about.last_seq + 1, about.hash);
@@ -380,7 +386,7 @@ fn event_file(name: &str, request: &Value) -> Result<LakeFile, FleetError> {
     let path = format!("{name}.json.gz");
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
     let bytes = serde_json::to_writer(&mut gzip, request)
-        .map_err(std::io::Error::from)
+        .map_err(io::Error::from)
         .and_then(|()| gzip.flush())
         .and_then(|()| gzip.finish());
     let bytes = bytes.map_err(|error| FleetError::io("write", path.as_ref(), error))?;

@@ -7,6 +7,7 @@
     reason = "a test may stop, and the program itself is what is tested"
 )]
 
+mod carried;
 mod collector;
 
 use std::fs;

@@ -25,7 +25,7 @@ impl EventPast {
         facts: &Facts,
         count: impl FnOnce(&Mark, &State) -> Count,
     ) -> MarkCount {
-        let Some(mark) = self.marks.iter().find(|mark| mark.spec().name == name) else {
+        let Some(mark) = self.find(name) else {
             return MarkCount::unknown(format!("the mark `{name}` is not counted"));
         };
         let state = match self.state(mark.scope(), facts) {
@@ -36,6 +36,9 @@ impl EventPast {
         let why = match state.open_calls() {
             _ if count.least == count.most => String::new(),
             _ if state.is_broken() => "what was before is lost".to_owned(),
+            _ if mark.ring() == Some(count.least) => {
+                format!("of more only the newest {} are kept", count.least)
+            }
             0 => "what was seen leaves it open".to_owned(),
             1 => "the result of 1 call never came".to_owned(),
             open => format!("the results of {open} calls never came"),

@@ -7,7 +7,7 @@ mod call;
 mod counting;
 mod keeper;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::{DateTime, Utc};
@@ -50,6 +50,8 @@ pub(super) struct EventPast {
     /// The scopes in which the event was noted, and as which call.
     noted: Mutex<Vec<(Scope, CallId)>>,
     faults: Mutex<Vec<String>>,
+    /// The scopes in which what was told hangs on the time: a clock that is set back must not tell something else.
+    timed: Mutex<BTreeSet<Scope>>,
     /// What marks were asked for, and what they were.
     asked: Mutex<BTreeMap<String, Count>>,
 }
@@ -74,6 +76,7 @@ impl EventPast {
             read: Mutex::default(),
             noted: Mutex::default(),
             faults: Mutex::default(),
+            timed: Mutex::default(),
             asked: Mutex::default(),
         }
     }
@@ -96,6 +99,10 @@ impl EventPast {
                 tracing::warn!(%error, "a lost result cannot be noted");
             }
         }
+    }
+
+    fn find(&self, name: &str) -> Option<&Mark> {
+        self.marks.iter().find(|mark| mark.spec().name == name)
     }
 
     fn definitions(&self) -> Vec<Definition> {
@@ -204,16 +211,23 @@ impl Past for EventPast {
             }
         }
         let definitions = self.definitions();
-        for (scope, noted) in std::mem::take(&mut *lock(&self.noted)) {
+        let noted = std::mem::take(&mut *lock(&self.noted)).into_iter();
+        let noted = noted.map(|(scope, call)| (scope, Some(call)));
+        let timed = std::mem::take(&mut *lock(&self.timed)).into_iter();
+        for (scope, noted) in noted.chain(timed.map(|scope| (scope, None))) {
             let Some(id) = scope_id(scope, facts) else {
                 continue;
             };
             let settle = |state: &mut State| {
-                let call = going.map(|going| Call {
-                    going,
-                    ..self.call(facts, scope, state)
-                });
-                state.settle(noted, call, &definitions);
+                if let Some(noted) = noted {
+                    let call = going.map(|going| Call {
+                        going,
+                        ..self.call(facts, scope, state)
+                    });
+                    state.settle(noted, call, &definitions);
+                } else {
+                    state.see(self.now, false);
+                }
                 true
             };
             let settled = self
@@ -267,9 +281,17 @@ impl Past for EventPast {
         let but = is_of_call(facts.event().trigger).then(|| call_id(facts));
         let counted = self.counted(name, facts, |mark, state| {
             let one = |key| state.count(mark.definition(), key, self.now, but);
+            if state.lets_go(mark.definition(), self.now) {
+                lock(&self.timed).insert(mark.scope());
+            }
             mark.count(facts, one, state)
         });
-        lock(&self.asked).insert(name.to_owned(), counted.count);
+        let ring = self.find(name).and_then(Mark::ring).unwrap_or(u64::MAX);
+        let told = Count {
+            most: counted.count.most.min(ring),
+            ..counted.count
+        };
+        lock(&self.asked).insert(name.to_owned(), told);
         counted
     }
 
@@ -304,6 +326,9 @@ impl Past for EventPast {
     fn age(&self, facts: &Facts) -> Option<f64> {
         let state = self.state(Scope::Session, facts).ok()?;
         let first = state.first()?;
+        if self.now > state.time(first) {
+            lock(&self.timed).insert(Scope::Session);
+        }
         #[expect(
             clippy::cast_precision_loss,
             reason = "milliseconds are far below 2^52"

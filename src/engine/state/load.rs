@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use super::State;
 use super::guards::guards;
-use crate::config::{
-    BreakGlass, Config, LayerRead, LayerSource, Loaded, Locations, Override, ask_for_all,
-};
+use super::scripts::{self, Beside};
+use crate::config::{BreakGlass, Config, LayerRead, LayerSource, Loaded, Locations, Override};
 use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::engine::builder::Shared;
 use crate::engine::given::{LogTarget, Origin};
@@ -88,14 +87,32 @@ impl State {
     }
 
     fn compiled(shared: &Shared, mut loaded: Loaded, mut origins: Origins) -> Self {
-        if !loaded.is_cached && shared.has_own_scripts(&loaded.config) {
-            // A script may ask for any mark by its name, and may be changed without the policy.
-            ask_for_all(&mut loaded.config.marks);
-        }
-        let cache_entry = match &shared.origin {
-            Origin::Files(locations) => loaded.cache_entry(locations),
+        let locations = match &shared.origin {
+            Origin::Files(locations) => Some(&**locations),
             Origin::Text(_) => None,
         };
+        // Of an organisation's layer that cannot be read nobody knows what it forbids.
+        let is_lost = |layer: &LayerRead| layer.is_left_out && layer.source.is_of_machine();
+        if loaded.layers.iter().any(is_lost) {
+            loaded.config.settings.forbid = Override::ALL.to_vec();
+        }
+        let finder = Finder::new(
+            shared.catalog.clone(),
+            shared.root.clone(),
+            locations,
+            &shared.script_dirs,
+            &loaded.config,
+            &loaded.programs,
+            loaded.bundle.as_ref().map(|bundle| &*bundle.dir),
+        );
+        // What comes from the cache was written with it.
+        let beside = if loaded.is_cached {
+            Beside::default()
+        } else {
+            scripts::take_in(&finder, &mut loaded)
+        };
+        origins.add(beside.files.into_iter());
+        let cache_entry = locations.and_then(|locations| loaded.cache_entry(locations));
         let Loaded {
             mut config,
             mut sources,
@@ -114,16 +131,7 @@ impl State {
         }
         let (mut faults, warnings): (Vec<_>, Vec<_>) =
             diagnostics.into_iter().partition(Diagnostic::is_error);
-        let locations = match &shared.origin {
-            Origin::Files(locations) => Some(&**locations),
-            Origin::Text(_) => None,
-        };
-        // Of an organisation's layer that cannot be read nobody knows what it forbids.
-        let is_lost = |layer: &LayerRead| layer.is_left_out && layer.source.is_of_machine();
-        let forbids_all = layers_read.iter().any(is_lost);
-        if forbids_all {
-            config.settings.forbid = Override::ALL.to_vec();
-        }
+        faults.extend(beside.faults);
         let is_free = |variable| !config.settings.forbid.contains(&variable);
         let allow_when_broken =
             locations.is_some_and(|l| l.allow_broken) && is_free(Override::OnConfigError);
@@ -146,15 +154,6 @@ impl State {
         if let Some(glass) = &break_glass {
             signed::weaken(&mut config, glass);
         }
-        let finder = Finder::new(
-            shared.catalog.clone(),
-            shared.root.clone(),
-            locations,
-            &shared.script_dirs,
-            &config,
-            &programs,
-            bundle.as_ref().map(|bundle| &*bundle.dir),
-        );
         // Nobody has asked for anything: nothing is written, not even an empty folder.
         let is_asked = !layers.is_empty() || finder.has_hooks();
         let own_key = |l: &Locations| {

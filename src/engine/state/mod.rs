@@ -4,6 +4,7 @@ mod guards;
 mod load;
 mod own_signals;
 mod reviewed;
+mod scripts;
 mod trusted;
 
 pub(super) use self::own_signals::lost_past;

@@ -163,12 +163,7 @@ impl Library {
     pub fn load(&self, found: &Found) -> Result<Arc<Script>, ScriptError> {
         let script = if let Some(path) = &found.path {
             let shown = SourceMap::display_name(path, &self.root);
-            self.seen().push((path.clone(), Stamp::at(path)));
-            let read = read(path);
-            let approved = self.approved.as_ref();
-            let now = read.as_deref().unwrap_or_default();
-            let instead = approved.and_then(|approved| approved.instead(path, &shown, now));
-            let source = instead.map_or(read, Ok);
+            let source = self.source(path, &shown);
             let source =
                 source.map_err(|e| ScriptError::of_file(&shown, format!("cannot be read: {e}")))?;
             Script::compile(&found.name, &shown, &source)?
@@ -178,6 +173,24 @@ impl Library {
             Script::compile(&found.name, &format!("ahp:{}.rhai", found.name), source)?
         };
         Ok(Arc::new(script))
+    }
+
+    /// Returns the file and the text of a script that does not come along; none where there is none, or it cannot be read.
+    pub fn own(&self, name: &str) -> Option<(PathBuf, String)> {
+        let path = self.locate(name)?.path?;
+        let shown = SourceMap::display_name(&path, &self.root);
+        let source = self.source(&path, &shown).ok()?;
+        Some((path, source))
+    }
+
+    /// Reads a script: as it was approved, where it is held to that.
+    fn source(&self, path: &Path, shown: &str) -> std::io::Result<String> {
+        self.seen().push((path.to_owned(), Stamp::at(path)));
+        let read = read(path);
+        let approved = self.approved.as_ref();
+        let now = read.as_deref().unwrap_or_default();
+        let instead = approved.and_then(|approved| approved.instead(path, shown, now));
+        instead.map_or(read, Ok)
     }
 
     /// Whether every file that was read is still as it was.

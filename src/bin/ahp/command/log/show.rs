@@ -4,7 +4,8 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 
 use ahp::analysis::{Filter, each_entry, each_line, newest_entries};
-use ahp::session::Truth;
+use ahp::fact::MarkCount;
+use ahp::session::{Count, Truth};
 use ahp::signal_log::{Body, Reader};
 use serde_json::json;
 
@@ -111,12 +112,9 @@ fn marks(reader: &Reader, filter: &Filter, mark: &str, for_programs: bool) -> Re
                     truth.map(|truth| format!("{what}: {}", truth.name()))
                 };
                 let asked = record.asked.map(|[least, most]| {
-                    let most = if most == u64::MAX {
-                        "more".to_owned()
-                    } else {
-                        most.to_string()
-                    };
-                    format!("asked: {least} to {most}")
+                    let why = String::new();
+                    let count = Count { least, most };
+                    format!("asked: {}", MarkCount { count, why })
                 });
                 let told: Vec<String> =
                     [told("fed", record.fed), told("ended", record.ended), asked]
