@@ -83,14 +83,14 @@ mod tests {
         let (ours, mut theirs) = UnixStream::pair().unwrap();
         theirs.write_all(b"xy").unwrap();
         let now = Instant::now();
-        let mut bounded = Bounded::new(&ours, now + Duration::from_secs(60));
+        let mut bounded = Bounded::new(&ours, now + Duration::from_mins(1));
         assert_eq!(bounded.read(&mut [0]).unwrap(), 1);
         // What is there to be read comes too late all the same.
         bounded.wait_until(now);
         let late = io::ErrorKind::TimedOut;
         assert_eq!(bounded.read(&mut [0]).unwrap_err().kind(), late);
         assert_eq!(bounded.write(b"x").unwrap_err().kind(), late);
-        bounded.wait_until(now + Duration::from_secs(60));
+        bounded.wait_until(now + Duration::from_mins(1));
         assert_eq!(bounded.read(&mut [0]).unwrap(), 1);
         assert_eq!(bounded.write(b"x").unwrap(), 1);
     }
