@@ -266,8 +266,8 @@ fn a_dry_run_prints_what_would_leave_and_neither_sends_nor_notes_anything() {
 
 #[test]
 fn what_is_wrong_with_one_log_keeps_no_other_back() {
-    let notes = |machine: &Machine| machine.dir.path().join(".local/state/ahp/logs");
     type Harm = fn(&Machine, &Path);
+    let notes = |machine: &Machine| machine.dir.path().join(".local/state/ahp/logs");
     let harms: [(&str, Harm); 4] = [
         ("a note that is a folder", |_, notes| {
             fs::create_dir(notes.join("0000000000000000")).unwrap();
