@@ -42,6 +42,14 @@ pub struct FactsSeed {
 #[derive(Clone, Debug)]
 pub struct Facts(Arc<Known>);
 
+/// The commits of the event's issue, newest first.
+#[derive(Debug)]
+struct Work {
+    commits: Vec<Commit>,
+    /// Whether they are those that name it, as its branch is gone or another one is checked out.
+    by_name: bool,
+}
+
 #[derive(Debug)]
 struct Known {
     seed: FactsSeed,
@@ -59,6 +67,7 @@ struct Known {
     issue: OnceLock<Result<Option<Arc<Issue>>, IssueError>>,
     changes: OnceLock<Result<Arc<Changes>, GitError>>,
     git: OnceLock<Result<Arc<GitState>, GitError>>,
+    work: OnceLock<Work>,
     attempt: OnceLock<u32>,
     arguments_from: OnceLock<Option<Vec<String>>>,
 }
@@ -86,6 +95,7 @@ impl Facts {
             issue: OnceLock::new(),
             changes: OnceLock::new(),
             git: OnceLock::new(),
+            work: OnceLock::new(),
             attempt: OnceLock::new(),
             arguments_from: OnceLock::new(),
         }))
@@ -351,19 +361,28 @@ impl Facts {
 
     /// Returns the commits of the event's issue, oldest first: of its branch, or those that name it where the branch is gone.
     pub fn issue_commits(&self) -> Vec<Commit> {
-        let mut commits = Vec::new();
-        if self.is_on_branch_of_issue() {
-            commits = self.commits_of(&CommitsOf::Branch);
-        }
-        if commits.is_empty() {
-            commits = self.commits_naming_issue();
-        }
-        // On the default branch of a project that names no issues in its commits, what is not pushed yet.
-        if commits.is_empty() {
-            commits = self.commits_of(&CommitsOf::Branch);
-        }
-        commits.reverse();
-        commits
+        self.work().commits.iter().rev().cloned().collect()
+    }
+
+    fn work(&self) -> &Work {
+        self.0.work.get_or_init(|| {
+            let of_branch = || self.commits_of(&CommitsOf::Branch);
+            let own = self.is_on_branch_of_issue().then(of_branch);
+            let is_told = own.as_ref().is_some_and(|commits| !commits.is_empty());
+            let naming = if is_told {
+                Vec::new()
+            } else {
+                self.commits_naming_issue()
+            };
+            let by_name = !naming.is_empty();
+            // On the default branch of a project that names no issues in its commits, what is not pushed yet.
+            let commits = if by_name {
+                naming
+            } else {
+                own.unwrap_or_else(of_branch)
+            };
+            Work { commits, by_name }
+        })
     }
 
     fn commits_of(&self, of: &CommitsOf) -> Vec<Commit> {
@@ -402,19 +421,12 @@ impl Facts {
     /// Git cannot tell.
     pub fn issue_changes(&self) -> Result<Arc<Changes>, GitError> {
         let changes = self.changes().map_err(Clone::clone)?;
-        if self.change_scope() != ChangeScope::Branch {
-            return Ok(changes.clone());
-        }
-        if self.is_on_branch_of_issue() && !self.commits_of(&CommitsOf::Branch).is_empty() {
-            return Ok(changes.clone());
-        }
-        let naming = self.commits_naming_issue();
-        if naming.is_empty() {
+        if self.change_scope() != ChangeScope::Branch || !self.work().by_name {
             return Ok(changes.clone());
         }
         let workspace = &self.0.seed.workspace;
         let uncommitted = workspace.changes(ChangeScope::WorkingTree)?;
-        let committed = workspace.changed_by(&naming)?;
+        let committed = workspace.changed_by(&self.work().commits)?;
         Ok(Arc::new(uncommitted.with(&committed)))
     }
 
