@@ -123,9 +123,9 @@ impl Approved {
             .is_some_and(|approved| approved == Self::of(locations, approved.by_person))
     }
 
-    /// Keeps what the first event of a project finds; what is there already stays.
+    /// Keeps what the first event of a project finds; what is there already stays. A process that trusts all keeps nothing.
     pub fn keep_first(locations: &Locations) {
-        if locations.state_dir.is_none() || Self::mark(locations).is_some() {
+        if locations.trust_all || locations.state_dir.is_none() || Self::mark(locations).is_some() {
             return;
         }
         let first = Self::of(locations, false);
@@ -187,7 +187,7 @@ pub struct FirstsKept(Mutex<HashMap<PathBuf, Stamp>>);
 impl FirstsKept {
     /// Keeps what the first event of a project finds, as [`Approved::keep_first`] does.
     pub fn keep(&self, locations: &Locations) {
-        let Some(file) = Approved::file(locations) else {
+        let Some(file) = Approved::file(locations).filter(|_| !locations.trust_all) else {
             return;
         };
         let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);

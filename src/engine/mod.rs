@@ -123,9 +123,7 @@ impl Engine {
     /// None today: a policy with faults makes an engine that blocks, and says why.
     pub fn for_project(dir: impl AsRef<Path>) -> Result<Self, EngineError> {
         let locations = Locations::find(&Environment::of_process(), Some(dir.as_ref()));
-        if !locations.trust_all {
-            Approved::keep_first(&locations);
-        }
+        Approved::keep_first(&locations);
         Self::builder().locations(locations).build()
     }
 

@@ -320,7 +320,7 @@ fn one(
     deadlines: Deadlines,
 ) -> Result<Vec<Verdict>, Trouble> {
     let is_canary = host::is_canary(event);
-    if !is_canary && !locations.trust_all {
+    if !is_canary {
         judge.keep_first(&locations);
     }
     let engine = judge

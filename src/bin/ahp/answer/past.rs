@@ -107,9 +107,7 @@ fn told_before(
     if host_event.is_settings || event.tool.is_none() || host::is_canary(event) {
         return Ok(Told::Unknown);
     }
-    if !locations.trust_all {
-        judge.keep_first(locations);
-    }
+    judge.keep_first(locations);
     let engine = judge
         .engine(locations.clone(), event.trigger, Past::Log)
         .map_err(Trouble::Event)?;
