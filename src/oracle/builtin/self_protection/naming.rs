@@ -91,11 +91,7 @@ fn lays_over(guarded: &Guarded<'_>, invocation: &Invocation) -> Option<Found> {
 fn by_search(guarded: &Guarded<'_>, analysis: &Analysis, invocation: &Invocation) -> Option<Found> {
     let program = invocation.program.as_str();
     // What it prints for others to change is judged with the filters on the way.
-    let through: &[&str] = match program {
-        "bfs" | "find" | "gfind" => &["find", "gfind"],
-        "fd" | "fdfind" => &["fd", "fdfind"],
-        _ => return None,
-    };
+    let through = walk::started_through(program)?;
     // A search that leaves hidden folders out does not meet what is guarded.
     if walk::leaves_out(invocation) || !changes_through(analysis, through) {
         return None;

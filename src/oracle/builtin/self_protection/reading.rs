@@ -28,9 +28,6 @@ const TAKING: &[&str] = &[
     "upload", "zip",
 ];
 
-/// Programs that look for files, for others.
-const FINDERS: &[&str] = &["bfs", "fd", "fdfind", "find", "gfind"];
-
 /// Judges a tool that says which files it is given.
 pub(super) fn by_tool(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> Option<Attempt> {
     let call = facts.event().tool.as_ref()?;
@@ -87,7 +84,7 @@ fn attempt(by: String, path: PathBuf) -> Attempt {
     }
 }
 
-/// Judges what a command line would run.
+/// Judges what the programs of a command line would read.
 pub(super) fn by_shell(
     guarded: &Guarded<'_>,
     analysis: &Analysis,
@@ -272,12 +269,9 @@ impl Reading<'_> {
 
     /// A search by itself, for programs that it starts and that read what it finds.
     fn by_finder(&self) -> Option<Hit> {
-        let program = self.invocation.program.as_str();
-        if !FINDERS.contains(&program) {
-            return None;
-        }
+        let through = walk::started_through(&self.invocation.program)?;
         let mut inner = self.analysis.invocations.iter();
-        let reads = inner.any(|i| i.through(&[program]) && !names_only(i));
+        let reads = inner.any(|i| i.through(through) && !names_only(i));
         reads.then(|| self.found(self.invocation))?
     }
 

@@ -11,6 +11,15 @@ use crate::shell::{
     hidden_name, lexical,
 };
 
+/// Returns through what the programs came that a search of files starts; none of a program that is no such search.
+pub(super) fn started_through(program: &str) -> Option<&'static [&'static str]> {
+    Some(match program {
+        "bfs" | "find" | "gfind" => &["find", "gfind"],
+        "fd" | "fdfind" => &["fd", "fdfind"],
+        _ => return None,
+    })
+}
+
 /// Returns what is guarded and among the files that some invocations list, unless a filter keeps it out.
 pub(super) fn listed(guarded: &Guarded<'_>, made_by: &[Arc<Invocation>]) -> Option<PathBuf> {
     let (lister, filters) = made_by.split_first()?;
