@@ -1,9 +1,13 @@
 //! Unread: the files of ours that no agent may even read. Who has one of them can say what only this machine, or its person,
 //! may say.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+
+use foldhash::fast::RandomState;
 
 use super::guarded::Guarded;
 use super::mention::path_of;
@@ -23,6 +27,8 @@ const MOST_LOOKED_AT: usize = 1024;
 pub(super) struct Unread<'a> {
     guarded: &'a Guarded<'a>,
     places: Places,
+    /// What was looked at: a command names a path in more than one way.
+    looked_at: RefCell<HashMap<PathBuf, Option<Hit>, RandomState>>,
 }
 
 /// What a path has to do with them.
@@ -55,11 +61,25 @@ impl<'a> Unread<'a> {
         for known in guarded.unread() {
             places.add(&known.dir, &known.names);
         }
-        Self { guarded, places }
+        Self {
+            guarded,
+            places,
+            looked_at: RefCell::default(),
+        }
     }
 
     /// Looks at a path: by its words, and by what lies there, whatever it is called.
     pub(super) fn at(&self, path: &Path) -> Option<Hit> {
+        if let Some(known) = self.looked_at.borrow().get(path) {
+            return known.clone();
+        }
+        let found = self.look(path);
+        let mut looked_at = self.looked_at.borrow_mut();
+        looked_at.insert(path.to_owned(), found.clone());
+        found
+    }
+
+    fn look(&self, path: &Path) -> Option<Hit> {
         let names = components(path);
         let mut along = self.places.along(&names, false);
         if let Some(place) = along.find(|place| place.depth() <= names.len()) {
