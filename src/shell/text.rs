@@ -1,5 +1,10 @@
 //! Text as the shell and its small programs change it: escapes, base64, hex, `tr`.
 
+/// Writes a text as one word that no shell splits or expands.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
 /// Decodes the escapes of `$'…'`, `echo -e` and `printf`.
 pub(super) fn unescape(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();

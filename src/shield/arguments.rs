@@ -149,5 +149,5 @@ fn quoted(word: &str) -> String {
     if word.chars().all(is_plain) {
         return word.to_owned();
     }
-    format!("'{}'", word.replace('\'', r"'\''"))
+    crate::shell::quoted(word)
 }

@@ -5,6 +5,7 @@ use crate::oracle::toolchain::test_run::{Failure, Runner, find, is_meant};
 use crate::oracle::wording::{last_said, listed};
 use crate::oracle::{HookContext, OracleError, toolchain};
 use crate::process::Program;
+use crate::shell::quoted;
 use crate::signal::Signal;
 use crate::workspace::{Change, Issue};
 
@@ -99,7 +100,7 @@ fn missing(context: &HookContext, paths: &str) -> Option<String> {
 
 /// Narrows a runner to the tests of a name, as far as it can be narrowed; says whether only they can run.
 fn narrowed(runner: &Runner, name: &str) -> (Runner, bool) {
-    let quoted = format!("'{}'", name.replace('\'', "'\\''"));
+    let quoted = quoted(name);
     let command = &runner.command;
     let is_path = name.contains('/') || name.contains("::") && name.contains(".py");
     // `tests/it.rs` is the test target `it`, and no test names its target.

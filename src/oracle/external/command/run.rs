@@ -10,7 +10,7 @@ use crate::event::Trigger;
 use crate::fact::Facts;
 use crate::oracle::{HookContext, OracleError};
 use crate::process::Program;
-use crate::shell::{Invocation, Surroundings, Word, analyse};
+use crate::shell::{Invocation, Surroundings, Word, analyse, quoted};
 use crate::signal::{Intensity, Signal};
 
 /// Whether the file has commands for an event that nobody waits for.
@@ -90,10 +90,8 @@ pub(super) fn is_own_wire(handler: &Handler) -> bool {
     let line = match &handler.command {
         Some(Command::Shell { line, .. }) => line.clone(),
         Some(Command::Exec(words)) => {
-            let quoted = words
-                .iter()
-                .map(|word| format!("'{}'", word.replace('\'', "'\\''")));
-            quoted.collect::<Vec<_>>().join(" ")
+            let words = words.iter().map(|word| quoted(word));
+            words.collect::<Vec<_>>().join(" ")
         }
         None => return false,
     };

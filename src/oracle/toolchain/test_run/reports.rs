@@ -9,6 +9,7 @@ use super::console::{self, Read};
 use super::tally::Tally;
 use super::{go, jest, junit};
 use crate::process::installed;
+use crate::shell::quoted;
 
 /// What is put into the folder for the runners to load.
 const REPORTERS: &[(&str, &str)] = &[
@@ -83,7 +84,7 @@ impl Reports {
         fs::create_dir(&bin)?;
         for (name, _) in PRINTERS {
             if let Some(real) = installed(name) {
-                let [real, dir] = [&real, &reports.0].map(|path| quoted(path));
+                let [real, dir] = [&real, &reports.0].map(|path| quoted(&path.to_string_lossy()));
                 let set = format!("#!/bin/sh\nreal={real} name={name} dir={dir} skip=\n");
                 fs::write(bin.join(name), set + PRINTER)?;
                 fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755))?;
@@ -94,7 +95,7 @@ impl Reports {
 
     /// Returns the lines of shell that come before the command line.
     pub(super) fn prelude(&self) -> String {
-        format!("AHP={}\n{PRELUDE}", quoted(&self.0))
+        format!("AHP={}\n{PRELUDE}", quoted(&self.0.to_string_lossy()))
     }
 
     /// Reads what the runners have written; places become relative to `root`.
@@ -172,11 +173,6 @@ impl Reports {
 /// Returns the runner of a report: `cargo-nextest` of `cargo-nextest-123`, `unittest` of `unittest-123-1`.
 fn runner(begun: &str) -> &str {
     begun.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-')
-}
-
-/// Writes a path as one word of shell.
-fn quoted(path: &Path) -> String {
-    format!("'{}'", path.to_string_lossy().replace('\'', r"'\''"))
 }
 
 impl Drop for Reports {
