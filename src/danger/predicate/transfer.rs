@@ -136,10 +136,10 @@ pub(super) fn sends_data_store(digest: &Digest<'_>) -> bool {
 /// Whether the secret of one service goes to a host of another: in its address, among the data, or as what the client of the
 /// one prints.
 pub(super) fn misdirects_secret(digest: &Digest<'_>, words: &[&Word]) -> bool {
-    let Some(address) = words.iter().find(|w| remote_host(&w.text).is_some()) else {
+    let mut told = words.iter().map(|word| word.text.as_str());
+    let Some((address, host)) = told.find_map(|text| Some((text, remote_host(text)?))) else {
         return false;
     };
-    let host = remote_host(&address.text).unwrap_or_default();
     let is_foreign = |name: &str| {
         let upper = name.to_ascii_uppercase();
         let owner = upper.split('_').next().unwrap_or_default();
@@ -178,5 +178,5 @@ pub(super) fn misdirects_secret(digest: &Digest<'_>, words: &[&Word]) -> bool {
     });
     private
         || among(&mut words.iter().copied())
-        || printed && !digest.knowledge.is_trusted(&address.text, false)
+        || printed && !digest.knowledge.is_trusted(address, false)
 }
