@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::manifest::{Fault, Manifest};
+use super::manifest::{Fault, Manifest, below};
 use super::python::{name_of, specifier_of_poetry};
 use super::toml;
 use crate::oracle::OracleError;
@@ -74,8 +74,8 @@ impl Manifest<'_> {
         let (dir, lock) = self
             .above(manager.lock)
             .filter(|_| manager.section == "uv")?;
-        let root = std::path::Path::new(&dir).join("pyproject.toml");
-        let bytes = self.context.workspace().read(root.to_str()?).ok()?;
+        let root = below(&dir, "pyproject.toml");
+        let bytes = self.context.workspace().read(&root).ok()?;
         let document = toml::read(&String::from_utf8_lossy(&bytes)).ok()?;
         document.pointer("/tool/uv/workspace").map(|_| lock)
     }
