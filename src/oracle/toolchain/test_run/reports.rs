@@ -43,7 +43,10 @@ const PRINTERS: &[(&str, Reader)] = &[
 const PRINTER: &str = include_str!("reporters/ahp_runner.sh");
 
 /// The environment that makes runners write their reports into `$AHP`, whatever starts them (`npm test`, `make`, a script).
-const PRELUDE: &str = r#"export PATH="$AHP/bin:$PATH"
+///
+/// Programs are copied by a process of one thread: a file that this one has written may for a moment still be open for writing in
+/// the child of another thread. Such a file cannot be started, and some shells then start the next of its name in `PATH`.
+const PRELUDE: &str = r#"cp -Rp "$AHP/written" "$AHP/bin" && export PATH="$AHP/bin:$PATH"
 export PYTHONPATH="$AHP${PYTHONPATH:+:$PYTHONPATH}" PYTHONDONTWRITEBYTECODE=1
 export PYTEST_PLUGINS="${PYTEST_PLUGINS:+$PYTEST_PLUGINS,}ahp_pytest"
 export NODE_OPTIONS="${NODE_OPTIONS:+$NODE_OPTIONS }--require=\"$AHP/ahp_node.cjs\" --test-reporter=spec --test-reporter-destination=stdout --test-reporter=$AHP/ahp_node_test.mjs --test-reporter-destination=stdout"
@@ -80,14 +83,15 @@ impl Reports {
         for (name, text) in REPORTERS {
             fs::write(reports.0.join(name), text)?;
         }
-        let bin = reports.0.join("bin");
-        fs::create_dir(&bin)?;
+        let written = reports.0.join("written");
+        fs::create_dir(&written)?;
         for (name, _) in PRINTERS {
             if let Some(real) = installed(name) {
                 let [real, dir] = [&real, &reports.0].map(|path| quoted(&path.to_string_lossy()));
                 let set = format!("#!/bin/sh\nreal={real} name={name} dir={dir} skip=\n");
-                fs::write(bin.join(name), set + PRINTER)?;
-                fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755))?;
+                let file = written.join(name);
+                fs::write(&file, set + PRINTER)?;
+                fs::set_permissions(&file, fs::Permissions::from_mode(0o755))?;
             }
         }
         Ok(reports)
