@@ -5,6 +5,18 @@ pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
+/// Returns the program that runs a script, by the script's first line.
+pub(crate) fn interpreter(script: &str) -> Option<&str> {
+    let line = script.lines().next()?.strip_prefix("#!")?;
+    let mut words = line.split_ascii_whitespace();
+    let program = words.next()?.rsplit('/').next()?;
+    if program != "env" {
+        return Some(program);
+    }
+    let named = words.find(|word| !word.starts_with('-') && !word.contains('='));
+    named?.rsplit('/').next()
+}
+
 /// Decodes the escapes of `$'…'`, `echo -e` and `printf`.
 pub(super) fn unescape(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();

@@ -4,7 +4,7 @@ use super::command::Call;
 use super::container::Container;
 use super::walk::{Input, Walker};
 use super::wrapper::{Rest, Wrapper};
-use super::{Invocation, Stdin, Word, inline_code, wrapper};
+use super::{Invocation, Stdin, Word, inline_code, interpreter, wrapper};
 use crate::program;
 use crate::program::Fact;
 
@@ -79,7 +79,7 @@ impl Walker<'_> {
         if invocation.path.text.contains('/')
             && let Some(text) = self.written_text(&invocation.path)
         {
-            return self.inside(program, |w| w.run_text(&text, input));
+            return self.run_written(invocation, &text, input);
         }
         if matches!(program, "command")
             && arguments
@@ -93,6 +93,25 @@ impl Walker<'_> {
             None if program::find(program).is_known() => None,
             None => self.run_named(invocation, input),
         }
+    }
+
+    /// Runs a script that this line has written, as its first line says: the program there is given the rest of that line as one
+    /// word, and the script's name.
+    fn run_written(&mut self, script: &Invocation, text: &str, input: &Input) -> Option<String> {
+        let by = interpreter(text).filter(|by| program::find(by).is_known());
+        let line = text.lines().next().and_then(|line| line.strip_prefix("#!"));
+        let (Some(_), Some(line)) = (by, line) else {
+            return self.inside(&script.program, |w| w.run_text(text, input));
+        };
+        let own = line.trim().splitn(2, char::is_whitespace);
+        let own: Vec<Word> = own.map(|word| Word::plain(word.trim())).collect();
+        let words = [own, vec![script.path.clone()], script.arguments.clone()].concat();
+        let call = Call {
+            words,
+            input: input.clone(),
+            ..Call::default()
+        };
+        self.inside(&script.program, |w| w.dispatch(call))
     }
 
     /// Runs what a program may be given to run of which is not known how it takes it: `launch -n 2 git push --force`.

@@ -2,6 +2,7 @@
 
 mod brought;
 mod classes;
+mod everyday;
 mod fields;
 mod folders;
 mod prefixes;

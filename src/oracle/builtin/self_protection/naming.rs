@@ -53,9 +53,20 @@ fn links(guarded: &Guarded<'_>, invocation: &Invocation) -> Option<Found> {
     if !makes_names {
         return None;
     }
-    let hit = invocation.operands().find_map(|word| {
-        covers(guarded, invocation, &word.text).or_else(|| holds(guarded, invocation, word))
-    })?;
+    let operands: Vec<&Word> = invocation.operands().collect();
+    let names_target = invocation.has_short('t') || invocation.has_long("--target-directory");
+    // The folder in which the links are made gets no other name.
+    let sources = match operands.split_last() {
+        Some((_, sources)) if !sources.is_empty() && !names_target => sources,
+        _ => &operands[..],
+    };
+    let hit = operands
+        .iter()
+        .find_map(|word| covers(guarded, invocation, &word.text))
+        .or_else(|| {
+            let mut sources = sources.iter();
+            sources.find_map(|word| holds(guarded, invocation, word))
+        })?;
     Some((
         format!("make another name for `{}`", hit.display()),
         Some(hit),

@@ -184,7 +184,8 @@ impl Reading<'_> {
                 is_text.then(|| in_text(text))?
             })
         };
-        let pattern = self.pattern();
+        // What a script names it may open.
+        let pattern = self.pattern().filter(|_| !known.is(Fact::Language));
         let arguments = self.invocation.arguments.iter().enumerate();
         let mut words = arguments
             .map(|(nth, word)| (nth, word.text.as_str()))
@@ -208,7 +209,7 @@ impl Reading<'_> {
     /// Returns the pattern or script that a program takes first, which may look like a path.
     fn pattern(&self) -> Option<&str> {
         let known = self.invocation.known();
-        if !known.is(Fact::PatternFirst) || known.is(Fact::Language) {
+        if !known.is(Fact::PatternFirst) {
             return None;
         }
         let given = ['e', 'f']

@@ -12,7 +12,9 @@ use super::judgement::Judge;
 use super::spelling::named;
 use crate::program;
 use crate::program::Fact;
-use crate::shell::{Analysis, Invocation, Stdin, Surroundings, Word, analyse, lexical, may_list};
+use crate::shell::{
+    Analysis, Invocation, Stdin, Surroundings, Word, analyse, interpreter, lexical, may_list,
+};
 
 /// How deep scripts that run scripts are followed.
 const MAX_SCRIPTS: usize = 3;
@@ -106,11 +108,7 @@ pub(super) fn find(
         let mut dirs = path.text.split(':').filter(|dir| !dir.starts_with('$'));
         dirs.find_map(|dir| files.text(&format!("{dir}/{program}")))?
     };
-    let first = text.lines().next().filter(|l| l.starts_with("#!"))?;
-    let interpreter = first
-        .split(['/', ' '])
-        .rfind(|w| !w.is_empty() && !w.starts_with('-'))?;
-    run(interpreter, &text)
+    run(interpreter(&text)?, &text)
 }
 
 fn program_or_shell(program: &str) -> &str {
