@@ -295,17 +295,22 @@ fn pipeline(analysis: &Analysis, invocation: &Invocation) -> String {
 /// Whether a client of subcommands prints its help and ends. What stands behind the name of a program that it runs in
 /// turn is that program's own.
 fn only_prints_help(section: &Section<'_>, invocation: &Invocation) -> bool {
+    let known = program::find(&invocation.program);
     let has_subcommands = || {
-        let mut named = program::find(&invocation.program).words(Fact::Sends);
-        section.has_subcommands() || named.next().is_some()
+        let is_client = section.has_subcommands() && !known.is(Fact::Statements);
+        is_client || known.words(Fact::Sends).next().is_some()
     };
-    let runs = |word: &Word| matches!(word.text.as_str(), "run" | "create" | "exec" | "x" | "dlx");
+    let runs = |word: &Word| match word.text.as_str() {
+        "create" => known.is(Fact::Mounts),
+        word => matches!(word, "run" | "exec" | "x" | "dlx"),
+    };
     let asks = match invocation
         .before_dashes()
         .last()
         .map(|word| word.text.as_str())
     {
         Some("--help" | "-help") => true,
+        Some("--generate-cli-skeleton") => invocation.program == "aws",
         Some("help") => invocation.program == "aws",
         // With one name before it, it may be a host or "human": `git stash drop -h` is beyond doubt.
         Some("-h") => {

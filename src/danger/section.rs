@@ -46,7 +46,7 @@ impl<'t> Section<'t> {
 
     /// Whether its programs are clients of subcommands, each of which has a help of its own.
     pub(super) fn has_subcommands(&self) -> bool {
-        matches!(self.preset, "cloud" | "git")
+        matches!(self.preset, "cloud" | "database" | "git")
     }
 }
 

@@ -69,21 +69,23 @@ fn words_of(text: &str) -> Vec<String> {
 /// Whether a statement drops a database that is there for tests by its name, or a table that these statements made for as
 /// long as they run.
 fn drops_passing(statement: &[String], all: &[Vec<String>]) -> bool {
-    let ["drop", object, .., name] = &statement.iter().map(String::as_str).collect::<Vec<_>>()[..]
-    else {
-        return false;
-    };
-    let makes = |one: &Vec<String>| {
-        one.windows(4).any(|words| {
+    let statement: Vec<&str> = statement.iter().map(String::as_str).collect();
+    let makes = |name: &str| {
+        all.iter().flat_map(|one| one.windows(4)).any(|words| {
             let [create, kind, table, made] = words else {
                 return false;
             };
             create == "create" && kind.starts_with("temp") && table == "table" && made == name
         })
     };
-    match *object {
+    let (object, name) = match statement[..] {
+        ["truncate", "table", name] | ["truncate", name] => return makes(name),
+        ["drop", object, .., name] => (object, name),
+        _ => return false,
+    };
+    match object {
         "database" | "schema" => says_test(name),
-        "table" => says_test(name) || all.iter().any(makes),
+        "table" => says_test(name) || makes(name),
         _ => false,
     }
 }

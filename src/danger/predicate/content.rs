@@ -10,9 +10,30 @@ use crate::shell::{Invocation, Stdin, Word, code_of};
 
 /// Whether a database that is one file, or a dump of one, is among the words.
 pub(super) fn has_data_store(digest: &Digest<'_>, words: &[&Word]) -> bool {
-    words
-        .iter()
-        .any(|word| is_data_store(&word.text) && is_precious(digest.place(word)))
+    words.iter().any(|word| {
+        is_data_store(&word.text) && is_precious(digest.place(word)) && !is_made_anew(digest, word)
+    })
+}
+
+/// Whether a store is there for development, by its name, and this line sets it up again.
+fn is_made_anew(digest: &Digest<'_>, word: &Word) -> bool {
+    let name = word.text.rsplit('/').next().unwrap_or_default();
+    let mut parts = name.split(|c: char| !c.is_ascii_alphanumeric());
+    let sets_up = |text: &str| {
+        let mut parts = text.split(|c: char| !c.is_ascii_alphanumeric());
+        parts.any(|part| {
+            matches!(
+                part,
+                "migrate" | "migrations" | "seed" | "setup" | "upgrade"
+            )
+        })
+    };
+    let all = &digest.analysis.invocations;
+    let later = all.get(digest.index + 1..).unwrap_or_default();
+    parts.any(|part| matches!(part, "dev" | "development"))
+        && later
+            .iter()
+            .any(|i| i.operands().any(|word| sets_up(&word.text)))
 }
 
 /// Whether a program prints nothing, so that a file it is led into ends up empty.

@@ -116,6 +116,7 @@ predicates! {
     "bares-ci-secrets" Plain |d, _| reading::bares_ci_secrets(d);
     "narrowed-to-secrets" Plain |d, _| reading::is_narrowed_to_secrets(d.invocation);
     "masked" Plain |d, _| reading::is_masked(d);
+    "finds-settings" Plain |d, _| reading::finds_settings(d);
     "secret" Plain |_, w| w.iter().any(|x| is_secret_file(&x.text));
     "secret-argument" Plain |d, _| reading::names_secret_argument(d.invocation);
     "secret-dir" Plain |_, w| w.iter().any(|x| file::is_secret_dir(&x.text));
@@ -202,6 +203,7 @@ predicates! {
     "new-remote" Plain transfer::goes_to_new_remote;
     "foreign-address" Plain |d, _| d.operands.iter().any(|x| destination(&x.text).is_some() && !d.knowledge.is_trusted(&x.text, false));
     "foreign-target" Plain |d, w| w.iter().any(|x| x.text.contains(':') && !x.text.starts_with('/') && !d.knowledge.is_trusted(&x.text, false));
+    "with-credentials" Plain |d, _| network::has_credentials(d.invocation);
     "foreign-url" Plain |d, _| d.invocation.arguments.iter().any(|w| network::is_remote_url(&w.text) && !d.knowledge.is_trusted(&w.text, false));
     "known-registry" Plain network::uses_known_registry;
     "odd-host" Plain |d, _| d.invocation.arguments.iter().any(|w| network::has_odd_host(&w.text));

@@ -1,5 +1,6 @@
 //! Names that tell what a thing is for: tasks, tests, playing fields of agents, addresses of stores, options of cmdlets.
 
+use crate::danger::container;
 use crate::danger::digest::Digest;
 use crate::danger::words::{says_test, words};
 use crate::glob::glob;
@@ -69,6 +70,9 @@ pub(super) fn is_for_tests(invocation: &Invocation) -> bool {
 /// Whether a program works on a store of this machine that is there for tests, or on the settings or files for tests.
 pub(super) fn is_on_store_for_tests(digest: &Digest<'_>) -> bool {
     let invocation = digest.invocation;
+    if container::is_of_line(digest.analysis, digest.index, invocation) {
+        return true;
+    }
     // What says which settings, file, project, store, topic or cluster is meant.
     let options = [
         "-f",
@@ -122,6 +126,12 @@ pub(super) fn is_on_store_for_tests(digest: &Digest<'_>) -> bool {
     }
     let arguments = invocation.arguments.iter().map(|word| word.text.as_str());
     let mut addresses = arguments.chain(given).filter_map(|text| {
+        if let Some(file) = text
+            .strip_prefix("file:")
+            .filter(|file| !file.starts_with("//"))
+        {
+            return Some(says_test(file));
+        }
         let (_, address) = text.split_once("://")?;
         let (host, path) = address.split_once('/')?;
         let host = host.rsplit_once('@').map_or(host, |(_, host)| host);

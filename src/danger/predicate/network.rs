@@ -35,6 +35,21 @@ pub(super) fn is_decoder(invocation: &Invocation) -> bool {
     }
 }
 
+/// Whether a request says in whose name it is made: `-u`, or a header with a token or a key.
+pub(super) fn has_credentials(invocation: &Invocation) -> bool {
+    let header = |word: &Word| {
+        let (name, _) = word.text.split_once(':')?;
+        let lower = name.trim_start_matches("--header=").to_ascii_lowercase();
+        let ends = ["authorization", "token", "key", "cookie"];
+        Some(ends.iter().any(|end| lower.ends_with(end)))
+    };
+    invocation.value_of(&["-u", "--user"]).is_some()
+        || invocation
+            .arguments
+            .iter()
+            .any(|word| header(word) == Some(true))
+}
+
 pub(super) fn is_remote_url(text: &str) -> bool {
     if let Some((_, rest)) = text.split_once("://") {
         return !is_loopback(rest.rsplit_once('@').map_or(rest, |(_, host)| host));

@@ -116,6 +116,29 @@ pub(super) fn is_masked(digest: &Digest<'_>) -> bool {
         || shows_names_alone(digest.invocation)
 }
 
+/// Whether a search of `NAME=value` lines finds no other settings than those that it names, and none of those is a secret:
+/// `^DEBUG=`, `^(HOST|PORT)=`.
+pub(super) fn finds_settings(digest: &Digest<'_>) -> bool {
+    let given = digest.invocation.value_of(&["-e", "--regexp"]);
+    let Some(pattern) = given.as_ref().or(digest.operands.first().copied()) else {
+        return false;
+    };
+    let is_setting = |name: &str| {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        !name.is_empty() && name.chars().all(is_name) && !is_secret_variable(name)
+    };
+    let is_one = |text: &str| {
+        let text = text.strip_prefix('^')?.strip_suffix('=')?;
+        let names = text
+            .strip_prefix('(')
+            .and_then(|text| text.strip_suffix(')'));
+        Some(names.unwrap_or(text).split('|').all(is_setting))
+    };
+    let whole = is_one(&pattern.text) == Some(true);
+    let mut parts = pattern.text.split("\\|").flat_map(|part| part.split('|'));
+    whole || parts.all(|part| is_one(part) == Some(true))
+}
+
 /// Whether the variables of the environment come from the pipe, with their values.
 pub(super) fn is_fed_by_dump(digest: &Digest<'_>) -> bool {
     digest.feeders().any(is_environment_dump) && !digest.feeders().any(shows_names_alone)
@@ -133,6 +156,12 @@ fn shows_names_alone(invocation: &Invocation) -> bool {
     match (invocation.program.as_str(), words.as_slice()) {
         ("sed", ["-E" | "-r", script, ..] | [script, ..]) => masks(script),
         ("cut", ["-d=", "-f1", ..] | ["-d", "=", "-f1", ..] | ["-d", "=", "-f", "1", ..]) => true,
+        ("awk" | "gawk" | "mawk", ["-F=", script, ..] | ["-F", "=", script, ..]) => {
+            matches!(*script, "{print $1}" | "{ print $1 }")
+        }
+        ("grep", [option, "^[A-Z_]*" | "^[A-Z_]+" | "^[A-Z0-9_]*" | "^[A-Z0-9_]+", ..]) => {
+            matches!(*option, "-o" | "-oE" | "-Eo")
+        }
         ("wc", _) => true,
         _ => false,
     }
