@@ -285,6 +285,7 @@ fn every_block_is_of_a_kind_that_is_run_or_is_excused() {
                 is_policy.iter().any(|key| block.text.starts_with(key))
             }
             "rhai" | "rules" | "console" => true,
+            _ if is_followed(&block.file) => block.path().is_some(),
             _ => is_excused(&block.file, &block.text),
         };
         assert!(known, "{}:{}: nothing runs this", block.file, block.line);
@@ -302,9 +303,12 @@ impl Block {
     }
 }
 
+/// Reference pages whose examples are files and commands that build on each other.
+const WITH_WHOLE_EXAMPLES: &[&str] = &["docs/reference/hook-md.md", "docs/reference/issues.md"];
+
 /// Whether a page is followed from its beginning to its end, in a folder of its own.
-fn is_tutorial(file: &str) -> bool {
-    file.starts_with("docs/tutorial/")
+fn is_followed(file: &str) -> bool {
+    file.starts_with("docs/tutorial/") || WITH_WHOLE_EXAMPLES.contains(&file)
 }
 
 /// Lays the scripts and files of rules that a document shows where it says that they are.
@@ -380,7 +384,7 @@ fn every_test_of_a_policy_passes() {
             .map(|fault| fault.one_line(&tests.sources))
             .collect();
         assert!(faults.is_empty(), "{faults:#?}");
-        let scripts = file == "docs/writing-oracles.md" || is_tutorial(&file);
+        let scripts = file == "docs/writing-oracles.md" || is_followed(&file);
         let mut runner = Runner::new(if scripts { place.path() } else { root() });
         for case in &tests.cases {
             count += 1;
@@ -492,7 +496,7 @@ fn every_command_runs_and_prints_what_is_shown() {
     world.git_init();
     for block in all_blocks()
         .iter()
-        .filter(|block| block.language == "console" && !is_tutorial(&block.file))
+        .filter(|block| block.language == "console" && !is_followed(&block.file))
     {
         for (command, shown) in commands(block) {
             if is_excused(&block.file, &command) {
@@ -514,12 +518,12 @@ fn every_command_runs_and_prints_what_is_shown() {
 
 #[test]
 fn every_tutorial_can_be_followed_from_its_beginning_to_its_end() {
-    let tutorials: Vec<_> = documents()
+    let pages: Vec<_> = documents()
         .into_iter()
-        .filter(|file| is_tutorial(file))
+        .filter(|file| is_followed(file))
         .collect();
-    assert!(tutorials.len() > 1, "{tutorials:?}");
-    for file in tutorials {
+    assert!(pages.len() > WITH_WHOLE_EXAMPLES.len(), "{pages:?}");
+    for file in pages {
         let world = World::new("");
         fs::remove_dir(world.path(".ahp")).unwrap();
         for block in blocks(&file) {

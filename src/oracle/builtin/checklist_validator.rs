@@ -46,9 +46,10 @@ const MOST_STEPS: usize = 40;
 /// Lets an issue go on only when the items of its checklist are done.
 ///
 /// What it does: it reads the issue's file: the `checklist:` of its front matter, or else the task items of its text, `- [ ]`
-/// open, `- [/]` doing, `- [x]` done, `- [~]` and `- [-]` cancelled, which do not count. It blocks with the id and the
-/// line of each open item, one step an item. It blocks too where the issue's file is not there or cannot be understood,
-/// for then nothing is known; an issue that has no checklist passes.
+/// open, `- [/]` doing, `- [x]` done, `- [~]` and `- [-]` cancelled, which do not count. In the front matter, only
+/// `checked: true` says that an item is done. It blocks with the id and the line of each open item, one step an item. It
+/// blocks too where the issue's file is not there or cannot be understood, for then nothing is known; an issue that has no
+/// checklist passes.
 ///
 /// With `allow_partial: false` every item must be done. With `allow_partial: true` it is enough that `min_completion_rate` is
 /// reached: it then prompts with what is still open, and blocks below.

@@ -44,8 +44,9 @@ const CODE: &[&str] = &[
 /// it (a file that is empty, moved or only made shorter is neither, and comments alone are not a test); where an issue that is
 /// being closed has no `solution`; and where a `verification` of its checklist fails. A verification is `test_pass: NAME` (the project's tests of that name, file or path ran and passed; without a name, all),
 /// `file_exists: PATH` (globs are understood), `lint_clean: PATH` (the project's linters find nothing there; without a
-/// path, in all changed files), or `custom: COMMAND` (it ends with code 0; it runs only as `ahp trust` has shown it). The
-/// block names each item with its line.
+/// path, in all changed files), or `custom: COMMAND` (it ends with code 0; it runs only as `ahp trust` has shown it). Items of
+/// the `checklist:` in the front matter have one, as text or as a map: `verification: "file_exists: docs/api.md"`, or
+/// `verification: {file_exists: docs/api.md}`. The block names each item with its line.
 ///
 /// ```yaml
 /// hooks:

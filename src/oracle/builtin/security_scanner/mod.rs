@@ -56,7 +56,7 @@ const WORTH_THREADS: usize = 256 << 10;
 /// What is to be done about what a later commit has taken away.
 const IN_HISTORY: &str = "taking it away later does not take it out of what is pushed: rewrite the commits (`git rebase -i`), and replace a secret that has left this machine";
 
-/// Stops secrets and injectable SQL before they are written, committed or submitted.
+/// Stops secrets and injectable SQL before they are written or submitted.
 ///
 /// What it does: at tool triggers it scans what is about to be written, or the command line with its here-documents; at
 /// all others the lines that the change adds, and those that any of its commits adds, also where a later one takes them away
@@ -68,6 +68,9 @@ const IN_HISTORY: &str = "taking it away later does not take it out of what is p
 /// JavaScript, TypeScript, Go, Java, Rust and PHP for queries that are put together from values. A file of own rules has
 /// the fields of gitleaks (`id`, `regex`, `keywords`, `entropy`, `secretGroup`, `path`, `allowlist`) and `severity`. A
 /// scanner is a command that prints SARIF 2.1.0; it runs where files have changed, not before a tool.
+///
+/// At `pre-tool-use` it does not read what a `git commit` or `git push` carries, neither from an agent's shell nor from git's
+/// own hooks. To stop a secret there, bind it at `pre-issue-submit`, and let a hook of git judge that: `ahp run pre-issue-submit`.
 ///
 /// It blocks at `severity_threshold` and above, and prompts below. A finding names its rule, file, line and fingerprint.
 /// The secret itself is never shown, logged or kept.
