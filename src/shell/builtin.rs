@@ -71,6 +71,15 @@ impl Walker<'_> {
                     }
                 }
             }
+            // From now on the name stands for that file.
+            "hash" if arguments.first().is_some_and(|w| w.text == "-p") => {
+                if let [_, file, names @ ..] = arguments {
+                    for name in names {
+                        let (name, file) = (name.text.clone(), file.text.clone());
+                        self.scope.aliases.insert(name, file);
+                    }
+                }
+            }
             "unalias" => {
                 for word in arguments {
                     self.scope.aliases.remove(&word.text);

@@ -129,6 +129,13 @@ impl Walker<'_> {
         environment
     }
 
+    /// Runs the commands in the index of a variable that a text names: `a[$(command)]`.
+    pub(super) fn run_index(&mut self, text: &str) {
+        if text.contains("[$(") || text.contains("[`") {
+            self.expand_body(text);
+        }
+    }
+
     /// Makes the assignment of a raw word `NAME=value`, `NAME+=value`, `NAME=(a b)`, `NAME[i]=value`.
     pub(super) fn assign_raw(&mut self, raw: &str) {
         let Some((name, value)) = raw.split_once('=') else {
@@ -163,7 +170,10 @@ impl Walker<'_> {
                 }],
             }
         } else {
-            vec![self.expand_whole(value)]
+            let word = self.expand_whole(value);
+            // Whatever takes the variable for a number runs what stands in an index of it.
+            self.run_index(&word.text);
+            vec![word]
         };
         if append {
             self.scope.append(name, &value, is_array);

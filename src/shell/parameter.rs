@@ -195,6 +195,10 @@ impl Walker<'_> {
                     return;
                 };
                 let argument = self.expand_whole(argument);
+                // What it holds is expanded as a prompt is.
+                for word in words.iter().filter(|_| operator == "@P") {
+                    self.expand_body(&word.text);
+                }
                 for (i, word) in words.iter().enumerate() {
                     if i > 0 {
                         fields.next();

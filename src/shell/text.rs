@@ -6,7 +6,7 @@ pub(crate) fn quoted(text: &str) -> String {
 }
 
 /// Returns the program that runs a script, by the script's first line.
-pub(crate) fn interpreter(script: &str) -> Option<&str> {
+pub(crate) fn shebang(script: &str) -> Option<&str> {
     let line = script.lines().next()?.strip_prefix("#!")?;
     let mut words = line.split_ascii_whitespace();
     let program = words.next()?.rsplit('/').next()?;

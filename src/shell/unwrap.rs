@@ -4,7 +4,7 @@ use super::command::Call;
 use super::container::Container;
 use super::walk::{Input, Walker};
 use super::wrapper::{Rest, Wrapper};
-use super::{Invocation, Stdin, Word, inline_code, interpreter, wrapper};
+use super::{Invocation, Stdin, Word, inline_code, shebang, wrapper};
 use crate::program;
 use crate::program::Fact;
 
@@ -18,6 +18,14 @@ impl Walker<'_> {
     ) -> Option<String> {
         let program = invocation.program.as_str();
         let arguments = invocation.arguments.as_slice();
+        if program::find(program).is(Fact::Evaluates) {
+            for word in arguments.iter().filter(|word| word.made_by.is_empty()) {
+                self.inside(program, |w| {
+                    w.run_index(&word.text);
+                    Some(())
+                });
+            }
+        }
         if self.built_in(program, arguments, invocation, input) {
             return None;
         }
@@ -98,7 +106,7 @@ impl Walker<'_> {
     /// Runs a script that this line has written, as its first line says: the program there is given the rest of that line as one
     /// word, and the script's name.
     fn run_written(&mut self, script: &Invocation, text: &str, input: &Input) -> Option<String> {
-        let by = interpreter(text).filter(|by| program::find(by).is_known());
+        let by = shebang(text).filter(|by| program::find(by).is_known());
         let line = text.lines().next().and_then(|line| line.strip_prefix("#!"));
         let (Some(_), Some(line)) = (by, line) else {
             return self.inside(&script.program, |w| w.run_text(text, input));

@@ -6,9 +6,10 @@ use super::project;
 use crate::permission_checker::oracle::judged;
 
 /// The collections; the older ones are judged by the rules alone.
-const COLLECTIONS: [&str; 2] = [
+const COLLECTIONS: [&str; 3] = [
     include_str!("../permission_checker/blind/commands-10.jsonl"),
     include_str!("../permission_checker/blind/commands-11.jsonl"),
+    include_str!("../permission_checker/blind/commands-12.jsonl"),
 ];
 
 #[test]

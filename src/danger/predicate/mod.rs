@@ -209,7 +209,7 @@ predicates! {
     "odd-host" Plain |d, _| d.invocation.arguments.iter().any(|w| network::has_odd_host(&w.text));
     "remote-target" Plain |_, w| w.last().is_some_and(|x| x.text.contains(':') && !x.text.starts_with('/'));
     "remote-url" Plain |d, _| d.invocation.arguments.iter().any(|w| network::is_remote_url(&w.text));
-    "to-loopback" Plain |d, _| d.invocation.operands().any(|x| is_loopback(&x.text));
+    "to-loopback" Plain |d, _| d.invocation.operands().any(network::goes_to_loopback);
     "to-loopback-url" Plain network::goes_to_loopback_url;
     "verified" Plain |d, _| d.earlier().any(network::verifies);
     "runs-downloaded" Plain |d, _| d.invocation.path.text.contains('/') && network::is_downloaded(d, &d.invocation.path.text);

@@ -65,6 +65,15 @@ pub(super) fn is_remote_url(text: &str) -> bool {
 }
 
 /// Whether an address of this machine stands among the arguments, and none of another: `--endpoint-url http://localhost:4566`.
+/// Whether a bare connection goes to this machine: `localhost 80`, `TCP:localhost:80`.
+pub(super) fn goes_to_loopback(word: &Word) -> bool {
+    let address = word.text.split_once(':').filter(|(kind, _)| {
+        let kind = kind.to_ascii_lowercase();
+        kind.starts_with("tcp") || kind.starts_with("udp") || kind == "openssl"
+    });
+    is_loopback(address.map_or(&word.text, |(_, address)| address))
+}
+
 pub(super) fn goes_to_loopback_url(digest: &Digest<'_>, _: &[&Word]) -> bool {
     let arguments = digest.invocation.arguments.iter();
     let mut urls = arguments
@@ -147,7 +156,10 @@ pub(super) fn remote_host(text: &str) -> Option<&str> {
 }
 
 pub(super) fn is_socket(text: &str) -> bool {
-    text.contains("/dev/tcp/") || text.contains("/dev/udp/")
+    let mut hosts = ["/dev/tcp/", "/dev/udp/"]
+        .into_iter()
+        .flat_map(|place| text.split(place).skip(1));
+    hosts.any(|host| !is_loopback(host))
 }
 
 /// Whether an invocation prints what comes in over a connection.

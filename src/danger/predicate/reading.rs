@@ -159,12 +159,38 @@ fn shows_names_alone(invocation: &Invocation) -> bool {
         ("awk" | "gawk" | "mawk", ["-F=", script, ..] | ["-F", "=", script, ..]) => {
             matches!(*script, "{print $1}" | "{ print $1 }")
         }
-        ("grep", [option, "^[A-Z_]*" | "^[A-Z_]+" | "^[A-Z0-9_]*" | "^[A-Z0-9_]+", ..]) => {
+        (
+            "grep",
+            [
+                option,
+                "^[A-Z_]*" | "^[A-Z_]+" | "^[A-Z0-9_]*" | "^[A-Z0-9_]+",
+                ..,
+            ],
+        ) => {
             matches!(*option, "-o" | "-oE" | "-Eo")
         }
+        ("jq", [script] | ["-r" | "-c" | "-M", script]) => is_of_keys(script),
         ("wc", _) => true,
         _ => false,
     }
+}
+
+/// Whether a filter of `jq` shows of what is below `.data` no more than the keys: `.data | keys`, and such in a text.
+fn is_of_keys(script: &str) -> bool {
+    let script: String = script.chars().filter(|c| *c != ' ').collect();
+    let shows_keys = |part: &str| part.starts_with(".data|keys") && !part.contains([',', ';']);
+    if let Some(text) = script
+        .strip_prefix(".items[]|\"")
+        .and_then(|text| text.strip_suffix('"'))
+    {
+        let mut parts = text.split("\\(").skip(1);
+        return parts.all(|part| {
+            let inner = part.rsplit_once(')').map_or(part, |(inner, _)| inner);
+            let is_name = |part: &str| part.starts_with(".metadata.") && !part.contains(['|', ',']);
+            is_name(inner) || inner.replace("|join(\",\")", "") == ".data|keys"
+        });
+    }
+    shows_keys(&script)
 }
 
 pub(super) fn reads_secret_input(invocation: &Invocation) -> bool {

@@ -13,7 +13,7 @@ use super::spelling::named;
 use crate::program;
 use crate::program::Fact;
 use crate::shell::{
-    Analysis, Invocation, Stdin, Surroundings, Word, analyse, interpreter, lexical, may_list,
+    Analysis, Invocation, Stdin, Surroundings, Word, analyse, lexical, may_list, shebang,
 };
 
 /// How deep scripts that run scripts are followed.
@@ -108,7 +108,7 @@ pub(super) fn find(
         let mut dirs = path.text.split(':').filter(|dir| !dir.starts_with('$'));
         dirs.find_map(|dir| files.text(&format!("{dir}/{program}")))?
     };
-    run(interpreter(&text)?, &text)
+    run(shebang(&text)?, &text)
 }
 
 fn program_or_shell(program: &str) -> &str {
