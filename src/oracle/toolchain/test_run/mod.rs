@@ -17,8 +17,10 @@ pub(in crate::oracle) use self::files::expand;
 pub(in crate::oracle) use self::files::times;
 pub(in crate::oracle) use self::find::find;
 pub(in crate::oracle) use self::junit::read as read_junit;
+pub(in crate::oracle) use self::name::fixed;
 pub(in crate::oracle) use self::name::is_meant;
 pub(in crate::oracle) use self::name::short;
+pub(in crate::oracle) use self::name::template;
 pub(in crate::oracle) use self::tally::Failure;
 pub(in crate::oracle) use self::tally::Tally;
 
