@@ -204,9 +204,12 @@ impl TestGate {
         }
 
         // A guess at where coverage is written may meet a file of the project.
-        let own = context.workspace().list("**/*");
-        let mut aside = Aside::of(root, &self.coverage_reports(context), |file| {
-            !self.coverage_report.0.is_empty() || !own.contains(file)
+        let own = match self.coverage_report.0.as_slice() {
+            [] => context.workspace().list("**/*"),
+            _ => Vec::new(),
+        };
+        let mut aside = Aside::of(context, &self.coverage_reports(context), |file| {
+            !own.contains(file)
         });
         let mut outcome = Outcome::of(&command);
         for runner in runners {

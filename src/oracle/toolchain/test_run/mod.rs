@@ -80,7 +80,7 @@ impl Runner {
         if globs.is_empty() && find::is_of_jvm(context.workspace()) {
             globs.extend(JVM_REPORTS.iter().map(|&glob| glob.to_owned()));
         }
-        let mut aside = Aside::of(root, &expand(root, &globs), |_| true);
+        let mut aside = Aside::of(context, &expand(root, &globs), |_| true);
         // What is printed on both outputs comes in the order in which it was printed.
         let program = Program::shell(&format!(
             "exec 2>&1\n{}\n{}",
