@@ -175,7 +175,10 @@ fn a_rule_leaves_by_its_name_and_what_is_no_name_as_a_hash() {
         // Each of the others is a hash too, in a place that the sums know by its length.
         let also = signal["also_found"].as_str().unwrap();
         let also: Vec<&str> = also.split(' ').collect();
-        assert!(also.len() == 2 && also.iter().all(|hash| is_hash(hash)), "{also:?}");
+        assert!(
+            also.len() == 2 && also.iter().all(|hash| is_hash(hash)),
+            "{also:?}"
+        );
         // Equal stay equal, so that they can be counted; another salt makes others.
         let again = machine.would_leave(&[]);
         assert_eq!(again, rows);
@@ -207,7 +210,10 @@ fn what_a_record_does_not_have_is_null_in_the_tables_and_left_out_in_rows() {
                 "user",
             ],
         ),
-        ("signals", &["session", "issue", "text", "acted_on", "also_found"]),
+        (
+            "signals",
+            &["session", "issue", "text", "acted_on", "also_found"],
+        ),
         ("answers", &["environment", "policy", "note"]),
     ];
     let rows = machine.would_leave(&[]);
