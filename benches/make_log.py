@@ -81,6 +81,9 @@ with open(path, "w") as out:
                 intensity = rng.choice(["block", "block", "prompt", "prompt", "control", "aid"])
                 sid, target = uid(), command if acted_on else "the issue"
                 finding = hashlib.sha256(f"{rule} {target}".encode()).hexdigest()[:16]
+                # A failed run names several tests, each of them a finding.
+                others = [f"{target} {n}" for n in range(rng.choice([0, 0, 0, 1, 3, 30]))]
+                also = [{"identity": hashlib.sha256(f"{rule} {other}".encode()).hexdigest()[:16], "object": other} for other in others]
                 known.append(sid)
                 text = "3 of 5 items are open: " + "look at each of them and finish it; " * 4
                 payload = {
@@ -95,7 +98,7 @@ with open(path, "w") as out:
                     "context": {"hook": hook, **({"issue_id": issue} if issue else {}), "files": ["src/a.rs"]},
                     "payload": payload},
                     "binding": binding, "source": source, "override": False, "fingerprint": finding,
-                    "identity": finding, "rule": rule, "object": target, "session_id": session, "host": host})
+                    "identity": finding, "rule": rule, "object": target, **({"also": also} if also else {}), "session_id": session, "host": host})
                 if rng.random() < 0.8:
                     answers.append({"kind": "response", "response": {
                         "signal_id": sid, "consumed_at": stamp(), "action": rng.choice(ANSWERS[intensity]), "by": "agent",

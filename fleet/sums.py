@@ -26,7 +26,8 @@ TABLES = ("evaluations", "bindings", "signals", "answers")
 # The columns that stand in for a table of which a young lake has no file yet, beside those of the evaluations.
 EMPTY = {"bindings": "hook as binding, hook as oracle, hook as source, hook as subject, hook as outcome, hook as waived, "
                      "hook as acted_on, seq = 0 as timed_out",
-         "signals": "hook as signal_id, hook as binding, hook as rule, hook as finding, hook as intensity, hook as acted_on, seq as of_seq",
+         "signals": "hook as signal_id, hook as binding, hook as rule, hook as finding, hook as intensity, hook as acted_on, seq as of_seq, "
+                    "hook as also_found",
          "answers": "hook as signal_id, hook as action, seq = 0 as inferred, seq = 0 as refused"}
 QUERIES = ("bindings", "rules", "groups", "events", "gaps", "silent", "records")
 # What `all` asks for, by which groups: all that `ahp log stats --sums` shows. The last row tells that the rest is whole.
@@ -209,6 +210,15 @@ def sums(args, lake, run):
             elif is_doubled:
                 statement = f"{view} {once(table, statement[len(view):].rstrip(';'))}"
             run(statement)
+            if table == "signals" and not has_column("signals", "also_found"):
+                # Every file of the lake is of before the column was added.
+                run(f"{view} select r.*, nullif('', '') as also_found from ({statement[len(view):].rstrip(';')}) r")
+
+    def has_column(table, column):
+        try:
+            return run(f"select {column} from {table} where 1 = 0") is not None
+        except Exception:
+            return False
     by = args.by or ""
     views(by)
     gaps = run(prepared("gaps")[0])

@@ -1,10 +1,26 @@
 -- What was found and what became of it, the part of a query that bindings.sql and rules.sql have in common; it ends with `fates`.
 -- Findings, as docs/signal-log.md defines them. A hit is an evaluation in which one was found; a failure to judge is none.
+-- A signal has a row for each finding: its first one, and the others, which stand in `also_found` as 16 digits and a space each.
+tens as (
+  select 0 as n union all select 1 as n union all select 2 as n union all select 3 as n union all select 4 as n
+),
+digits as (
+  select n from tens union all select n + 5 as n from tens
+),
+found as (
+  select log_id, hook, binding, issue, session, finding, of_seq, acted_on, grp, rule, intensity, signal_id, time_ms from signals
+  union all
+  select s.log_id as log_id, s.hook as hook, s.binding as binding, s.issue as issue, s.session as session,
+    substring(s.also_found, t.n * 170 + d.n * 17 + 1, 16) as finding, s.of_seq as of_seq, s.acted_on as acted_on, s.grp as grp,
+    s.rule as rule, s.intensity as intensity, s.signal_id as signal_id, s.time_ms as time_ms
+  from (select * from signals where also_found is not null) s cross join tens t cross join digits d
+  where length(s.also_found) > t.n * 170 + d.n * 17
+),
 hits as (
   select s.log_id as log_id, s.hook as hook, s.binding as binding, coalesce(s.issue, s.session, '') as subject,
     s.finding as finding, s.of_seq as seq, coalesce(s.acted_on, '') as object, s.grp as grp,
     max(s.issue) as issue, max(s.session) as session, max(s.rule) as rule, min(s.time_ms) as hit_ms
-  from signals s left join (select distinct log_id, hook, binding, seq from bindings where outcome = 'failed') b
+  from found s left join (select distinct log_id, hook, binding, seq from bindings where outcome = 'failed') b
     on s.log_id = b.log_id and s.hook = b.hook and s.binding = b.binding and s.of_seq = b.seq
   where s.intensity <> 'aid' and b.seq is null
   group by s.log_id, s.hook, s.binding, coalesce(s.issue, s.session, ''), s.finding, s.of_seq, coalesce(s.acted_on, ''), s.grp
@@ -45,7 +61,7 @@ session_ends as (
 held_back as (
   select distinct b.log_id as log_id, b.hook as hook, b.binding as binding, b.subject as subject, b.seq as seq,
     s.finding as finding
-  from bindings b join signals s on b.log_id = s.log_id and b.hook = s.hook and b.binding = s.binding
+  from bindings b join found s on b.log_id = s.log_id and b.hook = s.hook and b.binding = s.binding
   where b.waived like concat('%', s.signal_id, '%') and b.subject = coalesce(s.issue, s.session, '')
 ),
 stepped as (
@@ -96,7 +112,7 @@ said as (
       when a.action = 'proceed_with_risk' then 'overridden'
       when a.action in ('acknowledge', 'dismiss', 'reject_modification', 'suggestion_deferred') then 'dismissed'
     end as fate
-  from answers a join signals s on a.log_id = s.log_id and a.signal_id = s.signal_id
+  from answers a join found s on a.log_id = s.log_id and a.signal_id = s.signal_id
   where not a.refused and not a.inferred
 ),
 -- Of each finding the last answer that was said while it stood.

@@ -168,6 +168,10 @@ impl<'i> Maker<'i> {
         // Without the salt, who guesses a command could see that it was run.
         let fingerprint = self.veil(Some(&given.fingerprint));
         let finding = self.veil(Some(given.identity()));
+        let also = given.also.iter();
+        let also: Vec<String> = also
+            .map(|found| self.identity.veiled(&found.identity))
+            .collect();
         let (rule, kind) = (self.rule(given.rule()), self.rule(&header.kind));
         row.extend([
             Cell::text(header.id.to_string()),
@@ -186,6 +190,7 @@ impl<'i> Maker<'i> {
             finding,
             acted_on,
             of_seq,
+            Cell::from((!also.is_empty()).then(|| also.join(" "))),
         ]);
         self.signals.rows.push(row);
     }

@@ -102,7 +102,8 @@ pub(crate) static BINDINGS: Table = Table {
     ],
 };
 
-/// A row for each signal record. `finding` is the identity of what was found; `of_seq` is the evaluation that it is of.
+/// A row for each signal record. `finding` is the identity of what was found, `also_found` has those of what else it found,
+/// with spaces between them; `of_seq` is the evaluation that it is of.
 pub(crate) static SIGNALS: Table = Table {
     name: "signals",
     own: &[
@@ -122,6 +123,7 @@ pub(crate) static SIGNALS: Table = Table {
         text("finding"),
         text("acted_on"),
         optional("of_seq", Kind::Int64),
+        text("also_found"),
     ],
 };
 

@@ -156,13 +156,20 @@ fn answered(record: SignalRecord, given: &Response) -> Result<ResponseRecord, Re
 
 /// Finds the signals that `last` means: those that nobody has answered, if there are any.
 fn newest(reader: &Reader, action: Action) -> Result<Vec<SignalRecord>, RespondError> {
+    let wanted = action.answers();
     let mut found: Vec<SignalRecord> = Vec::new();
+    // What asks for nothing is not meant by an answer to something else.
+    let mut aids: Vec<SignalRecord> = Vec::new();
+    let is_beside = |signal: &SignalRecord| {
+        signal.signal.intensity() == Intensity::Aid && wanted != Intensity::Aid
+    };
     let mut elsewhere: Vec<SignalRecord> = Vec::new();
     let mut answered: Vec<Uuid> = Vec::new();
     let mut is_whole = false;
     reader.newest_first(|_, record| {
         let time = record.timestamp;
         match record.body {
+            Body::Signal(signal) if is_beside(&signal) => aids.push(*signal),
             Body::Signal(signal) if !is_whole => found.push(*signal),
             Body::Signal(signal) => elsewhere.push(*signal),
             Body::Evaluation(_) => is_whole |= !found.is_empty(),
@@ -178,7 +185,10 @@ fn newest(reader: &Reader, action: Action) -> Result<Vec<SignalRecord>, RespondE
             _ => ControlFlow::Continue(()),
         }
     })?;
-    let wanted = action.answers();
+    if found.is_empty() {
+        aids.truncate(1);
+        found = aids;
+    }
     let is_open = |record: &SignalRecord| !answered.contains(&record.signal.header.id);
     // Whoever answers may mean what another session was told at the same time.
     let session = found.first().and_then(|newest| newest.session_id.clone());

@@ -98,6 +98,20 @@ impl Tree {
         TreeDigest(hex(&hash.finalize()))
     }
 
+    /// Returns a file of the tree whose content a file of the project now has, other than itself.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn original_of(&self, root: &Path, path: &str) -> io::Result<Option<&str>> {
+        let digest = digest_of(&root.join(path))?;
+        let same = |(known, of): &&(String, [u8; 32])| known != path && *of == digest;
+        Ok(self
+            .files
+            .iter()
+            .find(same)
+            .map(|(known, _)| known.as_str()))
+    }
+
     /// Whether every file of this tree is in `later` too, unchanged; files may have been added.
     pub fn is_kept_by(&self, later: &Self, left_out: &[String]) -> bool {
         self.files

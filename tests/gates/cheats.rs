@@ -1,4 +1,5 @@
-//! Runs that look green and are not, as `tests/tools/cheats.toml` has them; `.ci/tools` runs them all with the real tools.
+//! Runs that look green and are not, and runs that look odd and are honest, as `tests/tools/cheats.toml` and `honest.toml` have
+//! them; `.ci/tools` runs them all with the real tools.
 
 use std::collections::BTreeMap;
 
@@ -8,23 +9,25 @@ use super::project::{Project, only, script};
 use crate::world::is_here;
 
 #[derive(Deserialize)]
-struct Cheats {
-    cheat: Vec<Cheat>,
+struct Cases {
+    #[serde(alias = "cheat", alias = "honest")]
+    cases: Vec<Case>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Cheat {
+struct Case {
     name: String,
     needs: Vec<String>,
-    gives: String,
+    /// The kind of the signal; none for a run that passes.
+    gives: Option<String>,
     command: Option<String>,
     #[serde(default)]
     before: BTreeMap<String, String>,
     files: BTreeMap<String, String>,
 }
 
-impl Cheat {
+impl Case {
     /// Returns what is wrong with how it was judged.
     fn wrong(&self) -> Option<String> {
         let project = Project::new(&[(".gitignore", "target/\n__pycache__/\nnode_modules\n")]);
@@ -40,12 +43,15 @@ impl Cheat {
         }
         write(&project, &self.files);
         let signals = project.judge("TestGate", &config);
+        let Some(gives) = &self.gives else {
+            return (!signals.is_empty()).then(|| format!("{}: stopped: {signals:#?}", self.name));
+        };
         if signals.is_empty() {
             return Some(format!("{}: it passes", self.name));
         }
         let (kind, _, reason) = only(&signals);
-        (self.gives != "*" && self.gives != kind)
-            .then(|| format!("{}: `{kind}` and not `{}`: {reason}", self.name, self.gives))
+        (gives != "*" && gives != kind)
+            .then(|| format!("{}: `{kind}` and not `{gives}`: {reason}", self.name))
     }
 }
 
@@ -60,21 +66,18 @@ fn write(project: &Project, files: &BTreeMap<String, String>) {
     }
 }
 
-#[test]
-fn no_cheat_passes() {
-    let cheats: Cheats = toml_edit::de::from_str(include_str!("../tools/cheats.toml")).unwrap();
-    let here = cheats
-        .cheat
-        .iter()
-        .filter(|cheat| cheat.needs.iter().all(|tool| is_here(tool)));
-    let here: Vec<&Cheat> = here.collect();
+/// Judges all cases whose tools are here.
+fn judge(cases: &str, least: usize) {
+    let cases: Cases = toml_edit::de::from_str(cases).unwrap();
+    let is_here = |case: &&Case| case.needs.iter().all(|tool| is_here(tool));
+    let here: Vec<&Case> = cases.cases.iter().filter(is_here).collect();
     let wrong: Vec<String> = std::thread::scope(|scope| {
         let judged: Vec<_> = here
             .chunks(here.len().div_ceil(4))
             .map(|part| {
                 scope.spawn(move || {
                     part.iter()
-                        .filter_map(|cheat| cheat.wrong())
+                        .filter_map(|case| case.wrong())
                         .collect::<Vec<_>>()
                 })
             })
@@ -84,6 +87,16 @@ fn no_cheat_passes() {
             .flat_map(|part| part.join().unwrap())
             .collect()
     });
-    assert!(here.len() > 10, "only {} of them ran", here.len());
+    assert!(here.len() > least, "only {} of them ran", here.len());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_cheat_passes() {
+    judge(include_str!("../tools/cheats.toml"), 10);
+}
+
+#[test]
+fn no_honest_run_is_stopped() {
+    judge(include_str!("../tools/honest.toml"), 3);
 }

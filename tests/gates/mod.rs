@@ -10,6 +10,7 @@ mod issue;
 mod lint_checker;
 mod matrix;
 mod project;
+mod replaced;
 mod review_trigger;
 mod security_scanner;
 mod surroundings;

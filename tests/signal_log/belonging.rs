@@ -382,6 +382,26 @@ fn last_means_what_is_still_open_of_ones_own_session() {
     assert!(said.stderr.contains("several signals"), "{said:?}");
 }
 
+/// An aid asks for nothing, so that no other answer means it, however new it is.
+#[test]
+fn last_passes_over_aids_that_it_cannot_answer() {
+    let world = World::new(
+        "hooks:\n  pre-tool-use:\n    - {oracle: PermissionChecker, id: one, intensity: prompt, config: {dangerous_commands: [make clean]}}\n    - {oracle: PermissionChecker, id: two, intensity: aid, config: {dangerous_commands: [make all]}}\n",
+    );
+    call(&world, "make all", "s0");
+    let said = world.ahp(&["respond", "last", "acknowledge"]);
+    assert_eq!(said.code, 1, "{said:?}");
+    call(&world, "make clean", "s1");
+    call(&world, "make all", "s1");
+    call(&world, "make all", "s2");
+    let said = world.ahp(&["respond", "last", "acknowledge"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(said.stdout.lines().count(), 1, "{said:?}");
+    let said = world.ahp(&["respond", "last", "suggestion_applied"]);
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(said.stderr.contains("several signals"), "{said:?}");
+}
+
 /// Records that were edited by hand are counted by no reader.
 #[test]
 fn what_was_edited_by_hand_is_in_no_answer_of_any_command() {

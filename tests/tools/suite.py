@@ -256,13 +256,15 @@ def run(ahp, root, machine):
         return {"decision": f"no verdict (code {ran.returncode})", "signals": [], "said": ran.stderr[-2000:]}
 
 
-def cheats():
-    """Runs that look green and are not."""
-    for cheat in tomllib.loads((Path(__file__).parent / "cheats.toml").read_text())["cheat"]:
-        more = "config: " + json.dumps({"command": cheat["command"]}) if "command" in cheat else ""
-        words = [] if cheat["gives"] == "*" else [cheat["gives"]]
-        before = [cheat["before"]] if "before" in cheat else []
-        yield "cheat: " + cheat["name"], (cheat["needs"], cheat["files"], "TestGate", more, "block", words, *before)
+def of_file(name):
+    """The cases of a file: those of `cheat` are blocked, those of `honest` pass."""
+    for kind, cases in tomllib.loads((Path(__file__).parent / name).read_text()).items():
+        for case in cases:
+            more = "config: " + json.dumps({"command": case["command"]}) if "command" in case else ""
+            words = [case["gives"]] if case.get("gives", "*") != "*" else []
+            before = [case["before"]] if "before" in case else []
+            decision = "block" if "gives" in case else "none"
+            yield f"{kind}: {case['name']}", (case["needs"], case["files"], "TestGate", more, decision, words, *before)
 
 
 def main():
@@ -273,7 +275,7 @@ def main():
     args = parser.parse_args()
     ahp, tools = args.ahp.resolve(), Tools(args.tools.resolve())
     failed, skipped, started = [], [], time.monotonic()
-    cases = CASES | dict(cheats())
+    cases = CASES | dict(of_file("cheats.toml")) | dict(of_file("honest.toml"))
     for name, case in cases.items():
         if args.cases and name not in args.cases:
             continue

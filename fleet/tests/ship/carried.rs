@@ -155,7 +155,7 @@ fn a_rule_leaves_by_its_name_and_what_is_no_name_as_a_hash() {
         let payload = json!({"reason": "alice did it", "resolvable": true, "resolution_path": []});
         machine.record(&json!({"kind": "signal", "binding": "b", "source": "hooks.yaml:1", "override": false,
             "fingerprint": "alice's print", "identity": "alice's finding", "rule": rule, "object": "/home/alice",
-            "session_id": "alice-1",
+            "session_id": "alice-1", "also": [{"identity": "alice's second", "object": "alice"}, {"identity": "alice's third", "object": "alice"}],
             "signal": {"header": header, "context": {"hook": "pre-tool-use", "files": []}, "payload": payload}}));
         let rows = machine.would_leave(&[]);
         let text = serde_json::to_string(&rows).unwrap();
@@ -172,6 +172,13 @@ fn a_rule_leaves_by_its_name_and_what_is_no_name_as_a_hash() {
             let value = signal[column].as_str().unwrap();
             assert!(is_hash(value), "{column}: {value}");
         }
+        // Each of the others is a hash too, in a place that the sums know by its length.
+        let also = signal["also_found"].as_str().unwrap();
+        let also: Vec<&str> = also.split(' ').collect();
+        assert!(
+            also.len() == 2 && also.iter().all(|hash| is_hash(hash)),
+            "{also:?}"
+        );
         // Equal stay equal, so that they can be counted; another salt makes others.
         let again = machine.would_leave(&[]);
         assert_eq!(again, rows);
@@ -203,7 +210,10 @@ fn what_a_record_does_not_have_is_null_in_the_tables_and_left_out_in_rows() {
                 "user",
             ],
         ),
-        ("signals", &["session", "issue", "text", "acted_on"]),
+        (
+            "signals",
+            &["session", "issue", "text", "acted_on", "also_found"],
+        ),
         ("answers", &["environment", "policy", "note"]),
     ];
     let rows = machine.would_leave(&[]);

@@ -1,10 +1,10 @@
 //! Baseline: what passed in the last run that is known must still run, unless the change says otherwise.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::judgement::Outcome;
 use super::statement::{says_so, says_so_of_any};
-use crate::oracle::toolchain::test_run::{Tally, short};
+use crate::oracle::toolchain::test_run::{Tally, fixed, short, template};
 use crate::oracle::wording::{counted, listed};
 use crate::oracle::{HookContext, toolchain};
 use crate::process::Exit;
@@ -44,6 +44,7 @@ pub(super) fn lost(
         let same = new.iter().position(|new| *new == short(name));
         same.map(|at| new.swap_remove(at)).is_none()
     });
+    let left_out: BTreeSet<&str> = skipped.iter().map(|name| short(name)).collect();
     let mut lost: Vec<&str> = skipped
         .into_iter()
         .chain(gone.iter().copied())
@@ -55,7 +56,17 @@ pub(super) fn lost(
         return None;
     }
     if let Some(begun) = held_by(&lost, &commits, context) {
-        lost.retain(|name| begun.contains(*name));
+        // A name that does not stand in the source was computed, and may be another in each run.
+        let (mut held, mut computed): (Vec<&str>, Vec<&str>) =
+            lost.into_iter().partition(|name| begun.contains(*name));
+        computed.retain(|name| {
+            let template = template(name);
+            let same = new.iter().position(|new| self::template(new) == template);
+            left_out.contains(name) || same.map(|at| new.swap_remove(at)).is_none()
+        });
+        held.extend(made_by(&computed, &commits, context));
+        held.sort_unstable();
+        lost = held;
     }
     let said = said_by_the_change(context);
     lost.retain(|name| !said.iter().any(|text| says_so(text, name)));
@@ -134,6 +145,38 @@ fn held_by(names: &[&str], commits: &[String], context: &HookContext) -> Option<
         }
     }
     (!commits.is_empty()).then_some(found)
+}
+
+/// Returns which of these computed names a line of one of the commits makes: it holds all of a name that is not computed.
+fn made_by<'n>(names: &[&'n str], commits: &[String], context: &HookContext) -> Vec<&'n str> {
+    let mut known = BTreeMap::<String, bool>::new();
+    let mut is_made = |name: &str| {
+        let template = template(name);
+        let parts = fixed(&template);
+        // Where nothing of it is fixed, nothing tells whether it was there.
+        if parts.is_empty() || parts == [name] {
+            return false;
+        }
+        let is_in = |commit: &String| {
+            let mut arguments = vec!["grep", "--no-textconv", "-q", "-F"];
+            for (at, part) in parts.iter().enumerate() {
+                arguments.extend((at > 0).then_some("--and"));
+                arguments.extend(["-e", part]);
+            }
+            arguments.extend([commit.as_str(), "--"]);
+            let grep = git(context.root(), &arguments);
+            // What cannot be told is not gone without a word.
+            toolchain::run(context, grep, "git grep").is_ok_and(|found| found.exit != Exit::Code(1))
+        };
+        if let Some(is_made) = known.get(&template) {
+            return *is_made;
+        }
+        // So many kinds of names are not looked for one by one.
+        let is_made = known.len() >= AT_ONCE || commits.iter().any(is_in);
+        known.insert(template.clone(), is_made);
+        is_made
+    };
+    names.iter().copied().filter(|name| is_made(name)).collect()
 }
 
 /// Returns which of the tests that are gone only got another name: the lines that changed are the same but for it.

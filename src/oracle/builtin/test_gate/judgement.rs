@@ -1,5 +1,6 @@
 //! What the figures of a test run mean: the signals of the gate.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::coverage::Coverage;
@@ -7,7 +8,7 @@ use super::{TestGate, unusable};
 use crate::fact::{Fact, FactValue};
 use crate::oracle::HookContext;
 use crate::oracle::toolchain::relative;
-use crate::oracle::toolchain::test_run::{Failure, Tally, TestRun};
+use crate::oracle::toolchain::test_run::{Failure, Replaced, Tally, TestRun};
 use crate::process::Exit;
 use crate::signal::{Intensity, Severity, Signal};
 use crate::workspace::Evidence;
@@ -50,6 +51,14 @@ pub(super) struct Outcome {
     untold: Vec<String>,
     /// How runs ended before everything had run: the command line and what was left.
     cut_short: Vec<(String, Vec<String>)>,
+    /// Reports that nobody can have made who may: the command line and why.
+    forged: Vec<(String, Vec<String>)>,
+    /// What of the project's own stood in the place of a runner, as the runs showed it.
+    pub(super) replaced: BTreeSet<Replaced>,
+    /// The runners that reported.
+    pub(super) runners: BTreeSet<String>,
+    /// What is wrong with that.
+    pub(super) unapproved: Option<Signal>,
     /// Tests that passed before and do not run any more.
     pub(super) lost: Option<Signal>,
     /// How runs ended that did not end well: the command, its exit, and the end of its output.
@@ -68,6 +77,10 @@ impl Outcome {
             tally: Tally::default(),
             untold: Vec::new(),
             cut_short: Vec::new(),
+            forged: Vec::new(),
+            replaced: BTreeSet::new(),
+            runners: BTreeSet::new(),
+            unapproved: None,
             lost: None,
             failed_runs: Vec::new(),
             coverage: Figure::Unknown,
@@ -102,6 +115,11 @@ impl Outcome {
             None => {}
         }
         self.cut_short(command, run.cut_short);
+        self.replaced.extend(run.replaced);
+        self.runners.extend(run.runners);
+        if !run.forged.is_empty() {
+            self.forged.push((command.to_owned(), run.forged));
+        }
         if !run.exit.is_success() {
             self.failed_runs
                 .push((command.to_owned(), run.exit, run.said));
@@ -120,6 +138,8 @@ impl Outcome {
         self.faults.is_empty()
             && self.failed_runs.is_empty()
             && self.cut_short.is_empty()
+            && self.forged.is_empty()
+            && self.unapproved.is_none()
             && self.lost.is_none()
             && self.tally.failed == 0
             && (self.untold.is_empty() || exit_code_suffices)
@@ -159,6 +179,8 @@ impl TestGate {
         let tally = &outcome.tally;
         if tally.failed > 0 {
             signals.push(self.failed(outcome, context));
+        } else if let Some((command, told)) = outcome.forged.first() {
+            signals.push(unusable::forged(command, told));
         } else if let Some(run) = outcome.failed_runs.first() {
             let broken = unusable::broken_run(run, tally);
             signals.push(if self.require_all_pass || tally.ran() == 0 {
@@ -186,6 +208,8 @@ impl TestGate {
                 ])
                 .fingerprint(["no-tests-ran"]),
             );
+        } else {
+            signals.extend(outcome.unapproved.clone());
         }
         signals.extend(outcome.lost.clone());
         signals.extend(self.coverage_signal(outcome, context));

@@ -3,7 +3,9 @@
 mod baseline;
 mod coverage;
 mod judgement;
+mod replaced;
 mod report;
+mod settings;
 mod statement;
 mod unusable;
 
@@ -18,7 +20,7 @@ use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
 use self::judgement::{Figure, Outcome};
-use super::values::{Age, Texts};
+use super::values::{Age, PathPatterns, Texts};
 use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
@@ -67,6 +69,14 @@ const FOUND: &str = "the project's own runners";
 /// JUnit XML that it writes in `report`, or set `exit_code_suffices`. A test that is meant to fail (`xfail`, `test.failing`,
 /// `test.fails`) counts as left out, and a report that an earlier run has left counts for nothing.
 ///
+/// Nobody but the runners' own reporters is believed. They tell through a pipe, so that what was told once stays told, and with a
+/// seal that they take out of the environment before the tests run. A report that was written or changed by others blocks. What
+/// the change puts in the place of a runner, or of a part of one, blocks by its name (`test-runner-replaced`): a `runner` or a
+/// compiler in `.cargo/config.toml`, `harness = false`, `-exec` of `go test`, `testRunner` of jest, `runner` of vitest, functions of
+/// a runner that code of the project replaces, a new `mvnw` or `gradlew`, and the like. What was there before the change is
+/// free, and so is what `own_runners` names. Tests themselves, and what they run beside them (fixtures, setup files, plugins of a
+/// bundler), decide what a test finds: that a test was made weaker, this oracle does not see.
+///
 /// What passed before must still run. Tests that passed in the last run that passed, are part of the commit that the
 /// change is measured against, and are now skipped or gone block by name. A change that means it says so, in a commit message
 /// of the branch or in the issue: `Removed: NAME, NAME`, or a sentence like "Drop the test `NAME`, since …". A test that
@@ -108,6 +118,9 @@ pub(super) struct TestGate {
     require_all_pass: bool,
     /// Whether code 0 is a pass where neither a report nor the output tells which tests ran.
     exit_code_suffices: bool,
+    /// Files of the project that may stand in the place of a runner, or of a part of one, as in `.gitignore`:
+    /// `tools/run.sh`, `gradlew`. What the change is measured against had already need not be named.
+    own_runners: PathPatterns,
     /// How old a report or a passed run may be: `30m`, `12h`, `7d`; by default as old as it is, while the tree is the same.
     max_age: Option<Age>,
 }
@@ -121,6 +134,7 @@ impl Default for TestGate {
             coverage_threshold: None,
             require_all_pass: true,
             exit_code_suffices: false,
+            own_runners: PathPatterns::default(),
             max_age: None,
         }
     }
@@ -204,9 +218,12 @@ impl TestGate {
         }
 
         // A guess at where coverage is written may meet a file of the project.
-        let own = context.workspace().list("**/*");
-        let mut aside = Aside::of(root, &self.coverage_reports(context), |file| {
-            !self.coverage_report.0.is_empty() || !own.contains(file)
+        let own = match self.coverage_report.0.as_slice() {
+            [] => context.workspace().list("**/*"),
+            _ => Vec::new(),
+        };
+        let mut aside = Aside::of(context, &self.coverage_reports(context), |file| {
+            !own.contains(file)
         });
         let mut outcome = Outcome::of(&command);
         for runner in runners {
@@ -214,7 +231,12 @@ impl TestGate {
             for (file, fault) in &run.unreadable {
                 outcome.faults.push(unusable::unreadable(file, fault));
             }
-            if !runner.reports.is_empty() && !run.reported {
+            let originals = run.written.iter().filter_map(|file| {
+                let original = before.original_of(root, file).ok().flatten()?;
+                Some(unusable::copied(file, original))
+            });
+            outcome.faults.extend(originals);
+            if !runner.reports.is_empty() && run.written.is_empty() {
                 let fault = unusable::not_written(&runner.reports, &runner.command);
                 outcome.faults.push(fault);
             }
@@ -224,6 +246,7 @@ impl TestGate {
         outcome.coverage = self.coverage(context, outcome.tally.coverage, |file| {
             written.iter().any(|path| path == file)
         });
+        outcome.unapproved = self.unapproved(&outcome.replaced, &outcome.runners, context);
         // Which runners are found is the project's to say, and what they must cover is not.
         let suite = self.command.as_deref().unwrap_or(FOUND);
         if outcome.passed(self.exit_code_suffices) {

@@ -94,6 +94,17 @@ pub(super) fn unreadable(file: &str, fault: &str) -> Signal {
     .fingerprint(["test-report-unreadable", file])
 }
 
+/// Blocks a report that is a copy of a file that was there before the run.
+pub(super) fn copied(file: &str, original: &str) -> Signal {
+    let reason = format!(
+        "the report `{file}` is stale: it is a copy of `{original}`, which was there before the tests ran"
+    );
+    Signal::block("test-report-stale", reason)
+        .steps([format!("run the tests so that they write `{file}` anew")])
+        .files([file])
+        .fingerprint(["test-report-stale", file])
+}
+
 /// Blocks a report that is older than the sources.
 pub(super) fn stale(file: &str, newer: &[String]) -> Signal {
     let mut named = newer
@@ -150,6 +161,20 @@ pub(super) fn cut_short(command: &str, told: &[String]) -> Signal {
                 .to_owned(),
         ])
         .fingerprint(["tests-cut-short", command])
+}
+
+/// Blocks a run whose reports others than its reporters have written or changed.
+pub(super) fn forged(command: &str, told: &[String]) -> Signal {
+    let reason = format!(
+        "what tells of `{command}` is not what its runners reported: {}",
+        told.join("; ")
+    );
+    Signal::block("test-report-forged", reason)
+        .steps([
+            "let no test, script or setting write into the folder of reports or change what stands there"
+                .to_owned(),
+        ])
+        .fingerprint(["test-report-forged", command])
 }
 
 /// Blocks a run of which nothing tells what it has tested.

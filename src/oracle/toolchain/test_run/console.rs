@@ -9,6 +9,8 @@ pub(super) struct Read {
     pub(super) tally: Tally,
     /// How the runner ended before it had run everything that it had begun.
     pub(super) cut_short: Vec<String>,
+    /// What the runner itself would not print; several runners that print at once may.
+    pub(super) odd: Vec<String>,
 }
 
 /// Reads an output; there is one result for each kind of runner that it tells of. Anybody may have printed it: it may show
@@ -72,13 +74,23 @@ pub(super) fn libtest(text: &str) -> Option<Read> {
     let (mut seen, mut begun, mut ended) = (false, 0, 0);
     let mut of_nextest = None;
     let mut binary = None;
+    // What a test itself prints stands within the run of its binary: what looks like a run there is not of this one.
+    let mut open = Vec::<Section>::new();
     for line in text.lines().map(str::trim) {
         if let Some(count) = line
             .strip_prefix("running ")
             .and_then(|rest| rest.split(' ').next()?.parse::<u64>().ok())
         {
-            begun += count;
+            begun += if open.is_empty() { count } else { 0 };
+            let binary = binary.clone();
+            open.push(Section {
+                begun: count,
+                binary,
+                told: Vec::new(),
+            });
         } else if let Some(rest) = line.strip_prefix("Running ") {
+            // The next binary; the one before may have ended by itself.
+            open.clear();
             // `unittests src/lib.rs (target/…)` or `tests/it.rs (target/…)`.
             let mut words = rest.split_whitespace();
             binary = words
@@ -88,25 +100,36 @@ pub(super) fn libtest(text: &str) -> Option<Read> {
             seen = true;
             let [passed, failed, ignored] =
                 ["passed", "failed", "ignored"].map(|word| count_before(result, word));
-            ended += passed + failed + ignored + count_before(result, "measured");
+            let all = passed + failed + ignored + count_before(result, "measured");
+            // One that a test has only printed the begin of does not end.
+            let at = open.iter().rposition(|section| section.begun == all);
+            let later = open.split_off(at.unwrap_or_default());
+            if !open.is_empty() {
+                continue;
+            }
+            ended += all;
             tally.passed += passed;
             tally.failed += failed;
             tally.skipped += ignored;
+            let told = later.iter().map(|section| section.told.len() as u64);
+            if at.is_none() || told.sum::<u64>() > all {
+                read.odd.push(format!(
+                    "it printed `{line}`, and other tests before it than that counts"
+                ));
+            }
+            later.into_iter().for_each(|section| section.add_to(tally));
         } else if let Some((name, result)) = line
             .strip_prefix("test ")
             .and_then(|rest| rest.split_once(" ... "))
         {
-            match result.split([' ', ',']).next() {
-                Some("ok") => _ = tally.passed_names.insert(name.to_owned()),
-                Some("ignored") => _ = tally.skipped_names.insert(name.to_owned()),
-                Some("FAILED") => tally.failures.push(match doc_test(name) {
-                    Some(at) => Failure::named(name).at(Some(at)),
-                    None => Failure {
-                        file: binary.clone(),
-                        ..Failure::named(name)
-                    },
-                }),
-                _ => {}
+            let outcome = result.split([' ', ',']).next().unwrap_or_default();
+            if ["ok", "ignored", "FAILED", "bench:"].contains(&outcome) {
+                match open.last_mut() {
+                    Some(section) => section.told.push((name.to_owned(), outcome.to_owned())),
+                    None => read
+                        .odd
+                        .push(format!("it printed `{line}` outside of a run")),
+                }
             }
         } else if let Some((_, sums)) = line
             .strip_prefix("Summary [")
@@ -115,6 +138,8 @@ pub(super) fn libtest(text: &str) -> Option<Read> {
             of_nextest = Some(sums);
         }
     }
+    // What ended by itself has told of some.
+    open.into_iter().for_each(|section| section.add_to(tally));
     // Nextest runs each test in a process of its own, and may try a failed one again: its own sums are the result.
     if let Some(sums) = of_nextest {
         seen = true;
@@ -135,6 +160,32 @@ pub(super) fn libtest(text: &str) -> Option<Read> {
         ));
     }
     seen.then_some(read)
+}
+
+/// The run of one binary of tests: how many it said that it runs, and what it told of them.
+struct Section {
+    begun: u64,
+    binary: Option<String>,
+    told: Vec<(String, String)>,
+}
+
+impl Section {
+    fn add_to(self, tally: &mut Tally) {
+        for (name, outcome) in self.told {
+            match outcome.as_str() {
+                "ok" => _ = tally.passed_names.insert(name),
+                "ignored" => _ = tally.skipped_names.insert(name),
+                "FAILED" => tally.failures.push(match doc_test(&name) {
+                    Some(at) => Failure::named(name).at(Some(at)),
+                    None => Failure {
+                        file: self.binary.clone(),
+                        ..Failure::named(name)
+                    },
+                }),
+                _ => {}
+            }
+        }
+    }
 }
 
 /// Returns the place in a doc test's name: `src/lib.rs - add (line 4)`.
@@ -253,7 +304,7 @@ fn unittest(text: &str) -> Option<Read> {
     tally.failures.extend(current);
     Some(Read {
         tally,
-        cut_short: Vec::new(),
+        ..Read::default()
     })
 }
 
@@ -343,7 +394,10 @@ mod tests {
     /// Writes what was read as the case's `.expected` file has it.
     fn written(read: &[Read]) -> String {
         let mut text = String::new();
-        for Read { tally, cut_short } in read {
+        for Read {
+            tally, cut_short, ..
+        } in read
+        {
             text.push_str(&format!(
                 "passed {} failed {} skipped {}\n",
                 tally.passed, tally.failed, tally.skipped

@@ -9,24 +9,31 @@ mod jest;
 mod junit;
 mod name;
 mod place;
+mod replaced;
 mod reports;
 mod tally;
+mod told;
 
 pub(in crate::oracle) use self::aside::Aside;
 pub(in crate::oracle) use self::files::expand;
 pub(in crate::oracle) use self::files::times;
 pub(in crate::oracle) use self::find::find;
 pub(in crate::oracle) use self::junit::read as read_junit;
+pub(in crate::oracle) use self::name::fixed;
 pub(in crate::oracle) use self::name::is_meant;
 pub(in crate::oracle) use self::name::short;
+pub(in crate::oracle) use self::name::template;
+pub(in crate::oracle) use self::replaced::Replaced;
 pub(in crate::oracle) use self::tally::Failure;
 pub(in crate::oracle) use self::tally::Tally;
+
+use std::collections::BTreeSet;
 
 use self::find::JVM_REPORTS;
 use self::reports::Reports;
 use crate::oracle::wording::shortened;
 use crate::oracle::{HookContext, OracleError, toolchain};
-use crate::process::{Exit, Program};
+use crate::process::Exit;
 
 /// How much of a run's output is kept; the sums stand at its end, so that it must be much.
 const MAX_OUTPUT: usize = 64 << 20;
@@ -49,10 +56,16 @@ pub(in crate::oracle) struct TestRun {
     pub(in crate::oracle) tally: Option<Tally>,
     /// How a runner ended before it had run and reported everything.
     pub(in crate::oracle) cut_short: Vec<String>,
+    /// The runners that reported; `jvm` for those whose reports lie in the project.
+    pub(in crate::oracle) runners: BTreeSet<String>,
+    /// Reports that nobody can have made who may, with the reason.
+    pub(in crate::oracle) forged: Vec<String>,
+    /// What of the project's own stood in the place of a runner, or of a part of one.
+    pub(in crate::oracle) replaced: BTreeSet<Replaced>,
     /// Reports that cannot be read, with the reason.
     pub(in crate::oracle) unreadable: Vec<(String, String)>,
-    /// Whether the reports that it is said to write were written.
-    pub(in crate::oracle) reported: bool,
+    /// The reports that it has written, of those that it is said to write.
+    pub(in crate::oracle) written: Vec<String>,
     /// The last lines that it printed.
     pub(in crate::oracle) said: String,
 }
@@ -72,41 +85,42 @@ impl Runner {
     /// It took longer than the oracle may, no shell could be started, or there is no place for reports.
     pub(in crate::oracle) fn run(&self, context: &HookContext) -> Result<TestRun, OracleError> {
         let root = context.root();
-        let reports = Reports::new()
+        let mut reports = Reports::new(root)
             .map_err(|e| OracleError::failed(format!("there is no place for reports: {e}")))?;
         let mut globs = self.reports.clone();
-        if globs.is_empty() && find::is_of_jvm(context.workspace()) {
+        let is_of_jvm = globs.is_empty() && find::is_of_jvm(context.workspace());
+        if is_of_jvm {
             globs.extend(JVM_REPORTS.iter().map(|&glob| glob.to_owned()));
         }
-        let mut aside = Aside::of(root, &expand(root, &globs), |_| true);
-        // What is printed on both outputs comes in the order in which it was printed.
-        let program = Program::shell(&format!(
-            "exec 2>&1\n{}\n{}",
-            reports.prelude(),
-            self.command
-        ))
-        .dir(root)
-        .env("NO_COLOR", "1")
-        .env("COLUMNS", "200")
-        // Without it some runners of JavaScript wait for changes and never end.
-        .env("CI", "true")
-        // What each test process printed is the only trace of one that ended itself.
-        .env("NEXTEST_SUCCESS_OUTPUT", "immediate")
-        .env("NEXTEST_FAILURE_OUTPUT", "immediate")
-        .max_output(MAX_OUTPUT);
+        let mut aside = Aside::of(context, &expand(root, &globs), |_| true);
+        let program = reports
+            .given_to(&self.command)
+            .dir(root)
+            .env("NO_COLOR", "1")
+            .env("COLUMNS", "200")
+            // Without it some runners of JavaScript wait for changes and never end.
+            .env("CI", "true")
+            // What each test process printed is the only trace of one that ended itself.
+            .env("NEXTEST_SUCCESS_OUTPUT", "immediate")
+            .env("NEXTEST_FAILURE_OUTPUT", "immediate")
+            .max_output(MAX_OUTPUT);
         let finished = toolchain::run(context, program, &format!("`{}`", self.command))?;
         let text = console::plain(&finished.stdout);
         let mut run = TestRun {
             exit: finished.exit,
             tally: None,
             cut_short: Vec::new(),
+            runners: BTreeSet::new(),
+            forged: Vec::new(),
+            replaced: BTreeSet::new(),
             unreadable: Vec::new(),
-            reported: false,
+            written: Vec::new(),
             said: tail(&text, 8),
         };
         let written = aside.written(root, &expand(root, &globs));
         for file in written {
-            run.reported = true;
+            run.written.push(file.clone());
+            run.runners.extend(is_of_jvm.then(|| "jvm".to_owned()));
             let read = std::fs::read(root.join(&file)).map_err(|e| e.to_string());
             match read.and_then(|bytes| read_junit(&bytes, root)) {
                 Ok(tally) => {
@@ -119,6 +133,9 @@ impl Runner {
         let is_named = !self.reports.is_empty();
         let own = reports.read(root);
         run.cut_short.extend(own.cut_short);
+        run.forged.extend(own.forged);
+        run.runners.extend(own.runners);
+        run.replaced.extend(own.replaced);
         for tally in own.tallies {
             if is_named {
                 run.add_failures(tally);

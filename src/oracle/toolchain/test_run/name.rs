@@ -20,6 +20,45 @@ pub(in crate::oracle) fn short(name: &str) -> &str {
         .unwrap_or(name)
 }
 
+/// Returns a (short) name without what a run may compute in it: numbers, times, addresses, ids.
+pub(in crate::oracle) fn template(name: &str) -> String {
+    let mut template = String::with_capacity(name.len());
+    for word in name.split_inclusive(|c: char| !c.is_ascii_alphanumeric()) {
+        let (word, end) = match word.char_indices().next_back() {
+            Some((at, last)) if !last.is_ascii_alphanumeric() => word.split_at(at),
+            _ => (word, ""),
+        };
+        let is_hex = word.len() >= 8 && word.chars().all(|c| c.is_ascii_hexdigit());
+        let has_digit = word.contains(|c: char| c.is_ascii_digit());
+        if has_digit && (is_hex || word.starts_with("0x")) {
+            template.push(COMPUTED);
+        } else {
+            let mut was_digit = false;
+            for c in word.chars() {
+                if !c.is_ascii_digit() {
+                    template.push(c);
+                } else if !was_digit {
+                    template.push(COMPUTED);
+                }
+                was_digit = c.is_ascii_digit();
+            }
+        }
+        template.push_str(end);
+    }
+    template
+}
+
+/// What stands in a template for what is computed.
+const COMPUTED: char = '\u{0}';
+
+/// Returns what of a template stands in the source as it is; none where that would tell it from nothing.
+pub(in crate::oracle) fn fixed(template: &str) -> Vec<&str> {
+    let parts = template.split(COMPUTED).map(str::trim);
+    parts
+        .filter(|part| part.chars().filter(|c| c.is_alphabetic()).count() >= 3)
+        .collect()
+}
+
 /// Whether a test is the one, or one of those, that a person means: by its name, its class, its module or its file. A name
 /// that only holds the other one is another name.
 pub(in crate::oracle) fn is_meant(test: &str, wanted: &str) -> bool {
@@ -37,7 +76,28 @@ fn parts(name: &str) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_meant, short};
+    use super::{fixed, is_meant, short, template};
+
+    #[test]
+    fn a_name_is_known_again_whatever_is_computed_in_it() {
+        for (name, other, is_same, parts) in [
+            ("adds 1 and 2", "adds 10 and 3", true, "adds|and"),
+            (
+                "at 2026-11-26T10:15:00Z",
+                "at 2027-01-02T03:04:05Z",
+                true,
+                "",
+            ),
+            ("of 7f3a9c01d2 rows", "of 0123456789 rows", true, "rows"),
+            ("at 0x7f, cleared", "at 0x80, cleared", true, ", cleared"),
+            ("adds 1", "subtracts 1", false, "adds"),
+            ("reads facade", "reads decade", false, "reads facade"),
+            ("17", "18", true, ""),
+        ] {
+            assert_eq!(template(name) == template(other), is_same, "{name}");
+            assert_eq!(fixed(&template(name)).join("|"), parts, "{name}");
+        }
+    }
 
     #[test]
     fn a_name_is_cut_to_what_stands_in_the_source() {

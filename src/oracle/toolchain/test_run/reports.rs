@@ -1,18 +1,28 @@
 //! Reports: a folder of its own for each run, into which the test runners write what they ran.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use sha2::{Digest as _, Sha256};
+
 use super::console::{self, Read};
+use super::replaced::{self, Replaced};
 use super::tally::Tally;
+use super::told::{Ear, Told};
 use super::{go, jest, junit};
-use crate::process::installed;
+use crate::process::{Program, installed};
 use crate::shell::quoted;
+use crate::signal::hex;
+use crate::stamp::Stamp;
 
 /// What is put into the folder for the runners to load.
 const REPORTERS: &[(&str, &str)] = &[
+    ("ahp_env.sh", ENVIRONMENT),
+    ("ahp_tell.py", include_str!("reporters/ahp_tell.py")),
+    ("ahp_tell.cjs", include_str!("reporters/ahp_tell.cjs")),
     ("ahp_pytest.py", include_str!("reporters/ahp_pytest.py")),
     ("ahp_unittest.py", include_str!("reporters/ahp_unittest.py")),
     (
@@ -42,19 +52,34 @@ const PRINTERS: &[(&str, Reader)] = &[
 /// What stands before them in `PATH`.
 const PRINTER: &str = include_str!("reporters/ahp_runner.sh");
 
-/// The environment that makes runners write their reports into `$AHP`, whatever starts them (`npm test`, `make`, a script).
+/// The environment that makes runners write their reports into `$dir`, whatever starts them (`npm test`, `make`, a script).
+const ENVIRONMENT: &str = include_str!("reporters/ahp_env.sh");
+
+/// The programs that need it, which are given it where a project has set its variables anew.
+const LOADERS: &[&str] = &["node", "python", "python3", "pytest"];
+
+/// What stands before these in `PATH`. A test that starts one has no seal, and gets what it gave.
+const LOADER: &str = r#"case ${AHP_SEAL-} in "${dir##*/}:"*) . "$dir/ahp_env.sh" ;; esac
+exec "$real" "$@"
+"#;
+
+/// What comes before the command line.
 ///
 /// Programs are copied by a process of one thread: a file that this one has written may for a moment still be open for writing in
 /// the child of another thread. Such a file cannot be started, and some shells then start the next of its name in `PATH`.
-const PRELUDE: &str = r#"cp -Rp "$AHP/written" "$AHP/bin" && export PATH="$AHP/bin:$PATH"
-export PYTHONPATH="$AHP${PYTHONPATH:+:$PYTHONPATH}" PYTHONDONTWRITEBYTECODE=1
-export PYTEST_PLUGINS="${PYTEST_PLUGINS:+$PYTEST_PLUGINS,}ahp_pytest"
-export NODE_OPTIONS="${NODE_OPTIONS:+$NODE_OPTIONS }--require=\"$AHP/ahp_node.cjs\" --test-reporter=spec --test-reporter-destination=stdout --test-reporter=$AHP/ahp_node_test.mjs --test-reporter-destination=stdout"
-if [ -e go.mod ] && command -v go > /dev/null; then export GOFLAGS="$(go env GOFLAGS) -v"; fi
-unset AHP AHP_RUNNER NODE_TEST_CONTEXT"#;
+const PRELUDE: &str = r#"cp -Rp "$dir/written" "$dir/bin" && export PATH="$dir/bin:$PATH"
+. "$dir/ahp_env.sh"
+unset dir AHP_PART NODE_TEST_CONTEXT"#;
 
 /// The folder; it is removed when this is dropped.
-pub(super) struct Reports(PathBuf);
+pub(super) struct Reports {
+    dir: PathBuf,
+    ear: Ear,
+    /// What only the reporters know. It stands in no file and on no command line; they take it out of the environment.
+    seal: String,
+    /// What was put into the folder, as it was then.
+    put: BTreeMap<PathBuf, Option<Stamp>>,
+}
 
 /// What was found in the folder.
 #[derive(Debug, Default)]
@@ -62,89 +87,183 @@ pub(super) struct Found {
     pub(super) tallies: Vec<Tally>,
     /// Runners that began and did not report everything.
     pub(super) cut_short: Vec<String>,
+    /// The runners that reported.
+    pub(super) runners: BTreeSet<String>,
+    /// Reports that nobody can have made who may.
+    pub(super) forged: Vec<String>,
+    /// What of the project's own stands in the place of a runner, or of a part of one.
+    pub(super) replaced: BTreeSet<Replaced>,
 }
 
-/// What one runner has told.
+/// What was told of one runner.
 #[derive(Debug, Default)]
-struct Told {
+struct Runner {
+    begun: usize,
+    code: Option<String>,
+    sealed: BTreeMap<String, String>,
+}
+
+/// What the report of one runner says.
+#[derive(Debug, Default)]
+struct Reported {
     tally: Option<Tally>,
     cut_short: Vec<String>,
+    forged: Vec<String>,
 }
 
 impl Reports {
-    /// Makes the folder.
+    /// Makes the folder, for a run in a project.
     ///
     /// # Errors
     /// It cannot be made or written to.
-    pub(super) fn new() -> io::Result<Self> {
-        let path = std::env::temp_dir().join(format!("ahp-tests-{}", uuid::Uuid::new_v4()));
-        fs::create_dir_all(&path)?;
-        let reports = Self(path);
+    pub(super) fn new(root: &Path) -> io::Result<Self> {
+        let dir = std::env::temp_dir().join(format!("ahp-tests-{}", uuid::Uuid::new_v4()));
+        fs::create_dir_all(&dir)?;
+        let mut reports = Self {
+            ear: Ear::open(&dir.join("told")).inspect_err(|_| remove(&dir))?,
+            dir,
+            seal: uuid::Uuid::new_v4().to_string(),
+            put: BTreeMap::new(),
+        };
+        let real = root.canonicalize()?;
+        reports.put("root", real.as_os_str().as_encoded_bytes())?;
         for (name, text) in REPORTERS {
-            fs::write(reports.0.join(name), text)?;
+            reports.put(name, text.as_bytes())?;
         }
-        let written = reports.0.join("written");
-        fs::create_dir(&written)?;
-        for (name, _) in PRINTERS {
+        fs::create_dir(reports.dir.join("written"))?;
+        let printers = PRINTERS.iter().map(|(name, _)| (*name, PRINTER));
+        for (name, text) in printers.chain(LOADERS.iter().map(|name| (*name, LOADER))) {
             if let Some(real) = installed(name) {
-                let [real, dir] = [&real, &reports.0].map(|path| quoted(&path.to_string_lossy()));
+                let [real, dir] = [&real, &reports.dir].map(|path| quoted(&path.to_string_lossy()));
                 let set = format!("#!/bin/sh\nreal={real} name={name} dir={dir} skip=\n");
-                let file = written.join(name);
-                fs::write(&file, set + PRINTER)?;
+                let file = format!("written/{name}");
+                reports.put(&file, (set + text).as_bytes())?;
+                let file = reports.dir.join(file);
                 fs::set_permissions(&file, fs::Permissions::from_mode(0o755))?;
+                reports.put.insert(file.clone(), Stamp::at(&file));
             }
         }
         Ok(reports)
     }
 
-    /// Returns the lines of shell that come before the command line.
-    pub(super) fn prelude(&self) -> String {
-        format!("AHP={}\n{PRELUDE}", quoted(&self.0.to_string_lossy()))
+    fn put(&mut self, name: &str, content: &[u8]) -> io::Result<()> {
+        let file = self.dir.join(name);
+        fs::write(&file, content)?;
+        self.put.insert(file.clone(), Stamp::at(&file));
+        Ok(())
+    }
+
+    /// Lets a command line tell its reporters where the reports go, and that they may.
+    pub(super) fn given_to(&self, command: &str) -> Program {
+        let name = self.dir.file_name().unwrap_or_default().to_string_lossy();
+        let dir = quoted(&self.dir.to_string_lossy());
+        // What is printed on both outputs comes in the order in which it was printed.
+        Program::shell(&format!("exec 2>&1\ndir={dir}\n{PRELUDE}\n{command}"))
+            .env("AHP_SEAL", format!("{name}:{}", self.seal))
     }
 
     /// Reads what the runners have written; places become relative to `root`.
-    pub(super) fn read(&self, root: &Path) -> Found {
+    pub(super) fn read(&mut self, root: &Path) -> Found {
         let mut found = Found::default();
-        let mut names: Vec<String> = fs::read_dir(&self.0)
-            .into_iter()
-            .flatten()
-            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-            .collect();
-        names.sort_unstable();
-        for name in names {
-            if let Some(begun) = name.strip_suffix(".started") {
-                match self.report(begun, root) {
-                    Ok(read) => {
-                        found.tallies.extend(read.tally);
-                        found.cut_short.extend(read.cut_short);
+        let mut runners = BTreeMap::<String, Runner>::new();
+        for told in self.ear.told(&self.seal) {
+            match told {
+                Told::Begun(name) => runners.entry(name).or_default().begun += 1,
+                Told::Code(name, code) => runners.entry(name).or_default().code = Some(code),
+                Told::Sealed(file, digest) => {
+                    let name = file
+                        .rsplit_once('.')
+                        .map_or(file.as_str(), |(name, _)| name);
+                    let runner = runners.entry(name.to_owned()).or_default();
+                    if runner.sealed.insert(file.clone(), digest).is_some() {
+                        found.forged.push(format!("`{file}` was written twice"));
                     }
-                    Err(fault) => found.cut_short.push(format!(
-                        "{} ended before it had reported its tests ({fault})",
-                        runner(begun)
-                    )),
                 }
-            } else if name.strip_suffix(".cut").is_some() {
-                let file = fs::read_to_string(self.0.join(&name)).unwrap_or_default();
-                let file = crate::oracle::toolchain::relative(root, &file);
-                found.cut_short.push(format!(
-                    "`{file}` ended its own process before its tests were reported"
-                ));
+                Told::Cut(file) => {
+                    let file = crate::oracle::toolchain::relative(root, &file);
+                    found.cut_short.push(format!(
+                        "`{file}` ended its own process before its tests were reported"
+                    ));
+                }
+                Told::Replaced(what, dir, value) => {
+                    found
+                        .replaced
+                        .extend(replaced::named(root, &what, &dir, &value));
+                }
+                Told::Forged(line) => {
+                    found
+                        .forged
+                        .push(format!("somebody told of `{line}` without its seal"));
+                }
             }
         }
+        for (name, told) in &runners {
+            if told.begun != 1 || told.sealed.len() > 1 {
+                found
+                    .forged
+                    .push(format!("{name} reported what it did not begin, or twice"));
+                continue;
+            }
+            match self.report(name, told, root) {
+                Ok(read) => {
+                    found.runners.insert(runner(name).to_owned());
+                    found.tallies.extend(read.tally);
+                    found.cut_short.extend(read.cut_short);
+                    found.forged.extend(read.forged);
+                }
+                Err(fault) => found.cut_short.push(format!(
+                    "{} ended before it had reported its tests ({fault})",
+                    runner(name)
+                )),
+            }
+        }
+        found.forged.extend(self.tampered(&runners));
         found
     }
 
+    /// Returns what was done to the folder by others than the reporters.
+    fn tampered(&self, runners: &BTreeMap<String, Runner>) -> Vec<String> {
+        let mut told = Vec::new();
+        for (file, stamp) in &self.put {
+            let name = file.strip_prefix(&self.dir).unwrap_or(file).display();
+            if Stamp::at(file) != *stamp {
+                told.push(format!("`{name}`, which reports, was changed"));
+            }
+        }
+        let written = self.dir.join("written");
+        for file in self.put.keys().filter(|file| file.starts_with(&written)) {
+            let name = file.file_name().unwrap_or_default();
+            let copied = self.dir.join("bin").join(name);
+            if fs::read(file).ok() != fs::read(copied).ok() {
+                told.push(format!(
+                    "`bin/{}`, which reports, was changed",
+                    name.display()
+                ));
+            }
+        }
+        for (file, digest) in runners.values().flat_map(|runner| &runner.sealed) {
+            let content = fs::read(self.dir.join(file)).unwrap_or_default();
+            if hex(&Sha256::digest(content)) != *digest {
+                told.push(format!("`{file}` was changed after it was written"));
+            }
+        }
+        told
+    }
+
     /// Reads the report of one runner.
-    fn report(&self, begun: &str, root: &Path) -> Result<Told, String> {
-        let read = |end: &str| fs::read(self.0.join(format!("{begun}.{end}")));
+    fn report(&self, begun: &str, told: &Runner, root: &Path) -> Result<Reported, String> {
+        let Some(file) = told.sealed.keys().next() else {
+            return Err("it has written no report".to_owned());
+        };
+        let content = fs::read(self.dir.join(file)).map_err(|e| e.to_string())?;
         let name = runner(begun);
         if let Some((_, reader)) = PRINTERS.iter().find(|(printer, _)| *printer == name) {
-            let code = read("code").map_err(|_| "it was stopped".to_owned())?;
-            let code = String::from_utf8_lossy(&code).trim().to_owned();
-            let text = console::plain(&read("out").map_err(|e| e.to_string())?);
-            let mut told = Told::default();
+            let code = told.code.as_deref().ok_or("it was stopped")?;
+            let text = console::plain(&content);
+            let mut told = Reported::default();
             if let Some(read) = reader(&text) {
                 told.cut_short = read.cut_short;
+                told.forged = read.odd;
                 told.tally = Some(read.tally);
             }
             if let Some(tally) = &mut told.tally {
@@ -157,19 +276,17 @@ impl Reports {
             }
             return Ok(told);
         }
-        let (tally, lost) = match read("xml") {
-            Ok(bytes) => (junit::read(&bytes, root)?, None),
-            Err(_) => match read("json") {
-                Ok(bytes) => jest::read(&bytes, root)?,
-                Err(_) => return Err("it has written no report".to_owned()),
-            },
+        let (tally, lost) = match file.rsplit_once('.') {
+            Some((_, "xml")) => (junit::read(&content, root)?, None),
+            _ => jest::read(&content, root)?,
         };
-        Ok(Told {
+        Ok(Reported {
             tally: Some(tally),
             cut_short: lost
                 .map(|lost| format!("{name} {lost}"))
                 .into_iter()
                 .collect(),
+            forged: Vec::new(),
         })
     }
 }
@@ -181,8 +298,12 @@ fn runner(begun: &str) -> &str {
 
 impl Drop for Reports {
     fn drop(&mut self) {
-        if let Err(error) = fs::remove_dir_all(&self.0) {
-            tracing::debug!(%error, "a folder of reports could not be removed");
-        }
+        remove(&self.dir);
+    }
+}
+
+fn remove(dir: &Path) {
+    if let Err(error) = fs::remove_dir_all(dir) {
+        tracing::debug!(%error, "a folder of reports could not be removed");
     }
 }

@@ -1,8 +1,7 @@
 // Writes what jest ran, in the form of its own JSON report, before a processor of results that the project names may change
 // it. As jest's `testResultsProcessor` it leaves alone where the user lets jest write.
 'use strict';
-const fs = require('node:fs');
-const path = require('node:path');
+const { report } = require('./ahp_tell.cjs');
 
 const assertion = ({ ancestorTitles, title, fullName, status, failing, location, failureMessages }) => ({
   ancestorTitles,
@@ -21,7 +20,7 @@ module.exports = (results) => {
     message: file.failureMessage ?? '',
     assertionResults: file.testResults.map(assertion),
   }));
-  fs.writeFileSync(path.join(__dirname, `jest-${process.pid}.json`), JSON.stringify({ testResults }));
+  report(`jest-${process.pid}.json`, JSON.stringify({ testResults }));
   const { theirs } = module.exports;
   return theirs ? require(require.resolve(theirs, { paths: [process.cwd()] }))(results) : results;
 };

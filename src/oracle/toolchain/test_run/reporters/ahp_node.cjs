@@ -1,12 +1,12 @@
 // Lets jest, vitest and mocha write a report for `ahp` beside what they print. Loaded before them by NODE_OPTIONS, so
 // that it works behind `npm test`, `make test` and any other wrapper.
 'use strict';
-const fs = require('node:fs');
+const childProcess = require('node:child_process');
 const Module = require('node:module');
 const path = require('node:path');
 const { isMainThread } = require('node:worker_threads');
+const ahp = require('./ahp_tell.cjs');
 
-const named = (begun, end) => path.join(__dirname, `${begun}.${end}`);
 const [, main = '', ...args] = process.argv;
 const runner = process.execArgv.includes('--test') ? 'node' : path.basename(main).replace(/\.[cm]?js$/, '').replace('_mocha', 'mocha');
 const me = `${runner}-${process.pid}`;
@@ -28,22 +28,52 @@ function jest() {
     process.argv.splice(at, first === option ? 2 : 1);
   }
   add(`${option}=${ours}`, '--testLocationInResults');
+  whenLoaded(/^jest-config$/, (loaded) => ({
+    ...loaded,
+    async readConfigs(...args) {
+      const read = await loaded.readConfigs(...args);
+      for (const config of read.configs) {
+        for (const setting of ['runner', 'testRunner', 'testEnvironment']) ahp.replaced(`jest's ${setting}`, String(config[setting]));
+        for (const [, transformer] of config.transform ?? []) ahp.replaced("jest's transform", transformer);
+      }
+      return read;
+    },
+  }));
+}
+
+// Lets what is loaded by such a name be another.
+function whenLoaded(wanted, change) {
+  const load = Module._load;
+  Module._load = function (request, parent) {
+    const loaded = load.apply(this, arguments);
+    return wanted.test(request) ? (change(loaded, request, parent) ?? loaded) : loaded;
+  };
 }
 
 // mocha has one reporter only, which may be the user's: the events are heard where they are made.
 function mocha(begun) {
-  const load = Module._load;
-  Module._load = function (request) {
-    const loaded = load.apply(this, arguments);
-    if (/(^|\/)runner(\.js)?$/.test(request) && loaded?.constants?.EVENT_RUN_END && !Object.hasOwn(loaded.prototype, 'emit')) {
-      hear(loaded, begun);
+  const seen = new WeakSet();
+  whenLoaded(/(^|\/)runner(\.js)?$/, (loaded, request, parent) => {
+    if (loaded?.constants?.EVENT_RUN_END && !Object.hasOwn(loaded.prototype, 'emit')) {
+      const file = Module._resolveFilename(request, parent);
+      hear(loaded, require(path.join(path.dirname(file), 'runnable.js')), begun);
     }
-    return loaded;
-  };
+  });
+  whenLoaded(/(^|\/)mocha(\.js)?$/, (loaded) => {
+    const { prototype } = loaded ?? {};
+    const ui = prototype?.ui;
+    if (typeof ui !== 'function' || seen.has(prototype)) return;
+    seen.add(prototype);
+    prototype.ui = function (name) {
+      if (typeof name === 'string') ahp.replaced("mocha's ui", name);
+      return ui.apply(this, arguments);
+    };
+  });
 }
 
-function hear(Runner, begun) {
+function hear(Runner, Runnable, begun) {
   const results = [];
+  const watched = [ahp.watch('Runner.prototype.', Runner.prototype), ahp.watch('Runnable.prototype.', Runnable.prototype)];
   const emit = Runner.prototype.emit;
   const note = (test, status, error) => {
     const [title, ...above] = [...test.titlePath()].reverse();
@@ -59,38 +89,48 @@ function hear(Runner, begun) {
     if (event === 'pending') note(test, 'skipped');
     if (event === 'fail') note(test, 'failed', error);
     if (event === 'end') {
-      const text = JSON.stringify({ collected: this.total, testResults: results });
-      fs.writeFileSync(named(begun, 'json'), text);
+      ahp.report(`${begun}.json`, JSON.stringify({ collected: this.total, testResults: results }));
+      for (const tell of watched) tell();
     }
     return emit.apply(this, arguments);
   };
 }
 
 const runners = {
-  node: () => {},
+  node: () => ahp.leads(me),
   jest,
   vitest: () => add('--reporter=default', `--reporter=${path.join(__dirname, 'ahp_vitest.mjs')}`),
-  mocha: () => mocha(me),
+  mocha() {
+    // With options of node's own, mocha runs itself once more.
+    const { spawn } = childProcess;
+    childProcess.spawn = function (program, words, options) {
+      const isMocha = program === process.execPath && words?.some?.((word) => String(word).includes('/mocha/'));
+      return isMocha ? spawn.call(this, program, words, { ...options, env: ahp.lent(me) }) : spawn.apply(this, arguments);
+    };
+    mocha(me);
+  },
 };
 
-const above = process.env.AHP_RUNNER;
+const above = ahp.above();
 if (isMainThread && !args.some((arg) => questions.includes(arg))) {
-  if (above && above === `mocha-${process.ppid}` && main.includes('/mocha/')) {
-    // With options of node's own, mocha runs itself once more.
+  if (above === `mocha-${process.ppid}` && main.includes('/mocha/')) {
+    ahp.take();
     mocha(above);
-  } else if (!above && Object.hasOwn(runners, runner)) {
-    // A runner that another one runs belongs to what is tested.
-    process.env.AHP_RUNNER = me;
-    if (runner !== 'node') fs.writeFileSync(named(me, 'started'), '');
+  } else if (Object.hasOwn(runners, runner) && ahp.take()) {
+    if (runner !== 'node') ahp.begun(me);
     runners[runner]();
   }
 }
 
-// A file of tests that ends its own process is a pass for `node --test`, whatever tests were still to come.
-if (isMainThread && process.env.NODE_TEST_CONTEXT && !process.execArgv.includes('--test-force-exit')) {
-  const exit = process.reallyExit;
-  process.reallyExit = (code) => {
-    fs.writeFileSync(named(`node-${process.pid}`, 'cut'), main);
-    exit.call(process, code);
-  };
+if (isMainThread && process.env.NODE_TEST_CONTEXT && above === `node-${process.ppid}`) {
+  // A file of tests that ends its own process is a pass for `node --test`, whatever tests were still to come.
+  if (!process.execArgv.includes('--test-force-exit')) {
+    const exit = process.reallyExit;
+    process.reallyExit = (code) => {
+      ahp.cut(main);
+      exit.call(process, code);
+    };
+  }
+  const watched = [ahp.watch('assert.', require('node:assert')), ahp.watch('Module.', Module)];
+  process.on('exit', () => watched.forEach((tell) => tell()));
 }

@@ -8,47 +8,82 @@ import functools
 import inspect
 import json
 import os
-import pathlib
 
+import ahp_tell
 import pytest
-
-DIR = pathlib.Path(__file__).parent
 
 
 def pytest_configure(config):
     config.pluginmanager.register(TrueOutcome(), "ahp-true-outcome")
     # Neither a worker of xdist, nor a pytest that a test runs.
-    if not os.environ.get("AHP_RUNNER") and not hasattr(config, "workerinput"):
-        os.environ["AHP_RUNNER"] = str(os.getpid())
-        config.pluginmanager.register(Report(), "ahp-report")
+    if not Report.is_open and not hasattr(config, "workerinput"):
+        seal = ahp_tell.take()
+        if seal:
+            config.pluginmanager.register(Report(seal), "ahp-report")
 
 
-def own(hook):
-    """Whether the project's own conftest.py answers a hook in the place of pytest."""
-    found = [impl for impl in hook.get_hookimpls() if not (impl.hookwrapper or getattr(impl, "wrapper", False))]
-    return any(impl.plugin_name.endswith("conftest.py") for impl in found)
+def own(hook, wrappers=False):
+    """Whether code of the project answers a hook in the place of pytest, or around it."""
+    def is_wrapper(impl):
+        return impl.hookwrapper or getattr(impl, "wrapper", False)
+
+    impls = [impl for impl in hook.get_hookimpls() if wrappers or not is_wrapper(impl)]
+    return any(ahp_tell.file_of(impl.function) for impl in impls)
 
 
 class TrueOutcome:
     """Tells where somebody else's hook turned a failure into a pass, or the test was never called."""
 
-    called = set()
+    def __init__(self):
+        # What each test raised when it was called, and what became of each part of it.
+        self.raised = {}
+        self.outcomes = {}
+        self.functions = {}
+        self.called = set()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_itemcollected(self, item):
+        function = getattr(item, "obj", None)
+        self.functions[item.nodeid] = getattr(function, "__func__", function)
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_makereport(self, item, call):
         report = (yield).get_result()
+        excinfo = call.excinfo
         if call.when == "call":
-            TrueOutcome.called.add(item.nodeid)
-        if call.excinfo is not None and report.outcome == "passed":
+            self.called.add(item.nodeid)
+            if own(item.ihook.pytest_runtest_call, wrappers=True) or own(item.ihook.pytest_pyfunc_call, wrappers=True):
+                excinfo = excinfo or self.raised.get(item.nodeid)
+        if excinfo is not None and report.outcome == "passed":
             report.outcome = "failed"
-            report.longrepr = f"a hook changed the outcome to `passed`, after {call.excinfo.exconly()}"
+            raised = excinfo if isinstance(excinfo, str) else excinfo.exconly()
+            report.longrepr = f"a hook changed the outcome to `passed`, after {raised}"
+        self.outcomes[item.nodeid, call.when] = report.outcome
 
-    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    # Around the call itself, inside of all others.
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_pyfunc_call(self, pyfuncitem):
-        if not own(pyfuncitem.ihook.pytest_pyfunc_call):
+        self.raised.pop(pyfuncitem.nodeid, None)
+        outcome = yield
+        if outcome.excinfo is not None:
+            self.raised[pyfuncitem.nodeid] = repr(outcome.excinfo[1])
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_call(self, item):
+        """Sees that the test is called, where code of the project stands between pytest and it."""
+        function = getattr(item, "obj", None)
+        plain = inspect.unwrap(getattr(function, "__func__", function)) if callable(function) else None
+        collected = self.functions.get(item.nodeid)
+        is_own = own(item.ihook.pytest_pyfunc_call) or bool(ahp_tell.file_of(type(item).runtest))
+        if plain is not None and ahp_tell.file_of(plain) and collected is not None:
+            if getattr(plain, "__code__", None) is not getattr(inspect.unwrap(collected), "__code__", None):
+                outcome = yield
+                outcome.force_exception(AssertionError("code of the project put another function in the place of the test"))
+                return
+        if not is_own or not callable(function):
             yield
             return
-        function, calls = pyfuncitem.obj, []
+        calls = []
 
         @functools.wraps(function)
         def noted(*args, **kwargs):
@@ -60,26 +95,44 @@ class TrueOutcome:
             calls.append(1)
             return await function(*args, **kwargs)
 
-        pyfuncitem.obj = noted_async if inspect.iscoroutinefunction(function) else noted
+        item.obj = noted_async if inspect.iscoroutinefunction(function) else noted
         outcome = yield
-        pyfuncitem.obj = function
+        item.obj = function
         if not calls and outcome.excinfo is None:
-            outcome.force_exception(AssertionError("a hook of conftest.py answered for the test, which was never called"))
+            outcome.force_exception(AssertionError("code of the project answered for the test, which was never called"))
 
 
 class Report:
-    def __init__(self):
-        self.path = DIR / f"pytest-{os.getpid()}.json"
-        self.path.with_suffix(".started").touch()
+    is_open = False
+    count = 0
+
+    def __init__(self, seal):
+        Report.is_open = True
+        Report.count += 1
+        self.seal = seal
+        self.name = f"pytest-{os.getpid()}-{Report.count}"
+        ahp_tell.begun(seal, self.name)
         self.collected = 0
+        self.found = set()
         self.tests = {}
         self.is_answered = False
+        self.true = None
+
+    def pytest_itemcollected(self, item):
+        self.found.add(item.nodeid)
+
+    def pytest_deselected(self, items):
+        self.found.difference_update(item.nodeid for item in items)
 
     def pytest_collection_finish(self, session):
+        self.true = session.config.pluginmanager.getplugin("ahp-true-outcome")
         # xdist runs the tests in other processes.
         is_here = getattr(session.config.option, "dist", "no") == "no"
         self.is_answered = is_here and own(session.config.hook.pytest_runtest_protocol)
         self.collected = max(self.collected, len(session.items))
+        # A hook of the project may leave tests out without a word.
+        if own(session.config.hook.pytest_collection_modifyitems, wrappers=True):
+            self.collected = max(self.collected, len(self.found))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node, ids):
@@ -90,10 +143,14 @@ class Report:
             self.note(report, "failed")
 
     def pytest_runtest_logreport(self, report):
+        true = self.true.outcomes.get((report.nodeid, report.when)) if self.true else None
+        if true == "failed" and report.outcome != "failed":
+            report.longrepr = f"a hook changed the outcome to `{report.outcome}`"
+            self.note(report, "failed")
         if report.failed or report.skipped or report.when == "call":
             self.note(report, report.outcome)
-        if report.passed and report.when == "call" and self.is_answered and report.nodeid not in TrueOutcome.called:
-            report.longrepr = "a hook of conftest.py reported the test, which never ran"
+        if report.passed and report.when == "call" and self.is_answered and report.nodeid not in self.true.called:
+            report.longrepr = "code of the project reported the test, which never ran"
             self.note(report, "failed")
 
     def note(self, report, outcome):
@@ -131,4 +188,22 @@ class Report:
         # What pytest-cov found, also where it only prints it.
         coverage = getattr(session.config.pluginmanager.getplugin("_cov"), "cov_total", None)
         text = json.dumps({"collected": self.collected, "coverage": coverage, "testResults": results})
-        self.path.write_text(text, encoding="utf-8")
+        ahp_tell.report(self.seal, f"{self.name}.json", text)
+        tell_replaced()
+
+    def pytest_unconfigure(self):
+        Report.is_open = False
+        ahp_tell.give_back(self.seal)
+
+
+def tell_replaced():
+    """Tells which parts of pytest, and of this report, code of the project has replaced."""
+    from _pytest import python, reports, runner
+
+    parts = [runner, runner.CallInfo, reports.TestReport, pytest.Function, python, pytest.Session, pytest.Item]
+    parts += [TrueOutcome, Report, json, ahp_tell]
+    for part in parts:
+        for name, function in list(vars(part).items()):
+            file = ahp_tell.file_of(function)
+            if file:
+                ahp_tell.replaced(f"{part.__name__}.{name}", file)

@@ -16,16 +16,64 @@ case $name:$word in
         case " $* " in *' run '* | *' r '*) exec "$real" "$@" ;; esac ;;
     *) exec "$real" "$@" ;;
 esac
-# A runner that another one runs belongs to what is tested.
-if [ -n "$AHP_RUNNER" ]; then exec "$real" "$@"; fi
-export AHP_RUNNER="$name-$$"
+# Only who has the seal reports. A runner that another one runs has none, and belongs to what is tested.
+seal=
+case ${AHP_SEAL-} in "${dir##*/}:"*) seal=${AHP_SEAL#*:} ;; esac
+if [ -z "$seal" ]; then exec "$real" "$@"; fi
+unset AHP_SEAL
+
+# What was told through the pipe, nobody takes back. It is opened for both, so that nobody waits for a reader.
+tell() { printf '%s\n' "$1" 1<> "$dir/told"; }
+digest() { if command -v sha256sum > /dev/null; then sha256sum; else shasum -a 256; fi | cut -d ' ' -f 1; }
+# What may stand in the place of the tests, or of what builds them.
+replaced() { tell "$(printf -- '- replaced\t%s\t%s\t%s' "$1" "$PWD" "$2" | tr '\n' ' ' | cut -c 1-3000)"; }
+last=
+for arg; do
+    case $last in -exec | --exec | -toolexec | --toolexec | -overlay | --overlay | -modfile | --modfile | --config) replaced "$last" "$arg" ;; esac
+    case $arg in -exec=* | --exec=* | -toolexec=* | --toolexec=* | -overlay=* | --overlay=* | -modfile=* | --modfile=* | --config=*)
+        replaced "${arg%%=*}" "${arg#*=}" ;; esac
+    last=$arg
+done
+env | while IFS='=' read -r key value; do
+    case $key in CARGO_TARGET_*_RUNNER | CARGO_BUILD_RUSTC | CARGO_BUILD_RUSTC_*WRAPPER | CARGO_BUILD_RUSTDOC | RUSTC | RUSTDOC | RUSTC_WRAPPER | RUSTC_WORKSPACE_WRAPPER | GOFLAGS)
+        replaced "$key" "$value" ;; esac
+done
+
+# In its events `go test` keeps apart what it says and what a test prints. Who did not ask for them sees the lines.
+shown=cat
+case "$name: $* ${GOFLAGS-} " in
+    *' -json '* | *' --json '* | *' -json=true '*) ;;
+    go:*)
+        shown=lines
+        for arg; do
+            shift
+            set -- "$@" "$arg"
+            if [ "$arg" = "$word" ]; then set -- "$@" -json && word=; fi
+        done ;;
+esac
+lines() {
+    LC_ALL=C awk '!/^[{].*"Action":/ { print; next }
+        match($0, /"Output":"/) {
+            text = substr($0, RSTART + RLENGTH)
+            sub(/","OutputType":"[a-z]*"[}]$/, "", text)
+            sub(/"[}]$/, "", text)
+            gsub(/\\n/, "\n", text); gsub(/\\t/, "\t", text); gsub(/\\"/, "\"", text)
+            gsub(/\\u003c/, "<", text); gsub(/\\u003e/, ">", text); gsub(/\\u0026/, "\\&", text)
+            printf "%s", text
+        }'
+}
+
 kept=$dir/$name-$$
-: > "$kept.started"
-# The mark ends the reading where a program that a test has left behind still holds the output open.
+tell "$seal begun $name-$$"
+# The mark ends the reading where a program that a test has left behind still holds the output open. The digest is that of what
+# was printed, whatever becomes of the file meanwhile.
+mark=ahp-ended-$(printf '%s' "$seal $$" | digest)
 {
     "$real" "$@" 2>&1
-    echo $? > "$kept.code"
-    printf '\n%s\n' "ahp-ended-$$"
-} | LC_ALL=C sed "/^ahp-ended-$$\$/q" | head -c 67108864 > "$kept.out"
-cat "$kept.out"
+    code=$?
+    tell "$seal code $name-$$ $code"
+    echo "$code" > "$kept.code"
+    printf '\n%s\n' "$mark"
+} | LC_ALL=C sed "/^$mark\$/q" | head -c 67108864 | tee "$kept.out" | { sum=$(digest) && tell "$seal sealed $name-$$.out $sum"; }
+sed "/^$mark\$/d" "$kept.out" | "$shown"
 exit "$(cat "$kept.code")"

@@ -1,12 +1,13 @@
 """Writes for `ahp` what unittest collected and what became of it, in the form of jest's JSON report."""
 
+import functools
 import json
 import os
 import re
 import sys
 import traceback
 
-DIR = os.path.dirname(os.path.abspath(__file__))
+import ahp_tell
 
 
 def watch(module):
@@ -14,12 +15,11 @@ def watch(module):
     original = module.TextTestRunner.run
 
     def run(self, test):
-        me = "unittest-%d" % os.getpid()
         # Neither a run inside of a run, nor one of what another runner tests.
-        if Report.is_open or os.environ.get("AHP_RUNNER", me) != me:
+        seal = None if Report.is_open else ahp_tell.take()
+        if not seal:
             return original(self, test)
-        os.environ["AHP_RUNNER"] = me
-        report = Report(me, test)
+        report = Report(seal, test)
         make = self._makeResult
         self._makeResult = lambda: report.watched(make())
         try:
@@ -31,24 +31,47 @@ def watch(module):
     module.TextTestRunner.run = run
 
 
-def names(test):
-    """The tests of a suite, each with its name."""
+def cases(test):
+    """The tests of a suite."""
     try:
-        return [name for part in test for name in names(part)]
+        return [case for part in test for case in cases(part)]
     except TypeError:
-        return [test.id()]
+        return [test]
+
+
+def note_calls(case):
+    """Notes whether a test is called, where the project's own code runs it in the place of unittest."""
+    name = getattr(case, "_testMethodName", None)
+    ways = ("run", "__call__", "_callTestMethod", "debug")
+    if not name or not any(ahp_tell.file_of(getattr(type(case), way, None)) for way in ways):
+        return
+    method = getattr(case, name, None)
+    if not callable(method):
+        return
+
+    @functools.wraps(method)
+    def noted(*args, **kwargs):
+        case.ahp_was_called = True
+        return method(*args, **kwargs)
+
+    case.ahp_was_called = False
+    setattr(case, name, noted)
 
 
 class Report:
     is_open = False
     count = 0
 
-    def __init__(self, me, test):
+    def __init__(self, seal, test):
         Report.is_open = True
         Report.count += 1
-        self.path = os.path.join(DIR, "%s-%d" % (me, Report.count))
-        open(self.path + ".started", "w").close()
-        self.names = names(test)
+        self.seal = seal
+        self.name = "unittest-%d-%d" % (os.getpid(), Report.count)
+        ahp_tell.begun(seal, self.name)
+        found = cases(test)
+        for case in found:
+            note_calls(case)
+        self.names = [case.id() for case in found]
         self.tests = {}
 
     def watched(self, result):
@@ -75,6 +98,9 @@ class Report:
 
     def told(self, method, status):
         def tell(test, *rest):
+            if status == "passed" and getattr(test, "ahp_was_called", True) is False:
+                error = AssertionError("the project's own code answered for the test, which was never called")
+                self.note(test, "failed", (AssertionError, error, None))
             self.note(test, status, rest[0] if rest else None)
             return method(test, *rest)
 
@@ -125,5 +151,19 @@ class Report:
         # What is told beside the tests that were found (a class that could not be set up) is no test that was found.
         found = set(self.names)
         text = {"collected": len(found | set(self.tests)), "testResults": results}
-        with open(self.path + ".json", "w") as file:
-            json.dump(text, file)
+        ahp_tell.report(self.seal, self.name + ".json", json.dumps(text))
+        tell_replaced()
+        ahp_tell.give_back(self.seal)
+
+
+def tell_replaced():
+    """Tells which parts of unittest, and of this report, code of the project has replaced."""
+    import unittest
+
+    parts = [unittest.TestCase, unittest.TestResult, unittest.TestSuite, unittest.TextTestRunner, Report]
+    parts += [unittest.TextTestResult, json, ahp_tell]
+    for part in parts:
+        for name, function in list(vars(part).items()):
+            file = ahp_tell.file_of(function)
+            if file:
+                ahp_tell.replaced("%s.%s" % (part.__name__, name), file)

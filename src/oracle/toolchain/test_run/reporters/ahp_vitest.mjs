@@ -1,8 +1,6 @@
 // Writes what vitest ran in the form of jest's JSON report, with what its own leaves out: tests that are to fail.
-import fs from 'node:fs';
-import path from 'node:path';
+import ahp from './ahp_tell.cjs';
 
-const here = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
 const statuses = { pass: 'passed', fail: 'failed' };
 
 function* tests(task, above = []) {
@@ -25,6 +23,12 @@ function assertion([test, ancestorTitles]) {
 }
 
 export default class Report {
+  isWritten = false;
+
+  onInit({ config }) {
+    for (const setting of ['runner', 'pool', 'environment']) ahp.replaced(`vitest's ${setting}`, String(config?.[setting]));
+  }
+
   // Of the version before 3.
   onFinished(files) {
     this.write(files ?? []);
@@ -35,12 +39,14 @@ export default class Report {
   }
 
   write(files) {
+    if (this.isWritten) return;
+    this.isWritten = true;
     const testResults = files.map((file) => ({
       name: file.filepath,
       status: statuses[file.result?.state] ?? 'skipped',
       message: (file.result?.errors ?? []).map(told).join('\n'),
       assertionResults: [...tests(file)].map(assertion),
     }));
-    fs.writeFileSync(path.join(here, `vitest-${process.pid}.json`), JSON.stringify({ testResults }));
+    ahp.report(`vitest-${process.pid}.json`, JSON.stringify({ testResults }));
   }
 }

@@ -1,0 +1,200 @@
+//! Settings: what files of the project say of which program runs or builds the tests, where no runner tells it itself.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::oracle::HookContext;
+use crate::signal::hex;
+
+/// What stands before the digest of a file of which any part may say so.
+pub(super) const WHOLE: &str = "sha256:";
+
+/// Files that say so at the root of a project, also where git ignores them.
+const AT_ROOT: &[&str] = &[
+    ".cargo/config.toml",
+    ".cargo/config",
+    ".config/nextest.toml",
+    "rust-toolchain.toml",
+    "mvnw",
+    "gradlew",
+];
+
+/// Returns the files of the change, and those at the root, that may say so of these runners.
+pub(super) fn files(runners: &BTreeSet<String>, context: &HookContext) -> BTreeSet<String> {
+    let changes = context.facts.changes();
+    let changed: Vec<String> = match changes {
+        Ok(changes) => changes.paths.clone(),
+        // What has changed cannot be told: then all of them may have.
+        Err(_) => context.workspace().list("**/*"),
+    };
+    let root = AT_ROOT.iter().map(|&file| file.to_owned());
+    let files = changed.into_iter().filter(|file| reader(file).is_some());
+    let all = files.chain(root.filter(|file| context.workspace().exists(file)));
+    let ran = |tool: &str| runners.iter().any(|runner| runner.starts_with(tool));
+    all.filter(|file| ran(if is_wrapper(file) { "jvm" } else { "cargo" }))
+        .collect()
+}
+
+/// Returns what the content of such a file puts in the place of a runner, a compiler, or a part of one.
+pub(super) fn read(file: &str, content: &[u8]) -> BTreeSet<String> {
+    reader(file).map_or(BTreeSet::new(), |read| {
+        read(&String::from_utf8_lossy(content))
+            .into_iter()
+            .collect()
+    })
+}
+
+fn reader(file: &str) -> Option<fn(&str) -> Vec<String>> {
+    let (dir, name) = file.rsplit_once('/').unwrap_or(("", file));
+    let dir = dir.rsplit('/').next().unwrap_or(dir);
+    match (dir, name) {
+        (".cargo", "config.toml" | "config") => Some(cargo_config),
+        (_, "Cargo.toml") => Some(manifest),
+        (".config", "nextest.toml") => Some(nextest),
+        (_, "rust-toolchain.toml" | "rust-toolchain") => Some(toolchain),
+        (_, "mvnw" | "gradlew") | (".mvn", _) | ("wrapper", _) if is_wrapper(file) => Some(whole),
+        _ => None,
+    }
+}
+
+/// Whether a file belongs to a wrapper of Maven or Gradle, which loads and starts the build.
+fn is_wrapper(file: &str) -> bool {
+    let below = |dir: &str| file.starts_with(dir) || file.contains(&format!("/{dir}"));
+    below(".mvn/")
+        || below("gradle/wrapper/")
+        || ["mvnw", "gradlew"].iter().any(|name| file.ends_with(name))
+}
+
+fn whole(text: &str) -> Vec<String> {
+    vec![format!("{WHOLE}{}", hex(&Sha256::digest(text)))]
+}
+
+fn toml(text: &str) -> Value {
+    toml_edit::de::from_str(text).unwrap_or_default()
+}
+
+/// The members of a table, or of each table of a list.
+fn members<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+    value
+        .get(key)
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten()
+}
+
+fn cargo_config(text: &str) -> Vec<String> {
+    let config = toml(text);
+    let mut said = Vec::new();
+    for (target, of_target) in members(&config, "target") {
+        if let Some(runner) = of_target.get("runner") {
+            said.push(format!("target.{target}.runner = {runner}"));
+        }
+    }
+    let of_build = members(&config, "build").filter(|(key, value)| {
+        let is_program = [
+            "rustc",
+            "rustc-wrapper",
+            "rustc-workspace-wrapper",
+            "rustdoc",
+        ];
+        // By its name alone it is a program that is installed, such as a cache of compilations.
+        is_program.contains(&key.as_str()) && value.as_str().is_none_or(|path| path.contains('/'))
+    });
+    said.extend(of_build.map(|(key, value)| format!("build.{key} = {value}")));
+    said
+}
+
+fn manifest(text: &str) -> Vec<String> {
+    let manifest = toml(text);
+    let mut said = Vec::new();
+    for kind in ["lib", "bin", "test", "example"] {
+        let targets = match manifest.get(kind) {
+            Some(Value::Array(targets)) => targets.iter().collect(),
+            Some(target) => vec![target],
+            None => Vec::new(),
+        };
+        for target in targets {
+            if target.get("harness") == Some(&Value::Bool(false)) {
+                let name = target.get("name").and_then(Value::as_str).unwrap_or(kind);
+                said.push(format!("harness = false of {name}"));
+            }
+        }
+    }
+    said
+}
+
+fn nextest(text: &str) -> Vec<String> {
+    let config = toml(text);
+    let scripts = config.get("scripts").cloned().unwrap_or_default();
+    let wrappers = members(&scripts, "wrapper");
+    wrappers
+        .map(|(name, wrapper)| format!("scripts.wrapper.{name} = {wrapper}"))
+        .collect()
+}
+
+fn toolchain(text: &str) -> Vec<String> {
+    let path = toml(text).pointer("/toolchain/path").cloned();
+    path.map(|path| format!("toolchain.path = {path}"))
+        .into_iter()
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const X: &str = "sha256:2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881";
+
+    #[test]
+    fn what_stands_in_the_place_of_a_runner_is_told_and_nothing_else() {
+        for (file, text, expected) in [
+            (
+                ".cargo/config.toml",
+                "[target.'cfg(unix)']\nrunner = ['sh', '-c']\nlinker = 'clang'\n[alias]\nt = 'test'",
+                "target.cfg(unix).runner = [\"sh\",\"-c\"]",
+            ),
+            (
+                "a/.cargo/config",
+                "[build]\nrustc-wrapper = './w.sh'",
+                "build.rustc-wrapper = \"./w.sh\"",
+            ),
+            (
+                ".cargo/config.toml",
+                "[build]\nrustc-wrapper = 'sccache'",
+                "",
+            ),
+            (
+                "a/Cargo.toml",
+                "[lib]\nharness = false\n[[test]]\nname = 't'\nharness = false\n[[bench]]\nname = 'b'\nharness = false",
+                "harness = false of lib; harness = false of t",
+            ),
+            (
+                "Cargo.toml",
+                "[package]\nname = 'p'\n[[test]]\nname = 't'",
+                "",
+            ),
+            ("Cargo.toml", "no manifest", ""),
+            (
+                ".config/nextest.toml",
+                "[scripts.wrapper.w]\ncommand = './w.sh'\n[profile.default]\nretries = 1",
+                "scripts.wrapper.w = {\"command\":\"./w.sh\"}",
+            ),
+            ("rust-toolchain.toml", "[toolchain]\nchannel = '1.95'", ""),
+            (
+                "rust-toolchain.toml",
+                "[toolchain]\npath = 'x'",
+                "toolchain.path = \"x\"",
+            ),
+            ("sub/mvnw", "x", X),
+            ("gradle/wrapper/gradle-wrapper.properties", "x", X),
+            (".mvn/maven.config", "x", X),
+            ("src/wrapper/a.txt", "x", ""),
+            ("config.toml", "[target.x]\nrunner = 'y'", ""),
+        ] {
+            let said: Vec<String> = read(file, text.as_bytes()).into_iter().collect();
+            assert_eq!(said.join("; "), expected, "{file}");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What stands in the place of a test runner, who approves it, and names of tests that a run computes.
+
+use super::project::{Project, only, script};
+use crate::world::is_here;
+
+const POM: &str = "<project/>\n";
+const WRAPPER: &str = "mkdir -p target/surefire-reports\necho '<testsuite name=\"A\" tests=\"1\"><testcase name=\"one\" classname=\"A\"/></testsuite>' > target/surefire-reports/TEST-A.xml";
+
+fn kinds(project: &Project, config: &str) -> String {
+    let signals = project.judge("TestGate", config);
+    let kinds = signals.iter().map(|signal| signal.header.kind.clone());
+    kinds.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn what_takes_the_place_of_a_runner_is_named_until_a_person_names_it() {
+    let project = Project::new(&[("pom.xml", POM), (".gitignore", "target/\n")]).in_git();
+    script(&project, "mvnw", WRAPPER);
+    let signals = project.judge("TestGate", "");
+    let (kind, _, reason) = only(&signals);
+    assert_eq!(kind, "test-runner-replaced");
+    assert!(reason.ends_with(": mvnw"), "{reason}");
+    assert_eq!(kinds(&project, "{own_runners: mvnw}"), "");
+    // It says nothing of what another command runs.
+    script(&project, "run", "printf 'x\\n'");
+    assert_eq!(
+        kinds(&project, "{command: ./run, exit_code_suffices: true}"),
+        ""
+    );
+}
+
+#[test]
+fn what_was_there_before_the_change_is_free_until_it_is_changed() {
+    let project = Project::new(&[("pom.xml", POM), (".gitignore", "target/\n")]);
+    script(&project, "mvnw", WRAPPER);
+    let project = project.in_git();
+    assert_eq!(kinds(&project, ""), "");
+    script(&project, "mvnw", &format!("{WRAPPER}\necho done"));
+    assert_eq!(kinds(&project, ""), "test-runner-replaced");
+    project.git(&["commit", "-qam", "Change the wrapper"]);
+    assert_eq!(kinds(&project, ""), "test-runner-replaced");
+    project.git(&["branch", "-qf", "main"]);
+    assert_eq!(kinds(&project, ""), "");
+}
+
+/// Without a commit that it could be compared with, nothing was there before.
+#[test]
+fn where_nothing_tells_what_was_there_before_it_blocks() {
+    let project = Project::new(&[("pom.xml", POM), (".gitignore", "target/\n")]);
+    script(&project, "mvnw", WRAPPER);
+    assert_eq!(kinds(&project, ""), "test-runner-replaced");
+}
+
+#[test]
+fn a_report_that_is_a_copy_of_a_file_of_the_project_is_stale() {
+    let saved = "<testsuite tests=\"1\"><testcase classname=\"a\" name=\"ok\"/></testsuite>\n";
+    let project = Project::new(&[(".gitignore", "out.xml\n"), ("saved.xml", saved)]).in_git();
+    let config = "{command: 'cp saved.xml out.xml', report: out.xml}";
+    let signals = project.judge("TestGate", config);
+    let (kind, _, reason) = only(&signals);
+    assert_eq!(kind, "test-report-stale");
+    assert!(reason.contains("a copy of `saved.xml`"), "{reason}");
+}
+
+/// `adds 1` is not written anywhere, and stands for what is: its number may change, and may not hide that it is gone.
+#[test]
+fn a_computed_name_is_known_by_what_is_fixed_in_it() {
+    if !is_here("node") {
+        return;
+    }
+    let tests = |numbers: &str| {
+        format!(
+            "const test = require('node:test');\nfor (const n of [{numbers}]) test(`adds ${{n}} rows`, () => {{}});\ntest('other', () => {{}});\n"
+        )
+    };
+    let project = Project::new(&[("a.test.js", &tests("1, 2"))]).in_git();
+    let judge = |numbers: &str| {
+        project.write("a.test.js", tests(numbers));
+        kinds(&project, "{command: node --test}")
+    };
+    assert_eq!(judge("1, 2"), "");
+    assert_eq!(judge("7, 2"), "");
+    assert_eq!(judge("Date.now(), Date.now() + 1"), "");
+    assert_eq!(judge("Date.now(), Date.now() + 1, 5"), "");
+    assert_eq!(judge("4"), "tests-lost");
+    // One that was written out takes the place of none that was computed, and the other way round.
+    let written = "const test = require('node:test');\ntest('adds many rows', () => {});\ntest('other', () => {});\n";
+    project.write("a.test.js", written);
+    assert_eq!(kinds(&project, "{command: node --test}"), "tests-lost");
+    project.git(&[
+        "commit",
+        "-qam",
+        "Take few rows\n\nRemoved tests: `adds 5 rows`",
+    ]);
+    assert_eq!(kinds(&project, "{command: node --test}"), "tests-lost");
+}
