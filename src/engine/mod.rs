@@ -39,6 +39,7 @@ use serde_json::{Map, Value};
 
 use self::evaluation::{Evaluation, micros};
 use self::past::EventPast;
+use self::given::Origin;
 use crate::config::{Approved, Environment, Locations, Override};
 use crate::event::Event;
 use crate::fact::{Facts, FactsSeed};
@@ -123,8 +124,23 @@ impl Engine {
     /// None today: a policy with faults makes an engine that blocks, and says why.
     pub fn for_project(dir: impl AsRef<Path>) -> Result<Self, EngineError> {
         let locations = Locations::find(&Environment::of_process(), Some(dir.as_ref()));
-        Approved::keep_first(&locations);
-        Self::builder().locations(locations).build()
+        let engine = Self::builder().locations(locations).build()?;
+        engine.keep_first(&engine.state());
+        Ok(engine)
+    }
+
+    #[doc(hidden)]
+    /// Keeps what the first event of a project finds of its policy, as far as it has no faults.
+    pub fn keep_first(&self, state: &State) {
+        let Origin::Files(locations) = &self.shared.origin else {
+            return;
+        };
+        if !state.knows_first_kept() && !Approved::is_first_kept(locations) {
+            // A fault that has no place is nobody's: what is sound cannot be told.
+            if let Some(faulty) = state.faulty_files() {
+                Approved::keep_first(locations, &faulty, !state.held().is_empty());
+            }
+        }
     }
 
     /// Answers a signal of the project's log, as the agent: by the signal's id, four or more digits of it, or `last`, which

@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
-use ahp::config::{Approved, Environment, Locations};
+use ahp::config::{Environment, Locations};
 use ahp::engine::{Engine, Evaluated, Prepared, block_on};
 use ahp::event::{Event, Trigger};
 use ahp::host;
@@ -86,11 +86,6 @@ pub(crate) trait Judge {
 
     /// Returns how many hooks stand above the caller.
     fn depth(&self) -> u32;
-
-    /// Keeps what the first event of a project finds of its policy.
-    fn keep_first(&self, locations: &Locations) {
-        Approved::keep_first(locations);
-    }
 
     /// Returns the engine of a project.
     fn engine(&self, locations: Locations, trigger: Trigger, past: Past) -> Result<Engine, String>;
@@ -320,9 +315,6 @@ fn one(
     deadlines: Deadlines,
 ) -> Result<Vec<Verdict>, Trouble> {
     let is_canary = host::is_canary(event);
-    if !is_canary {
-        judge.keep_first(&locations);
-    }
     let engine = judge
         .engine(locations, event.trigger, Past::of(event, past))
         .map_err(Trouble::Event)?;
@@ -339,6 +331,9 @@ fn one(
     let evaluated = if prepared.only_computes() {
         block_on(prepared.evaluate(Some(deadlines.checks)))
     } else {
+    if !is_canary {
+        engine.keep_first(&state);
+    }
         on_thread(prepared, deadlines)?
     };
     let mut verdicts: Vec<Verdict> = evaluated.into_iter().map(|e| e.verdict).collect();

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use ahp::config::{Approved, Locations};
-use ahp::engine::{Clock as _, SystemClock};
+use ahp::engine::{Clock as _, Engine, SystemClock};
 use ahp::trust::{Change, ChangeKind, Trust};
 use serde_json::json;
 
@@ -56,7 +56,8 @@ fn trust(args: &Args) -> Result<Exit, String> {
     let trust = state.trust();
     if args.revoke {
         let was = trust.revoke().map_err(|error| error.to_string())?;
-        let first = Approved::of(&policy, false).write(&policy);
+        let faulty = state.faulty_files().unwrap_or_default();
+        let first = Approved::first(&policy, &faulty).write(&policy);
         first.map_err(|error| error.to_string())?;
         output::line(if was {
             format!("{} is no longer trusted", root.display())
@@ -82,13 +83,13 @@ fn trust(args: &Args) -> Result<Exit, String> {
     project::decided(args.yes, "what may run")?;
     tell_held(&held, args.format);
     if let (true, Some(manifest)) = (changes.is_empty(), trust.manifest()) {
-        approve(&policy)?;
+        let exit = approve(&policy, &engine)?;
         output::line(format!(
             "{} is trusted as it is: {}",
             root.display(),
             count(manifest.files.len(), "file")
         ));
-        return Ok(Exit::Success);
+        return Ok(exit);
     }
     if changes.is_empty() && args.format == Format::Human {
         output::line(
@@ -107,7 +108,7 @@ fn trust(args: &Args) -> Result<Exit, String> {
     let files = trust
         .grant(&look, SystemClock.now())
         .map_err(|error| error.to_string())?;
-    approve(&policy)?;
+    let exit = approve(&policy, &engine)?;
     if args.format == Format::Human {
         output::line(format!(
             "{} is trusted: {}",
@@ -115,13 +116,33 @@ fn trust(args: &Args) -> Result<Exit, String> {
             count(files, "file")
         ));
     }
-    Ok(Exit::Success)
+    Ok(exit)
 }
 
-/// Approves the project's layers as they are: what they weaken has effect from now on.
-fn approve(locations: &Locations) -> Result<(), String> {
+/// Approves the project's layers as they are: what they weaken has effect from now on. What has faults is not approved, for
+/// nothing could be held to it.
+fn approve(locations: &Locations, engine: &Engine) -> Result<Exit, String> {
+    let state = engine.state();
+    let mut faulty = state.faulty_files().unwrap_or_default();
+    let is_of_project = |name: &str| {
+        let root = &locations.project_root;
+        !name.starts_with("~/") && root.join(name).starts_with(root)
+    };
+    faulty.retain(|name| is_of_project(name));
+    faulty.sort_unstable();
+    faulty.dedup();
+    if !faulty.is_empty() {
+        engine.keep_first(&state);
+        output::error(format!(
+            "notice: the policy was not approved, because it has faults: {}; correct them (`ahp check` shows them), then run \
+             `ahp trust` again",
+            faulty.join(", ")
+        ));
+        return Ok(Exit::Failure);
+    }
     let approved = Approved::of(locations, true).write(locations);
-    approved.map_err(|error| format!("what was approved cannot be kept: {error}"))
+    approved.map_err(|error| format!("what was approved cannot be kept: {error}"))?;
+    Ok(Exit::Success)
 }
 
 /// Tells what of the policy is weaker than what was approved, by what it means; the texts follow.

@@ -119,11 +119,11 @@ impl Judge {
         let work = AssertUnwindSafe(|| -> Result<Judged, String> {
             let mut verdicts = Vec::new();
             for locations in fixed.into_iter().chain([here]) {
-                if !host::is_canary(&event) {
-                    self.engines.keep_first(&locations);
-                }
                 let begun = Instant::now();
                 let engine = self.engines.get(locations.clone())?;
+                if !host::is_canary(&event) {
+                    engine.keep_first(&engine.state());
+                }
                 let all = block_on(engine.evaluate_all(event.clone(), Some(deadline)));
                 verdicts.extend(
                     all.into_iter()
@@ -224,10 +224,6 @@ impl answer::Judge for Judge {
 
     fn depth(&self) -> u32 {
         depth()
-    }
-
-    fn keep_first(&self, locations: &Locations) {
-        self.engines.keep_first(locations);
     }
 
     fn engine(&self, locations: Locations, _: Trigger, past: Past) -> Result<Engine, String> {
