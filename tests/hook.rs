@@ -279,7 +279,14 @@ fn git_hooks_run_beside_those_that_were_there() {
     git(&["config", "user.name", "U"]);
     let mine = world.path("my-hooks/pre-commit");
     executable(&mine, "#!/bin/sh\necho mine > ran\n");
-    assert_eq!(ahp(&world, &["install", "git"]).code, 0);
+    let wired = ahp(&world, &["install", "git"]);
+    assert_eq!(wired.code, 0);
+    assert_eq!(
+        wired.stdout.matches("/pre-commit").count(),
+        1,
+        "{}",
+        wired.stdout
+    );
     world.write("a", "a");
     git(&["add", "a"]);
     let commit = git(&["commit", "-q", "-m", "feat: a"]);
