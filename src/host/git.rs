@@ -56,7 +56,8 @@ pub(super) static HOST: Host = Host {
     trial: None,
     blind_spots: &[
         "`git commit --no-verify` and `git push --no-verify` call no hook",
-        "merges, rebases and commits made through a forge's own page call none of these hooks",
+        "a merge that makes a commit calls `commit-msg` alone, and one that makes none calls no hook of these",
+        "`git cherry-pick`, `git revert`, `git am`, `git rebase` and commits made through a forge's own page call none of these hooks",
     ],
     speaks: |_| Certainty::No,
     adjust: as_read,
@@ -135,11 +136,16 @@ fn quoted(word: &str) -> String {
 }
 
 fn encode(response: &HostResponse<'_>) -> Reply {
-    if let Some(objection) = &response.objection {
-        return Reply::block(&objection.agent);
-    }
-    Reply {
-        stderr: response.context.clone().unwrap_or_default(),
-        ..Reply::nothing()
+    let mut reply = match &response.objection {
+        Some(objection) => Reply::block(&objection.agent),
+        None => Reply {
+            stderr: response.context.clone().unwrap_or_default(),
+            ..Reply::nothing()
+        },
+    };
+    // It goes to the terminal as it is, and git writes on.
+    if !reply.stderr.is_empty() && !reply.stderr.ends_with('\n') {
+        reply.stderr.push('\n');
     }
 }
+    reply
