@@ -357,13 +357,14 @@ impl<'de> Deserialize<'de> for Verification {
                 self,
                 mut map: A,
             ) -> Result<Verification, A::Error> {
-                let mut lines = Vec::new();
-                while let Some((key, value)) = map.next_entry::<String, String>()? {
-                    lines.push(format!("{key}: {value}"));
+                let entry = map.next_entry::<String, String>()?;
+                if map.next_key::<String>()?.is_some() {
+                    return Err(de::Error::custom(
+                        "`verification` has more than one entry; expected one, as in `file_exists: docs/api.md`, and an item for each",
+                    ));
                 }
-                Ok(Verification(
-                    Some(lines.join("\n")).filter(|l| !l.is_empty()),
-                ))
+                let text = entry.map(|(key, value)| format!("{key}: {value}"));
+                Ok(Verification(text))
             }
         }
 
