@@ -17,6 +17,7 @@ mod origins;
 mod past;
 mod places;
 mod prepared;
+mod pushed;
 mod schedule;
 mod signed;
 mod state;
@@ -38,8 +39,8 @@ use std::time::Instant;
 use serde_json::{Map, Value};
 
 use self::evaluation::{Evaluation, micros};
-use self::past::EventPast;
 use self::given::Origin;
+use self::past::EventPast;
 use crate::config::{Approved, Environment, Locations, Override};
 use crate::event::Event;
 use crate::fact::{Facts, FactsSeed};
@@ -315,7 +316,8 @@ impl Engine {
     /// Makes the facts of an event without what happened before.
     fn facts_alone(&self, state: &State, event: Arc<Event>) -> Facts {
         let shared = &self.shared;
-        let event = names::bounded(event);
+        let workspace = shared.workspace(state, &event);
+        let event = pushed::with_force(names::bounded(event), &*workspace);
         let settings = state.policy().settings();
         Facts::new(FactsSeed {
             environment: event
@@ -330,7 +332,7 @@ impl Engine {
             time: event.timestamp.unwrap_or_else(|| shared.clock.now()),
             home: shared.home.clone(),
             trusted_hosts: [&*settings.trusted_hosts, &*settings.project_hosts].concat(),
-            workspace: shared.workspace(state),
+            workspace,
             history: state.history(),
             event,
         })

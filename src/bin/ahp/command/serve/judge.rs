@@ -157,6 +157,7 @@ impl Judge {
             event: event.map(str::to_owned),
             arguments: Vec::new(),
             timeout: Some(timeout.map_or(own, |asked| asked.min(own))),
+            index: None,
         };
         let deadlines = Deadlines::of(&call);
         let decision = Cell::new(None);
