@@ -279,7 +279,14 @@ fn git_hooks_run_beside_those_that_were_there() {
     git(&["config", "user.name", "U"]);
     let mine = world.path("my-hooks/pre-commit");
     executable(&mine, "#!/bin/sh\necho mine > ran\n");
-    assert_eq!(ahp(&world, &["install", "git"]).code, 0);
+    let wired = ahp(&world, &["install", "git"]);
+    assert_eq!(wired.code, 0);
+    assert_eq!(
+        wired.stdout.matches("/pre-commit").count(),
+        1,
+        "{}",
+        wired.stdout
+    );
     world.write("a", "a");
     git(&["add", "a"]);
     let commit = git(&["commit", "-q", "-m", "feat: a"]);
@@ -290,6 +297,125 @@ fn git_hooks_run_beside_those_that_were_there() {
     let commit = git(&["commit", "-q", "--allow-empty", "-m", "feat: b"]);
     assert_ne!(commit.code, 0);
     assert!(commit.stderr.contains("policy is broken"));
+}
+
+/// A repository whose hooks are wired, with a commit of `a`, `b` and `c`.
+fn wired_repository(policy: &str) -> World {
+    let world = World::new(policy);
+    for name in ["a", "b", "c"] {
+        world.write(name, "1\n");
+    }
+    world.write(".gitignore", ".ahp/\n");
+    world.git_init();
+    assert_eq!(ahp(&world, &["install", "git"]).code, 0);
+    world
+}
+
+#[test]
+fn what_a_commit_takes_is_told_as_git_takes_it() {
+    let world = wired_repository("hooks: {pre-tool-use: [{oracle: takes}]}\n");
+    let takes = "fn evaluate(ctx) { block(`takes ${ctx.tool.committed}.`, [\"x\"]) }";
+    world.write(".ahp/oracles/takes.rhai", takes);
+    for name in ["a", "b", "c"] {
+        world.write(name, "2\n");
+    }
+    world.git(&["add", "a"]);
+    let refused = |arguments: &[&str]| {
+        let commit = run(
+            &world,
+            "git",
+            &[&["commit", "-m", "x"], arguments].concat(),
+            b"",
+        );
+        assert_ne!(commit.code, 0, "{arguments:?}: {commit:?}");
+        commit.stderr
+    };
+    for (arguments, taken) in [
+        (&[][..], r#"takes ["a"]."#),
+        (&["-a"], r#"takes ["a", "b", "c"]."#),
+        (&["b"], r#"takes ["b"]."#),
+        (&["-i", "c"], r#"takes ["a", "c"]."#),
+    ] {
+        let said = refused(arguments);
+        assert!(said.contains(taken), "{arguments:?}: {said}");
+    }
+    // Whoever names another index commits that one.
+    let other = world.path(".git/other");
+    fs::copy(world.path(".git/index"), &other).unwrap();
+    let mut add = world.command("git");
+    let added = add
+        .args(["add", "c"])
+        .env("GIT_INDEX_FILE", &other)
+        .status();
+    assert!(added.unwrap().success());
+    let mut commit = world.command("git");
+    commit
+        .args(["commit", "-m", "x"])
+        .env("GIT_INDEX_FILE", &other)
+        .env("AHP_TRUST", "all");
+    let said = fed(&mut commit, b"").stderr;
+    assert!(said.contains(r#"takes ["a", "c"]."#), "{said}");
+    // What stands in the environment of another host is not about the commit that its agent makes.
+    let event = serde_json::json!({
+        "hook_event_name": "PreToolUse", "session_id": "s", "cwd": world.root(), "tool_name": "Bash",
+        "tool_input": {"command": "git commit -m x"}, "tool_use_id": "t",
+    });
+    let mut agent = world.ahp_command();
+    agent
+        .args(["hook", "--host", "claude-code"])
+        .env("GIT_INDEX_FILE", &other);
+    let said = fed(&mut agent, event.to_string().as_bytes()).stdout;
+    assert!(said.contains(r#"takes [\"a\"]."#), "{said}");
+}
+
+#[test]
+fn a_push_that_takes_commits_from_a_remote_is_told_as_forced() {
+    let world = wired_repository("extends: [ahp:standard]\n");
+    let remote = world.dir.path().join("remote.git");
+    let bare = remote.to_string_lossy().into_owned();
+    let git = |arguments: &[&str]| run(&world, "git", arguments, b"");
+    assert_eq!(git(&["init", "-q", "--bare", &bare]).code, 0);
+    world.git(&["remote", "add", "origin", &bare]);
+    let at = |name: &str| git(&["--git-dir", &bare, "rev-parse", name]).stdout;
+    let passes = |arguments: &[&str]| {
+        let pushed = git(&[&["push", "-q"], arguments].concat());
+        assert_eq!(pushed.code, 0, "{arguments:?}: {}", pushed.stderr);
+    };
+    let is_stopped = |arguments: &[&str], name: &str| {
+        let before = at(name);
+        let pushed = git(&[&["push"], arguments].concat());
+        assert_ne!(pushed.code, 0, "{arguments:?}: {}", pushed.stderr);
+        assert_eq!(at(name), before, "{arguments:?}");
+        // What git says itself stands on lines of its own.
+        let of_git = |line: &str| line.starts_with("error: failed to push");
+        assert!(pushed.stderr.lines().any(of_git), "{}", pushed.stderr);
+        pushed.stderr
+    };
+    world.git(&["tag", "v1"]);
+    passes(&["origin", "main", "main:work", "v1"]);
+    world.write("a", "2\n");
+    world.commit("two");
+    // With the option, but without any loss.
+    passes(&["--force", "origin", "main"]);
+    passes(&["origin", "main:work"]);
+    world.git(&["commit", "-q", "--amend", "--no-verify", "-m", "other"]);
+    for arguments in [
+        &["--force", "origin", "main"][..],
+        &["origin", "+main"],
+        &["--force-with-lease", "origin", "main"],
+        &["origin", "+HEAD:refs/heads/main"],
+    ] {
+        let said = is_stopped(arguments, "main");
+        assert!(
+            said.contains("everybody builds on"),
+            "{arguments:?}: {said}"
+        );
+    }
+    is_stopped(&["origin", "+main:work"], "work");
+    world.git(&["tag", "-f", "v1"]);
+    is_stopped(&["--force", "origin", "v1"], "v1");
+    is_stopped(&["origin", ":work"], "work");
+    passes(&["origin", "main:mine"]);
 }
 
 #[test]

@@ -412,10 +412,29 @@ fn git_hooks_are_told_as_the_command_that_they_stop() {
         told(
             "pre-push",
             &["origin", "git@x:y.git"],
-            b"refs/heads/a 1 refs/heads/b 2\n"
+            b"refs/heads/a 1 refs/heads/b 2\nHEAD 1 refs/heads/it's 0\n(delete) 00 refs/tags/v1 2\n"
         ),
-        "git push 'origin' 'refs/heads/a:refs/heads/b'"
+        r"git push origin a:b 'HEAD:it'\''s' :refs/tags/v1"
     );
+    // A terminal shows the words as they are, and git writes on behind them.
+    let git = Host::find("git").unwrap();
+    let decoded = host::decode(&Input {
+        bytes: b"",
+        host: Some(git),
+        event: Some("pre-commit"),
+        arguments: &[],
+        work_dir: dir.path(),
+    })
+    .unwrap();
+    let signal = Signal::block("t", "no").steps(["x"]);
+    for signals in [vec![signal], vec![Signal::aid("t", "a word")], vec![]] {
+        let is_silent = signals.is_empty();
+        let verdict = Verdict::of(Trigger::PreToolUse, signals);
+        let reply = git.answer(&decoded, vec![verdict], None);
+        assert_eq!(reply.stderr.is_empty(), is_silent, "{reply:?}");
+        assert!(is_silent || reply.stderr.ends_with('\n'), "{reply:?}");
+        assert!(!reply.stderr.ends_with("\n\n"), "{reply:?}");
+    }
 }
 
 #[test]

@@ -572,6 +572,83 @@ fn a_project_that_nobody_has_approved_is_held_to_its_first_event_and_to_its_user
     assert!(!denies(&world, "drop-it all"));
 }
 
+#[test]
+fn what_the_first_event_finds_broken_is_not_kept_and_what_is_sound_is() {
+    let asks = |world: &World| hook(world, &bash(world, "ls")).0.as_deref() == Some("deny");
+    let gate = "fn evaluate(ctx) { if ctx.tool.command.contains(\"drop-it\") { block(\"no\", [\"x\"]) } else { accept() } }";
+    let bound = "hooks: {pre-tool-use: [{oracle: gate}]}";
+    // Faults that parsing shows, that compiling shows, and of a script.
+    for (policy, script) in [
+        ("hooks: [", gate),
+        ("hooks: {pre-tool-use: [{oracle: NoSuchOracle}]}", gate),
+        (
+            "hooks: {pre-tool-use: [{oracle: gate, config: {none: 1}}]}",
+            gate,
+        ),
+        (bound, "fn evaluate(ctx) { block( }"),
+    ] {
+        let world = World::new(policy);
+        world.write(".ahp/oracles/gate.rhai", script);
+        for _ in 0..2 {
+            assert!(asks(&world), "{policy} {script}");
+        }
+        world.write(".ahp/hooks.yaml", bound);
+        world.write(".ahp/oracles/gate.rhai", gate);
+        for _ in 0..2 {
+            assert!(!asks(&world), "{policy} {script}");
+            assert!(denies(&world, "drop-it"), "{policy} {script}");
+        }
+        // From here on it is held like any other.
+        world.write(".ahp/hooks.yaml", "hooks: {}");
+        assert!(denies(&world, "drop-it"), "{policy} {script}");
+        world.write(".ahp/hooks.yaml", bound);
+        world.write(".ahp/oracles/gate.rhai", "fn evaluate(ctx) { }");
+        assert!(denies(&world, "drop-it"), "{policy} {script}");
+    }
+    // A layer that is corrected takes nothing from the others that were in force, at any event.
+    for corrected in [
+        "hooks: {pre-tool-use: [{id: permission-checker, enabled: false}]}",
+        "hooks: {pre-tool-use: [{id: permission-checker, config: {dangerous_commands: []}}]}",
+    ] {
+        let world = World::new(USERS_GATE);
+        world.write(
+            ".ahp/hooks.local.yaml",
+            "hooks: {pre-session: [{oracle: NoSuchOracle}]}",
+        );
+        assert!(denies(&world, "drop-it") && !asks(&world));
+        world.write(".ahp/hooks.local.yaml", corrected);
+        for _ in 0..3 {
+            assert!(denies(&world, "drop-it"), "{corrected}");
+        }
+        let (_, told) = run(&world, &["check"]);
+        assert!(told.contains("ahp trust"), "{told}");
+        // What was sound is kept from the first event on.
+        world.write(".ahp/hooks.yaml", "hooks: {}");
+        world.write(".ahp/hooks.local.yaml", "hooks: {}");
+        assert!(denies(&world, "drop-it"), "{corrected}");
+        assert_eq!(world.ahp(&["trust", "-y"]).code, 0);
+        assert!(!denies(&world, "drop-it"), "{corrected}");
+    }
+}
+
+#[test]
+fn nobody_approves_a_policy_that_has_faults() {
+    let world = World::new("hooks: {pre-tool-use: [{oracle: NoSuchOracle}]}");
+    let (code, told) = run(&world, &["trust", "-y"]);
+    assert!(
+        code == 1 && told.contains("was not approved") && told.contains(".ahp/hooks.yaml"),
+        "{told}"
+    );
+    world.write(".ahp/hooks.yaml", USERS_GATE);
+    assert!(denies(&world, "drop-it") && !denies(&world, "ls"));
+    assert_eq!(world.ahp(&["trust", "-y"]).code, 0);
+    // What was approved before stays, whatever is broken and looked at meanwhile.
+    world.write(".ahp/hooks.yaml", "hooks: [");
+    assert_eq!(world.ahp(&["trust", "-y"]).code, 1);
+    world.write(".ahp/hooks.yaml", "hooks: {}");
+    assert!(denies(&world, "drop-it") && !denies(&world, "ls"));
+}
+
 /// The conditions of the protocol's design, as it prints them.
 const FILTERS: &str = r#"hooks:
   pre-tool-use:

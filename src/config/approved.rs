@@ -3,12 +3,11 @@
 //! A file in the user's state directory holds the texts, behind an HMAC by the key of this machine; one that does not verify
 //! is not believed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
@@ -18,7 +17,6 @@ use super::{Loaded, Locations, Reviewed, file, load};
 use crate::machine_key::ProjectKey;
 use crate::regular_file;
 use crate::signal::hex;
-use crate::stamp::Stamp;
 
 /// What the HMAC of an approved state is for; another one with every change to what is stored.
 const PURPOSE: &str = "ahp approved policy 2";
@@ -32,11 +30,22 @@ const MAX_BYTES: u64 = 32 << 20;
 /// The largest script that is kept.
 const MAX_SCRIPT: u64 = 1 << 20;
 
+/// Who has approved a state. The numbers stand in files: what is new comes last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum By {
+    /// Nobody: it is what the first event found.
+    FirstEvent,
+    /// A person.
+    Person,
+    /// Nobody: it is what the first event found, but for layers and scripts that had faults. What is in force of those is
+    /// kept once they have none.
+    SoundPartOfFirst,
+}
+
 /// The texts of a project's layers, of the files of the project that they extend, and of its scripts, as they were approved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approved {
-    /// Whether a person has approved it; else it is what the first event found.
-    pub(super) by_person: bool,
+    by: By,
     pub(super) texts: BTreeMap<PathBuf, String>,
     scripts: BTreeMap<PathBuf, String>,
     /// Scripts that are bound by their path, as they were reviewed.
@@ -47,17 +56,51 @@ pub struct Approved {
 impl Approved {
     /// Takes the layers of a project as they lie there now.
     pub fn of(locations: &Locations, by_person: bool) -> Self {
-        let loaded = load::from_locations(locations, &[]);
+        let by = if by_person {
+            By::Person
+        } else {
+            By::FirstEvent
+        };
+        Self::loaded(&load::from_locations(locations, &[]), locations, by)
+    }
+
+    /// Takes the layers of a project as its first event finds them, without what has faults: the layers and scripts of
+    /// these names, as they are shown, and the layers that do not parse. Nobody could ever work under what is broken, and
+    /// who corrects it must not be held to it.
+    pub fn first(locations: &Locations, faulty: &[String]) -> Self {
+        let loaded = load::from_locations(locations, faulty);
+        let mut first = Self::loaded(&loaded, locations, By::FirstEvent);
+        let all = first.texts.len() + first.scripts.len();
+        let sound = loaded.layers.iter().filter(|layer| !layer.is_left_out);
+        let files = sound.filter_map(|layer| loaded.sources.files().get(layer.files.clone()));
+        let sound: BTreeSet<&str> = files.flatten().map(|file| &*file.name).collect();
+        let shown = |path: &Path| locations.display(path);
+        first.texts.retain(|path, _| sound.contains(&*shown(path)));
+        first
+            .scripts
+            .retain(|path, _| !faulty.contains(&shown(path)));
+        if first.texts.len() + first.scripts.len() < all {
+            first.by = By::SoundPartOfFirst;
+        }
+        first
+    }
+
+    fn loaded(loaded: &Loaded, locations: &Locations, by: By) -> Self {
         let read = |path: PathBuf| Some((path.clone(), regular_file::text(&path, MAX_BYTES).ok()?));
         Self {
-            by_person,
-            texts: own(&loaded, locations)
+            by,
+            texts: own(loaded, locations)
                 .map(|(path, _)| path.clone())
                 .filter_map(read)
                 .collect(),
-            scripts: scripts(&loaded, locations),
+            scripts: scripts(loaded, locations),
             bound: BTreeMap::new(),
         }
+    }
+
+    /// Whether a person has approved it.
+    pub(super) fn is_by_person(&self) -> bool {
+        self.by == By::Person
     }
 
     /// Returns the places of the scripts.
@@ -78,7 +121,7 @@ impl Approved {
     pub fn read(locations: &Locations) -> Option<Self> {
         if let Some(reviewed) = &locations.reviewed {
             return Some(Self {
-                by_person: true,
+                by: By::Person,
                 texts: reviewed.texts.clone(),
                 scripts: reviewed.scripts.clone(),
                 bound: reviewed.bound.clone(),
@@ -120,15 +163,36 @@ impl Approved {
     /// Whether the layers and scripts of a project are what was approved, by whomsoever.
     pub fn is_current(locations: &Locations) -> bool {
         Self::read(locations)
-            .is_some_and(|approved| approved == Self::of(locations, approved.by_person))
+            .is_some_and(|approved| approved == Self::of(locations, approved.is_by_person()))
     }
 
-    /// Keeps what the first event of a project finds; what is there already stays. A process that trusts all keeps nothing.
-    pub fn keep_first(locations: &Locations) {
-        if locations.trust_all || locations.state_dir.is_none() || Self::mark(locations).is_some() {
-            return;
+    /// Whether nothing is left to be kept of what the first event of a project finds, or can be.
+    pub fn is_first_kept(locations: &Locations) -> bool {
+        let is_kept = || {
+            let mut head = [0; MARK + 1];
+            let file = Self::file(locations)?;
+            let mut file = regular_file::open(None, &file, OFlags::RDONLY).ok()?;
+            file.read_exact(&mut head).ok()?;
+            head.last().map(|by| *by != By::SoundPartOfFirst as u8)
+        };
+        locations.trust_all || locations.state_dir.is_none() || is_kept().unwrap_or(false)
+    }
+
+    /// Keeps what the first event of a project finds, but what is faulty; what is kept already stays. What has been
+    /// corrected since is added, if nothing `is_held`: else it would take away what is.
+    pub fn keep_first(locations: &Locations, faulty: &[String], is_held: bool) {
+        let mut first = Self::first(locations, faulty);
+        if Self::mark(locations).is_some() {
+            let before = Self::read(locations);
+            let Some(before) = before.filter(|b| b.by == By::SoundPartOfFirst && !is_held) else {
+                return;
+            };
+            first.texts.extend(before.texts.clone());
+            first.scripts.extend(before.scripts.clone());
+            if first == before {
+                return;
+            }
         }
-        let first = Self::of(locations, false);
         // Where it cannot be kept, nothing can be held by it: there is nobody else to tell.
         if !first.texts.is_empty() {
             first.write(locations).ok();
@@ -141,7 +205,7 @@ impl Approved {
     /// # Errors
     /// It cannot be written.
     pub fn follow(locations: &Locations) -> io::Result<()> {
-        let by_person = Self::read(locations).is_none_or(|approved| approved.by_person);
+        let by_person = Self::read(locations).is_none_or(|approved| approved.is_by_person());
         Self::of(locations, by_person).write(locations)
     }
 
@@ -173,37 +237,6 @@ impl Approved {
         let mut name = digest(root.as_os_str().as_encoded_bytes());
         name.truncate(32);
         Some(state_dir.join("approved").join(name))
-    }
-}
-
-/// Of how many projects a process knows that what their first event found is kept.
-const MOST_KNOWN: usize = 256;
-
-/// The projects of which it is known that what their first event found is kept, each by the file that holds it: a process that
-/// judges many events need not read that file for each.
-#[derive(Debug, Default)]
-pub struct FirstsKept(Mutex<HashMap<PathBuf, Stamp>>);
-
-impl FirstsKept {
-    /// Keeps what the first event of a project finds, as [`Approved::keep_first`] does.
-    pub fn keep(&self, locations: &Locations) {
-        let Some(file) = Approved::file(locations).filter(|_| !locations.trust_all) else {
-            return;
-        };
-        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // The stamp first: what is written after it is then seen as a change.
-        let stamp = Stamp::at(&file);
-        if stamp.is_some() && known().get(&file) == stamp.as_ref() {
-            return;
-        }
-        Approved::keep_first(locations);
-        if let Some(stamp) = stamp.filter(|_| Approved::mark(locations).is_some()) {
-            let mut known = known();
-            if known.len() >= MOST_KNOWN {
-                known.clear();
-            }
-            known.insert(file, stamp);
-        }
     }
 }
 

@@ -28,7 +28,7 @@ mod reviewed;
 mod settings;
 mod yaml;
 
-pub use self::approved::{Approved, FirstsKept};
+pub use self::approved::Approved;
 pub use self::base::BaseError;
 pub use self::binding::{BindingSpec, Ceiling, Escalation, LockedOnError, Provenance, Target};
 pub use self::bundle::{BreakGlass, Bundle};

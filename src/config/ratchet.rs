@@ -31,7 +31,7 @@ pub(super) fn hold(mut now: Loaded, locations: &Locations, left_out: &[String]) 
     {
         return now;
     }
-    let is_by_person = approved.as_ref().is_some_and(|approved| approved.by_person);
+    let is_by_person = approved.as_ref().is_some_and(Approved::is_by_person);
     if !is_by_person {
         let no_trust = Settings::default();
         now.config.settings.hold_trust(&no_trust, &mut now.held);

@@ -31,6 +31,11 @@ impl Source {
     pub fn path(&self) -> &str {
         self.name.strip_suffix(APPROVED).unwrap_or(&self.name)
     }
+
+    /// Whether the text is that which was approved, and not what lies there now.
+    pub fn is_approved(&self) -> bool {
+        self.name.ends_with(APPROVED)
+    }
 }
 
 /// The files that configuration came from.

@@ -9,7 +9,7 @@ use super::places::project_dir;
 use super::state::State;
 use super::{Clock, Engine, Keeper, SystemClock};
 use crate::config::Locations;
-use crate::event::Trigger;
+use crate::event::{Event, GitHook, Trigger};
 use crate::oracle::{Catalog, Definition, Oracle};
 use crate::session::Store;
 use crate::signal_log::History;
@@ -291,10 +291,14 @@ impl Shared {
     }
 
     /// Makes the workspace of one event.
-    pub(super) fn workspace(&self, state: &State) -> Arc<dyn Workspace> {
+    pub(super) fn workspace(&self, state: &State, event: &Event) -> Arc<dyn Workspace> {
+        let index = match event.git.as_deref() {
+            Some(GitHook::Commit(index)) => Some(index.clone()),
+            _ => None,
+        };
         match &self.make_workspace {
             Some(make) => make(state.policy().settings()),
-            None => Arc::new(state.workspace()),
+            None => Arc::new(state.workspace().committing(index)),
         }
     }
 

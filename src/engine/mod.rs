@@ -17,6 +17,7 @@ mod origins;
 mod past;
 mod places;
 mod prepared;
+mod pushed;
 mod schedule;
 mod signed;
 mod state;
@@ -38,6 +39,7 @@ use std::time::Instant;
 use serde_json::{Map, Value};
 
 use self::evaluation::{Evaluation, micros};
+use self::given::Origin;
 use self::past::EventPast;
 use crate::config::{Approved, Environment, Locations, Override};
 use crate::event::Event;
@@ -123,8 +125,23 @@ impl Engine {
     /// None today: a policy with faults makes an engine that blocks, and says why.
     pub fn for_project(dir: impl AsRef<Path>) -> Result<Self, EngineError> {
         let locations = Locations::find(&Environment::of_process(), Some(dir.as_ref()));
-        Approved::keep_first(&locations);
-        Self::builder().locations(locations).build()
+        let engine = Self::builder().locations(locations).build()?;
+        engine.keep_first(&engine.state());
+        Ok(engine)
+    }
+
+    #[doc(hidden)]
+    /// Keeps what the first event of a project finds of its policy, as far as it has no faults.
+    pub fn keep_first(&self, state: &State) {
+        let Origin::Files(locations) = &self.shared.origin else {
+            return;
+        };
+        if !state.knows_first_kept() && !Approved::is_first_kept(locations) {
+            // A fault that has no place is nobody's: what is sound cannot be told.
+            if let Some(faulty) = state.faulty_files() {
+                Approved::keep_first(locations, &faulty, !state.held().is_empty());
+            }
+        }
     }
 
     /// Answers a signal of the project's log, as the agent: by the signal's id, four or more digits of it, or `last`, which
@@ -299,7 +316,8 @@ impl Engine {
     /// Makes the facts of an event without what happened before.
     fn facts_alone(&self, state: &State, event: Arc<Event>) -> Facts {
         let shared = &self.shared;
-        let event = names::bounded(event);
+        let workspace = shared.workspace(state, &event);
+        let event = pushed::with_force(names::bounded(event), &*workspace);
         let settings = state.policy().settings();
         Facts::new(FactsSeed {
             environment: event
@@ -314,7 +332,7 @@ impl Engine {
             time: event.timestamp.unwrap_or_else(|| shared.clock.now()),
             home: shared.home.clone(),
             trusted_hosts: [&*settings.trusted_hosts, &*settings.project_hosts].concat(),
-            workspace: shared.workspace(state),
+            workspace,
             history: state.history(),
             event,
         })

@@ -1,9 +1,11 @@
 //! Event: one thing that an agent is about to do, or has just done.
 
+mod git_hook;
 mod json;
 mod tool;
 mod trigger;
 
+pub use self::git_hook::{GitHook, Push, PushedRef};
 pub use self::json::parse_json;
 pub(crate) use self::tool::{Field, decoded};
 pub use self::tool::{McpTool, ToolCall, ToolKind, ToolView};
@@ -11,6 +13,7 @@ pub(crate) use self::tool::{name_words, standard_names};
 pub use self::trigger::{ISSUE_VERBS, Trigger, UnknownTriggerError};
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -67,6 +70,9 @@ pub struct Event {
     /// Whether its issue is a task that an agent keeps in its host, which only the host's own events tell.
     #[serde(skip)]
     pub is_task: bool,
+    /// What git told, where this is one of its own hooks.
+    #[serde(skip)]
+    pub git: Option<Arc<GitHook>>,
 }
 
 /// A subagent, as far as the host describes it.
@@ -132,6 +138,7 @@ impl Event {
             context: Map::new(),
             depth: 0,
             is_task: false,
+            git: None,
         }
     }
 

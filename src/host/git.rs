@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
 
-use crate::event::{Event, ToolCall, Trigger};
+use crate::event::{Event, GitHook, Push, PushedRef, ToolCall, Trigger};
 use crate::place::{Place, Scope};
 
 use super::{
@@ -56,7 +57,8 @@ pub(super) static HOST: Host = Host {
     trial: None,
     blind_spots: &[
         "`git commit --no-verify` and `git push --no-verify` call no hook",
-        "merges, rebases and commits made through a forge's own page call none of these hooks",
+        "a merge that makes a commit calls `commit-msg` alone, and one that makes none calls no hook of these",
+        "`git cherry-pick`, `git revert`, `git am`, `git rebase` and commits made through a forge's own page call none of these hooks",
     ],
     speaks: |_| Certainty::No,
     adjust: as_read,
@@ -78,29 +80,21 @@ pub(super) fn decode(input: &Input<'_>) -> Result<Decoded, DecodeError> {
         });
     };
     let first = input.arguments.first().map_or("", String::as_str);
+    let push = (name == "pre-push").then(|| pushed(first, input.bytes));
     let command = match name {
         "commit-msg" => format!(
             "git commit -m {}",
             quoted(&message(&input.work_dir.join(first)))
         ),
-        "pre-push" => {
-            let refs: Vec<String> = String::from_utf8_lossy(input.bytes)
-                .lines()
-                .filter_map(|line| {
-                    let mut words = line.split_whitespace();
-                    let local = words.next()?;
-                    let remote = words.nth(1)?;
-                    Some(quoted(&format!("{local}:{remote}")))
-                })
-                .collect();
-            format!("git push {} {}", quoted(first), refs.join(" "))
-                .trim_end()
-                .to_owned()
-        }
-        _ => "git commit".to_owned(),
+        _ => push.as_ref().map_or_else(
+            || "git commit".to_owned(),
+            // Whether a ref is forced, git does not say: the engine finds out.
+            |push| push.command(|_| false),
+        ),
     };
     let mut event = Event::new(host_event.trigger.unwrap_or(Trigger::PreToolUse));
     event.host = Some(HOST.name.to_owned());
+    event.git = push.map(|push| Arc::new(GitHook::Push(push)));
     event.work_dir = Some(input.work_dir.to_owned());
     // Git names no session; the canary has no other place to say that it is one.
     event.session_id = input.arguments.iter().find(|a| *a == CANARY).cloned();
@@ -119,6 +113,24 @@ pub(super) fn decode(input: &Input<'_>) -> Result<Decoded, DecodeError> {
     })
 }
 
+/// Reads what is pushed: a line for each ref, of its local name, its new object, its name there and its object there.
+fn pushed(remote: &str, bytes: &[u8]) -> Push {
+    let text = String::from_utf8_lossy(bytes);
+    let read = |line: &str| {
+        let mut words = line.split_whitespace().map(str::to_owned);
+        Some(PushedRef {
+            local: words.next()?,
+            new: words.next()?,
+            remote: words.next()?,
+            old: words.next().unwrap_or_default(),
+        })
+    };
+    Push {
+        remote: remote.to_owned(),
+        refs: text.lines().filter_map(read).collect(),
+    }
+}
+
 /// Reads a commit message as git will keep it: without the comments that the editor was given.
 fn message(file: &Path) -> String {
     let text = fs::read_to_string(file).unwrap_or_default();
@@ -135,11 +147,16 @@ fn quoted(word: &str) -> String {
 }
 
 fn encode(response: &HostResponse<'_>) -> Reply {
-    if let Some(objection) = &response.objection {
-        return Reply::block(&objection.agent);
+    let mut reply = match &response.objection {
+        Some(objection) => Reply::block(&objection.agent),
+        None => Reply {
+            stderr: response.context.clone().unwrap_or_default(),
+            ..Reply::nothing()
+        },
+    };
+    // It goes to the terminal as it is, and git writes on.
+    if !reply.stderr.is_empty() && !reply.stderr.ends_with('\n') {
+        reply.stderr.push('\n');
     }
-    Reply {
-        stderr: response.context.clone().unwrap_or_default(),
-        ..Reply::nothing()
-    }
+    reply
 }

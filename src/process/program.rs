@@ -74,7 +74,7 @@ impl Program {
         self
     }
 
-    /// Keeps a variable of this process from being passed on.
+    /// Keeps a variable of this process from being passed on; what [`Self::env`] sets by that name is passed all the same.
     #[must_use]
     pub fn env_remove(mut self, name: impl Into<OsString>) -> Self {
         self.env_removed.push(name.into());
@@ -212,6 +212,9 @@ impl Program {
             _ => (program, arguments),
         };
         let mut command = group::command(starter);
+        for name in &self.env_removed {
+            command.env_remove(name);
+        }
         command
             .args(words)
             .envs(self.env.iter().map(|(name, value)| (name, value)))
@@ -222,9 +225,6 @@ impl Program {
             )
             .stdout(streams.output())
             .stderr(streams.output());
-        for name in &self.env_removed {
-            command.env_remove(name);
-        }
         if let Some(depth) = self.depth {
             command.env(DEPTH, (depth + 1).to_string());
         }

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 
 use super::content::Content;
+use super::project::issue_command;
 use super::store::Store;
 use super::{Change, ChangeKind, Inner, Trust, change, scan};
 
@@ -48,6 +49,18 @@ impl Trust {
             layers: scan::layers_with_packs(&project.root),
             changes,
         })
+    }
+
+    /// Returns the command of an issue that stands under a name of what was trusted, or of what differs from that; none for
+    /// files, which their names show.
+    pub fn issue_command(&self, look: &Look, name: &str) -> Option<String> {
+        let Inner::Project(project) = &self.0 else {
+            return None;
+        };
+        let now = look.content.bytes(name).map(<[u8]>::to_vec);
+        let trusted = || fs::read(project.copy_of(project.loaded()?, name)).ok();
+        let text = String::from_utf8(now.or_else(trusted)?).ok()?;
+        (issue_command(&text) == name).then_some(text)
     }
 
     /// Trusts what was looked at, whatever has become of it since; `at` is the time that is noted. Returns how many

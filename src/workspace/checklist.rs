@@ -1,5 +1,6 @@
 //! The checklist of an issue: front matter list or Markdown task items.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// How far an item is.
@@ -31,6 +32,7 @@ impl ItemState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChecklistItem {
     /// The id from the front matter, or that the text begins with; else made of the item's place (`chk-003`).
+    /// No other item of the issue has it.
     pub id: String,
     /// What is to be done.
     pub text: String,
@@ -66,7 +68,27 @@ impl ChecklistItem {
     }
 }
 
-/// Makes the id of the item at a place, from 1.
-pub(super) fn id_of_place(place: usize) -> String {
+/// Gives an id to each item that has none, of its place from 1 (`chk-003`), and sees to it that no two have one: whoever
+/// writes an id has it, where two write the same the first, and the others get a number behind all places.
+pub(super) fn give_ids(items: &mut [ChecklistItem]) {
+    let mut taken = BTreeSet::new();
+    for item in &mut *items {
+        if !item.id.is_empty() && !taken.insert(item.id.to_lowercase()) {
+            item.id.clear();
+        }
+    }
+    let mut last = items.len();
+    for (n, item) in items.iter_mut().enumerate() {
+        if item.id.is_empty() {
+            item.id = id_of_place(n + 1);
+            while !taken.insert(item.id.clone()) {
+                last += 1;
+                item.id = id_of_place(last);
+            }
+        }
+    }
+}
+
+fn id_of_place(place: usize) -> String {
     format!("chk-{place:03}")
 }

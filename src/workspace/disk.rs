@@ -47,6 +47,8 @@ pub struct DiskWorkspace {
     issue_paths: OnceLock<Vec<String>>,
     issues: Cache<String, Result<Option<Arc<Issue>>, IssueError>>,
     told_base: Arc<ToldBase>,
+    /// The index of the commit that git is making; that of the repository where it makes none.
+    index: Option<PathBuf>,
     repository: OnceLock<Result<Arc<Repository>, GitError>>,
     branch_changes: OnceLock<Result<Arc<Changes>, GitError>>,
     tree_changes: OnceLock<Result<Arc<Changes>, GitError>>,
@@ -107,6 +109,7 @@ impl DiskWorkspace {
             issue_paths: OnceLock::new(),
             issues: Cache::default(),
             told_base: Arc::default(),
+            index: None,
             repository: OnceLock::new(),
             branch_changes: OnceLock::new(),
             tree_changes: OnceLock::new(),
@@ -118,6 +121,13 @@ impl DiskWorkspace {
     #[must_use]
     pub fn with_base(mut self, told: Arc<ToldBase>) -> Self {
         self.told_base = told;
+        self
+    }
+
+    /// Returns it with the index of the commit that git is making, where git itself names one to its hook.
+    #[must_use]
+    pub fn committing(mut self, index: Option<PathBuf>) -> Self {
+        self.index = index;
         self
     }
 
@@ -332,7 +342,12 @@ impl Workspace for DiskWorkspace {
     }
 
     fn staged(&self) -> Result<Vec<String>, GitError> {
-        self.repository()?.staged()
+        self.repository()?.staged(self.index.as_deref())
+    }
+
+    fn builds_on(&self, commit: &str, earlier: &str) -> bool {
+        self.repository()
+            .is_ok_and(|repository| repository.builds_on(commit, earlier))
     }
 
     fn test_figures(&self) -> TestFigures {

@@ -6,7 +6,7 @@ use serde::de;
 use serde::{Deserialize, Deserializer};
 use serde_yaml::{Error, Spanned};
 
-use super::checklist::id_of_place;
+use super::checklist::give_ids;
 use super::{ChecklistItem, Issue, ItemState, task_items};
 
 /// What is wrong in a text, and on which line.
@@ -48,14 +48,11 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Issue, Fault> {
         task_items::find(parts.body, parts.body_line)
     } else {
         let offset = parts.yaml_line - 1;
-        listed
-            .into_iter()
-            .enumerate()
-            .map(|(at, item)| {
-                item.value
-                    .into_item(at + 1, line_of(item.referenced) + offset)
-            })
-            .collect()
+        let item =
+            |item: Spanned<ListedItem>| item.value.into_item(line_of(item.referenced) + offset);
+        let mut items: Vec<ChecklistItem> = listed.into_iter().map(item).collect();
+        give_ids(&mut items);
+        items
     };
     Ok(Issue {
         id: fields.id.0.unwrap_or_default(),
@@ -311,14 +308,14 @@ struct ListedItem {
 }
 
 impl ListedItem {
-    fn into_item(self, place: usize, line: u32) -> ChecklistItem {
+    fn into_item(self, line: u32) -> ChecklistItem {
         let state = if self.checked {
             ItemState::Done
         } else {
             ItemState::Open
         };
         ChecklistItem {
-            id: self.id.0.unwrap_or_else(|| id_of_place(place)),
+            id: self.id.0.unwrap_or_default(),
             text: self.item.0.unwrap_or_default(),
             state,
             headings: [].into(),
@@ -360,13 +357,14 @@ impl<'de> Deserialize<'de> for Verification {
                 self,
                 mut map: A,
             ) -> Result<Verification, A::Error> {
-                let mut lines = Vec::new();
-                while let Some((key, value)) = map.next_entry::<String, String>()? {
-                    lines.push(format!("{key}: {value}"));
+                let entry = map.next_entry::<String, String>()?;
+                if map.next_key::<String>()?.is_some() {
+                    return Err(de::Error::custom(
+                        "`verification` has more than one entry; expected one, as in `file_exists: docs/api.md`, and an item for each",
+                    ));
                 }
-                Ok(Verification(
-                    Some(lines.join("\n")).filter(|l| !l.is_empty()),
-                ))
+                let text = entry.map(|(key, value)| format!("{key}: {value}"));
+                Ok(Verification(text))
             }
         }
 

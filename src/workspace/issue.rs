@@ -88,10 +88,15 @@ impl Issue {
         task_items::section(&self.body, heading)
     }
 
-    /// Whether the work on it is over: it is closed or archived, or its stage is done.
+    /// Whether the work on it is over: it is closed or archived, or it or its stage is done.
     pub fn is_finished(&self) -> bool {
-        matches!(self.status.as_deref(), Some("closed" | "archived"))
-            || self.stage.as_deref() == Some("done")
+        const DONE: [&str; 2] = ["done", "completed"];
+        let is = |value: &Option<String>, words: &[&str]| {
+            value.as_deref().is_some_and(|value| words.contains(&value))
+        };
+        is(&self.status, &["closed", "archived"])
+            || is(&self.status, &DONE)
+            || is(&self.stage, &DONE)
     }
 
     /// Returns how many items count, and how many of them are done.

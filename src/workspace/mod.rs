@@ -113,9 +113,14 @@ pub trait Workspace: fmt::Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Returns the files whose change is staged: those that a plain `git commit` takes.
+    /// Returns the files whose change is staged: those that a plain `git commit` takes, or the commit that git is making.
     fn staged(&self) -> Result<Vec<String>, GitError> {
         Ok(Vec::new())
+    }
+
+    /// Whether a commit is known to have another one among those that it builds on: one short question to git.
+    fn builds_on(&self, _commit: &str, _earlier: &str) -> bool {
+        false
     }
 
     /// Returns what the working tree of the project holds that no commit does: one short question to git.

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use super::checklist::id_of_place;
+use super::checklist::give_ids;
 use super::{ChecklistItem, ItemState};
 
 /// Finds all task items of `body`, whose first line is the line `first_line` of its file.
 ///
 /// Any indentation is accepted: who indents an item too far for Markdown still means an item.
 pub(super) fn find(body: &str, first_line: u32) -> Vec<ChecklistItem> {
-    scan(body, first_line).items
+    let mut items = scan(body, first_line).items;
+    give_ids(&mut items);
+    items
 }
 
 /// Returns the text of all headings of `body`, in order.
@@ -134,7 +136,7 @@ impl Scan {
         if let Some((state, text)) = task(line) {
             let (id, text) = own_id(text);
             self.items.push(ChecklistItem {
-                id: id.unwrap_or_else(|| id_of_place(self.items.len() + 1)),
+                id: id.unwrap_or_default(),
                 text: text.to_owned(),
                 state,
                 headings: self.path.clone(),

@@ -253,7 +253,17 @@ fn a_command_of_an_issue_needs_trust_whoever_bound_its_oracle() {
         said.contains("there is no none.txt") && !world.path("ran").exists(),
         "{said}"
     );
-    world.ahp(&["trust", "-y"]);
+    // The command itself is shown, and not only the name under which it is trusted.
+    let shown = |words: &[&str]| world.ahp(&[&["trust"], words].concat()).stdout;
+    let line = |state: &str| format!("{state:<8} the command of an issue: touch ran\n");
+    let untrusted = shown(&["--show"]);
+    assert!(untrusted.contains(&line("new")), "{untrusted}");
+    let granted = shown(&["-y"]);
+    assert!(granted.contains(&line("new")), "{granted}");
+    let trusted = shown(&["--show"]);
+    assert!(trusted.contains(&line("trusted")), "{trusted}");
+    let as_json = shown(&["--show", "--format", "json"]);
+    assert!(as_json.contains("\"command\":\"touch ran\""), "{as_json}");
     submit();
     assert!(world.path("ran").exists());
 }

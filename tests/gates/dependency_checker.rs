@@ -146,6 +146,12 @@ fn the_issue_itself_is_there_and_what_it_waits_for_was_done() {
         issue("FEAT-0002", "solution: implemented\n"),
     );
     assert!(project.judge("DependencyChecker", "").is_empty());
+    // Whoever archives an issue has no more work on it.
+    for over in ["archived", "done", "Completed"] {
+        let text = format!("---\nid: FEAT-0002\nstatus: {over}\n---\n- [ ] one\n");
+        project.write("Issues/Features/open/FEAT-0002-t.md", text);
+        assert!(project.judge("DependencyChecker", "").is_empty(), "{over}");
+    }
     project.write("Issues/Features/open/FEAT-0002-t.md", "---\nid: [\n---\n");
     assert!(reason(&project, "").contains("cannot be understood"));
 }

@@ -347,6 +347,23 @@ const MISTAKES: &[(&str, &str)] = &[
         "[1].includes(1)",
         "there is no function `includes(list, whole number)`",
     ),
+    // A fact that the event does not have, and what people do with it.
+    (
+        "let x = (); x.contains(\"a\")",
+        "there is no function `contains(nothing, text)`; nothing, `()`, is what a fact gives that this event does not have: ask \
+         first (`if x != () { … }`)",
+    ),
+    (
+        "let x = (); x.len()",
+        "there is no function `len(nothing)`; nothing, `()`, is",
+    ),
+    (
+        "let x = (); matches(x, \"a\")",
+        "does not fit `matches(text, regex) -> bool`; nothing, `()`, is",
+    ),
+    ("let x = (); x.name", "; nothing, `()`, is what"),
+    ("let x = (); x[0]", "; nothing, `()`, is what"),
+    ("let x = (); if x { accept() }", "; nothing, `()`, is what"),
 ];
 
 #[test]

@@ -1,6 +1,7 @@
 //! Reads the policy with all that hangs on it, and leaves out the layers that are faulty.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use super::State;
 use super::guards::guards;
@@ -230,6 +231,7 @@ impl State {
             layers,
             layers_read,
             guards,
+            is_first_seen: AtomicBool::new(false),
         }
     }
 }

@@ -12,6 +12,7 @@ pub(super) use self::own_signals::lost_past;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use chrono::{DateTime, Utc};
@@ -20,7 +21,7 @@ use super::clock::Clock;
 use super::lookup::Finder;
 use super::origins::Origins;
 use crate::config::{BreakGlass, Bundle, LayerRead, Override, Reviewed};
-use crate::diagnostic::{Code, Diagnostic, SourceMap};
+use crate::diagnostic::{Code, Diagnostic, Source, SourceMap};
 use crate::event::Trigger;
 use crate::fact::Facts;
 use crate::guard::Guards;
@@ -74,6 +75,8 @@ pub struct State {
     layers: Vec<String>,
     layers_read: Vec<LayerRead>,
     guards: Arc<Guards>,
+    /// Whether somebody has seen to it that what the first event finds is kept.
+    is_first_seen: AtomicBool,
 }
 
 impl State {
@@ -118,6 +121,35 @@ impl State {
     /// Returns every error of the configuration; the policy is in force only where there is none.
     pub fn faults(&self) -> &[Diagnostic] {
         &self.faults
+    }
+
+    #[doc(hidden)]
+    /// Returns the names of the files that lie there with faults, as they are shown, and of the layers that are left out for
+    /// them; none where a fault stands in no file.
+    pub fn faulty_files(&self) -> Option<Vec<String>> {
+        let file = |fault: &Diagnostic| self.source_of(fault).map(|source| source.name.to_string());
+        let faults = self
+            .faults
+            .iter()
+            .filter(|fault| !self.is_of_approved(fault));
+        let mut files: Vec<String> = faults.map(file).collect::<Option<_>>()?;
+        let left_out = self.layers_read.iter().filter(|layer| layer.is_left_out);
+        files.extend(left_out.map(|layer| layer.name.clone()));
+        Some(files)
+    }
+
+    fn source_of(&self, fault: &Diagnostic) -> Option<&Source> {
+        self.sources().get(fault.label.as_ref()?.span.file)
+    }
+
+    /// Whether a fault stands in a text that was approved, and not in what lies there now.
+    fn is_of_approved(&self, fault: &Diagnostic) -> bool {
+        self.source_of(fault).is_some_and(Source::is_approved)
+    }
+
+    /// Whether it is known that nothing is left to be kept of the project's first event; whoever asks is to see to it.
+    pub(super) fn knows_first_kept(&self) -> bool {
+        self.is_first_seen.swap(true, Ordering::Relaxed)
     }
 
     /// Returns the warnings of the configuration.

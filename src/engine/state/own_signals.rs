@@ -131,8 +131,13 @@ impl State {
         let mut steps: Vec<String> = faults
             .iter()
             .take(10)
+            .filter(|fault| !self.is_of_approved(fault))
             .map(|fault| format!("Correct {}", fault.one_line(sources)))
             .collect();
+        if faults.iter().any(|fault| self.is_of_approved(fault)) {
+            // Whatever lies there now, what was approved is in force.
+            steps.push("Have a person approve what lies there now: `ahp trust`".to_owned());
+        }
         steps.push("Look at every fault with its line: `ahp check`".to_owned());
         let standing = Standing {
             trigger,

@@ -217,7 +217,7 @@ fn join(words: &[Value]) -> String {
 }
 
 /// Quotes a word for a POSIX shell where it needs it.
-fn quote(word: &str) -> String {
+pub(in crate::event) fn quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,@%+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();

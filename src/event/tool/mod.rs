@@ -9,6 +9,8 @@ mod patch;
 mod path;
 mod view;
 
+pub(super) use self::input::quote;
+
 pub(crate) use self::field::Field;
 pub use self::kind::ToolKind;
 pub use self::mcp::McpTool;

@@ -22,8 +22,44 @@ pub(super) fn of_parse(source: &str, error: &ParseError) -> String {
     }
 }
 
+/// What is said where a script takes nothing for something.
+const OF_NOTHING: &str = "nothing, `()`, is what a fact gives that this event does not have: ask first (`if x != () { … }`), or \
+     put another value in its place (`x ?? \"\"`)";
+
 /// Says why a run ended.
 pub(super) fn of_run(source: &str, error: &EvalAltResult, stop: Option<Stop>) -> String {
+    let told = why(source, error, stop);
+    if stop.is_none() && is_of_nothing(error) {
+        format!("{told}; {OF_NOTHING}")
+    } else {
+        told
+    }
+}
+
+/// Whether a run ended because a value is nothing.
+fn is_of_nothing(error: &EvalAltResult) -> bool {
+    match error {
+        EvalAltResult::ErrorFunctionNotFound(signature, _) => {
+            let arguments = arguments(signature).1;
+            arguments.split(", ").any(|argument| argument == NOTHING)
+        }
+        EvalAltResult::ErrorDotExpr(told, _) => told.contains(&format!("'{NOTHING}'")),
+        EvalAltResult::ErrorIndexingType(told, _) => told.starts_with(NOTHING),
+        EvalAltResult::ErrorMismatchDataType(_, given, _) => given == NOTHING,
+        _ => false,
+    }
+}
+
+/// The interpreter's name of the type of nothing.
+const NOTHING: &str = "()";
+
+/// Splits a call into its name and the types of its arguments.
+fn arguments(signature: &str) -> (&str, &str) {
+    let (name, arguments) = signature.split_once(" (").unwrap_or((signature, ")"));
+    (name, arguments.strip_suffix(')').unwrap_or(arguments))
+}
+
+fn why(source: &str, error: &EvalAltResult, stop: Option<Stop>) -> String {
     match (error, stop) {
         (_, Some(Stop::Deadline)) => "the script took longer than its timeout".to_owned(),
         (_, Some(Stop::Memory)) => "the script uses too much memory".to_owned(),
@@ -64,9 +100,8 @@ pub(super) fn of_run(source: &str, error: &EvalAltResult, stop: Option<Stop>) ->
 
 /// Says that nothing can be called so: by this name, or with these arguments.
 fn no_function(source: &str, signature: &str) -> String {
-    let (name, arguments) = signature.split_once(" (").unwrap_or((signature, ")"));
+    let (name, arguments) = arguments(signature);
     let arguments: Vec<_> = arguments
-        .trim_end_matches(')')
         .split(", ")
         .filter(|argument| !argument.is_empty())
         .map(type_name)
@@ -124,7 +159,7 @@ fn type_name(name: &str) -> &str {
         "f64" => "number",
         "bool" => "true or false",
         "array" | "List" => "list",
-        "()" => "nothing",
+        NOTHING => "nothing",
         "Answer" => "answer",
         "Fn" => "function",
         other => other,

@@ -16,13 +16,16 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// Enough for the paths of about a million files.
 const MAX_OUTPUT: usize = 256 << 20;
 
+/// The variable that names another index than that of the repository.
+const INDEX: &str = "GIT_INDEX_FILE";
+
 /// Variables by which a caller, say a git hook that runs `ahp`, points git at another repository or index, or
 /// changes what its commands mean.
 const MISLEADING: [&str; 19] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_COMMON_DIR",
-    "GIT_INDEX_FILE",
+    INDEX,
     "GIT_INDEX_VERSION",
     "GIT_OBJECT_DIRECTORY",
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
@@ -66,6 +69,20 @@ impl Git {
         input: Vec<u8>,
     ) -> Result<Vec<u8>, GitError> {
         self.finish(arguments, &self.program(arguments).stdin(input), TIMEOUT)
+    }
+
+    /// Runs a command that must succeed, on another index than that of the repository where one is named.
+    pub(in crate::workspace) fn run_on_index(
+        &self,
+        arguments: &[&str],
+        index: Option<&Path>,
+    ) -> Result<Vec<u8>, GitError> {
+        let program = self.program(arguments);
+        let program = match index {
+            Some(index) => program.env(INDEX, index.as_os_str()),
+            None => program,
+        };
+        self.finish(arguments, &program, TIMEOUT)
     }
 
     fn finish(

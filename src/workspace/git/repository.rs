@@ -251,20 +251,26 @@ impl Repository {
         }
     }
 
-    /// Returns the files whose change is staged.
-    pub(in crate::workspace) fn staged(&self) -> Result<Vec<String>, GitError> {
-        let output = self.git.run(&[
-            "diff",
-            "--cached",
-            "--name-only",
-            "-z",
-            "--no-renames",
-            "--no-ext-diff",
-            "--ignore-submodules=dirty",
-            "--relative",
-            "--",
-            ".",
-        ])?;
+    /// Returns the files whose change is staged, in the repository's own index or in another one.
+    pub(in crate::workspace) fn staged(
+        &self,
+        index: Option<&Path>,
+    ) -> Result<Vec<String>, GitError> {
+        let output = self.git.run_on_index(
+            &[
+                "diff",
+                "--cached",
+                "--name-only",
+                "-z",
+                "--no-renames",
+                "--no-ext-diff",
+                "--ignore-submodules=dirty",
+                "--relative",
+                "--",
+                ".",
+            ],
+            index,
+        )?;
         Ok(diff::paths(&output).collect())
     }
 

@@ -49,6 +49,13 @@ impl Uncommitted {
 }
 
 impl Repository {
+    /// Whether a commit is known to have another one among those that it builds on.
+    pub(in crate::workspace) fn builds_on(&self, commit: &str, earlier: &str) -> bool {
+        let is_name = |name: &str| !name.is_empty() && name.bytes().all(|b| b.is_ascii_hexdigit());
+        let asked = ["merge-base", "--is-ancestor", earlier, commit];
+        is_name(commit) && is_name(earlier) && self.git().run_within(&asked, SHORT).is_ok()
+    }
+
     /// Returns what the working tree holds that no commit does.
     pub(in crate::workspace) fn uncommitted(&self, root: &Path) -> Result<Uncommitted, GitError> {
         let nowhere = || GitError::NoRepository(root.display().to_string());

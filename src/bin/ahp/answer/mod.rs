@@ -4,13 +4,13 @@ mod past;
 mod stand_in;
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
 use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
-use ahp::config::{Approved, Environment, Locations};
+use ahp::config::{Environment, Locations};
 use ahp::engine::{Engine, Evaluated, Prepared, block_on};
-use ahp::event::{Event, Trigger};
+use ahp::event::{Event, GitHook, Trigger};
 use ahp::host;
 use ahp::host::{CANARY, DecodeError, Decoded, Host, Input, Queue, Reply};
 use ahp::process::too_deep;
@@ -28,6 +28,9 @@ const PATIENCE: Duration = Duration::from_secs(24);
 /// The size of the stack of the thread that evaluates: scripts and parsers go deep.
 pub(crate) const STACK: usize = 16 << 20;
 
+/// The variable in which git tells its hooks the index of the commit that it is making.
+pub(crate) const INDEX: &str = "GIT_INDEX_FILE";
+
 /// What a host says on the command line of its hook.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Call {
@@ -35,6 +38,8 @@ pub(crate) struct Call {
     pub(crate) event: Option<String>,
     pub(crate) arguments: Vec<String>,
     pub(crate) timeout: Option<f64>,
+    /// What the caller's environment says of the index of a commit.
+    pub(crate) index: Option<PathBuf>,
 }
 
 impl Call {
@@ -86,11 +91,6 @@ pub(crate) trait Judge {
 
     /// Returns how many hooks stand above the caller.
     fn depth(&self) -> u32;
-
-    /// Keeps what the first event of a project finds of its policy.
-    fn keep_first(&self, locations: &Locations) {
-        Approved::keep_first(locations);
-    }
 
     /// Returns the engine of a project.
     fn engine(&self, locations: Locations, trigger: Trigger, past: Past) -> Result<Engine, String>;
@@ -177,6 +177,13 @@ pub(crate) fn evaluate(
         decoded
             .notes
             .push(format!("{unknown}: the payload told that it is {told}"));
+    }
+    // Git names the index to its own hooks about a commit; what stands in the environment of others is not about theirs.
+    if let Some(index) = call.index.as_ref().filter(|_| decoded.host.name == "git") {
+        let index = Arc::new(GitHook::Commit(here.work_dir.join(index)));
+        for event in &mut decoded.events {
+            event.git.get_or_insert_with(|| index.clone());
+        }
     }
     let decoded = progress.decoded.insert(decoded).clone();
     // `doctor` is not told of what it has sent itself.
@@ -320,13 +327,13 @@ fn one(
     deadlines: Deadlines,
 ) -> Result<Vec<Verdict>, Trouble> {
     let is_canary = host::is_canary(event);
-    if !is_canary {
-        judge.keep_first(&locations);
-    }
     let engine = judge
         .engine(locations, event.trigger, Past::of(event, past))
         .map_err(Trouble::Event)?;
     let state = engine.state();
+    if !is_canary {
+        engine.keep_first(&state);
+    }
     progress.on_error = state.policy().settings().on_error;
     let mut event = event.clone();
     event.depth = judge.depth();

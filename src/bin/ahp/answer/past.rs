@@ -107,11 +107,11 @@ fn told_before(
     if host_event.is_settings || event.tool.is_none() || host::is_canary(event) {
         return Ok(Told::Unknown);
     }
-    judge.keep_first(locations);
     let engine = judge
         .engine(locations.clone(), event.trigger, Past::Log)
         .map_err(Trouble::Event)?;
     let state = engine.state();
+    engine.keep_first(&state);
     let log = state.signal_log().map(SignalLog::path);
     if log.is_none_or(|log: &Path| !log.exists()) {
         return Ok(Told::Unknown);

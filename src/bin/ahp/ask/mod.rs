@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use self::bounded::Bounded;
-use crate::answer::Call;
+use crate::answer::{Call, INDEX};
 use crate::debug;
 
 /// The version of the protocol.
@@ -78,6 +78,7 @@ impl Request {
             event: self.event.clone(),
             arguments: self.arguments.clone(),
             timeout: left.map(|left| left.as_secs_f64()),
+            index: self.env.get(INDEX).map(PathBuf::from),
         }
     }
 }
@@ -202,6 +203,10 @@ pub(crate) fn judge(
         let asked = marker.and_then(|marker| {
             // What a shield's judge is told of the environment it does not believe, but for this.
             request.env.insert(DEPTH.to_owned(), depth().to_string());
+            let index = call.index.as_ref().and_then(|index| index.to_str());
+            request
+                .env
+                .extend(index.map(|index| (INDEX.to_owned(), index.to_owned())));
             ask(
                 &marker.socket,
                 &mut request,

@@ -20,7 +20,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
 use crate::answer;
-use crate::answer::{Call, Deadlines, Judge, Past, Progress, Trouble};
+use crate::answer::{Call, Deadlines, INDEX, Judge, Past, Progress, Trouble};
 use crate::ask;
 use crate::ask::Asked;
 use crate::command::install;
@@ -133,6 +133,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         event: args.event.clone(),
         arguments: args.arguments.clone(),
         timeout: args.timeout,
+        index: None,
     };
     let deadlines = Deadlines::of(&call);
     let reply = answer::reply(&call, |progress| evaluate(&call, progress, deadlines));
@@ -142,6 +143,17 @@ pub(crate) fn run(args: &Args) -> ExitCode {
 
 fn evaluate(call: &Call, progress: &mut Progress, deadlines: Deadlines) -> Result<Reply, Trouble> {
     let environment = Environment::of_process();
+    let with_index;
+    let call = match environment.get(INDEX) {
+        Some(index) => {
+            with_index = Call {
+                index: Some(index.into()),
+                ..call.clone()
+            };
+            &with_index
+        }
+        None => call,
+    };
     let bytes = if call.has_input() {
         read_event(deadlines.answer)
     } else {

@@ -168,7 +168,7 @@ fn install(args: &Args) -> Result<Exit, String> {
         all.push(Done {
             host: installer.host.name,
             scope: scope.name(),
-            changed: changes.iter().map(|c| c.path().to_owned()).collect(),
+            changed: files(&changes),
             notes,
         });
         if args.dry_run && args.format == Format::Human {
@@ -222,7 +222,7 @@ fn uninstall(args: &RemoveArgs) -> Result<Exit, String> {
                 all.push(Done {
                     host: installer.host.name,
                     scope: scope.name(),
-                    changed: changes.iter().map(|c| c.path().to_owned()).collect(),
+                    changed: files(&changes),
                     notes: Vec::new(),
                 });
             }
@@ -398,6 +398,17 @@ fn apply(changes: &[Change]) -> Result<(), String> {
             .map_err(|e| format!("cannot write `{}`: {e}", change.path().display()))?;
     }
     Ok(())
+}
+
+/// Returns the files that are changed, each once, in the order in which that happens.
+fn files(changes: &[Change]) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = Vec::new();
+    for change in changes {
+        if files.iter().all(|file| file != change.path()) {
+            files.push(change.path().to_owned());
+        }
+    }
+    files
 }
 
 fn show(changes: &[Change]) {

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use ahp::config::{Approved, Locations};
-use ahp::engine::{Clock as _, SystemClock};
-use ahp::trust::{Change, ChangeKind, Trust};
-use serde_json::json;
+use ahp::engine::{Clock as _, Engine, SystemClock};
+use ahp::trust::{Change, ChangeKind, Look, Trust};
+use serde_json::{Value, json};
 
 use crate::exit_code::Exit;
 use crate::output;
@@ -56,7 +56,8 @@ fn trust(args: &Args) -> Result<Exit, String> {
     let trust = state.trust();
     if args.revoke {
         let was = trust.revoke().map_err(|error| error.to_string())?;
-        let first = Approved::of(&policy, false).write(&policy);
+        let faulty = state.faulty_files().unwrap_or_default();
+        let first = Approved::first(&policy, &faulty).write(&policy);
         first.map_err(|error| error.to_string())?;
         output::line(if was {
             format!("{} is no longer trusted", root.display())
@@ -69,26 +70,26 @@ fn trust(args: &Args) -> Result<Exit, String> {
     let look = trust.look().map_err(|error| error.to_string())?;
     let changes = look.changes();
     if args.show {
-        show(trust, changes, args.format);
+        show(trust, &look, args.format);
         return Ok(Exit::Success);
     }
     if args.diff {
         tell_held(&held, args.format);
         for change in changes {
-            print(change, args.format, true);
+            print((trust, &look), change, args.format, true);
         }
         return Ok(Exit::Success);
     }
     project::decided(args.yes, "what may run")?;
     tell_held(&held, args.format);
     if let (true, Some(manifest)) = (changes.is_empty(), trust.manifest()) {
-        approve(&policy)?;
+        let exit = approve(&policy, &engine)?;
         output::line(format!(
             "{} is trusted as it is: {}",
             root.display(),
             count(manifest.files.len(), "file")
         ));
-        return Ok(Exit::Success);
+        return Ok(exit);
     }
     if changes.is_empty() && args.format == Format::Human {
         output::line(
@@ -98,7 +99,7 @@ fn trust(args: &Args) -> Result<Exit, String> {
     // What is new as a whole is long; what has changed is what must be seen.
     let is_first = trust.manifest().is_none();
     for change in changes {
-        print(change, args.format, !is_first);
+        print((trust, &look), change, args.format, !is_first);
     }
     if !args.yes && !project::confirmed(&format!("Allow {} to run this?", root.display())) {
         output::line("nothing was changed");
@@ -107,7 +108,7 @@ fn trust(args: &Args) -> Result<Exit, String> {
     let files = trust
         .grant(&look, SystemClock.now())
         .map_err(|error| error.to_string())?;
-    approve(&policy)?;
+    let exit = approve(&policy, &engine)?;
     if args.format == Format::Human {
         output::line(format!(
             "{} is trusted: {}",
@@ -115,13 +116,33 @@ fn trust(args: &Args) -> Result<Exit, String> {
             count(files, "file")
         ));
     }
-    Ok(Exit::Success)
+    Ok(exit)
 }
 
-/// Approves the project's layers as they are: what they weaken has effect from now on.
-fn approve(locations: &Locations) -> Result<(), String> {
+/// Approves the project's layers as they are: what they weaken has effect from now on. What has faults is not approved, for
+/// nothing could be held to it.
+fn approve(locations: &Locations, engine: &Engine) -> Result<Exit, String> {
+    let state = engine.state();
+    let mut faulty = state.faulty_files().unwrap_or_default();
+    let is_of_project = |name: &str| {
+        let root = &locations.project_root;
+        !name.starts_with("~/") && root.join(name).starts_with(root)
+    };
+    faulty.retain(|name| is_of_project(name));
+    faulty.sort_unstable();
+    faulty.dedup();
+    if !faulty.is_empty() {
+        engine.keep_first(&state);
+        output::error(format!(
+            "notice: the policy was not approved, because it has faults: {}; correct them (`ahp check` shows them), then run \
+             `ahp trust` again",
+            faulty.join(", ")
+        ));
+        return Ok(Exit::Failure);
+    }
     let approved = Approved::of(locations, true).write(locations);
-    approved.map_err(|error| format!("what was approved cannot be kept: {error}"))
+    approved.map_err(|error| format!("what was approved cannot be kept: {error}"))?;
+    Ok(Exit::Success)
 }
 
 /// Tells what of the policy is weaker than what was approved, by what it means; the texts follow.
@@ -134,24 +155,27 @@ fn tell_held(held: &[String], format: Format) {
     }
 }
 
-fn show(trust: &Trust, changes: &[Change], format: Format) {
+fn show(trust: &Trust, look: &Look, format: Format) {
+    let changes = look.changes();
     if let Some(manifest) = trust.manifest() {
         for (path, state) in &manifest.files {
             if changes.iter().any(|change| change.path == *path) {
                 continue;
             }
+            let command = trust.issue_command(look, path);
             match format {
-                Format::Human => output::line(format!("trusted  {}", path.replace('\n', "\\n"))),
+                Format::Human => line("trusted", path, command.as_deref()),
                 Format::Json => {
-                    output::json(
-                        &json!({"path": path, "state": "trusted", "sha256": state.sha256}),
-                    );
+                    let mut told =
+                        json!({"path": path, "state": "trusted", "sha256": state.sha256});
+                    add_command(&mut told, command);
+                    output::json(&told);
                 }
             }
         }
     }
     for change in changes {
-        print(change, format, false);
+        print((trust, look), change, format, false);
     }
     if format == Format::Human {
         output::line(match trust.manifest() {
@@ -161,24 +185,43 @@ fn show(trust: &Trust, changes: &[Change], format: Format) {
     }
 }
 
-fn print(change: &Change, format: Format, with_diff: bool) {
+fn print((trust, look): (&Trust, &Look), change: &Change, format: Format, with_diff: bool) {
     let state = match change.kind {
         ChangeKind::Added => "new",
         ChangeKind::Modified => "changed",
         ChangeKind::Mode => "mode",
         ChangeKind::Removed => "gone",
     };
+    let command = trust.issue_command(look, &change.path);
     match format {
         Format::Json => {
             let diff = with_diff.then(|| change.diff());
-            output::json(&json!({"path": change.path, "state": state, "diff": diff}));
+            let mut told = json!({"path": change.path, "state": state, "diff": diff});
+            add_command(&mut told, command);
+            output::json(&told);
         }
         Format::Human => {
-            // A name with a line feed in it would be two lines.
-            output::line(format!("{state:<8} {}", change.path.replace('\n', "\\n")));
+            line(state, &change.path, command.as_deref());
             if with_diff && change.kind != ChangeKind::Mode {
                 output::line(change.diff().trim_end());
             }
         }
+    }
+}
+
+/// Prints one thing that is trusted or not: a file by its name, a command of an issue by what it says, for its name tells
+/// nobody anything.
+fn line(state: &str, path: &str, command: Option<&str>) {
+    // A name with a line feed in it would be two lines.
+    let shown = match command {
+        Some(command) => format!("the command of an issue: {command}"),
+        None => path.to_owned(),
+    };
+    output::line(format!("{state:<8} {}", shown.replace('\n', "\\n")));
+}
+
+fn add_command(told: &mut Value, command: Option<String>) {
+    if let (Some(command), Some(told)) = (command, told.as_object_mut()) {
+        told.insert("command".to_owned(), command.into());
     }
 }

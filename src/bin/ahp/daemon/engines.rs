@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use ahp::config::{FirstsKept, Locations};
+use ahp::config::Locations;
 use ahp::engine::{Engine, EngineBuilder};
 use serde_json::{Value, json};
 use tracing::info;
@@ -27,7 +27,6 @@ const TIMES: usize = 1024;
 pub(crate) struct Engines {
     make: fn(Locations) -> EngineBuilder,
     kept: Mutex<Vec<Kept>>,
-    firsts: FirstsKept,
 }
 
 #[derive(Debug)]
@@ -53,7 +52,6 @@ impl Engines {
         Self {
             make,
             kept: Mutex::default(),
-            firsts: FirstsKept::default(),
         }
     }
 
@@ -99,11 +97,6 @@ impl Engines {
             times: VecDeque::new(),
         });
         Ok(engine)
-    }
-
-    /// Keeps what the first event of a project finds of its policy.
-    pub(crate) fn keep_first(&self, locations: &Locations) {
-        self.firsts.keep(locations);
     }
 
     /// Returns the engine of a project; one of its own that writes nothing where it is not to be logged.

@@ -82,10 +82,6 @@ impl Judge for Asked<'_> {
         0
     }
 
-    fn keep_first(&self, locations: &Locations) {
-        self.engines.keep_first(locations);
-    }
-
     fn engine(&self, locations: Locations, _: Trigger, past: Past) -> Result<Engine, String> {
         self.engines.logged(locations, past)
     }

@@ -215,15 +215,13 @@ fn unfinished(issue: &Issue, other: &Issue) -> Option<Fault> {
     let id = &other.id;
     let given_up =
         is(&other.solution, GIVEN_UP) || is(&other.status, GIVEN_UP) || is(&other.stage, GIVEN_UP);
-    let is_done = is(&other.status, &["closed", "done", "completed"])
-        || is(&other.stage, &["done", "completed"]);
     let (how, remedy) = if given_up {
         let remedy = format!(
             "do without {id}, and take it out of `dependencies` in {}",
             issue.path
         );
         ("given up, not done".to_owned(), remedy)
-    } else if is_done {
+    } else if other.is_finished() {
         return None;
     } else {
         let (total, done) = other.progress();

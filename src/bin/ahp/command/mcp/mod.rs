@@ -7,6 +7,8 @@ mod pins;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use ahp::visible::on_one_line;
+
 use self::pins::Pins;
 use crate::exit_code::Exit;
 use crate::output;
@@ -82,21 +84,32 @@ pub(crate) fn run(args: &Args) -> Exit {
 }
 
 fn lock(args: &LockArgs) -> Result<Exit, String> {
-    project::decided(args.yes, "what the tools of a server may say")?;
     let server = &args.server;
     let file = pins::file(&project::locations(None).project_root);
     let mut pins = Pins::read(&file)?;
     let name = server.name();
     let tools = pins::tools_of(server)?;
-    let count = tools.len();
-    let changed = pins.set(&name, &tools);
+    let now = pins::by_name(&tools);
+    let differences = pins.differences(&name, &now);
+    for line in &differences {
+        // No name of a server makes a second line.
+        output::line(on_one_line(line));
+    }
+    // Nobody can decide what has not been shown.
+    project::decided(args.yes, "what the tools of a server may say")?;
+    if !args.yes
+        && !differences.is_empty()
+        && !project::confirmed(&format!("Approve what the tools of `{name}` say?"))
+    {
+        output::line("nothing was changed");
+        return Ok(Exit::Failure);
+    }
+    pins.set(&name, &now);
     pins.write(&file)?;
     output::line(format!(
-        "pinned {count} tools of `{name}` in {}",
+        "pinned {} tools of `{name}` in {}",
+        tools.len(),
         file.display()
     ));
-    for tool in changed {
-        output::line(format!("  changed: {tool}"));
-    }
     Ok(Exit::Success)
 }

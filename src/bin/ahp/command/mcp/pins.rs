@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::Server;
@@ -25,11 +25,41 @@ const PROTOCOL: &str = "2025-06-18";
 /// How many pages of tools are read.
 const MOST_PAGES: usize = 100;
 
-/// The pinned tools of every server, each with the digest of what it says of itself.
+/// The pinned tools of every server, each with what it says of itself.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Pins {
-    servers: BTreeMap<String, BTreeMap<String, String>>,
+    servers: BTreeMap<String, Tools>,
+}
+
+/// The tools of one server, by their names.
+type Tools = BTreeMap<String, Pin>;
+
+/// What a tool says of itself, as it was approved.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Pin {
+    /// All of it, so that a person can see what has changed.
+    Said(Map<String, Value>),
+    /// Its digest alone, as files have it that were written before.
+    Digest(String),
+}
+
+impl Pin {
+    fn digest(&self) -> String {
+        match self {
+            Self::Said(said) => digest(&Value::Object(said.clone())),
+            Self::Digest(digest) => digest.clone(),
+        }
+    }
+}
+
+/// Returns the tools of a list, by their names.
+pub(super) fn by_name(tools: &[Value]) -> BTreeMap<String, &Map<String, Value>> {
+    let named = tools
+        .iter()
+        .filter_map(|tool| Some((name(tool)?, tool.as_object()?)));
+    named.collect()
 }
 
 /// What a tool is, seen against its pin.
@@ -74,21 +104,56 @@ impl Pins {
             .map_err(|error| format!("cannot write `{}`: {error}", file.display()))
     }
 
-    /// Pins the tools of a server in the place of those that were; returns the names of what is not as it was.
-    pub(super) fn set(&mut self, server: &str, tools: &[Value]) -> Vec<String> {
-        let named = tools
+    /// Pins the tools of a server in the place of those that were.
+    pub(super) fn set(&mut self, server: &str, now: &BTreeMap<String, &Map<String, Value>>) {
+        let pinned = now
             .iter()
-            .filter_map(|tool| Some((name(tool)?, digest(tool))));
-        let now: BTreeMap<String, String> = named.collect();
-        let before = self.servers.insert(server.to_owned(), now.clone());
-        let before = before.unwrap_or_default();
+            .map(|(name, said)| (name.clone(), Pin::Said((*said).clone())));
+        self.servers.insert(server.to_owned(), pinned.collect());
+    }
+
+    /// Says what of the tools of a server is not as it was approved, a line for each member that a tool has of its own: `-`
+    /// before what it said, `+` before what it says. Nothing where all is as it was.
+    pub(super) fn differences(
+        &self,
+        server: &str,
+        now: &BTreeMap<String, &Map<String, Value>>,
+    ) -> Vec<String> {
+        let none = Tools::new();
+        let before = self.servers.get(server).unwrap_or(&none);
         let gone = before.keys().filter(|name| !now.contains_key(*name));
-        let other = now
-            .iter()
-            .filter(|(name, digest)| before.get(*name).is_some_and(|then| then != *digest));
-        gone.cloned()
-            .chain(other.map(|(name, _)| name.clone()))
-            .collect()
+        let mut lines: Vec<String> = gone.map(|name| format!("gone: {name}")).collect();
+        let empty = Map::new();
+        for (name, said) in now {
+            let then = match before.get(name) {
+                None => {
+                    lines.push(format!("new: {name}"));
+                    &empty
+                }
+                Some(pin) if pin.digest() == digest(&Value::Object((*said).clone())) => continue,
+                Some(Pin::Digest(_)) => {
+                    lines.push(format!(
+                        "changed: {name} (what it said before was not kept)"
+                    ));
+                    &empty
+                }
+                Some(Pin::Said(then)) => {
+                    lines.push(format!("changed: {name}"));
+                    then
+                }
+            };
+            let mut keys: Vec<&String> = then.keys().chain(said.keys()).collect();
+            keys.sort_unstable();
+            keys.dedup();
+            for key in keys.into_iter().filter(|key| *key != "name") {
+                let (then, now) = (then.get(key), said.get(key));
+                if then != now {
+                    lines.extend(then.map(|value| format!("  - {key}: {value}")));
+                    lines.extend(now.map(|value| format!("  + {key}: {value}")));
+                }
+            }
+        }
+        lines
     }
 
     /// Whether the tools of a server are pinned.
@@ -102,7 +167,7 @@ impl Pins {
             return Standing::Approved;
         };
         match name(tool).and_then(|name| pinned.get(&name)) {
-            Some(then) if *then == digest(tool) => Standing::Approved,
+            Some(then) if then.digest() == digest(tool) => Standing::Approved,
             Some(_) => Standing::Changed,
             None => Standing::New,
         }

@@ -119,11 +119,11 @@ impl Judge {
         let work = AssertUnwindSafe(|| -> Result<Judged, String> {
             let mut verdicts = Vec::new();
             for locations in fixed.into_iter().chain([here]) {
-                if !host::is_canary(&event) {
-                    self.engines.keep_first(&locations);
-                }
                 let begun = Instant::now();
                 let engine = self.engines.get(locations.clone())?;
+                if !host::is_canary(&event) {
+                    engine.keep_first(&engine.state());
+                }
                 let all = block_on(engine.evaluate_all(event.clone(), Some(deadline)));
                 verdicts.extend(
                     all.into_iter()
@@ -157,6 +157,7 @@ impl Judge {
             event: event.map(str::to_owned),
             arguments: Vec::new(),
             timeout: Some(timeout.map_or(own, |asked| asked.min(own))),
+            index: None,
         };
         let deadlines = Deadlines::of(&call);
         let decision = Cell::new(None);
@@ -224,10 +225,6 @@ impl answer::Judge for Judge {
 
     fn depth(&self) -> u32 {
         depth()
-    }
-
-    fn keep_first(&self, locations: &Locations) {
-        self.engines.keep_first(locations);
     }
 
     fn engine(&self, locations: Locations, _: Trigger, past: Past) -> Result<Engine, String> {

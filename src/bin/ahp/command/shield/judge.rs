@@ -127,10 +127,6 @@ impl Judge for Event<'_> {
         self.depth
     }
 
-    fn keep_first(&self, locations: &Locations) {
-        self.outside.engines.keep_first(locations);
-    }
-
     fn engine(&self, locations: Locations, _: Trigger, past: Past) -> Result<Engine, String> {
         self.outside.engines.logged(locations, past)
     }
