@@ -311,7 +311,7 @@ fn text_scalar(
 ) -> Option<Scalar> {
     let parsed = match fact.value_type() {
         FactType::Text | FactType::List => {
-            return words::text(fact, text, node, faults).map(Scalar::Text);
+            return words::text(fact, text, node.span, faults).map(Scalar::Text);
         }
         FactType::Integer | FactType::Number => {
             let (number, whole) = match text.strip_suffix('%') {

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::values::Texts;
+use super::values::{Texts, globs};
 use crate::danger::{
     CommandPattern, Finding, PRESETS, RuleFile, Selection, judge_said, judge_with,
 };
@@ -84,6 +84,7 @@ pub(super) struct PermissionChecker {
     allow_commands: Vec<String>,
     /// Paths and globs that no tool may write, delete or move; a directory means all below it, `*.pem` files of such a
     /// name anywhere.
+    #[serde(deserialize_with = "globs")]
     protected_paths: Vec<String>,
     /// Asks a person in place of a block.
     require_confirmation: bool,
