@@ -223,11 +223,11 @@ fn written(
         return match Pattern::new(source.trim()) {
             Ok(pattern) => Some(Comparison::Matches { pattern, negated }),
             Err(error) => {
-                faults.push(Diagnostic::error(
-                    Code::BadRegex,
-                    format!("`{}` is not a regular expression: {error}", source.trim()),
-                    node.span,
-                ));
+                let message = format!("`{}` is not a regular expression: {error}", source.trim());
+                faults.push(
+                    Diagnostic::error(Code::BadRegex, message, node.span)
+                        .help("write `\\` before a sign that stands for itself, such as `\\(`"),
+                );
                 None
             }
         };
