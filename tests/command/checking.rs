@@ -349,6 +349,40 @@ fn doctor_fails_where_the_policy_stops_nothing() {
     }
 }
 
+#[test]
+fn nothing_is_begun_in_a_folder_that_is_not_there() {
+    let world = World::new("");
+    let refused = world.ahp(&["init", "mistyped/x"]);
+    assert_eq!(refused.code, 1);
+    assert!(
+        refused.stderr.contains("is not a directory"),
+        "{}",
+        refused.stderr
+    );
+    assert!(!world.path("mistyped").exists());
+}
+
+/// Every host is answered before it cuts the hook off.
+#[test]
+fn a_timeout_that_no_host_waits_for_is_told() {
+    let policy = |timeout: &str| {
+        format!("hooks: {{pre-tool-use: [{{oracle: PermissionChecker, timeout: {timeout}}}]}}\n")
+    };
+    let world = World::new(&policy("10m"));
+    world.ahp(&["install", "claude-code"]);
+    let told = "`permission-checker` may take 600 s, and Claude Code is answered after 540 s";
+    for (timeout, is_told) in [("10m", true), ("9m", false), ("5m", false), ("60s", false)] {
+        world.write(".ahp/hooks.yaml", policy(timeout));
+        let checked = world.ahp(&["check"]).stdout;
+        assert_eq!(checked.contains(told), is_told, "{timeout}: {checked}");
+        assert_eq!(
+            checked.contains("bad-duration"),
+            is_told,
+            "{timeout}: {checked}"
+        );
+    }
+}
+
 /// One run tells them all, whatever is found at which step of reading.
 #[test]
 fn no_fault_hides_another() {
