@@ -1,4 +1,4 @@
-//! Glob: patterns of `*` and `?`, in which `[*]` is a star.
+//! Glob: patterns of `*` and `?`, in which `[*]` is a star; and what is wrong with a glob of paths.
 
 /// Whether a whole text fits a pattern.
 #[inline]
@@ -54,6 +54,38 @@ fn fits(pattern: &str, text: &str) -> bool {
     pattern
         .get(p..)
         .is_some_and(|rest| rest.iter().all(|&b| b == b'*'))
+}
+
+/// How to write a bracket in a glob.
+pub(crate) const HELP: &str = "close it, or write `\\[` or `\\{` for the character itself";
+
+/// Returns what is wrong with a glob of paths: one with a bracket that is never closed meets nothing.
+pub(crate) fn fault(glob: &str) -> Option<String> {
+    let open = unclosed(glob)?;
+    Some(format!(
+        "the glob `{glob}` is never met: its `{open}` is not closed"
+    ))
+}
+
+/// Returns the first bracket of a glob that is never closed.
+fn unclosed(glob: &str) -> Option<char> {
+    let mut open = Vec::new();
+    let mut chars = glob.chars();
+    while let Some(c) = chars.next() {
+        match (c, open.last()) {
+            ('\\', _) => {
+                chars.next();
+            }
+            (']', Some('[')) | ('}', Some('{')) => {
+                open.pop();
+            }
+            // In a class, brackets stand for themselves.
+            (_, Some('[')) => {}
+            ('[' | '{', _) => open.push(c),
+            _ => {}
+        }
+    }
+    open.first().copied()
 }
 
 #[cfg(test)]

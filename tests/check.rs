@@ -79,6 +79,51 @@ fn a_binding_that_can_never_fire_is_told() {
 }
 
 #[test]
+fn a_near_miss_of_a_usual_value_is_told() {
+    let near = |when: &str| {
+        let policy = format!("hooks: {{pre-tool-use: [{{oracle: PermissionChecker, {when}}}]}}");
+        let warnings = lint(&policy, &[]);
+        let helps = warnings.iter().filter(|w| w.code == Code::NeverFires);
+        helps.map(|w| w.help.join("; ")).collect::<Vec<_>>()
+    };
+    for (when, meant) in [
+        ("when: {issue.type: feture}", "feature"),
+        ("when: {environment: prod}", "production"),
+        (
+            "when: {not: {environment: [devlopment, staging]}}",
+            "development",
+        ),
+        ("when: {environment: '!= stagng'}", "staging"),
+        ("when: {host: claude}", "claude-code"),
+        ("when: {any: [{tool: Bsh}]}", "Bash"),
+        ("when: {issue.criticality: critcal}", "critical"),
+        (
+            "intensity: {by: environment, prod: block, default: prompt}",
+            "production",
+        ),
+    ] {
+        let helps = near(when);
+        assert_eq!(helps.len(), 1, "{when}: {helps:?}");
+        assert!(
+            helps[0].contains(&format!("`{meant}`")),
+            "{when}: {helps:?}"
+        );
+    }
+    for when in [
+        "when: {issue.type: [feature, Bug, story, spike]}",
+        "when: {environment: [prod, production]}",
+        "when: {environment: [development, qa, live]}",
+        "when: {host: claude-code}",
+        "when: {tool: [Bash, Task, deploy, run_shell_command]}",
+        "when: {issue.type: '~ feat'}",
+    ] {
+        assert_eq!(near(when), [""; 0], "{when}");
+    }
+    let own = "settings: {environment: prod}\nhooks: {pre-tool-use: [{oracle: PermissionChecker, when: {environment: prod}}]}";
+    assert_eq!(codes(own), []);
+}
+
+#[test]
 fn what_repeats_or_contradicts_is_told() {
     let twice = "hooks: {pre-issue-submit: [{oracle: ChecklistValidator}, \
                  {oracle: checklist_validator, id: again, config: {allow_partial: CONFIG, min_completion_rate: 0.5}}]}";

@@ -232,7 +232,7 @@ fn what_install_writes_starts_and_blocks_the_canary() {
             "{}",
             installer.host.name
         );
-        let gone = ahp(&world, &["uninstall", installer.host.name]);
+        let gone = ahp(&world, &["uninstall", installer.host.name, "--user"]);
         assert!(gone.stdout.contains("unwired"), "{}", installer.host.name);
         assert!(
             wired_commands(&world.home()).is_empty(),

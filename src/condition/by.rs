@@ -4,7 +4,7 @@ use super::compile::unknown_fact;
 use super::words;
 use crate::config::{Key, Node, Value};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::fact::{Fact, FactValue, Facts};
+use crate::fact::{Fact, FactType, FactValue, Facts};
 
 /// A map such as `{by: environment, production: 10, default: 30}`.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +32,15 @@ impl<'a> By<'a> {
         match Fact::find(name) {
             Some(fact) => Ok(Some(Self { fact, node })),
             None => Err(Box::new(unknown_fact(name, by.span))),
+        }
+    }
+
+    /// Notes each case that no event ever has.
+    pub fn check_cases(&self, faults: &mut Vec<Diagnostic>) {
+        if matches!(self.fact.value_type(), FactType::Text | FactType::List) {
+            for (key, _) in self.cases().filter(|(key, _)| key.name != "default") {
+                words::text(self.fact, &key.name, key.span, faults);
+            }
         }
     }
 
@@ -110,6 +119,7 @@ pub fn variants(node: &Node) -> Result<Vec<Node>, Vec<Diagnostic>> {
 fn check(node: &Node, most: &mut usize, faults: &mut Vec<Diagnostic>) {
     match By::read(node) {
         Ok(Some(by)) => {
+            by.check_cases(faults);
             let count = by.cases().count();
             if count == 0 {
                 faults.push(

@@ -223,11 +223,11 @@ fn written(
         return match Pattern::new(source.trim()) {
             Ok(pattern) => Some(Comparison::Matches { pattern, negated }),
             Err(error) => {
-                faults.push(Diagnostic::error(
-                    Code::BadRegex,
-                    format!("`{}` is not a regular expression: {error}", source.trim()),
-                    node.span,
-                ));
+                let message = format!("`{}` is not a regular expression: {error}", source.trim());
+                faults.push(
+                    Diagnostic::error(Code::BadRegex, message, node.span)
+                        .help("write `\\` before a sign that stands for itself, such as `\\(`"),
+                );
                 None
             }
         };
@@ -311,7 +311,7 @@ fn text_scalar(
 ) -> Option<Scalar> {
     let parsed = match fact.value_type() {
         FactType::Text | FactType::List => {
-            return words::text(fact, text, node, faults).map(Scalar::Text);
+            return words::text(fact, text, node.span, faults).map(Scalar::Text);
         }
         FactType::Integer | FactType::Number => {
             let (number, whole) = match text.strip_suffix('%') {

@@ -1,25 +1,16 @@
 //! Words: texts and globs that a fact is compared with, in the spelling that the fact has.
 
 use crate::config::Node;
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::event::{ToolKind, Trigger};
 use crate::fact::Fact;
-
-/// Where the values of a call may come from.
-const ORIGINS: &[&str] = &[
-    "prompt",
-    "project",
-    "untrusted",
-    "untrusted-record",
-    "untrusted-text",
-    "unknown",
-];
+use crate::glob::{HELP, fault};
 
 /// Returns a text as the fact would have it; none, with a fault, where the fact never has it.
 pub(super) fn text(
     fact: Fact,
     text: &str,
-    node: &Node,
+    span: Span,
     faults: &mut Vec<Diagnostic>,
 ) -> Option<String> {
     if text.contains('*') && (is_path(fact) || has_no_star(fact)) {
@@ -27,7 +18,7 @@ pub(super) fn text(
             Diagnostic::error(
                 Code::BadComparison,
                 format!("`{fact}` is compared with `{text}` as it stands"),
-                node.span,
+                span,
             )
             .help(format!(
                 "where a pattern is meant, write `{fact}: \"glob:{text}\"`"
@@ -35,44 +26,41 @@ pub(super) fn text(
         );
         return None;
     }
-    let known = match fact {
-        Fact::ToolArgumentsFrom => ORIGINS.iter().copied().find(|origin| *origin == text),
-        Fact::Trigger => Trigger::find(text).map(Trigger::name),
-        Fact::ToolKind => {
-            let kinds = ToolKind::ALL.iter().map(|kind| kind.name());
-            kinds
-                .into_iter()
-                .find(|kind| kind.eq_ignore_ascii_case(text))
-        }
-        _ if is_lower(fact) => return Some(text.to_lowercase()),
-        Fact::Tool if text.contains('|') => {
-            let names: Vec<&str> = text.split('|').map(str::trim).collect();
-            let names = names.join(", ");
-            faults.push(
-                Diagnostic::error(
-                    Code::BadComparison,
-                    format!("no tool is called `{text}`"),
-                    node.span,
-                )
-                .help(format!("write a list: `tool: [{names}]`")),
-            );
-            return None;
-        }
-        _ if is_path(fact) => return Some(path(text).to_owned()),
-        _ => return Some(text.to_owned()),
-    };
-    if known.is_none() {
-        let message = format!("`{fact}` is never `{text}`");
-        let names: Vec<&str> = match fact {
-            Fact::Trigger => Trigger::ALL.iter().map(|trigger| trigger.name()).collect(),
-            Fact::ToolArgumentsFrom => ORIGINS.to_vec(),
-            _ => ToolKind::ALL.iter().map(|kind| kind.name()).collect(),
-        };
+    if fact == Fact::Tool && text.contains('|') {
+        let names: Vec<&str> = text.split('|').map(str::trim).collect();
+        let names = names.join(", ");
+        let message = format!("no tool is called `{text}`");
         faults.push(
-            Diagnostic::error(Code::BadComparison, message, node.span).did_you_mean(text, names),
+            Diagnostic::error(Code::BadComparison, message, span)
+                .help(format!("write a list: `tool: [{names}]`")),
+        );
+        return None;
+    }
+    let Some(values) = fact.values() else {
+        return Some(match fact {
+            _ if is_lower(fact) => text.to_lowercase(),
+            _ if is_path(fact) => path(text).to_owned(),
+            _ => text.to_owned(),
+        });
+    };
+    let named = match fact {
+        Fact::Trigger => Trigger::find(text).map(Trigger::name),
+        Fact::ToolArgumentsFrom => values.iter().copied().find(|value| *value == text),
+        _ => values
+            .iter()
+            .copied()
+            .find(|value| value.eq_ignore_ascii_case(text)),
+    };
+    if named.is_none() {
+        let message = format!("`{fact}` is never `{text}`");
+        let listed: Vec<String> = values.iter().map(|value| format!("`{value}`")).collect();
+        faults.push(
+            Diagnostic::error(Code::BadComparison, message, span)
+                .did_you_mean(text, values)
+                .help(format!("expected one of {}", listed.join(", "))),
         );
     }
-    known.map(str::to_owned)
+    named.map(str::to_owned)
 }
 
 /// Whether a written text stands for the one that a fact has.
@@ -101,17 +89,8 @@ pub(super) fn glob(
     node: &Node,
     faults: &mut Vec<Diagnostic>,
 ) -> Option<String> {
-    if let Some(open) = unclosed(glob) {
-        faults.push(
-            Diagnostic::error(
-                Code::BadComparison,
-                format!("the glob `{glob}` is never met: its `{open}` is not closed"),
-                node.span,
-            )
-            .help(format!(
-                "close it, or write `\\{open}` for the character itself"
-            )),
-        );
+    if let Some(fault) = fault(glob) {
+        faults.push(Diagnostic::error(Code::BadGlob, fault, node.span).help(HELP));
         return None;
     }
     let glob = if is_path(fact) { path(glob) } else { glob };
@@ -138,25 +117,4 @@ const fn is_path(fact: Fact) -> bool {
 
 fn path(text: &str) -> &str {
     text.strip_prefix("./").unwrap_or(text)
-}
-
-/// Returns the first bracket of a glob that is never closed.
-fn unclosed(glob: &str) -> Option<char> {
-    let mut open = Vec::new();
-    let mut chars = glob.chars();
-    while let Some(c) = chars.next() {
-        match (c, open.last()) {
-            ('\\', _) => {
-                chars.next();
-            }
-            (']', Some('[')) | ('}', Some('{')) => {
-                open.pop();
-            }
-            // In a class, brackets stand for themselves.
-            (_, Some('[')) => {}
-            ('[' | '{', _) => open.push(c),
-            _ => {}
-        }
-    }
-    open.first().copied()
 }

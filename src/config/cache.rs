@@ -109,6 +109,7 @@ pub(super) fn read(locations: &Locations, triggers: &[Trigger]) -> Option<Loaded
         programs: header.programs,
         sources,
         diagnostics: Vec::new(),
+        faulty: Vec::new(),
         is_cached: true,
         added: BTreeSet::new(),
         bundle: None,

@@ -127,6 +127,8 @@ struct Loader<'a> {
     sources: SourceMap,
     diagnostics: Vec<Diagnostic>,
     stack: Stack,
+    /// What would be in force with each layer that has faults.
+    faulty: Vec<Stack>,
     inputs: Inputs,
 }
 
@@ -151,6 +153,7 @@ impl<'a> Loader<'a> {
             sources: SourceMap::default(),
             diagnostics: Vec::new(),
             stack: Stack::default(),
+            faulty: Vec::new(),
             inputs: Inputs::default(),
         }
     }
@@ -193,7 +196,14 @@ impl<'a> Loader<'a> {
         let is_outside = |path: &PathBuf| !self.locations.is_in_project(path);
         self.inputs.programs = of_machine.into_iter().filter(is_outside).collect();
         let marks = config.marks.clone();
+        let faulty = self.faulty.into_iter().map(|stack| {
+            let mut config = stack.finish();
+            // What is wrong with the marks was told where they were read.
+            config.settle_marks();
+            config
+        });
         Loaded {
+            faulty: faulty.collect(),
             programs,
             config,
             layers: self.layers,
@@ -283,7 +293,9 @@ impl<'a> Loader<'a> {
         let is_known = !faults.iter().any(|fault| hides_triggers(fault.code));
         let is_left_out = !faults.is_empty() || self.left_out.contains(&name);
         if is_left_out {
-            self.stack = before;
+            let faulty = std::mem::replace(&mut self.stack, before);
+            self.faulty
+                .extend(Some(faulty).filter(|_| !faults.is_empty()));
         }
         // Where nothing is known to be bound, the fault is in what concerns all triggers.
         let triggers = Some(extending.triggers).filter(|bound| is_known && !bound.is_empty());

@@ -100,6 +100,8 @@ pub struct Loaded {
     pub sources: SourceMap,
     /// Every fault of every layer.
     pub diagnostics: Vec<Diagnostic>,
+    /// What would be in force with each layer that has faults: what else is wrong with it is found by compiling that.
+    pub faulty: Vec<Config>,
     /// What is held of earlier bindings and settings that the project has weakened since, and nobody has approved.
     pub held: Vec<String>,
     /// The bindings that a change adds to the reviewed policy that it is held to.

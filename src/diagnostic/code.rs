@@ -63,6 +63,7 @@ codes! {
     UnusedOracle "unused-oracle" "A script oracle that no binding uses.";
     UnusedMark "unused-mark" "A mark that nothing asks for.";
     MisspeltFact "misspelt-fact" "A script asks for a fact that does not exist.";
+    SharedId "shared-id" "Several issue files have one id.";
     Untrusted "untrusted" "A binding runs programs of a project that is not trusted.";
 }
 

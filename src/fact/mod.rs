@@ -9,7 +9,9 @@ pub use self::value::FactValue;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::event::{ToolKind, Trigger};
 use crate::session::{Count, Going, MarkRecord};
+use crate::workspace::{GIVEN_UP, STAGES, STATUSES};
 
 /// What a fact's value is when it is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,8 +133,8 @@ facts! {
     StopActive "stop.active" Boolean Event "Whether the agent goes on because of an earlier block of a stop.";
     IssueId "issue.id" Text Event "The issue's id.";
     IssueType "issue.type" Text Issue "The issue's type: feature, fix, chore, epic; task for a task that an agent keeps in its host.";
-    IssueStatus "issue.status" Text Issue "The issue's status: open, closed, backlog.";
-    IssueStage "issue.stage" Text Issue "The issue's stage: draft, doing, review, done.";
+    IssueStatus "issue.status" Text Issue "The issue's status: open, closed, backlog, archived.";
+    IssueStage "issue.stage" Text Issue "The issue's stage: draft, doing, review, done, freezed.";
     IssueTitle "issue.title" Text Issue "The issue's title.";
     IssueTags "issue.tags" List Issue "The issue's tags.";
     IssueParent "issue.parent" Text Issue "The issue's parent.";
@@ -163,7 +165,41 @@ facts! {
     Attempt "attempt" Integer Log "Which try this is: 1 where this issue (or session) was never stopped at this trigger since it last passed.";
 }
 
+/// Where the values of a call may come from.
+const ORIGINS: &[&str] = &[
+    "prompt",
+    "project",
+    "untrusted",
+    "untrusted-record",
+    "untrusted-text",
+    "unknown",
+];
+
 impl Fact {
+    /// Returns every text that the fact can be; none where hosts, projects and people have their own.
+    pub fn values(self) -> Option<Vec<&'static str>> {
+        Some(match self {
+            Self::Trigger => Trigger::ALL.iter().map(|trigger| trigger.name()).collect(),
+            Self::ToolKind => ToolKind::ALL.iter().map(|kind| kind.name()).collect(),
+            Self::ToolArgumentsFrom => ORIGINS.to_vec(),
+            Self::IssueStatus => [STATUSES, GIVEN_UP].concat(),
+            Self::IssueStage => [STAGES, GIVEN_UP].concat(),
+            _ => return None,
+        })
+    }
+
+    /// Returns the texts that the fact usually is, where a project may have others.
+    pub const fn usual_values(self) -> &'static [&'static str] {
+        match self {
+            Self::Environment => &["development", "staging", "production", "testing", "ci"],
+            Self::IssueType => &[
+                "feature", "fix", "chore", "epic", "task", "bug", "arch", "docs", "refactor",
+            ],
+            Self::IssueCriticality => &["low", "medium", "high", "critical"],
+            _ => &[],
+        }
+    }
+
     /// Finds the fact whose name is nearest to a misspelt one.
     pub fn nearest(name: &str) -> Option<&'static str> {
         crate::diagnostic::nearest(name, Self::ALL.iter().map(|f| f.name()))

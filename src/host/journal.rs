@@ -19,6 +19,7 @@ const MOST_BYTES: u64 = 256 << 10;
 #[derive(Clone, Debug)]
 pub struct Journal {
     file: PathBuf,
+    project: Option<String>,
 }
 
 /// One note.
@@ -30,6 +31,9 @@ pub struct Note {
     pub host: Option<String>,
     /// The host's event, if it is known.
     pub event: Option<String>,
+    /// The project in which it was, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
     /// What was odd.
     pub note: String,
 }
@@ -39,7 +43,15 @@ impl Journal {
     pub fn new(state_dir: &Path) -> Self {
         Self {
             file: state_dir.join("hook.jsonl"),
+            project: None,
         }
+    }
+
+    /// Adds notes in the name of a project, and returns those that are not another one's.
+    #[must_use]
+    pub fn of_project(mut self, root: &Path) -> Self {
+        self.project = Some(root.to_string_lossy().into_owned());
+        self
     }
 
     /// Adds a note; where that is impossible nobody is told, for a host waits for another answer.
@@ -48,6 +60,7 @@ impl Journal {
             time: now.to_rfc3339_opts(SecondsFormat::Millis, true),
             host: host.map(str::to_owned),
             event: event.map(|event| secret::redact(event).into_owned()),
+            project: self.project.clone(),
             note: secret::redact(text).into_owned(),
         };
         let Ok(line) = serde_json::to_string(&note) else {
@@ -76,8 +89,12 @@ impl Journal {
         let mut notes: Vec<Note> = text
             .lines()
             .rev()
-            .take(most)
             .filter_map(|line| serde_json::from_str(line).ok())
+            .filter(|note: &Note| {
+                let is_told = self.project.is_none() || note.project.is_none();
+                is_told || note.project == self.project
+            })
+            .take(most)
             .collect();
         notes.reverse();
         notes

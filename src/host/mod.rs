@@ -217,11 +217,15 @@ impl Host {
     pub fn unknown_name(name: &str) -> String {
         let names = HOSTS.iter().map(|host| host.name);
         let aliases = HOSTS.iter().flat_map(|host| host.aliases);
-        let near = crate::diagnostic::nearest(name, names.clone().chain(aliases.copied()))
-            .map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        let near = crate::diagnostic::nearest(name, names.clone().chain(aliases.copied()));
+        // The list has the one name of each.
+        let near = near.and_then(Self::find);
+        let near = near.map_or_else(String::new, |near| {
+            format!(" Did you mean `{}`?", near.name)
+        });
         let all: Vec<&str> = names.collect();
         format!(
-            "unknown host `{name}`{near}; expected one of {}",
+            "unknown host `{name}`: expected one of {}.{near}",
             all.join(", ")
         )
     }

@@ -1,6 +1,6 @@
 //! Hooks in JSON settings: the shapes in which hosts list them, found and written.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use jsonc_parser::ParseOptions;
@@ -82,6 +82,7 @@ const fn has_version(shape: Shape) -> bool {
 /// A settings file with its comments and its form, which every edit leaves as they are where it can.
 #[derive(Debug)]
 pub(super) struct JsonHooks {
+    path: PathBuf,
     root: CstRootNode,
     /// The mark of byte order at the start, where there is one.
     mark: &'static str,
@@ -113,7 +114,13 @@ impl JsonHooks {
             column: fault.column_display(),
             fault: fault.kind().to_string(),
         })?;
-        Ok(Self { root, mark })
+        let path = path.to_owned();
+        Ok(Self { path, root, mark })
+    }
+
+    fn misshapen(&self, place: &str, wanted: &'static str) -> InstallError {
+        let place = place.to_owned();
+        InstallError::Shape { place, wanted }.in_file(&self.path)
     }
 
     /// Returns the text.
@@ -154,7 +161,7 @@ impl JsonHooks {
             Some(hooks) => hooks.object_value(),
             None => whole.object_value_or_create("hooks"),
         };
-        let hooks = hooks.ok_or_else(|| misshapen("`hooks`", "an object"))?;
+        let hooks = hooks.ok_or_else(|| self.misshapen("`hooks`", "an object"))?;
         for (host_event, command) in wanted {
             let event = host_event.name();
             let entries = match member(&hooks, event) {
@@ -162,7 +169,7 @@ impl JsonHooks {
                 None => hooks.array_value_or_create(event),
             };
             let entries =
-                entries.ok_or_else(|| misshapen(&format!("`hooks.{event}`"), "a list"))?;
+                entries.ok_or_else(|| self.misshapen(&format!("`hooks.{event}`"), "a list"))?;
             entries.append(input(&entry(shape, host_event, command, patience)));
         }
         Ok(())
@@ -194,7 +201,7 @@ impl JsonHooks {
 
     fn whole(&self) -> Result<CstObject, InstallError> {
         let whole = self.root.value().and_then(|value| value.as_object());
-        whole.ok_or_else(|| misshapen("the whole of it", "an object"))
+        whole.ok_or_else(|| self.misshapen("the whole of it", "an object"))
     }
 
     /// Takes our hooks out; containers that hold nothing then go with them, but for those of what a person had written.
@@ -294,9 +301,4 @@ fn command_of(handler: &Value) -> Option<&str> {
     ["command", "bash", "url"]
         .iter()
         .find_map(|key| handler.get(*key).and_then(Value::as_str))
-}
-
-fn misshapen(place: &str, wanted: &'static str) -> InstallError {
-    let place = place.to_owned();
-    InstallError::Shape { place, wanted }
 }

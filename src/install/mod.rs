@@ -16,7 +16,7 @@ pub use self::wire::Wire;
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::event::Trigger;
 use crate::host::{Host, HostEvent};
@@ -34,9 +34,17 @@ pub enum InstallError {
         /// Why.
         source: std::io::Error,
     },
+    /// A fault of a settings file.
+    #[error("`{path}`: {fault}")]
+    In {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        fault: Box<InstallError>,
+    },
     /// A settings file is not JSON.
     #[error(
-        "`{path}` is not JSON; line {line}, column {column}: {fault}. Fix it first; nothing was changed"
+        "`{path}` is not JSON; line {line}, column {column}: {fault}. Fix it first; it was not changed"
     )]
     Json {
         /// The file.
@@ -49,10 +57,10 @@ pub enum InstallError {
         fault: String,
     },
     /// A settings file is not TOML.
-    #[error("the settings file is not TOML: {0}")]
+    #[error("it is not TOML: {0}")]
     Toml(String),
     /// The place where hooks stand is something else.
-    #[error("{place} is not {wanted}: fix it first, nothing was changed")]
+    #[error("{place} is not {wanted}: fix it first, it was not changed")]
     Shape {
         /// The place in the settings file.
         place: String,
@@ -60,11 +68,11 @@ pub enum InstallError {
         wanted: &'static str,
     },
     /// `hooks` is written inline.
-    #[error("`hooks` is not written as `[[hooks]]` tables: rewrite it so, nothing was changed")]
+    #[error("`hooks` is not written as `[[hooks]]` tables: rewrite it so; it was not changed")]
     InlineHooks,
     /// A file of somebody else's is in the way.
     #[error(
-        "`{0}` is there already and is not ours: move it away, or call `ahp` from it; nothing was changed"
+        "`{0}` is there already and is not ours: move it away, or call `ahp` from it; it was not changed"
     )]
     InTheWay(PathBuf),
     /// The host has no settings of that scope.
@@ -100,6 +108,19 @@ pub enum InstallError {
     /// There is no repository.
     #[error("`{0}` is in no git repository")]
     NoRepository(PathBuf),
+}
+
+impl InstallError {
+    /// Says of which file it is, where it does not say so itself.
+    fn in_file(self, path: &Path) -> Self {
+        match self {
+            Self::Toml(_) | Self::Shape { .. } | Self::InlineHooks => Self::In {
+                path: path.to_owned(),
+                fault: Box::new(self),
+            },
+            other => other,
+        }
+    }
 }
 
 /// Which of a host's events are wired.

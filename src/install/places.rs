@@ -48,7 +48,8 @@ impl Patience {
     /// Returns the patience that bindings of so long a timeout need.
     pub fn for_bindings(longest: Duration) -> Self {
         Self {
-            host: (longest + Duration::from_secs(5)).clamp(Self::LEAST, Self::MOST),
+            // Nine tenths of it are ours.
+            host: (longest * 10 / 9 + Duration::from_secs(5)).clamp(Self::LEAST, Self::MOST),
         }
     }
 
@@ -59,7 +60,7 @@ impl Patience {
     }
 
     /// Returns the deadline of `ahp` itself in seconds: nine tenths of the host's limit, and a second less at least.
-    pub(super) fn own(self, host_event: &HostEvent) -> u64 {
+    pub fn own(self, host_event: &HostEvent) -> u64 {
         let limit = self.seconds(host_event);
         (limit * 9 / 10).min(limit.saturating_sub(1)).max(1)
     }

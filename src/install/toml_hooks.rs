@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 use sha2::Digest as _;
 use toml_edit::value;
-use toml_edit::{ArrayOfTables, DocumentMut, Item, Table};
+use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, TableLike};
 
 use crate::host::HostEvent;
 
@@ -108,9 +108,17 @@ pub(super) fn remove(document: &mut DocumentMut, host: &str) {
     }
 }
 
-/// Marks hooks of a Codex hooks file as trusted, and forgets the marks of hooks that are no longer there.
+/// A hook of a Codex hooks file, as Codex's configuration names it.
+struct CodexHook {
+    key: String,
+    /// What is trusted, so that a hook that somebody changes is asked about again.
+    hash: String,
+    is_ours: bool,
+}
+
+/// Marks our hooks of a Codex hooks file as trusted, and forgets the marks of hooks that are no longer there.
 ///
-/// What is trusted is a hash of the definition, so that a hook that somebody changes is asked about again.
+/// Marks that are right stay where they stand, whatever others there are.
 pub(super) fn trust_codex(
     document: &mut DocumentMut,
     hooks_file: &str,
@@ -118,61 +126,78 @@ pub(super) fn trust_codex(
     ours: impl Fn(&str) -> bool,
 ) -> Result<(), InstallError> {
     let prefix = format!("{hooks_file}:");
+    let hooks = codex_hooks(&prefix, settings, ours);
     if let Some(state) = document
         .get_mut("hooks")
         .and_then(|hooks| hooks.get_mut("state"))
-        .and_then(Item::as_table_mut)
+        .and_then(Item::as_table_like_mut)
     {
+        let is_right = |key: &str, mark: &Item| {
+            let hash = mark.get("trusted_hash").and_then(Item::as_str);
+            let mut named = hooks.iter().filter(|hook| hook.key == key);
+            named.any(|hook| hook.is_ours || Some(hook.hash.as_str()) == hash)
+        };
         let stale: Vec<String> = state
             .iter()
+            .filter(|(key, mark)| key.starts_with(&prefix) && !is_right(key, mark))
             .map(|(key, _)| key.to_owned())
-            .filter(|key| key.starts_with(&prefix))
             .collect();
         for key in stale {
             state.remove(&key);
         }
     }
-    let mut hashes = Vec::new();
-    for (event, groups) in settings
-        .get("hooks")
-        .and_then(Value::as_object)
-        .into_iter()
-        .flatten()
-    {
-        for (g, group) in groups.as_array().into_iter().flatten().enumerate() {
-            let handlers = group.get("hooks").and_then(Value::as_array);
-            for (h, handler) in handlers.into_iter().flatten().enumerate() {
-                let command = handler
-                    .get("command")
-                    .and_then(Value::as_str)
-                    .unwrap_or_default();
-                if ours(command) {
-                    let name = snake(event);
-                    hashes.push((
-                        format!("{prefix}{name}:{g}:{h}"),
-                        codex_hash(&name, group, handler, command),
-                    ));
-                }
-            }
-        }
-    }
-    if hashes.is_empty() {
+    let mut ours = hooks.iter().filter(|hook| hook.is_ours).peekable();
+    if ours.peek().is_none() {
         prune(document);
         return Ok(());
     }
     let hooks = document.entry("hooks").or_insert_with(implicit);
     let state = hooks
-        .as_table_mut()
+        .as_table_like_mut()
         .ok_or(InstallError::InlineHooks)?
         .entry("state")
         .or_insert_with(implicit);
-    let state = state.as_table_mut().ok_or(InstallError::InlineHooks)?;
-    for (key, hash) in hashes {
-        let mut table = Table::new();
-        table.insert("trusted_hash", value(hash));
-        state.insert(&key, Item::Table(table));
+    let state = state.as_table_like_mut().ok_or(InstallError::InlineHooks)?;
+    for hook in ours {
+        let mark = state.get_mut(&hook.key).and_then(Item::as_table_like_mut);
+        let is_there = |mark: &dyn TableLike| {
+            mark.get("trusted_hash").and_then(Item::as_str) == Some(hook.hash.as_str())
+        };
+        match mark {
+            Some(mark) if is_there(mark) => {}
+            Some(mark) => {
+                mark.insert("trusted_hash", value(hook.hash.as_str()));
+            }
+            None => {
+                let mut table = Table::new();
+                table.insert("trusted_hash", value(hook.hash.as_str()));
+                state.insert(&hook.key, Item::Table(table));
+            }
+        }
     }
     Ok(())
+}
+
+/// Returns every hook of a Codex hooks file.
+fn codex_hooks(prefix: &str, settings: &Value, ours: impl Fn(&str) -> bool) -> Vec<CodexHook> {
+    let events = settings.get("hooks").and_then(Value::as_object);
+    let mut hooks = Vec::new();
+    for (event, groups) in events.into_iter().flatten() {
+        let name = snake(event);
+        for (g, group) in groups.as_array().into_iter().flatten().enumerate() {
+            let handlers = group.get("hooks").and_then(Value::as_array);
+            for (h, handler) in handlers.into_iter().flatten().enumerate() {
+                let command = handler.get("command").and_then(Value::as_str);
+                let command = command.unwrap_or_default();
+                hooks.push(CodexHook {
+                    key: format!("{prefix}{name}:{g}:{h}"),
+                    hash: codex_hash(&name, group, handler, command),
+                    is_ours: ours(command),
+                });
+            }
+        }
+    }
+    hooks
 }
 
 /// Whether Codex's configuration trusts any hook.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 
-use crate::config::{Node, decode};
+use crate::config::{Node, Value, decode};
 use crate::diagnostic::{Code, Diagnostic, Span};
 
 /// What an oracle is built of.
@@ -20,13 +20,41 @@ pub struct OracleConfig<'a> {
 #[derive(Clone, Debug)]
 pub struct ConfigError(pub Vec<Diagnostic>);
 
+/// Returns a map without the entry in which a place lies; none where it lies in none of them.
+fn without(node: &Node, place: Span) -> Option<Node> {
+    let holds = |span: Span| span.start <= place.start && place.start <= span.end;
+    let at = node
+        .entries()
+        .iter()
+        .position(|(key, value)| holds(key.span) || holds(value.span))?;
+    let mut entries = node.entries().to_vec();
+    entries.remove(at);
+    Some(Node::new(Value::Map(entries), node.span))
+}
+
 impl OracleConfig<'_> {
     /// Decodes the configuration into the oracle's own struct, which should deny unknown fields.
     ///
     /// # Errors
-    /// The key or value that does not fit, at its place.
+    /// Every key and value that does not fit, at its place.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, ConfigError> {
-        decode(self.node).map_err(|e| ConfigError(vec![e.into_diagnostic(self.node.span)]))
+        let first = match decode(self.node) {
+            Ok(decoded) => return Ok(decoded),
+            Err(error) => error,
+        };
+        let mut faults = Vec::new();
+        let mut rest = self.node.clone();
+        let mut next = Some(first);
+        // What is wrong in one key is no reason to keep silent about the others: they are read again without it.
+        while let Some(error) = next {
+            let without = error.span.and_then(|span| without(&rest, span));
+            faults.push(error.into_diagnostic(self.node.span));
+            next = without.and_then(|without| {
+                rest = without;
+                decode::<T>(&rest).err()
+            });
+        }
+        Err(ConfigError(faults))
     }
 
     /// Returns the place of a key's value, or of the whole configuration where the key is not written.

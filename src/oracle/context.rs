@@ -11,7 +11,7 @@ use crate::oracle::OracleError;
 use crate::process::Program;
 use crate::signal_log::History;
 use crate::trust::Trust;
-use crate::workspace::Workspace;
+use crate::workspace::{Issue, Workspace};
 
 /// What an oracle sees of an event: the event, the project, the past, and how long it may take.
 #[derive(Clone, Debug)]
@@ -51,6 +51,27 @@ impl HookContext {
     /// Returns the root of the project.
     pub fn root(&self) -> &Path {
         self.facts.project_root()
+    }
+
+    /// Returns the issue that the event is about; none where it is about none, or no file holds it.
+    ///
+    /// # Errors
+    /// The issue's file cannot be understood, or something happens to an issue and nobody says to which: what an oracle asks of
+    /// it then cannot be told.
+    pub(in crate::oracle) fn issue(&self) -> Result<Option<&Arc<Issue>>, OracleError> {
+        let trigger = self.event().trigger;
+        match self.facts.issue() {
+            Err(error) => Err(OracleError::CannotTell(format!(
+                "{error}. {}",
+                error.remedy()
+            ))),
+            Ok(None) if self.facts.lacks_issue() && trigger.is_pre() => {
+                Err(OracleError::CannotTell(format!(
+                    "`{trigger}` names no issue, and neither the branch nor the session tells which one is meant; name it"
+                )))
+            }
+            Ok(issue) => Ok(issue),
+        }
     }
 
     /// Whether programs of the project may run that no command of the policy names.

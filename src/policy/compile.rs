@@ -1,8 +1,8 @@
 //! BindingSpec to Binding: names resolved, conditions built; every fault is reported, not the first.
 
 use super::{Binding, IntensityCeiling, LazyOracle, Policy};
-use crate::condition::{By, Condition};
-use crate::config::{BindingSpec, Ceiling, Target, kebab_case};
+use crate::condition::{By, Condition, variants};
+use crate::config::{BindingSpec, Ceiling, Node, Target, kebab_case};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::oracle::Lookup;
 use crate::signal::{Severity, Strength};
@@ -56,11 +56,14 @@ pub(super) fn binding(
             // A binding that is switched off may name what is not installed here.
             if spec.enabled || fault.code == Code::Locked {
                 faults.push(*fault);
+                faults.extend(variants(&spec.config).err().unwrap_or_default());
             }
             return Err(faults);
         }
     };
     if !faults.is_empty() {
+        let oracle = LazyOracle::new(factory, spec.config.clone(), policy.root.clone());
+        faults.extend(oracle.check());
         return Err(faults);
     }
     let factory_is_hook = factory.is_hook();
@@ -116,11 +119,11 @@ fn spec_is_of_project(spec: &BindingSpec) -> bool {
 }
 
 /// Whether the strength is chosen by what was found and not by what is asked of the event.
-fn is_by_severity(node: &crate::config::Node) -> bool {
-    node.get("by").and_then(crate::config::Node::as_str) == Some("severity")
+fn is_by_severity(node: &Node) -> bool {
+    node.get("by").and_then(Node::as_str) == Some("severity")
 }
 
-fn check_severities(node: &crate::config::Node, faults: &mut Vec<Diagnostic>) {
+fn check_severities(node: &Node, faults: &mut Vec<Diagnostic>) {
     let names = || Severity::ALL.iter().map(|severity| severity.name());
     for (key, _) in node.entries() {
         if !matches!(key.name.as_str(), "by" | "default") && !names().any(|name| name == key.name) {
@@ -133,9 +136,10 @@ fn check_severities(node: &crate::config::Node, faults: &mut Vec<Diagnostic>) {
     }
 }
 
-fn check_ceiling(node: &crate::config::Node, faults: &mut Vec<Diagnostic>) {
+fn check_ceiling(node: &Node, faults: &mut Vec<Diagnostic>) {
     match By::read(node) {
         Ok(Some(by)) => {
+            by.check_cases(faults);
             for (_, value) in by.cases() {
                 if value.as_str().and_then(Strength::find).is_none() {
                     faults.push(
@@ -157,6 +161,9 @@ fn check_ceiling(node: &crate::config::Node, faults: &mut Vec<Diagnostic>) {
             )
             .help("write `intensity: {by: environment, production: block, default: prompt}`"),
         ),
-        Err(fault) => faults.push(*fault),
+        Err(fault) => {
+            let given = node.get("by").and_then(Node::as_str).unwrap_or_default();
+            faults.push(fault.did_you_mean(given, ["severity"]));
+        }
     }
 }

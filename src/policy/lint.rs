@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value as Json;
 
-use super::{Binding, IntensityCeiling, Policy, idle};
+use super::{Binding, IntensityCeiling, Policy, idle, near_miss};
 use crate::config::{BindingSpec, Node, Target, Value, default_id, marks_asked, may_ask};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::event::Trigger;
@@ -42,6 +42,8 @@ pub fn lint(
             );
             let oracle = pair.binding.oracle.factory().kebab();
             warnings.extend(idle::remarks(oracle, &pair.spec.config));
+            let environment = policy.settings().environment.as_deref();
+            warnings.extend(near_miss::find(pair.spec, environment));
             let alike = by_subject.entry(pair.subject()).or_default();
             warnings.extend(alike.meet(pair, trigger));
             if pair.controls() {

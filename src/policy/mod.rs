@@ -6,6 +6,7 @@ mod idle;
 mod lazy_oracle;
 mod lint;
 mod mark;
+mod near_miss;
 mod schema;
 mod select;
 

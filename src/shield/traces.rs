@@ -47,6 +47,15 @@ impl Nothing {
         }
     }
 
+    /// Returns what a person makes in its place where it is to stay: the host's own program reads it too.
+    #[must_use]
+    pub fn to_stay(self, path: &Path) -> Self {
+        match self {
+            Self::Folder => Self::at(path),
+            other => other,
+        }
+    }
+
     /// Returns what has to be made.
     pub const fn described(self) -> &'static str {
         match self {

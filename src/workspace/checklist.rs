@@ -58,14 +58,20 @@ impl ChecklistItem {
     pub fn verification(&self) -> Option<(&str, &str)> {
         let text = self.verification.as_deref()?.trim();
         let (kind, rest) = text.split_once(':').unwrap_or((text, ""));
-        let rest = rest.trim().trim_matches(['"', '\'']);
-        (!text.is_empty()).then_some((kind.trim(), rest))
+        (!text.is_empty()).then_some((kind.trim(), unquoted(rest.trim())))
     }
 
     /// Returns the nearest heading above it.
     pub fn section(&self) -> Option<&str> {
         self.headings.last().map(String::as_str)
     }
+}
+
+/// Returns a text without the quotes around the whole of it. A quote of a command that only ends or begins with one is its own.
+fn unquoted(text: &str) -> &str {
+    let inside = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
+    let whole = |quote: char| inside(quote).filter(|inside| !inside.contains(quote));
+    whole('"').or_else(|| whole('\'')).unwrap_or(text)
 }
 
 /// Gives an id to each item that has none, of its place from 1 (`chk-003`), and sees to it that no two have one: whoever

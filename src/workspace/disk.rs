@@ -141,6 +141,17 @@ impl DiskWorkspace {
         contained::resolve_in(&self.root, real_root, path)
     }
 
+    /// Returns why it cannot be told which file is the issue, for each id that several files below the issues directory have.
+    pub fn shared_ids(&self) -> Vec<IssueError> {
+        issue_files::shared_ids(self.issue_paths(), &|path| self.read(path))
+    }
+
+    /// Returns the paths of the files below the issues directory.
+    fn issue_paths(&self) -> &[String] {
+        self.issue_paths
+            .get_or_init(|| issue_files::walk(&self.issues_dir, &self.root))
+    }
+
     fn issues_folder(&self) -> Option<&str> {
         let find = || {
             let folder = self.issues_dir.strip_prefix(&self.root).ok()?;
@@ -287,10 +298,8 @@ impl Workspace for DiskWorkspace {
     fn issue(&self, id: &str) -> Result<Option<Arc<Issue>>, IssueError> {
         let place = place(&self.issues, id.to_owned());
         let find = || {
-            let paths = self
-                .issue_paths
-                .get_or_init(|| issue_files::walk(&self.issues_dir, &self.root));
-            Ok(issue_files::find(id, paths, &|path| self.read(path))?.map(Arc::new))
+            let read = |path: &str| self.read(path);
+            Ok(issue_files::find(id, self.issue_paths(), &read)?.map(Arc::new))
         };
         place.get_or_init(find).clone()
     }

@@ -184,6 +184,7 @@ fn plain(error: &Error) -> String {
             match text {
                 "expected mapping start" => "expected `key: value`".to_owned(),
                 "expected string scalar" => "expected text".to_owned(),
+                "expected sequence start" => "expected a list".to_owned(),
                 text => text.to_owned(),
             }
         }

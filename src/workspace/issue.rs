@@ -45,6 +45,26 @@ pub struct Issue {
     pub body_line: u32,
 }
 
+/// The statuses that an issue can have: those of `monoco`, and other words for its end.
+pub(crate) const STATUSES: &[&str] =
+    &["open", "backlog", "closed", "archived", "done", "completed"];
+
+/// The stages that an issue can be in: those of `monoco`, and another word for the last one.
+pub(crate) const STAGES: &[&str] = &["draft", "doing", "review", "done", "freezed", "completed"];
+
+/// Words of an issue that was closed without being done: its solution, its status or its stage.
+pub(crate) const GIVEN_UP: &[&str] = &[
+    "abandoned",
+    "canceled",
+    "cancelled",
+    "duplicate",
+    "invalid",
+    "obsolete",
+    "rejected",
+    "wontfix",
+    "won't fix",
+];
+
 /// Why an issue's file cannot be understood.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{path}:{line}: {message}")]
@@ -55,6 +75,27 @@ pub struct IssueError {
     pub line: u32,
     /// What is wrong.
     pub message: String,
+    /// The other files that carry the same id, where that is what is wrong.
+    pub others: Vec<String>,
+}
+
+impl IssueError {
+    /// Returns what puts it right.
+    pub fn remedy(&self) -> String {
+        match self.others.as_slice() {
+            [] => format!("Fix line {} of {}", self.line, self.path),
+            others => format!(
+                "Keep one of {} and {}: give the issue that is another one an id of its own, and remove a copy",
+                self.path,
+                others.join(", ")
+            ),
+        }
+    }
+
+    /// Returns the files that it is about.
+    pub fn files(&self) -> impl Iterator<Item = &String> {
+        std::iter::once(&self.path).chain(&self.others)
+    }
 }
 
 impl Issue {

@@ -1,6 +1,6 @@
 //! Finds an issue's file: by its name, by the `id:` in its front matter, in trees of any depth.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,50 +21,66 @@ pub(super) type Read<'a> = &'a (dyn Fn(&str) -> io::Result<Arc<[u8]>> + Sync);
 
 /// Finds the issue `id` among `paths`, the Markdown files below the issues directory, sorted.
 ///
-/// A file that bears the id in its front matter wins over one that bears it only in its name. Of several, the
-/// one that is open wins over closed and archived copies of it.
+/// A file that bears the id in its front matter wins over a text that bears it only in its name. Which of several that bear it
+/// is the issue cannot be told: who would pass with another one need only add a copy.
 pub(super) fn find(
     id: &str,
     paths: &[String],
     read: Read<'_>,
 ) -> Result<Option<Issue>, IssueError> {
-    let mut named: Vec<&String> = paths.iter().filter(|path| is_named(path, id)).collect();
-    named.sort_by_key(|path| rank(path));
-    let mut without_id = None;
-    for path in named {
+    let may_bear = |path: &&String| is_named(path, id) || bears(path, id, read);
+    let candidates: Vec<&String> = if paths.len() < WORTH_THREADS {
+        paths.iter().filter(may_bear).collect()
+    } else {
+        paths.par_iter().filter(may_bear).collect()
+    };
+    let mut bearers = Vec::new();
+    let mut texts = Vec::new();
+    for path in candidates {
         let issue = load(path, read)?;
+        let has_front_matter = issue.body_line > 1;
         if issue.id.eq_ignore_ascii_case(id) {
-            return Ok(Some(issue));
-        }
-        if issue.id.is_empty() && without_id.is_none() {
-            without_id = Some(Issue {
+            bearers.push(issue);
+        } else if issue.id.is_empty() && is_named(path, id) {
+            let named = Issue {
                 id: id.to_owned(),
                 ..issue
-            });
+            };
+            let group = if has_front_matter {
+                &mut bearers
+            } else {
+                &mut texts
+            };
+            group.push(named);
         }
     }
-    let bears_id = |path: &&String| {
-        !is_named(path, id)
-            && read(path).is_ok_and(|bytes| {
-                // The id stands at the top; a cut character at the end of the piece does no harm.
-                let start = bytes.get(..2048).unwrap_or(&bytes);
-                front_matter::quick_id(&String::from_utf8_lossy(start))
-                    .is_some_and(|found| found.eq_ignore_ascii_case(id))
-            })
-    };
-    let mut bearers: Vec<&String> = if paths.len() < WORTH_THREADS {
-        paths.iter().filter(bears_id).collect()
-    } else {
-        paths.par_iter().filter(bears_id).collect()
-    };
-    bearers.sort_by_key(|path| rank(path));
-    for path in bearers {
-        let issue = load(path, read)?;
-        if issue.id.eq_ignore_ascii_case(id) {
-            return Ok(Some(issue));
-        }
+    if bearers.is_empty() {
+        bearers = texts;
     }
-    Ok(without_id)
+    let Some(more) = bearers.get(1..).filter(|more| !more.is_empty()) else {
+        return Ok(bearers.pop());
+    };
+    let others: Vec<String> = more.iter().map(|issue| issue.path.clone()).collect();
+    let has = if others.len() == 1 { "has" } else { "have" };
+    Err(IssueError {
+        message: format!(
+            "{} {has} the id `{id}` too, so that nobody can tell which file is the issue",
+            others.join(" and ")
+        ),
+        path: bearers.swap_remove(0).path,
+        line: 1,
+        others,
+    })
+}
+
+/// Whether the front matter of a file seems to have the id.
+fn bears(path: &str, id: &str, read: Read<'_>) -> bool {
+    read(path).is_ok_and(|bytes| {
+        // The id stands at the top; a cut character at the end of the piece does no harm.
+        let start = bytes.get(..2048).unwrap_or(&bytes);
+        front_matter::quick_id(&String::from_utf8_lossy(start))
+            .is_some_and(|found| found.eq_ignore_ascii_case(id))
+    })
 }
 
 /// Returns the id of an issue with which a name begins, `FEAT-0123` of `FEAT-0123-totals`.
@@ -139,6 +155,21 @@ pub(super) fn ids<'p>(paths: impl Iterator<Item = &'p String>, read: Read<'_>) -
     paths.filter_map(|path| id(&path)).collect()
 }
 
+/// Returns why it cannot be told which file is the issue, for each id that several of the files have.
+pub(super) fn shared_ids(paths: &[String], read: Read<'_>) -> Vec<IssueError> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for path in paths {
+        for id in ids(std::iter::once(path), read) {
+            *counts.entry(id.to_ascii_uppercase()).or_default() += 1;
+        }
+    }
+    let shared = counts.into_iter().filter(|(_, count)| *count > 1);
+    shared
+        .filter_map(|(id, _)| find(&id, paths, read).err())
+        .filter(|error| !error.others.is_empty())
+        .collect()
+}
+
 /// The longest file of an issue that is read for its commands, in bytes.
 const MAX_ISSUE: u64 = 16 << 20;
 
@@ -170,6 +201,7 @@ pub(super) fn load(path: &str, read: Read<'_>) -> Result<Issue, IssueError> {
         path: path.to_owned(),
         line,
         message,
+        others: Vec::new(),
     };
     let bytes = read(path).map_err(|e| error(1, format!("the file cannot be read: {e}")))?;
     let mut issue =
@@ -250,11 +282,4 @@ fn is_named(path: &str, id: &str) -> bool {
     !id.is_empty()
         && start.eq_ignore_ascii_case(id)
         && rest.starts_with(|c: char| !c.is_alphanumeric())
-}
-
-/// Orders the copies of one issue by the folder of their status, as `monoco` looks for them.
-fn rank(path: &str) -> usize {
-    let statuses = ["open", "backlog", "closed", "archived"];
-    let of_folder = |part: &str| statuses.iter().position(|status| *status == part);
-    path.split('/').rev().find_map(of_folder).unwrap_or(0)
 }

@@ -24,6 +24,7 @@ pub use self::evidence::{Evidence, EvidenceStore, TestFigures, Tree, TreeDigest}
 pub(crate) use self::git::git;
 pub(crate) use self::git::{CommitTree, Entry as TreeEntry};
 pub use self::git::{GitState, KnownGit, Uncommitted};
+pub(crate) use self::issue::{GIVEN_UP, STAGES, STATUSES};
 pub use self::issue::{Issue, IssueError};
 pub(crate) use self::issue_files::{custom_commands, ids_in_branch, issue_of_branch};
 pub use self::memory::MemoryWorkspace;

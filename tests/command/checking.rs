@@ -96,6 +96,46 @@ const WRONG: &[(&str, &str, &str)] = &[
         "hooks: {pre-tool-use: [{oracle: PermissionChecker, when: {tool.paths: 'src/**'}}]}",
         "\"glob:src/**\"",
     ),
+    (
+        "stage of an issue",
+        "hooks: {pre-issue-submit: [{oracle: ChecklistValidator, when: {issue.stage: revew}}]}",
+        "did you mean `review`?",
+    ),
+    (
+        "status of an issue, in a case",
+        "hooks: {pre-issue-submit: [{oracle: ChecklistValidator, intensity: {by: issue.status, opne: block, default: prompt}}]}",
+        "did you mean `open`?",
+    ),
+    (
+        "kind of a tool, in a value by cases",
+        "hooks: {pre-tool-use: [{oracle: FileChangeLimiter, config: {max_files: {by: tool.kind, shel: 1, default: 2}}}]}",
+        "did you mean `shell`?",
+    ),
+    (
+        "severity",
+        "hooks: {pre-tool-use: [{oracle: PermissionChecker, intensity: {by: severty, high: block}}]}",
+        "did you mean `severity`?",
+    ),
+    (
+        "glob of a path",
+        "hooks: {pre-tool-use: [{oracle: PermissionChecker, config: {protected_paths: ['[a']}}]}",
+        "its `[` is not closed",
+    ),
+    (
+        "glob of a test",
+        "hooks: {pre-issue-submit: [{oracle: CompletionVerifier, config: {test_globs: 'a/{b'}}]}",
+        "its `{` is not closed",
+    ),
+    (
+        "glob of what is allowed",
+        "hooks: {pre-tool-use: [{oracle: SecurityScanner, config: {allow: {paths: ['a[']}}}]}",
+        "its `[` is not closed",
+    ),
+    (
+        "glob of settings",
+        "settings: {provenance: {untrusted_paths: ['a[']}}",
+        "its `[` is not closed",
+    ),
     ("duration", "settings: {timeout: soon}", "bad-duration"),
     (
         "regex",
@@ -307,6 +347,152 @@ fn doctor_fails_where_the_policy_stops_nothing() {
         let told = World::new(policy).ahp(&["doctor"]).stdout;
         assert_eq!(!told.contains("stops nothing"), stops, "{policy}{told}");
     }
+}
+
+#[test]
+fn nothing_is_begun_in_a_folder_that_is_not_there() {
+    let world = World::new("");
+    let refused = world.ahp(&["init", "mistyped/x"]);
+    assert_eq!(refused.code, 1);
+    assert!(
+        refused.stderr.contains("is not a directory"),
+        "{}",
+        refused.stderr
+    );
+    assert!(!world.path("mistyped").exists());
+}
+
+/// Every host is answered before it cuts the hook off.
+#[test]
+fn a_timeout_that_no_host_waits_for_is_told() {
+    let policy = |timeout: &str| {
+        format!("hooks: {{pre-tool-use: [{{oracle: PermissionChecker, timeout: {timeout}}}]}}\n")
+    };
+    let world = World::new(&policy("10m"));
+    world.ahp(&["install", "claude-code"]);
+    let told = "`permission-checker` may take 600 s, and Claude Code is answered after 540 s";
+    for (timeout, is_told) in [("10m", true), ("9m", false), ("5m", false), ("60s", false)] {
+        world.write(".ahp/hooks.yaml", policy(timeout));
+        let checked = world.ahp(&["check"]).stdout;
+        assert_eq!(checked.contains(told), is_told, "{timeout}: {checked}");
+        assert_eq!(
+            checked.contains("bad-duration"),
+            is_told,
+            "{timeout}: {checked}"
+        );
+    }
+}
+
+/// One run tells them all, whatever is found at which step of reading.
+#[test]
+fn no_fault_hides_another() {
+    let world = World::new(
+        "settings: {log: {redact: ['(a']}}
+hooks:
+  pre-issue-submit:
+  - {oracle: ChecklistValidator, when: {issue.title: '~ (b'}, priority: high}
+  - {oracle: Noppe}
+  pre-tool-use:
+  - oracle: PermissionChecker
+    config: {dangerous: [a], presett: b, require_confirmation: 3}
+    escalate: {steps: [blok]}
+    intensity: {by: severty, high: block}
+",
+    );
+    let checked = world.ahp(&["check"]).stdout;
+    for told in [
+        "`(a`: unclosed group",
+        "`(b` is not a regular expression",
+        "found the text `high`",
+        "no oracle is called `Noppe`",
+        "unknown key `dangerous`",
+        "unknown key `presett`",
+        "expected `true` or `false`, found `3`",
+        "unknown value `blok`",
+        "no event has a fact `severty`",
+    ] {
+        assert_eq!(checked.matches(told).count(), 1, "{told}: {checked}");
+    }
+}
+
+/// The scripts of a layer that is faulty are looked for where they lie.
+#[test]
+fn what_a_faulty_layer_names_is_not_missed() {
+    let world = World::new(
+        "settings: {oracles: [elsewhere], timeout: soon}\nhooks: {pre-tool-use: [{oracle: mine}]}\n",
+    );
+    world.write("elsewhere/mine.rhai", "fn evaluate(ctx) { accept() }");
+    let checked = world.ahp(&["check"]).stdout;
+    assert!(checked.contains("bad-duration"), "{checked}");
+    assert!(!checked.contains("unknown-oracle"), "{checked}");
+}
+
+#[test]
+fn an_id_that_several_issues_have_is_warned_of_and_blocks() {
+    let world = World::new("hooks: {pre-issue-submit: [{oracle: ChecklistValidator}]}\n");
+    world.write("Issues/a/FEAT-1.md", "---\nid: FEAT-1\n---\n- [x] a\n");
+    let submit = ["run", "pre-issue-submit", "--issue", "FEAT-1"];
+    assert_eq!(world.ahp(&submit).code, 0);
+    assert_eq!(world.ahp(&["check", "--deny-warnings"]).code, 0);
+    world.write("Issues/b/FEAT-1.md", "---\nid: FEAT-1\n---\n- [ ] a\n");
+    let both =
+        |text: &str| text.contains("Issues/a/FEAT-1.md") && text.contains("Issues/b/FEAT-1.md");
+    let blocked = world.ahp(&submit);
+    assert_eq!(blocked.code, 2, "{}", blocked.stdout);
+    assert!(both(&blocked.stdout), "{}", blocked.stdout);
+    let checked = world.ahp(&["check", "--deny-warnings"]);
+    assert_eq!(checked.code, 1, "{}", checked.stdout);
+    assert!(
+        checked.stdout.contains("shared-id") && both(&checked.stdout),
+        "{}",
+        checked.stdout
+    );
+}
+
+/// An oracle that judges an issue has not judged where nobody says which one.
+#[test]
+fn an_event_of_no_issue_is_not_passed() {
+    let script = "fn evaluate(ctx) { if ctx.issue.stage == \"draft\" { block(\"no\", [\"wait\"]) } else { accept() } }";
+    for (trigger, oracle, code) in [
+        ("pre-issue-submit", "ChecklistValidator", 2),
+        ("pre-issue-submit", "CompletionVerifier", 2),
+        ("pre-issue-submit", "DependencyChecker", 2),
+        ("pre-issue-close", "stage", 2),
+        // What is about to be made is not there yet.
+        ("pre-issue-create", "ChecklistValidator", 0),
+        ("pre-agent-turn-stop", "ChecklistValidator", 0),
+        ("pre-issue-submit", "FileChangeLimiter", 0),
+    ] {
+        let world = World::new(&format!("hooks: {{{trigger}: [{{oracle: {oracle}}}]}}\n"));
+        world.write(".ahp/oracles/stage.rhai", script);
+        world.write("a.txt", "a");
+        world.git_init();
+        world.commit("first");
+        world.ahp(&["trust", "-y"]);
+        let ran = world.ahp(&["run", trigger]);
+        assert_eq!(ran.code, code, "{trigger} {oracle}: {}", ran.stdout);
+        if code == 2 {
+            assert!(ran.stdout.contains("names no issue"), "{}", ran.stdout);
+        }
+    }
+}
+
+#[test]
+fn only_an_oracle_that_there_is_is_added() {
+    let world = World::new("hooks:\n  pre-tool-use:\n    - oracle: PermissionChecker\n");
+    let before = world.read(".ahp/hooks.yaml");
+    for (name, meant) in [
+        ("Nope", "`ahp oracle list`"),
+        ("TestGat", "did you mean `test-gate`?"),
+    ] {
+        let refused = world.ahp(&["edit", "pre-issue-submit", "--add", name, "--print"]);
+        assert_eq!(refused.code, 1, "{}", refused.stdout);
+        assert!(refused.stderr.contains(meant), "{}", refused.stderr);
+        assert_eq!(world.read(".ahp/hooks.yaml"), before);
+    }
+    let added = world.ahp(&["edit", "pre-issue-submit", "--add", "TestGate", "--print"]);
+    assert_eq!(added.code, 0, "{}", added.stderr);
+    assert!(world.read(".ahp/hooks.yaml").contains("oracle: TestGate"));
 }
 
 #[test]

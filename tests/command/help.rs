@@ -1,6 +1,6 @@
 //! What the command line says of itself: help pages and completions.
 
-use crate::world::World;
+use crate::world::{Ran, World};
 
 #[test]
 fn help_lists_commands_by_name_and_tells_of_debug_once() {
@@ -19,6 +19,42 @@ fn help_lists_commands_by_name_and_tells_of_debug_once() {
     let page = world.ahp(&["check", "--help"]).stdout;
     assert!(!page.contains("--debug"), "{page}");
     assert_eq!(world.ahp(&["check", "--debug"]).code, 0);
+}
+
+/// The program that knows more is not everywhere.
+#[test]
+fn what_another_program_does_is_said_without_it() {
+    let world = World::new("");
+    let own = world.dir.path().join("ahp");
+    world.ahp_copied_to(&own);
+    for command in ["fleet", "bundle"] {
+        let help = Ran::of(
+            &world
+                .command(&own)
+                .args([command, "--help"])
+                .output()
+                .unwrap(),
+        );
+        assert_eq!(help.code, 0, "{}", help.stderr);
+        assert!(
+            help.stdout.contains(&format!("Usage: ahp {command}")),
+            "{}",
+            help.stdout
+        );
+        assert!(
+            help.stdout.contains("`ahp-fleet` is not installed"),
+            "{}",
+            help.stdout
+        );
+        let done = Ran::of(
+            &world
+                .command(&own)
+                .args([command, "status"])
+                .output()
+                .unwrap(),
+        );
+        assert_eq!(done.code, 1, "{}", done.stdout);
+    }
 }
 
 #[test]

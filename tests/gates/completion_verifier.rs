@@ -147,6 +147,12 @@ fn the_verifications_of_the_checklist_are_carried_out() {
     for (bad, why) in [
         ("file_exists: b.txt", "b.txt"),
         ("custom: echo sorry; exit 1", "sorry"),
+        ("custom: sh -c 'exit 3'", "`sh -c 'exit 3'` fails"),
+        ("custom: 'false' || 'false'", "`'false' || 'false'` fails"),
+        (
+            "custom: 'echo whole; false'",
+            "`echo whole; false` fails: whole",
+        ),
         ("test_pass: test_bad", "test_bad"),
         ("test_pass: test_none", "test_none"),
         // Another test holds its name, and passes.

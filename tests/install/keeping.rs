@@ -169,6 +169,31 @@ fn a_file_that_an_installation_made_goes_away_with_it() {
     assert!(!config.exists());
 }
 
+/// The marks of both scopes stand in one file.
+#[test]
+fn codex_trusts_the_hooks_of_two_scopes_at_once() {
+    let world = world();
+    let codex = Installer::find("codex").unwrap();
+    let scopes = [Scope::Project, Scope::User];
+    for scope in scopes {
+        install(&world, &codex, scope, &Needs::All);
+    }
+    for scope in scopes {
+        assert!(codex.is_trusted(&places(&world), scope), "{scope}");
+        assert_eq!(install(&world, &codex, scope, &Needs::All), [], "{scope}");
+    }
+    let config = world.home().join(".codex/config.toml");
+    let text = fs::read_to_string(&config).unwrap();
+    let stale = text.replacen("sha256:", "sha256:0", 1);
+    fs::write(&config, stale).unwrap();
+    let is_trusted = |scope: &Scope| codex.is_trusted(&places(&world), *scope);
+    assert_eq!(scopes.iter().filter(|scope| is_trusted(scope)).count(), 1);
+    for scope in scopes {
+        install(&world, &codex, scope, &Needs::All);
+    }
+    assert_eq!(fs::read_to_string(&config).unwrap(), text);
+}
+
 #[test]
 fn settings_of_another_shape_are_refused_by_name() {
     let world = world();
@@ -190,6 +215,10 @@ fn settings_of_another_shape_are_refused_by_name() {
             .unwrap_err()
             .to_string();
         assert!(error.contains(told), "{text}: {error}");
+        assert!(
+            error.contains(&file.display().to_string()),
+            "{text}: {error}"
+        );
     }
 }
 

@@ -8,6 +8,29 @@ use std::time::Duration;
 
 use crate::world::World;
 
+/// A binding would mean another oracle, or the file would have another name than was asked for.
+#[test]
+fn a_new_oracle_takes_no_name_that_it_cannot_have() {
+    let world = World::new("");
+    for (name, told) in [
+        (
+            "PermissionChecker",
+            "an oracle `permission-checker` is there already",
+        ),
+        (
+            "permission_checker",
+            "an oracle `permission-checker` is there already",
+        ),
+        ("../x", "is not a name"),
+        ("Bad Name!", "is not a name"),
+    ] {
+        let refused = world.ahp(&["oracle", "new", name]);
+        assert_eq!(refused.code, 1, "{name}: {}", refused.stdout);
+        assert!(refused.stderr.contains(told), "{name}: {}", refused.stderr);
+    }
+    assert!(!world.path(".ahp/oracles").exists());
+}
+
 #[test]
 fn a_new_oracle_is_tested_bound_listed_and_run() {
     let world = World::new("");

@@ -389,7 +389,7 @@ fn a_client_that_is_wired_over_http_is_refused_where_nobody_answers() {
             .unwrap()
             .starts_with("http://127.0.0.1:8371/")
     );
-    assert_eq!(world.ahp(&["uninstall", "claude-code"]).code, 0);
+    assert_eq!(world.ahp(&["uninstall", "claude-code", "--user"]).code, 0);
     assert!(!settings.exists());
 }
 

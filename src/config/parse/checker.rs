@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::config::{Key, LayerSource, Node, Value, parse_duration, parse_size};
 use crate::diagnostic::{Code, Diagnostic, Span};
+use crate::glob;
 
 /// Takes values out of the nodes of one layer.
 pub(super) struct Checker<'a> {
@@ -107,6 +108,17 @@ impl Checker<'_> {
                 .into_iter()
                 .collect(),
         }
+    }
+
+    /// Returns a list of globs, each with its place; one that could never be met is noted.
+    pub(super) fn globs(&mut self, node: &Node) -> Vec<(String, Span)> {
+        let globs = self.texts(node, "a glob");
+        for (text, span) in &globs {
+            if let Some(fault) = glob::fault(text) {
+                self.push(Diagnostic::error(Code::BadGlob, fault, *span).help(glob::HELP));
+            }
+        }
+        globs
     }
 
     /// Returns a path, `~/` resolved.

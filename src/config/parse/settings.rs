@@ -195,7 +195,7 @@ const PROVENANCE: Table = &[
         })
     }),
     ("provenance.untrusted_paths", |node, checker| {
-        let globs = checker.texts(node, "a glob");
+        let globs = checker.globs(node);
         change(|settings| {
             let globs = globs.into_iter().map(|(glob, _)| glob);
             settings.provenance.untrusted_paths.extend(globs);

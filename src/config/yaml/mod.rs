@@ -6,10 +6,33 @@ mod syntax;
 
 use granit_parser::{Event, Parser};
 
-use self::reader::Reader;
+use self::reader::{Reader, narrow};
 use self::syntax::syntax_error;
 use super::{Node, Value};
 use crate::diagnostic::{Code, Diagnostic, FileId, Span};
+
+/// Returns the error of a merge that nobody has brought to its end: no value of YAML begins a line with its marks.
+fn conflict(text: &str, file: FileId, skipped: u32) -> Option<Diagnostic> {
+    let mut start = 0;
+    for (number, line) in (1..).zip(text.split_inclusive('\n')) {
+        if line.starts_with("<<<<<<< ") {
+            let place = |at: usize| narrow(at).saturating_add(skipped);
+            let span = Span {
+                file,
+                start: place(start),
+                end: place(start + line.trim_end().len()),
+                line: number,
+                column: 1,
+            };
+            let fault = Diagnostic::error(Code::Syntax, "a merge left a conflict here", span);
+            return Some(fault.help(
+                "keep one side, and take out the lines that begin with `<<<<<<<`, `=======` and `>>>>>>>`",
+            ));
+        }
+        start += line.len();
+    }
+    None
+}
 
 /// Reads one YAML document; what is wrong with it is added to `diagnostics`.
 ///
@@ -20,6 +43,10 @@ pub fn parse_yaml(text: &str, file: FileId, diagnostics: &mut Vec<Diagnostic>) -
         Some(text) => (3, text),
         None => (0, text),
     };
+    if let Some(conflict) = conflict(text, file, skipped) {
+        diagnostics.push(conflict);
+        return None;
+    }
     let mut reader = Reader::new(file, skipped, diagnostics);
     let mut parser = Parser::new_from_str(text);
     let mut documents = 0;

@@ -356,6 +356,6 @@ fn place_of(
     places.get(name).copied()
 }
 
-fn narrow(number: usize) -> u32 {
+pub(super) fn narrow(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }

@@ -69,14 +69,9 @@ impl State {
             for (layer, before) in state.layers_read.iter_mut().zip(triggers) {
                 layer.triggers = before.triggers;
             }
-            let is_told = |fault: &Diagnostic| {
-                known
-                    .iter()
-                    .any(|k| k.message == fault.message && place(k) == place(fault))
-            };
             let further: Vec<_> = std::mem::take(&mut state.faults)
                 .into_iter()
-                .filter(|f| !is_told(f))
+                .filter(|fault| !is_told(&known, fault))
                 .collect();
             state.faults = known;
             state.faults.extend(further);
@@ -120,6 +115,7 @@ impl State {
             diagnostics,
             is_cached,
             layers: layers_read,
+            faulty,
             held,
             programs,
             added,
@@ -203,6 +199,10 @@ impl State {
             policy.check(&finder)
         };
         faults.extend(found.into_iter().filter(Diagnostic::is_error));
+        for config in faulty {
+            let further = further(config, &policy, &finder, &faults);
+            faults.extend(further);
+        }
         if let Some(entry) = cache_entry.filter(|_| faults.is_empty()) {
             entry.write();
         }
@@ -234,6 +234,29 @@ impl State {
             is_first_seen: AtomicBool::new(false),
         }
     }
+}
+
+/// Returns what else is wrong with a layer that has faults, as if it were in force over the layers that are.
+fn further(
+    config: Config,
+    sound: &Policy,
+    finder: &Finder,
+    known: &[Diagnostic],
+) -> Vec<Diagnostic> {
+    // Where its own scripts and hooks lie was not looked.
+    let looks_elsewhere = !config.oracle_dirs.is_empty() || !config.hook_dirs.is_empty();
+    let is_lost = |fault: &Diagnostic| {
+        looks_elsewhere && matches!(fault.code, Code::UnknownOracle | Code::UnknownHook)
+    };
+    let policy = Policy::new(config, sound.sources().clone(), sound.root().clone());
+    let mut found = policy.check(finder);
+    found.retain(|fault| fault.is_error() && !is_lost(fault) && !is_told(known, fault));
+    found
+}
+
+fn is_told(known: &[Diagnostic], fault: &Diagnostic) -> bool {
+    let same = |k: &Diagnostic| k.message == fault.message && place(k) == place(fault);
+    known.iter().any(same)
 }
 
 /// Reads the layers, but those of these names.

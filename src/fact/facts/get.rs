@@ -201,7 +201,7 @@ impl Facts {
 
     /// Whether something happens to an issue that is there, though which may be known to the running command alone:
     /// `monoco issue submit $ID`.
-    fn must_have_issue(&self) -> bool {
+    pub(super) fn must_have_issue(&self) -> bool {
         let trigger = self.0.seed.event.trigger;
         let is_made = matches!(trigger, Trigger::PreIssueCreate | Trigger::PostIssueCreate);
         trigger.is_issue() && !is_made

@@ -330,6 +330,11 @@ impl Facts {
             .map(Option::as_ref)
     }
 
+    /// Whether something happens to an issue that must be there, and nothing tells which one it is.
+    pub fn lacks_issue(&self) -> bool {
+        self.must_have_issue() && self.issue_id().is_none()
+    }
+
     /// Whether the event's issue is a task that an agent keeps in its host: no file holds it.
     pub fn is_task(&self) -> bool {
         self.0.seed.event.is_task

@@ -7,7 +7,7 @@ use std::path::Path;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, TableLike, value};
 
 use super::read;
-use super::settings::kept_text;
+use super::settings::{document, kept_text};
 use crate::host::{Host, HostEvent, MachineSettings};
 use crate::install::places::is_ours;
 use crate::install::{Change, InstallError, Patience, Wire, toml_hooks};
@@ -22,18 +22,34 @@ pub(super) fn put_in(
     patience: Patience,
 ) -> Result<Vec<Change>, InstallError> {
     let before = read(file)?;
-    let mut document = toml_hooks::read(&before)?;
+    let mut document = document(file, &before)?;
     let mut there = found(&document);
     there.retain(|wire| is_ours(&wire.command, host.name));
+    let is_wired = !there.is_empty();
+    let put = put_into(&mut document, host, program, only, wanted, patience, &there);
+    put.map_err(|error| error.in_file(file))?;
+    let text = toml_hooks::text(&document, &before);
+    let change = Change::editing(file, text, is_wired);
+    Ok(change.into_iter().collect())
+}
+
+fn put_into(
+    document: &mut DocumentMut,
+    host: &'static Host,
+    program: &Path,
+    only: Option<&str>,
+    wanted: &[(&HostEvent, String)],
+    patience: Patience,
+    there: &[Wire],
+) -> Result<(), InstallError> {
     let written = |(host_event, command): &(&HostEvent, String)| {
         toml_hooks::written(host_event, command, patience)
     };
-    let is_wired = !there.is_empty();
     if let Some(only) = only {
         document.insert(only, value(true));
     }
-    tables(&mut document, "features")?.insert("hooks", value(true));
-    let hooks = tables(&mut document, "hooks")?;
+    tables(document, "features")?.insert("hooks", value(true));
+    let hooks = tables(document, "hooks")?;
     // A part of the form, although Codex 0.169 takes the hooks without it, too.
     if hooks.get("managed_dir").is_none() {
         let dir = program.parent().unwrap_or(program);
@@ -41,15 +57,13 @@ pub(super) fn put_in(
     }
     if there.len() != wanted.len() || !wanted.iter().map(written).all(|wire| there.contains(&wire))
     {
-        remove(&mut document, host);
-        let hooks = tables(&mut document, "hooks")?;
+        remove(document, host);
+        let hooks = tables(document, "hooks")?;
         for (host_event, command) in wanted {
             add(hooks, host_event, command, patience)?;
         }
     }
-    let text = toml_hooks::text(&document, &before);
-    let change = Change::editing(file, text, is_wired);
-    Ok(change.into_iter().collect())
+    Ok(())
 }
 
 /// Takes our wires out, and what was set for them.
@@ -59,7 +73,7 @@ pub(super) fn take_out(
     machine: Option<&MachineSettings>,
 ) -> Result<Vec<Change>, InstallError> {
     let before = read(file)?;
-    let mut document = toml_hooks::read(&before)?;
+    let mut document = document(file, &before)?;
     if !found(&document)
         .iter()
         .any(|wire| is_ours(&wire.command, host.name))
@@ -91,12 +105,12 @@ pub(super) fn take_out(
 
 /// Returns every hook with the event that it stands at.
 pub(super) fn wires(file: &Path) -> Result<Vec<Wire>, InstallError> {
-    Ok(found(&toml_hooks::read(&read(file)?)?))
+    Ok(found(&document(file, &read(file)?)?))
 }
 
 /// Returns whether the file says that a key is true or false; none where it does not say.
 pub(super) fn says(file: &Path, key: &str) -> Result<Option<bool>, InstallError> {
-    let document = toml_hooks::read(&read(file)?)?;
+    let document = document(file, &read(file)?)?;
     Ok(document.get(key).and_then(Item::as_bool))
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
+use toml_edit::DocumentMut;
 
 use super::read;
 use crate::host::{Host, HostEvent, Shape};
@@ -110,7 +111,7 @@ pub(super) fn into_toml(
     patience: Patience,
 ) -> Result<Vec<Change>, InstallError> {
     let before = read(file)?;
-    let mut document = toml_hooks::read(&before)?;
+    let mut document = document(file, &before)?;
     let mut there = toml_hooks::wires(&document);
     there.retain(|wire| is_ours(&wire.command, host.name));
     let written = |(host_event, command): &(&HostEvent, String)| {
@@ -120,7 +121,7 @@ pub(super) fn into_toml(
         return Ok(Vec::new());
     }
     toml_hooks::remove(&mut document, host.name);
-    toml_hooks::add(&mut document, wanted, patience)?;
+    toml_hooks::add(&mut document, wanted, patience).map_err(|e| e.in_file(file))?;
     let text = toml_hooks::text(&document, &before);
     let change = Change::editing(file, text, !there.is_empty());
     Ok(change.into_iter().collect())
@@ -128,7 +129,7 @@ pub(super) fn into_toml(
 
 pub(super) fn out_of_toml(file: &Path, host: &Host) -> Result<Vec<Change>, InstallError> {
     let before = read(file)?;
-    let mut document = toml_hooks::read(&before)?;
+    let mut document = document(file, &before)?;
     toml_hooks::remove(&mut document, host.name);
     let text = toml_hooks::text(&document, &before);
     let is_empty = text.trim().is_empty();
@@ -136,7 +137,12 @@ pub(super) fn out_of_toml(file: &Path, host: &Host) -> Result<Vec<Change>, Insta
 }
 
 pub(super) fn toml_wires(file: &Path) -> Result<Vec<Wire>, InstallError> {
-    Ok(toml_hooks::wires(&toml_hooks::read(&read(file)?)?))
+    Ok(toml_hooks::wires(&document(file, &read(file)?)?))
+}
+
+/// Reads TOML settings.
+pub(super) fn document(file: &Path, text: &str) -> Result<DocumentMut, InstallError> {
+    toml_hooks::read(text).map_err(|error| error.in_file(file))
 }
 
 /// Returns what puts our wires into a JSON settings file, and its text with them; nothing where they are there already.
@@ -220,11 +226,11 @@ fn trusting(
     let trusted = trusted(&config, hooks_file, hooks, host)?;
     let before = read(&config)?;
     // Hashes do not tell whose hooks they are of: any may be of ours, from another scope too.
-    if !toml_hooks::trusts_any(&toml_hooks::read(&trusted)?) {
+    if !toml_hooks::trusts_any(&document(&config, &trusted)?) {
         let is_empty = trusted.trim().is_empty();
         return Ok(Change::undoing(&config, &before, trusted, is_empty));
     }
-    let is_wired = toml_hooks::trusts_any(&toml_hooks::read(&before)?);
+    let is_wired = toml_hooks::trusts_any(&document(&config, &before)?);
     Ok(Change::editing(&config, trusted, is_wired)
         .into_iter()
         .collect())
@@ -238,7 +244,7 @@ fn trusted(
     host: &'static Host,
 ) -> Result<String, InstallError> {
     let before = read(config)?;
-    let mut document = toml_hooks::read(&before)?;
+    let mut document = document(config, &before)?;
     let settings = JsonHooks::read(hooks_file, hooks)?.value();
     // It names a file by where it really lies.
     let name = hooks_file
@@ -250,6 +256,7 @@ fn trusted(
         &name.to_string_lossy(),
         &settings,
         |command| is_ours(command, host.name),
-    )?;
+    )
+    .map_err(|error| error.in_file(config))?;
     Ok(toml_hooks::text(&document, &before))
 }

@@ -94,7 +94,7 @@ impl Oracle for ChecklistValidator {
         let signal = match (context.facts.issue(), context.facts.issue_id()) {
             (Ok(Some(issue)), _) => self.judge(issue),
             (Ok(None), Some(id)) => Some(not_found(id, context)),
-            (Ok(None), None) => None,
+            (Ok(None), None) => return context.issue().map(|_| Vec::new()),
             (Err(error), _) => Some(unreadable(error)),
         };
         Ok(signal.into_iter().collect())
@@ -299,8 +299,8 @@ fn unreadable(error: &IssueError) -> Signal {
         "issue-unreadable",
         format!("checklist cannot be checked: {error}"),
     )
-    .steps([format!("Fix line {} of {}", error.line, error.path)])
-    .files([&error.path])
+    .steps([error.remedy()])
+    .files(error.files())
     .about("issue-unreadable", error.path.as_str())
 }
 

@@ -113,8 +113,8 @@ impl Oracle for ContextLoader {
                     "issue-unreadable",
                     format!("issue `{id}` cannot be read: {error}"),
                 )
-                .steps([format!("Fix line {} of {}", error.line, error.path)])
-                .files([&error.path]),
+                .steps([error.remedy()])
+                .files(error.files()),
             ),
         };
         Ok(signal.into_iter().collect())

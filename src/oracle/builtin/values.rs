@@ -10,10 +10,37 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::glob;
+
 /// One text, or a list of texts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub(super) struct Texts(pub(super) Vec<String>);
+
+impl AsRef<[String]> for Texts {
+    fn as_ref(&self) -> &[String] {
+        &self.0
+    }
+}
+
+/// Takes texts that are globs; one that could never be met is an error.
+pub(super) fn globs<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + AsRef<[String]>,
+{
+    let globs = T::deserialize(deserializer)?;
+    check_globs(globs.as_ref())?;
+    Ok(globs)
+}
+
+/// Refuses globs of which one could never be met.
+pub(super) fn check_globs<E: de::Error>(globs: &[String]) -> Result<(), E> {
+    match globs.iter().find_map(|text| glob::fault(text)) {
+        Some(fault) => Err(E::custom(format!("{fault}; {}", glob::HELP))),
+        None => Ok(()),
+    }
+}
 
 impl<'de> Deserialize<'de> for Texts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rhai::{Dynamic, Engine, ImmutableString, Map};
 
-use super::extra::EXTRAS;
+use super::extra::{EXTRAS, issue};
 use super::limits::{Fallible, failure};
 use super::list::List;
 use super::value;
@@ -79,7 +79,7 @@ impl View {
         // A fact that cannot be known is a fault of the project, not a fact that is absent.
         match fact.source() {
             FactSource::Issue => {
-                self.facts.issue().map_err(|e| failure(e.to_string()))?;
+                issue(&self.facts)?;
             }
             FactSource::Git => match git_error(&self.facts, fact) {
                 None | Some(GitError::NoRepository(_)) => {}

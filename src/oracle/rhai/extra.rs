@@ -1,5 +1,7 @@
 //! Extra: what a script can ask its context for beside the facts.
 
+use std::sync::Arc;
+
 use rhai::{Array, Dynamic, Map};
 
 use super::limits::{Fallible, failure};
@@ -48,7 +50,7 @@ pub const EXTRAS: &[Extra] = &[
         "issue.body",
         FactSource::Issue,
         "The issue's Markdown below its front matter.",
-        |facts, _| issue(facts, |issue| issue.body.as_str().into()),
+        |facts, _| part_of_issue(facts, |issue| issue.body.as_str().into()),
     ),
     extra(
         "issue.items",
@@ -61,7 +63,7 @@ pub const EXTRAS: &[Extra] = &[
         FactSource::Issue,
         "The issues that this one is related to.",
         |facts, _| {
-            issue(facts, |issue| {
+            part_of_issue(facts, |issue| {
                 Dynamic::from(issue.related.iter().map(String::as_str).collect::<List>())
             })
         },
@@ -70,7 +72,7 @@ pub const EXTRAS: &[Extra] = &[
         "issue.solution",
         FactSource::Issue,
         "How the issue was solved.",
-        |facts, _| issue(facts, |issue| value::optional(issue.solution.as_deref())),
+        |facts, _| part_of_issue(facts, |issue| value::optional(issue.solution.as_deref())),
     ),
     extra(
         "stop.final_message",
@@ -162,13 +164,23 @@ const fn extra(
     }
 }
 
-fn issue(facts: &Facts, part: fn(&Issue) -> Dynamic) -> Fallible<Dynamic> {
+/// Returns the issue of the event; that nobody can tell which one is meant is a failure, for a script must not judge by it.
+pub(super) fn issue(facts: &Facts) -> Fallible<Option<&Arc<Issue>>> {
+    let trigger = facts.event().trigger;
     let issue = facts.issue().map_err(|e| failure(e.to_string()))?;
-    Ok(issue.map_or(Dynamic::UNIT, |issue| part(issue)))
+    if trigger.is_pre() && facts.lacks_issue() {
+        let message = format!("`{trigger}` names no issue, so that nothing of it can be told");
+        return Err(failure(message));
+    }
+    Ok(issue)
+}
+
+fn part_of_issue(facts: &Facts, part: fn(&Issue) -> Dynamic) -> Fallible<Dynamic> {
+    Ok(issue(facts)?.map_or(Dynamic::UNIT, |issue| part(issue)))
 }
 
 fn checklist(facts: &Facts) -> Fallible<Dynamic> {
-    let issue = facts.issue().map_err(|e| failure(e.to_string()))?;
+    let issue = issue(facts)?;
     let items = issue.map_or(&[][..], |issue| &issue.checklist);
     let item = |item: &ChecklistItem| {
         let state = match item.state {

@@ -150,7 +150,7 @@ pub(crate) fn evaluate(
 ) -> Result<Reply, Trouble> {
     let host = call.host();
     let here = judge.locations(None);
-    progress.state_dir.clone_from(&here.state_dir);
+    progress.happens_at(&here);
     let input = Input {
         bytes,
         host,

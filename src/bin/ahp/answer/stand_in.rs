@@ -3,7 +3,7 @@
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 
-use ahp::config::OnError;
+use ahp::config::{Locations, OnError};
 use ahp::engine::{Clock as _, Found, SystemClock};
 use ahp::event::{Event, Trigger};
 use ahp::host;
@@ -25,9 +25,17 @@ pub(crate) struct Progress {
     /// What the evaluation has found that is under way.
     pub(crate) found: Found,
     pub(crate) state_dir: Option<PathBuf>,
+    /// The root of the project, once it is known.
+    pub(crate) project: Option<PathBuf>,
 }
 
 impl Progress {
+    /// Notes where it happens.
+    pub(crate) fn happens_at(&mut self, here: &Locations) {
+        self.state_dir.clone_from(&here.state_dir);
+        self.project = Some(here.project_root.clone());
+    }
+
     /// Decodes what a host sent, to know what it is about where nobody judges it.
     pub(crate) fn decode(&mut self, call: &Call, bytes: &[u8], work_dir: &Path) {
         let input = Input {
@@ -204,7 +212,12 @@ pub(crate) fn note(progress: &Progress, host: Option<&Host>, call: &Call, text: 
             .as_ref()
             .map(|d| d.event.as_str())
             .or(call.event.as_deref());
-        Journal::new(dir).add(SystemClock.now(), host, event, text);
+        let journal = Journal::new(dir);
+        let journal = match &progress.project {
+            Some(root) => journal.of_project(root),
+            None => journal,
+        };
+        journal.add(SystemClock.now(), host, event, text);
     }
 }
 

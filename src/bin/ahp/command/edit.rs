@@ -122,6 +122,7 @@ fn add(locations: &Locations, trigger: Trigger, oracle: &str) -> Result<(PathBuf
         let layer = [(LayerSource::Project, shown.as_str(), text)];
         Config::from_layers(&layer, &locations.project_root.join(".ahp"))
     };
+    known(locations, oracle)?;
     let before = parsed(&text);
     if let Some(fault) = before.diagnostics.first() {
         return Err(format!(
@@ -149,6 +150,19 @@ fn add(locations: &Locations, trigger: Trigger, oracle: &str) -> Result<(PathBuf
         .and_then(|()| fs::write(&file, new))
         .map_err(|e| format!("cannot write `{shown}`: {e}"))?;
     Ok((file, line))
+}
+
+/// Refuses the name of an oracle that the project's file cannot bind: it would break the layer.
+fn known(locations: &Locations, oracle: &str) -> Result<(), String> {
+    let engine = project::engine(locations.clone()).without_log().build();
+    let state = engine.map_err(|e| e.to_string())?.state();
+    let found = state
+        .lookup()
+        .oracle(oracle, LayerSource::Project, Span::default());
+    found.map(drop).map_err(|fault| {
+        let help = fault.help.iter().map(|help| format!("; {help}"));
+        format!("{}{}", fault.message, help.collect::<String>())
+    })
 }
 
 /// Opens a file in the person's editor, in the terminal, and waits for it.

@@ -39,17 +39,33 @@ pub(crate) struct BundleArgs {
 }
 
 pub(crate) fn run(args: &Args) -> Exit {
-    become_it(&args.arguments)
+    help("fleet", &args.arguments).unwrap_or_else(|| become_it(&args.arguments))
+}
+
+/// Says what a command is, where that is asked and the program that knows it all is not there.
+fn help(command: &str, arguments: &[OsString]) -> Option<Exit> {
+    let asks = arguments
+        .iter()
+        .any(|word| word == "--help" || word == "-h");
+    let missing = find().err().filter(|_| asks)?;
+    let about = match command {
+        "bundle" => {
+            "Signed policy of an organisation: build, verify, install, pull, status, rollback, break-glass"
+        }
+        _ => "Logs of many machines: ship, compact, export, bundle",
+    };
+    output::line(format!(
+        "{about}\n\nUsage: ahp {command} [ARGUMENT]...\n\nThe program `{PROGRAM}` does it, and says more: {missing}"
+    ));
+    Some(Exit::Success)
 }
 
 /// As `ahp fleet bundle`.
 pub(crate) fn run_bundle(args: &BundleArgs) -> Exit {
     let bundle = std::iter::once(OsString::from("bundle"));
-    become_it(
-        &bundle
-            .chain(args.arguments.iter().cloned())
-            .collect::<Vec<_>>(),
-    )
+    let all = bundle.chain(args.arguments.iter().cloned());
+    let arguments: Vec<OsString> = all.collect();
+    help("bundle", &args.arguments).unwrap_or_else(|| become_it(&arguments))
 }
 
 fn become_it(arguments: &[OsString]) -> Exit {

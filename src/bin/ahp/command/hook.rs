@@ -168,7 +168,7 @@ fn evaluate(call: &Call, progress: &mut Progress, deadlines: Deadlines) -> Resul
                 // A part of the host's time is left to find out what the project says of failures.
                 let here = Locations::find(&environment, None);
                 progress.on_error = Config::load(&here).config.settings.on_error;
-                progress.state_dir = here.state_dir;
+                progress.happens_at(&here);
                 progress.decode(call, bytes, environment.current_dir());
                 return Err(Trouble::Own("the judge did not answer in time".to_owned()));
             }
@@ -182,7 +182,7 @@ fn evaluate(call: &Call, progress: &mut Progress, deadlines: Deadlines) -> Resul
         here: Locations::find(&environment, None),
         environment: &environment,
     };
-    progress.state_dir.clone_from(&judge.here.state_dir);
+    progress.happens_at(&judge.here);
     answer::evaluate(call, &bytes?, &judge, progress, deadlines)
 }
 

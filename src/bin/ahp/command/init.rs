@@ -14,6 +14,7 @@ use super::schema;
 use crate::exit_code::Exit;
 use crate::output;
 use crate::project;
+use crate::view::count;
 
 /// What git should not keep: the person's own layer, and what the engine writes itself.
 const IGNORED: &[&str] = &[
@@ -22,6 +23,8 @@ const IGNORED: &[&str] = &[
     ".ahp/evidence*",
     ".ahp/state/",
     ".ahp/schema.json",
+    ".ahp/retrospectives/",
+    "ahp-report.html",
 ];
 
 #[derive(Debug, clap::Args)]
@@ -64,6 +67,13 @@ fn init(args: &Args) -> Result<Exit, String> {
         Some(dir) => dir.clone(),
         None => project::locations(None).work_dir,
     };
+    // A folder of a mistyped name would be made, policy and all.
+    if !dir.is_dir() {
+        return Err(format!(
+            "`{}` is not a directory; make it first, or check the name",
+            dir.display()
+        ));
+    }
     let file = dir.join(".ahp/hooks.yaml");
     if file.exists() && !args.pack.is_empty() {
         return extend(&file, &args.pack);
@@ -90,10 +100,11 @@ fn init(args: &Args) -> Result<Exit, String> {
         Approved::of(&locations, true).write(&locations).ok();
     }
     write_schema(&dir)?;
-    if ignore(&dir)? {
+    let ignored = ignore(&dir)?;
+    if ignored > 0 {
         output::line(format!(
-            "added {} lines to {}",
-            IGNORED.len(),
+            "added {} to {}",
+            count(ignored, "line"),
             dir.join(".gitignore").display()
         ));
     }
@@ -237,8 +248,8 @@ fn write_schema(dir: &Path) -> Result<(), String> {
         .map_err(|e| format!("cannot write `{}`: {e}", file.display()))
 }
 
-/// Adds what git should not keep to `.gitignore`; returns whether anything was missing.
-fn ignore(dir: &Path) -> Result<bool, String> {
+/// Adds what git should not keep to `.gitignore`; returns how many lines were missing.
+fn ignore(dir: &Path) -> Result<usize, String> {
     let file = dir.join(".gitignore");
     let text = match fs::read_to_string(&file) {
         Ok(text) => text,
@@ -249,8 +260,9 @@ fn ignore(dir: &Path) -> Result<bool, String> {
         .iter()
         .filter(|line| !text.lines().any(|have| have.trim() == **line))
         .collect();
+    let count = missing.len();
     if missing.is_empty() {
-        return Ok(false);
+        return Ok(count);
     }
     let mut added = String::new();
     if !text.is_empty() && !text.ends_with('\n') {
@@ -266,5 +278,5 @@ fn ignore(dir: &Path) -> Result<bool, String> {
         .open(&file)
         .and_then(|mut f| f.write_all(added.as_bytes()))
         .map_err(|e| format!("cannot write `{}`: {e}", file.display()))?;
-    Ok(true)
+    Ok(count)
 }

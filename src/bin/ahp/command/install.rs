@@ -60,7 +60,7 @@ pub(crate) struct RemoveArgs {
     host: Option<String>,
     #[command(flatten)]
     scope: ScopeArgs,
-    /// Every host
+    /// Every host, and where no scope is named, all scopes but the machine's
     #[arg(long, conflicts_with = "host")]
     all: bool,
     /// The output format
@@ -133,6 +133,7 @@ fn install(args: &Args) -> Result<Exit, String> {
     };
     let patience = patience(&engine, &locations);
     let mut all = Vec::new();
+    let mut failures = Vec::new();
     for mut installer in chosen(args.host.as_deref(), args.all, &environment)? {
         if let Some(judge) = args.http {
             installer = installer.over_http(judge).map_err(|e| e.to_string())?;
@@ -144,20 +145,37 @@ fn install(args: &Args) -> Result<Exit, String> {
         if args.all && installer.file(&places, scope).is_err() {
             continue;
         }
-        if scope == Scope::System && installer.file(&places, scope).is_ok() {
-            only_root_changes(&places.program)?;
-        }
-        let git = git_hooks(&installer, &places, scope)?;
-        let wirer = if args.only {
-            installer.only().map_err(|e| e.to_string())?
-        } else {
-            installer
+        let wire = || {
+            if scope == Scope::System && installer.file(&places, scope).is_ok() {
+                only_root_changes(&places.program)?;
+            }
+            let git = git_hooks(&installer, &places, scope)?;
+            let wirer = if args.only {
+                installer.only().map_err(|e| e.to_string())?
+            } else {
+                installer
+            };
+            wirer
+                .install(&places, scope, &needs, patience, git.as_deref())
+                .map_err(|e| e.to_string())
         };
-        let changes = wirer
-            .install(&places, scope, &needs, patience, git.as_deref())
-            .map_err(|e| e.to_string())?;
-        if !args.dry_run {
-            apply(&changes)?;
+        let changes = match wire() {
+            Ok(changes) => changes,
+            Err(error) => {
+                failures.push(failed(&installer, scope, &error));
+                continue;
+            }
+        };
+        let done = if args.dry_run {
+            Applied::all(&changes)
+        } else {
+            apply(&changes)
+        };
+        if let Some(error) = &done.error {
+            failures.push(failed(&installer, scope, error));
+        }
+        if done.is_nothing() {
+            continue;
         }
         let mut notes = notes(&installer, scope, &places);
         if let Some(judge) = args.http {
@@ -168,21 +186,21 @@ fn install(args: &Args) -> Result<Exit, String> {
         all.push(Done {
             host: installer.host.name,
             scope: scope.name(),
-            changed: files(&changes),
+            changed: done.changed,
             notes,
         });
         if args.dry_run && args.format == Format::Human {
             show(&changes);
         }
     }
-    if args.all && all.is_empty() {
+    if args.all && all.is_empty() && failures.is_empty() {
         return Err(
             "none of the hosts is installed here; name one to wire it all the same".to_owned(),
         );
     }
     let verb = if args.dry_run { "would wire" } else { "wired" };
     report(args.format, verb, "is wired already", &all);
-    Ok(Exit::Success)
+    Ok(told(&failures))
 }
 
 pub(crate) fn remove(args: &RemoveArgs) -> Exit {
@@ -195,45 +213,100 @@ fn uninstall(args: &RemoveArgs) -> Result<Exit, String> {
     if args.host.as_deref() == Some(unit::NAME) {
         return unit::remove(&environment, &places.program);
     }
-    let mut all = Vec::new();
     let installers = match &args.host {
         Some(_) => chosen(args.host.as_deref(), false, &environment)?,
         None => Installer::all().collect(),
     };
+    let mut all = Vec::new();
+    let mut failures = Vec::new();
+    let mut left = Vec::new();
     for installer in installers {
-        // Without a scope the wires go from everywhere that is a person's own: who takes a gate away wants it gone.
         let scopes = match args.scope.asked() {
             Some(scope) => vec![scope],
-            None => vec![Scope::User, Scope::Project, Scope::Local],
+            None if args.all => PERSONAL.to_vec(),
+            None => vec![installer.default_scope()],
         };
-        for scope in scopes {
-            if installer.file(&places, scope).is_err() && args.scope.asked().is_none() {
+        for &scope in &scopes {
+            if args.all && installer.file(&places, scope).is_err() {
                 continue;
             }
-            let git = git_hooks(&installer, &places, scope).unwrap_or_default();
-            if installer.host.name == "git" && git.is_none() && args.all {
-                continue;
-            }
-            let changes = installer
-                .uninstall(&places, scope, git.as_deref())
-                .map_err(|e| e.to_string())?;
-            apply(&changes)?;
-            if !changes.is_empty() {
-                all.push(Done {
-                    host: installer.host.name,
-                    scope: scope.name(),
-                    changed: files(&changes),
-                    notes: Vec::new(),
-                });
+            match unwire(&installer, &places, scope, args.all) {
+                Ok(done) => {
+                    if let Some(error) = &done.error {
+                        failures.push(failed(&installer, scope, error));
+                    }
+                    if !done.changed.is_empty() {
+                        all.push(Done {
+                            host: installer.host.name,
+                            scope: scope.name(),
+                            changed: done.changed,
+                            notes: Vec::new(),
+                        });
+                    }
+                }
+                Err(error) => failures.push(failed(&installer, scope, &error)),
             }
         }
+        if args.host.is_some() {
+            let others = PERSONAL.into_iter().filter(|scope| !scopes.contains(scope));
+            left.extend(others.filter_map(|scope| still_wired(&installer, &places, scope)));
+        }
     }
-    if all.is_empty() && args.format == Format::Human {
-        output::line("nothing of ahp was wired there");
-    } else {
+    if args.format == Format::Json || !all.is_empty() {
         report(args.format, "unwired", "was not wired", &all);
+    } else if failures.is_empty() {
+        output::line("nothing of ahp was wired there");
     }
-    Ok(Exit::Success)
+    if args.format == Format::Human {
+        left.iter().for_each(output::line);
+    }
+    Ok(told(&failures))
+}
+
+/// The scopes that are a person's own to change.
+const PERSONAL: [Scope; 3] = [Scope::User, Scope::Project, Scope::Local];
+
+/// Takes the wires of a host out of a scope; with all hosts, git is none where there is no repository.
+fn unwire(
+    installer: &Installer,
+    places: &Places,
+    scope: Scope,
+    all: bool,
+) -> Result<Applied, String> {
+    let git = match git_hooks(installer, places, scope) {
+        Err(_) if all => return Ok(Applied::default()),
+        git => git?,
+    };
+    let changes = installer.uninstall(places, scope, git.as_deref());
+    Ok(apply(&changes.map_err(|e| e.to_string())?))
+}
+
+/// Says that a host is wired in another scope too, and what takes that away.
+fn still_wired(installer: &Installer, places: &Places, scope: Scope) -> Option<String> {
+    installer.file(places, scope).ok()?;
+    let git = git_hooks(installer, places, scope).ok()?;
+    let changes = installer.uninstall(places, scope, git.as_deref()).ok()?;
+    let name = installer.host.name;
+    (!changes.is_empty()).then(|| {
+        format!("{name} ({scope}) is still wired: `ahp uninstall {name} --{scope}` takes it out")
+    })
+}
+
+/// Says what could not be done for a host.
+fn failed(installer: &Installer, scope: Scope, error: &str) -> String {
+    format!("{} ({scope}): {error}", installer.host.name)
+}
+
+/// Tells what could not be done, after what was.
+fn told(failures: &[String]) -> Exit {
+    for failure in failures {
+        output::error(format!("ahp: {failure}"));
+    }
+    if failures.is_empty() {
+        Exit::Success
+    } else {
+        Exit::Failure
+    }
 }
 
 /// Finds where things lie on this machine.
@@ -391,13 +464,41 @@ fn only_root_changes(program: &Path) -> Result<(), String> {
     Ok(())
 }
 
-fn apply(changes: &[Change]) -> Result<(), String> {
-    for change in changes {
-        change
-            .apply()
-            .map_err(|e| format!("cannot write `{}`: {e}", change.path().display()))?;
+/// The files that were changed, and why those after them were not.
+#[derive(Debug, Default)]
+struct Applied {
+    changed: Vec<PathBuf>,
+    error: Option<String>,
+}
+
+impl Applied {
+    fn all(changes: &[Change]) -> Self {
+        Self {
+            changed: files(changes),
+            error: None,
+        }
     }
-    Ok(())
+
+    /// Whether the first change failed already.
+    const fn is_nothing(&self) -> bool {
+        self.changed.is_empty() && self.error.is_some()
+    }
+}
+
+fn apply(changes: &[Change]) -> Applied {
+    let mut applied = Applied::default();
+    for change in changes {
+        let path = change.path();
+        match change.apply() {
+            Ok(()) if applied.changed.iter().any(|file| file == path) => {}
+            Ok(()) => applied.changed.push(path.to_owned()),
+            Err(error) => {
+                applied.error = Some(format!("cannot write `{}`: {error}", path.display()));
+                break;
+            }
+        }
+    }
+    applied
 }
 
 /// Returns the files that are changed, each once, in the order in which that happens.

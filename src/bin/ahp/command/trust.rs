@@ -179,7 +179,7 @@ fn show(trust: &Trust, look: &Look, format: Format) {
     }
     if format == Format::Human {
         output::line(match trust.manifest() {
-            Some(manifest) => format!("trusted since {}", manifest.at.to_rfc3339()),
+            Some(manifest) => format!("trusted since {}", manifest.at.format("%Y-%m-%d %H:%M UTC")),
             None => "not trusted; `ahp trust` allows all of it".to_owned(),
         });
     }

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::values::Texts;
+use super::values::{Texts, globs};
 use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
@@ -66,8 +66,10 @@ pub(super) struct CompletionVerifier {
     /// Whether a change of code must change documentation too.
     require_docs: bool,
     /// What counts as a test. A Rust file with `#[test]` in it always does.
+    #[serde(deserialize_with = "globs")]
     test_globs: Texts,
     /// What counts as documentation.
+    #[serde(deserialize_with = "globs")]
     doc_globs: Texts,
     /// Whether the `verification` of each checklist item is carried out.
     verify: bool,
@@ -98,10 +100,12 @@ impl Default for CompletionVerifier {
 impl Oracle for CompletionVerifier {
     async fn evaluate(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
         let mut signals = self.about_change(context)?;
-        let issue = context
-            .facts
-            .issue()
-            .map_err(|e| OracleError::failed(e.to_string()))?;
+        let issue = match context.issue() {
+            Ok(issue) => issue,
+            // What is found already is not lost by it.
+            Err(_) if !signals.is_empty() => return Ok(signals),
+            Err(error) => return Err(error),
+        };
         if let (None, Some(id)) = (issue, context.facts.issue_id()) {
             let dir = context.workspace().issues_dir().display().to_string();
             let reason = format!(

@@ -28,7 +28,7 @@ use crate::oracle::{
     ConfigError, Definition, HookContext, Oracle, OracleConfig, OracleError, Programs,
 };
 use crate::signal::{Intensity, Signal};
-use crate::workspace::{Issue, IssueError};
+use crate::workspace::{GIVEN_UP, Issue, IssueError};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "DependencyChecker",
@@ -42,19 +42,6 @@ pub(super) static DEFINITION: Definition = Definition {
     schema: || schemars::schema_for!(DependencyChecker),
     build: |config| DependencyChecker::build(config).map(|c| Arc::new(c) as Arc<dyn Oracle>),
 };
-
-/// Words of an issue that was closed without being done.
-const GIVEN_UP: &[&str] = &[
-    "abandoned",
-    "canceled",
-    "cancelled",
-    "duplicate",
-    "invalid",
-    "obsolete",
-    "rejected",
-    "wontfix",
-    "won't fix",
-];
 
 /// How many faults are named one by one.
 const NAMED: usize = 20;
@@ -101,7 +88,7 @@ impl Oracle for DependencyChecker {
         } else {
             self.manifest_files.0.clone()
         };
-        let mut failure = None;
+        let mut failure = context.issue().err();
         let mut at = 0;
         while let Some(path) = manifests.get(at).cloned() {
             let (found, members) = manifest::check(context, &path);
@@ -199,7 +186,7 @@ fn unreadable(error: &IssueError) -> Fault {
     Fault {
         file: error.path.clone(),
         what: format!("an issue cannot be understood: {error}"),
-        remedy: format!("fix line {} of {}", error.line, error.path),
+        remedy: error.remedy(),
         packages: vec!["the issue".to_owned()],
     }
 }

@@ -2,6 +2,7 @@
 
 mod reading;
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::values::Texts;
+use super::values::{Texts, globs};
 use crate::danger::{
     CommandPattern, Finding, PRESETS, RuleFile, Selection, judge_said, judge_with,
 };
@@ -84,6 +85,7 @@ pub(super) struct PermissionChecker {
     allow_commands: Vec<String>,
     /// Paths and globs that no tool may write, delete or move; a directory means all below it, `*.pem` files of such a
     /// name anywhere.
+    #[serde(deserialize_with = "globs")]
     protected_paths: Vec<String>,
     /// Asks a person in place of a block.
     require_confirmation: bool,
@@ -291,7 +293,13 @@ const MAX_RULES: u64 = 16 << 20;
 
 /// Reads a file of rules; an error tells each fault with its line.
 fn read_rules(path: &Path) -> Result<RuleFile, String> {
-    let text = regular_file::text(path, MAX_RULES).map_err(|e| e.to_string())?;
+    let text = regular_file::text(path, MAX_RULES).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => format!(
+            "there is no file `{}`: a path is relative to the project",
+            path.display()
+        ),
+        _ => error.to_string(),
+    })?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     RuleFile::new(&name, &text).map_err(|faults| {
         let lines = faults

@@ -18,7 +18,7 @@ use serde::{Deserialize, Deserializer};
 use self::finding::{Finding, signal};
 use self::rule_file::Rule;
 use self::search::Search;
-use super::values::Texts;
+use super::values::{Texts, check_globs};
 use crate::diagnostic::{Code, nearest};
 use crate::event::Trigger;
 use crate::fact::FactSource;
@@ -175,7 +175,9 @@ impl<'de> Deserialize<'de> for Allow {
                 })
             }
         }
-        deserializer.deserialize_any(Visitor)
+        let allow = deserializer.deserialize_any(Visitor)?;
+        check_globs(&allow.paths)?;
+        Ok(allow)
     }
 }
 

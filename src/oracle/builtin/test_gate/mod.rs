@@ -20,7 +20,7 @@ use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
 use self::judgement::{Figure, Outcome};
-use super::values::{Age, PathPatterns, Texts};
+use super::values::{Age, PathPatterns, Texts, globs};
 use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
@@ -108,9 +108,11 @@ pub(super) struct TestGate {
     /// `report` is given.
     command: Option<String>,
     /// JUnit XML reports, as paths or globs. With `command`: what it writes. Alone: what another run has written.
+    #[serde(deserialize_with = "globs")]
     report: Texts,
     /// Coverage reports, as paths or globs: lcov, Cobertura, Clover, JaCoCo, llvm-cov JSON, coverage.py JSON, istanbul's
     /// `coverage-summary.json`, Go's profile. By default the usual places are looked into.
+    #[serde(deserialize_with = "globs")]
     coverage_report: Texts,
     /// The least share of covered lines, in percent; by default any will do.
     coverage_threshold: Option<f64>,

@@ -1,11 +1,13 @@
 //! What the hosts that are wired here cannot carry of the policy in force.
 
+use std::time::Duration;
+
 use ahp::config::{BindingSpec, Environment, Locations, Node, Value};
 use ahp::diagnostic::{Code, Diagnostic};
 use ahp::engine::State;
 use ahp::event::Trigger;
 use ahp::host::{Fallback, Host, HostEvent, Wish};
-use ahp::install::Installer;
+use ahp::install::{Installer, Patience};
 use ahp::place::Scope;
 use ahp::policy::Binding;
 use ahp::signal::Intensity;
@@ -49,9 +51,40 @@ pub(super) fn lint(state: &State, hosts: &[&'static Host]) -> Vec<Diagnostic> {
                 .iter()
                 .filter_map(|host| cannot_carry(host, binding, spec, trigger));
             warnings.extend(weak);
+            let mut cut_off = hosts
+                .iter()
+                .filter_map(|host| cut_off(host, binding, spec, trigger));
+            warnings.extend(cut_off.next());
         }
     }
     warnings
+}
+
+/// Warns of a timeout that no host waits for: the answer comes before it is over, and tells that nothing was judged.
+fn cut_off(
+    host: &'static Host,
+    binding: &Binding,
+    spec: &BindingSpec,
+    trigger: Trigger,
+) -> Option<Diagnostic> {
+    let patience = Patience::for_bindings(binding.timeout);
+    let waits = |host_event: &HostEvent| Duration::from_secs(patience.own(host_event));
+    let mut events = host_events(host, trigger);
+    let event = events.find(|event| binding.timeout > waits(event))?;
+    if binding.is_async || !binding.says_timeout {
+        return None;
+    }
+    let message = format!(
+        "`{}` may take {} s, and {} is answered after {} s at `{}` at the latest",
+        spec.id,
+        binding.timeout.as_secs(),
+        host.title,
+        waits(event).as_secs(),
+        event.name(),
+    );
+    let help =
+        "write a shorter `timeout`, or have less done by then: what is cut off is not judged";
+    Some(Diagnostic::warning(Code::BadDuration, message, spec.span_of("timeout")).help(help))
 }
 
 /// Whether the conditions of a binding let a host's events through, as far as they name hosts.

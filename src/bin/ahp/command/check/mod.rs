@@ -6,7 +6,9 @@ mod hosts;
 use std::path::PathBuf;
 
 use ahp::config::Environment;
-use ahp::diagnostic::Diagnostic;
+use ahp::diagnostic::{Code, Diagnostic, Severity};
+use ahp::engine::State;
+use ahp::workspace::{DiskWorkspace, IssueError};
 use serde_json::json;
 
 use crate::exit_code::Exit;
@@ -32,6 +34,19 @@ pub(crate) fn run(args: &Args) -> Exit {
     check(args).unwrap_or_else(output::failure)
 }
 
+/// Warns of each id that several issue files have: whatever is asked of such an issue cannot be told.
+fn shared_ids(state: &State) -> Vec<Diagnostic> {
+    let policy = state.policy();
+    let workspace = DiskWorkspace::new(policy.root().clone(), policy.settings().issues.as_path());
+    let shared = workspace.shared_ids().into_iter();
+    let warning = |error: IssueError| {
+        let mut warning = Diagnostic::unplaced(Code::SharedId, error.to_string());
+        warning.severity = Severity::Warning;
+        warning.help(error.remedy())
+    };
+    shared.map(warning).collect()
+}
+
 fn check(args: &Args) -> Result<Exit, String> {
     let locations = project::named(args.dir.as_deref())?;
     let engine = project::engine(locations.clone())
@@ -43,6 +58,7 @@ fn check(args: &Args) -> Result<Exit, String> {
     let hosts = hosts::wired(&Environment::of_process(), &locations);
     looked_over.extend(hosts::lint(&state, &hosts));
     looked_over.extend(hook_files::lint(&state, &locations));
+    looked_over.extend(shared_ids(&state));
     let hooks = state.hook_faults();
     let faults: Vec<&Diagnostic> = state
         .faults()

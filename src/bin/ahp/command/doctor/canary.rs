@@ -153,11 +153,23 @@ pub(super) fn try_shim(
     let first = environment
         .get("PATH")
         .and_then(|path| ahp::process::find_program("monoco", Some(path.as_ref())));
+    let is_first = |shim: &Path| {
+        let first = first.as_ref().and_then(|first| first.canonicalize().ok());
+        first.is_some() && first == shim.canonicalize().ok()
+    };
     let shim = installer.file(places, scope).ok();
-    match (first, shim) {
-        (Some(first), Some(shim)) if first.canonicalize().ok() == shim.canonicalize().ok() => {
+    // Only one can be the first, and all do the same.
+    let other = Scope::ALL.into_iter().find(|other| {
+        let file = installer.file(places, *other);
+        installer.has_shim(places, *other) && file.is_ok_and(|file| is_first(&file))
+    });
+    match (other, shim) {
+        (_, Some(shim)) if is_first(&shim) => {
             Canary::NotSent("the shim is first in the search path".to_owned())
         }
+        (Some(other), Some(_)) => Canary::NotSent(format!(
+            "the shim of the {other} scope is first in the search path, and does the same"
+        )),
         (_, Some(shim)) => Canary::NotBlocked(format!(
             "the shim is not first in the search path: export PATH=\"{}:$PATH\"",
             shim.parent().unwrap_or(&shim).display()

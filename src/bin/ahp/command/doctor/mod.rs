@@ -194,7 +194,10 @@ fn examine(args: &Args) -> Result<Exit, String> {
         odd_calls: locations
             .state_dir
             .as_deref()
-            .map(|dir| Journal::new(dir).last(NOTES))
+            .map(|dir| {
+                let journal = Journal::new(dir).of_project(&locations.project_root);
+                journal.last(NOTES)
+            })
             .unwrap_or_default(),
         problems: Vec::new(),
     };

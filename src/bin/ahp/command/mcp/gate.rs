@@ -165,15 +165,22 @@ impl Gate {
                 "says something else of itself than when it was approved"
             }
             Some((Standing::New, _)) => "was not there when the tools of its server were approved",
-            None => "was not listed by its server in this session: list the tools first",
+            None => {
+                "was not listed by its server in this session, so that nobody knows what it says of itself"
+            }
         };
         let server = &self.server;
+        let step = if listed.contains_key(tool) {
+            format!(
+                "Ask a person to look at what `{server}` says of it now: `ahp mcp lock --name {server} -- …` approves it"
+            )
+        } else {
+            "List the tools of the server (`tools/list`), then call it again".to_owned()
+        };
         let signal = Signal::block("mcp-pin", format!("the tool `{tool}` {why}"))
             .unresolvable()
             .severity(Severity::High)
-            .steps([format!(
-                "Ask a person to look at what `{server}` says of it now: `ahp mcp lock --name {server} -- …` approves it"
-            )])
+            .steps([step])
             .about("mcp-pin", format!("{server}/{tool}"))
             .fingerprint(["mcp-pin", server, tool]);
         vec![signal]

@@ -3,8 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use ahp::config::kebab_case;
+use ahp::config::{LayerSource, kebab_case};
+use ahp::diagnostic::Span;
 use ahp::event::Trigger;
+use ahp::oracle::Kind;
 
 use crate::exit_code::Exit;
 use crate::output;
@@ -21,10 +23,16 @@ pub(crate) struct Args {
 
 pub(super) fn new(args: &Args) -> Result<Exit, String> {
     let name = kebab_case(&args.name);
-    if name.is_empty() {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | ' ');
+    if name.is_empty() || !args.name.chars().all(is_plain) {
         return Err(format!(
-            "`{}` is not a name: write letters and digits",
+            "`{}` is not a name: write letters, digits and `-`",
             args.name
+        ));
+    }
+    if let Some(there) = named_already(&name)? {
+        return Err(format!(
+            "an oracle `{there}` is there already, and a binding would mean that one: take another name"
         ));
     }
     let trigger: Trigger = args.trigger.parse().map_err(|e| format!("{e}"))?;
@@ -46,6 +54,17 @@ pub(super) fn new(args: &Args) -> Result<Exit, String> {
         "\nthen: ahp test   (docs/writing-oracles.md names all that a script can ask and call)",
     );
     Ok(Exit::Success)
+}
+
+/// Returns the oracle that a binding of the project would mean by a name; a script of the project itself is told by its file.
+fn named_already(name: &str) -> Result<Option<String>, String> {
+    let engine = project::engine(project::locations(None)).without_log();
+    let state = engine.build().map_err(|e| e.to_string())?.state();
+    let found = state
+        .lookup()
+        .oracle(name, LayerSource::Project, Span::default());
+    let found = found.ok().filter(|factory| factory.kind() == Kind::BuiltIn);
+    Ok(found.map(|factory| factory.kebab().to_owned()))
 }
 
 fn shown(path: &Path, root: &Path) -> String {

@@ -26,7 +26,7 @@ pub(super) fn show(plan: &Plan, format: Format) {
             output::error(format!(
                 "ahp: make `{}` first, {}: it is not there, and cannot be held",
                 path.display(),
-                nothing.described()
+                nothing.to_stay(path).described()
             ));
         }
         return;
