@@ -23,7 +23,7 @@ use super::words::words;
 use super::{index, secret, sql};
 use crate::secret::{holds_secret, is_secret_file, is_secret_variable};
 use crate::shell::{
-    Invocation, Stdin, Word, before_action, destination, found_by_find, is_loopback,
+    Invocation, Stdin, Word, before_action, destination, found_by_find,
 };
 
 /// A condition.
