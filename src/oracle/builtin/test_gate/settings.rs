@@ -54,7 +54,7 @@ fn reader(file: &str) -> Option<fn(&str) -> Vec<String>> {
         (_, "Cargo.toml") => Some(manifest),
         (".config", "nextest.toml") => Some(nextest),
         (_, "rust-toolchain.toml" | "rust-toolchain") => Some(toolchain),
-        (_, "mvnw" | "gradlew") | (".mvn", _) | ("wrapper", _) if is_wrapper(file) => Some(whole),
+        (_, "mvnw" | "gradlew") | (".mvn" | "wrapper", _) if is_wrapper(file) => Some(whole),
         _ => None,
     }
 }
