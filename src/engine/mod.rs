@@ -287,6 +287,7 @@ impl Engine {
     #[doc(hidden)]
     /// Makes the facts of an event.
     pub fn facts(&self, state: &State, event: Arc<Event>) -> Arc<Facts> {
+        let event = pushed::with_force(event, |event| self.shared.workspace(state, event));
         let policy = state.policy();
         if policy.marks().is_empty() && !policy.asks_age() && !policy.asks_origins() {
             return Arc::new(self.facts_alone(state, event));
@@ -316,8 +317,7 @@ impl Engine {
     /// Makes the facts of an event without what happened before.
     fn facts_alone(&self, state: &State, event: Arc<Event>) -> Facts {
         let shared = &self.shared;
-        let workspace = shared.workspace(state, &event);
-        let event = pushed::with_force(names::bounded(event), &*workspace);
+        let event = names::bounded(event);
         let settings = state.policy().settings();
         Facts::new(FactsSeed {
             environment: event
@@ -332,7 +332,7 @@ impl Engine {
             time: event.timestamp.unwrap_or_else(|| shared.clock.now()),
             home: shared.home.clone(),
             trusted_hosts: [&*settings.trusted_hosts, &*settings.project_hosts].concat(),
-            workspace,
+            workspace: shared.workspace(state, &event),
             history: state.history(),
             event,
         })

@@ -10,10 +10,14 @@ use crate::workspace::Workspace;
 /// Returns the event of a push with the command line that says which refs are forced: those that would leave the remote
 /// without a commit that it has. Where that cannot be told it is forced too, for git asks its hook about no other ref of
 /// which it does not know that it goes forward.
-pub(super) fn with_force(mut event: Arc<Event>, workspace: &dyn Workspace) -> Arc<Event> {
+pub(super) fn with_force(
+    mut event: Arc<Event>,
+    workspace: impl FnOnce(&Event) -> Arc<dyn Workspace>,
+) -> Arc<Event> {
     let Some(GitHook::Push(push)) = event.git.as_deref() else {
         return event;
     };
+    let workspace = workspace(&event);
     let command = push.command(|pushed| {
         !pushed.replaces_nothing()
             && (pushed.is_fixed() || !workspace.builds_on(&pushed.new, &pushed.old))

@@ -2,10 +2,20 @@
 
 use crate::world::World;
 
+/// A server of one tool, which has to be started to be looked at.
+const SERVER: &str = r#"
+while read -r line; do
+  case $line in
+    *'"initialize"'*) echo '{"id": 1, "result": {}}' ;;
+    *'"tools/list"'*) echo '{"id": 2, "result": {"tools": [{"name": "t"}]}}' ;;
+  esac
+done
+"#;
+
 #[test]
 fn nothing_is_approved_where_nobody_can_be_asked() {
     let world = World::new("extends: [ahp:standard]\n");
-    world.write("server.py", "open('started', 'w')");
+    world.write("server.sh", SERVER);
     world.write(
         ".agents/hooks/guard/HOOK.md",
         "---\nname: guard\ndescription: x\ntrigger: pre-tool-call\n---\n",
@@ -14,7 +24,7 @@ fn nothing_is_approved_where_nobody_can_be_asked() {
     for command in [
         &["trust"][..],
         &["allow", "git push --force origin feature"],
-        &["mcp", "lock", "--name", "s", "--", "python3", "server.py"],
+        &["mcp", "lock", "--name", "s", "--", "sh", "server.sh"],
         &["log", "advise", "--apply"],
     ] {
         let ran = world.ahp(command);
@@ -29,5 +39,4 @@ fn nothing_is_approved_where_nobody_can_be_asked() {
     }
     assert_eq!(world.read(".ahp/hooks.yaml"), policy);
     assert!(!world.path(".ahp/mcp.lock").exists());
-    assert!(!world.path("started").exists());
 }
