@@ -10,6 +10,7 @@ const ORIGINS: &[&str] = &[
     "prompt",
     "project",
     "untrusted",
+    "untrusted-instruction",
     "untrusted-record",
     "untrusted-text",
     "unknown",
