@@ -117,7 +117,7 @@ facts! {
     ToolExitCode "tool.exit_code" Integer Event "The exit code of what the tool ran, where the host tells it.";
     ToolLines "tool.lines" Integer Event "How many lines are being written.";
     ToolOutward "tool.outward" Boolean Session "Whether the call sends, publishes, installs or opens a connection.";
-    ToolArgumentsFrom "tool.arguments_from" List Session "Where the values of the call were found before: prompt, project, untrusted, untrusted-record, untrusted-text, unknown.";
+    ToolArgumentsFrom "tool.arguments_from" List Session "Where the values of the call were found before: prompt, project, untrusted, untrusted-record, untrusted-text, untrusted-instruction, unknown.";
     ToolMcpServer "tool.mcp_server" Text Event "The MCP server of an MCP tool.";
     ToolMcpTool "tool.mcp_tool" Text Event "The MCP tool's own name.";
     ToolMcpReadOnly "tool.mcp_read_only" Boolean Event "Whether the MCP tool's server says that it changes nothing; known where `ahp mcp run` passes the call.";
@@ -172,6 +172,7 @@ const ORIGINS: &[&str] = &[
     "untrusted",
     "untrusted-record",
     "untrusted-text",
+    "untrusted-instruction",
     "unknown",
 ];
 

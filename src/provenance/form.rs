@@ -69,3 +69,11 @@ pub(super) fn is_prose(text: &str) -> bool {
     let mut others = words.peekable();
     is_plain(rest.unwrap_or(first)) && others.peek().is_some() && others.all(is_plain)
 }
+
+/// Whether a word of a command line tells what it is about: usual words and options do not.
+pub(super) fn tells(word: &str) -> bool {
+    word.len() > 3
+        && word.contains(|c: char| c.is_ascii_digit() || "@.:/-_".contains(c))
+        && !word.starts_with('/')
+        && word.contains(char::is_alphabetic)
+}

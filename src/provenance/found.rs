@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::words;
+use super::{listing, told, words};
 use crate::config::parse_yaml;
 use crate::diagnostic::FileId;
 
@@ -12,6 +12,9 @@ const MOST_BYTES: usize = 1 << 20;
 /// The longest result that is read as YAML.
 const MOST_YAML: usize = 256 << 10;
 
+/// Says of the words of a passage whether the person has named what it tells.
+pub(super) type IsNamed<'f> = &'f dyn Fn(&[String]) -> bool;
+
 /// What was found in a result.
 #[derive(Default)]
 pub(super) struct Found {
@@ -19,6 +22,10 @@ pub(super) struct Found {
     pub(super) records: Vec<String>,
     /// Words, and pairs of them.
     pub(super) texts: Vec<String>,
+    /// Those of passages that speak to an agent.
+    pub(super) told: Vec<String>,
+    /// Those of passages in which a name stands that the person typed.
+    pub(super) named: Vec<String>,
     /// How much was read.
     bytes: usize,
     /// Whether not all was read.
@@ -26,7 +33,8 @@ pub(super) struct Found {
 }
 
 impl Found {
-    pub(super) fn text(&mut self, text: &str) {
+    /// Reads a text; `is_named` says whether a passage is one that the person has named.
+    pub(super) fn text(&mut self, text: &str, is_named: IsNamed<'_>) {
         let mut end = text.len().min(MOST_BYTES - self.bytes);
         self.is_cut |= end < text.len();
         while !text.is_char_boundary(end) {
@@ -34,11 +42,33 @@ impl Found {
         }
         self.bytes += end;
         let read = text.get(..end).unwrap_or_default();
-        self.texts.extend(words::kept(&words::words(read)));
+        for passage in told::passages(read) {
+            let kept = words::kept(&passage.words);
+            if passage.is_told {
+                self.told.extend(kept);
+            } else {
+                if is_named(&passage.words) {
+                    self.named.extend(kept.iter().cloned());
+                }
+                self.texts.extend(kept);
+            }
+        }
+    }
+
+    /// Reads a text that a tool made of rows for people: what stands in columns, behind the names of headers, or alone is a
+    /// field, but where a passage speaks to an agent.
+    pub(super) fn listing(&mut self, text: &str, is_page: bool) {
+        for passage in told::passages(text).iter().filter(|p| !p.is_told) {
+            for line in passage.text.lines() {
+                listing::cells(line, is_page, &mut |cell| {
+                    self.records.push(words::whole(&words::words(cell)));
+                });
+            }
+        }
     }
 
     /// Reads rows: each cell that is short is a field.
-    pub(super) fn rows(&mut self, text: &str) {
+    pub(super) fn rows(&mut self, text: &str, is_named: IsNamed<'_>) {
         let has = |sign: char| text.lines().take(3).any(|line| line.contains(sign));
         let sign = ['|', '\t', ';', ',']
             .into_iter()
@@ -50,49 +80,54 @@ impl Found {
                 self.records.push(words::whole(&words::words(cell)));
             }
         }
-        self.text(text);
+        self.text(text, is_named);
     }
 
     /// Reads what an MCP tool gave back: blocks of content are texts, whatever else is a tree has fields.
-    pub(super) fn answer(&mut self, result: &Value) {
+    pub(super) fn answer(&mut self, result: &Value, is_named: IsNamed<'_>) {
         let is_block = |value: &Value| value.get("type").is_some_and(Value::is_string);
         let blocks = result.get("content").unwrap_or(result);
         match (result, blocks) {
             (Value::String(text), _) => match structured(text) {
-                Some(tree) => self.answer(&tree),
-                None => self.text(text),
+                Some(tree) => self.answer(&tree, is_named),
+                None => {
+                    self.listing(text, false);
+                    self.text(text, is_named);
+                }
             },
             (_, Value::Array(items)) if items.iter().all(is_block) => {
                 for item in items {
                     match item.get("text") {
-                        Some(text) => self.answer(text),
-                        None => leaves(item, &mut |leaf| self.text(leaf)),
+                        Some(text) => self.answer(text, is_named),
+                        None => leaves(item, &mut |leaf| self.text(leaf, is_named)),
                     }
                 }
                 if let Some(tree) = result.get("structuredContent") {
-                    self.fields(tree);
+                    self.fields(tree, is_named);
                 }
             }
             // The text of an answer stands alone; a file or a mail has a `content` among its other fields.
-            (Value::Object(all), Value::String(_)) if is_envelope(all) => self.answer(blocks),
+            (Value::Object(all), Value::String(_)) if is_envelope(all) => {
+                self.answer(blocks, is_named)
+            }
             (Value::Object(_), Value::String(text)) => {
                 // The file may itself be a list or a map.
                 if let Some(tree) = structured(text) {
-                    self.fields(&tree);
+                    self.fields(&tree, is_named);
                 }
-                self.fields(result);
+                self.fields(result, is_named);
             }
-            _ => self.fields(result),
+            _ => self.fields(result, is_named),
         }
     }
 
-    pub(super) fn fields(&mut self, tree: &Value) {
-        self.keys(tree);
+    pub(super) fn fields(&mut self, tree: &Value, is_named: IsNamed<'_>) {
+        self.keys(tree, is_named);
         leaves(tree, &mut |leaf| {
             if leaf.starts_with(['{', '['])
                 && let Ok(inner @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(leaf)
             {
-                return self.answer(&inner);
+                return self.answer(&inner, is_named);
             }
             if words::is_value(leaf) {
                 let found = words::words(leaf);
@@ -107,24 +142,24 @@ impl Found {
                     self.records.extend(parts);
                 }
             }
-            self.text(leaf);
+            self.text(leaf, is_named);
         });
     }
 
     /// Reads the keys that are data, such as the address of each person with whom a file is shared: the name that a program
     /// gave to a field is none.
-    fn keys(&mut self, tree: &Value) {
+    fn keys(&mut self, tree: &Value, is_named: IsNamed<'_>) {
         match tree {
-            Value::Array(items) => items.iter().for_each(|item| self.keys(item)),
+            Value::Array(items) => items.iter().for_each(|item| self.keys(item, is_named)),
             Value::Object(fields) => {
                 for (key, value) in fields {
                     if !is_name(key) {
                         if words::is_value(key) {
                             self.records.push(words::whole(&words::words(key)));
                         }
-                        self.text(key);
+                        self.text(key, is_named);
                     }
-                    self.keys(value);
+                    self.keys(value, is_named);
                 }
             }
             _ => {}

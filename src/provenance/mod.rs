@@ -5,9 +5,14 @@
 
 mod form;
 mod found;
+mod listing;
+mod named;
 mod outward;
+mod owner;
 mod result;
+mod told;
 mod value;
+mod wanted;
 mod words;
 
 pub use self::outward::outward;
@@ -24,6 +29,12 @@ const SEEN: &str = "\u{1}seen";
 
 /// What is kept where not all of a result was read.
 const CUT: &str = "\u{1}cut";
+
+/// What is kept where a passage speaks to an agent, whoever wrote it.
+const SPOKEN: &str = "\u{1}spoken";
+
+/// What is kept where somebody else wrote such a passage.
+const TOLD: &str = "\u{1}told";
 
 /// What stands before a file or a folder that holds what somebody else wrote.
 const FOREIGN: &str = "\u{1}foreign ";
@@ -60,7 +71,13 @@ pub fn learn(facts: &Facts, settings: &ProvenanceSettings, was_asked: bool, orig
     match event.trigger {
         Trigger::PreAgentTurn => {
             let typed = words::words(event.prompt.as_deref().unwrap_or_default());
-            let kept = words::kept(&typed);
+            let mut kept = words::kept(&typed);
+            let hosts = typed.iter().flat_map(|word| {
+                let host = words::targets(word).last().unwrap_or(word);
+                owner::label(host).map(str::to_owned)
+            });
+            kept.extend(hosts);
+            kept.extend(named::typed(event.prompt.as_deref().unwrap_or_default()));
             origins.add(Origin::Prompt, kept.iter().map(String::as_str));
             origins.drop_asked();
         }

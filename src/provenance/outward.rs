@@ -1,7 +1,7 @@
 //! Outward: whether a call sends, publishes, installs or opens a connection.
 
 use super::found::leaves;
-use super::{REMOTE, SNAPSHOT, words};
+use super::{REMOTE, SNAPSHOT, owner, words};
 use crate::danger::Knowledge as _;
 use crate::event::{ToolKind, ToolView, name_words};
 use crate::fact::Facts;
@@ -40,7 +40,13 @@ pub fn outward(facts: &Facts, origins: Option<&Origins>) -> Option<bool> {
                     }
                 });
             }
-            if !has(READING) && (urls.is_empty() || !has(OPENING)) {
+            let mut changes = false;
+            if let Some(call) = &facts.event().tool {
+                leaves(&call.input, &mut |leaf| {
+                    changes |= is_changing_statement(leaf)
+                });
+            }
+            if changes || !has(READING) && (urls.is_empty() || !has(OPENING)) {
                 return Some(true);
             }
             Some(composed(urls.iter().map(String::as_str), &trust))
@@ -87,6 +93,22 @@ pub(super) fn is_fetch(tool: &ToolView) -> bool {
     let words = || name_words(tool.mcp_tool.as_deref().unwrap_or_default());
     let fetches = |word: &String| READING.contains(&&**word) || OPENING.contains(&&**word);
     tool.kind == ToolKind::Fetch || tool.kind == ToolKind::Mcp && words().iter().any(fetches)
+}
+
+/// Whether a text is a statement for a database that does more than read, whatever the tool is called that takes it.
+fn is_changing_statement(text: &str) -> bool {
+    const CHANGING: &[&str] = &[
+        "alter", "call", "copy", "create", "delete", "drop", "exec", "execute", "grant", "insert",
+        "merge", "replace", "truncate", "update",
+    ];
+    const OBJECTS: &[&str] = &[
+        "into", "from", "to", "set", "table", "on", "schema", "function", "values",
+    ];
+    let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let first = words.find(|word| !word.is_empty()).unwrap_or_default();
+    CHANGING.contains(&&*first.to_lowercase())
+        && words.any(|word| OBJECTS.contains(&&*word.to_lowercase()))
+        && text.split_whitespace().count() > 2
 }
 
 fn is_page(text: &str) -> bool {
@@ -143,12 +165,46 @@ fn fetched_page(invocation: &Invocation) -> Option<&str> {
     page
 }
 
+/// Whether a program is given something that it sends along, as far as its arguments tell.
+pub(super) fn carries(invocation: &Invocation) -> bool {
+    const SENDING: &[&str] = &[
+        "--body",
+        "--data",
+        "--form",
+        "--header",
+        "--json",
+        "--post",
+        "--request",
+        "--upload",
+        "-F",
+        "-H",
+        "-T",
+        "-X",
+        "-d",
+    ];
+    let is_client = matches!(
+        invocation.program.as_str(),
+        "curl" | "wget" | "http" | "https" | "xh"
+    );
+    invocation.arguments.iter().any(|word| {
+        word.dynamic && sends(invocation)
+            || is_client
+                && SENDING
+                    .iter()
+                    .any(|option| match option.strip_prefix("--") {
+                        Some(_) => word.text.starts_with(option),
+                        None => word.text.starts_with(option) && !word.text.starts_with("--"),
+                    })
+    }) || is_client && invocation.stdin != Stdin::Inherited
+}
+
 /// Whether a word of a line is an address: with its scheme, or as `git` and mail write it.
 pub(super) fn is_address(word: &str) -> bool {
     word.contains("://")
-        || word
-            .split_once('@')
-            .is_some_and(|(_, host)| host.contains('.'))
+        || !owner::is_versioned(word)
+            && word
+                .split_once('@')
+                .is_some_and(|(_, host)| host.contains('.'))
 }
 
 /// Whether a line gives an interpreter code, and the line names an address.
@@ -314,6 +370,6 @@ fn addresses(invocation: &Invocation) -> impl Iterator<Item = &str> {
         text.contains("://")
             || !text.starts_with(['-', '@', '.', '/'])
                 && (host.len() < text.len() && text.contains(':'))
-            || words::is_host(host)
+            || owner::is_host(host)
     })
 }

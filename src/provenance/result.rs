@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::found::{Found, leaves};
-use super::{CUT, FOREIGN, SEEN, invocations, outward, words};
+use super::{CUT, FOREIGN, SEEN, SPOKEN, TOLD, invocations, named, outward, words};
 use crate::config::ProvenanceSettings;
 use crate::event::ToolKind;
 use crate::fact::Facts;
@@ -189,13 +189,33 @@ pub(super) fn learn(facts: &Facts, settings: &ProvenanceSettings, origins: &mut 
     let mut found = Found::default();
     let by = origins.tool(&call.name);
     if is_of_others {
+        let mut is_call_named = false;
+        leaves(&call.input, &mut |leaf| {
+            is_call_named |= tool.kind != ToolKind::Shell
+                && words::is_value(leaf)
+                && named::is_any(&words::words(leaf), origins);
+        });
+        for invocation in invocations(facts) {
+            for word in &invocation.arguments {
+                is_call_named |= named::is_any(&words::words(&word.text), origins);
+            }
+        }
+        // Whoever reads a page or a file need not do as it says; what a service keeps for the person is hers.
+        let may_name = tool.kind == ToolKind::Mcp || named::is_followed(origins);
+        let is_page = tool.kind == ToolKind::Fetch && may_name;
+        let is_named = |words: &[String]| {
+            is_page || may_name && (is_call_named || named::is_any(words, origins))
+        };
         found.texts.push(SEEN.to_owned());
         match tool.kind {
-            ToolKind::Mcp => found.answer(result),
+            ToolKind::Mcp => found.answer(result, &is_named),
             // The answer of a search has rows: titles and addresses.
-            ToolKind::Fetch if tool.urls.is_empty() => found.fields(result),
-            _ if is_table(facts) => leaves(result, &mut |leaf| found.rows(leaf)),
-            _ => leaves(result, &mut |leaf| found.text(leaf)),
+            ToolKind::Fetch if tool.urls.is_empty() => found.fields(result, &is_named),
+            _ if is_table(facts) => leaves(result, &mut |leaf| found.rows(leaf, &is_named)),
+            _ => leaves(result, &mut |leaf| {
+                found.listing(leaf, true);
+                found.text(leaf, &is_named);
+            }),
         }
         // The address that the agent asked for comes back with the answer, and is still its own.
         let mut asked = BTreeSet::new();
@@ -204,7 +224,10 @@ pub(super) fn learn(facts: &Facts, settings: &ProvenanceSettings, origins: &mut 
         }
         found.texts.retain(|word| !asked.contains(word));
         origins.add(Origin::Record, found.records.iter().map(String::as_str));
+        let named: Vec<String> = found.named.iter().map(|part| words::named(part)).collect();
+        origins.add(Origin::Record, named.iter().map(String::as_str));
         origins.add_by(by, found.texts.iter().map(String::as_str));
+        add_told(by, &found, origins, true);
     } else if tool.kind == ToolKind::Other {
         learn_other(&call.name, result, origins);
     } else if matches!(
@@ -239,19 +262,63 @@ pub(super) fn learn(facts: &Facts, settings: &ProvenanceSettings, origins: &mut 
                     } else {
                         &mut found
                     };
-                    to.text(line);
+                    to.text(line, &|_| false);
                 }
             } else {
-                found.text(leaf);
+                found.text(leaf, &|_| false);
             }
         });
+        if instructs(facts) {
+            let told = std::mem::take(&mut found.told);
+            found.texts.extend(told);
+        }
         origins.add(Origin::Project, found.texts.iter().map(String::as_str));
         origins.add_by(by, others.texts.iter().map(String::as_str));
+        add_told(by, &found, origins, false);
+        add_told(by, &others, origins, true);
         found.is_cut |= others.is_cut;
     }
     if found.is_cut {
         origins.add(Origin::Text, std::iter::once(CUT));
     }
+}
+
+/// Adds what passages say that speak to an agent.
+fn add_told(by: Option<usize>, found: &Found, origins: &mut Origins, is_of_others: bool) {
+    if found.told.is_empty() {
+        return;
+    }
+    let told = found.told.iter().map(|part| words::told(part));
+    let marks = [SPOKEN].into_iter().chain(is_of_others.then_some(TOLD));
+    let told: Vec<String> = told.chain(marks.map(str::to_owned)).collect();
+    origins.add_by(by, found.told.iter().map(String::as_str));
+    origins.add(Origin::Text, told.iter().map(String::as_str));
+}
+
+/// Files of a project that are there to speak to agents.
+const INSTRUCTING: &[&str] = &[
+    "agents.md",
+    "claude.md",
+    "gemini.md",
+    "qwen.md",
+    "skill.md",
+    "copilot-instructions.md",
+    ".cursorrules",
+    ".windsurfrules",
+];
+
+/// Whether a call reads what the project itself tells agents.
+fn instructs(facts: &Facts) -> bool {
+    let is_instruction = |path: &str| {
+        let path = path.to_lowercase();
+        let name = path.rsplit('/').next().unwrap_or_default();
+        INSTRUCTING.contains(&name) || path.contains("/.claude/") || path.contains("/.cursor/")
+    };
+    facts
+        .tool()
+        .is_some_and(|tool| tool.paths.iter().any(|path| is_instruction(path)))
+        || invocations(facts)
+            .any(|invocation| invocation.operands().any(|word| is_instruction(&word.text)))
 }
 
 /// Whether a call gives back a table, of which the cells are fields: rows of a database, or of a file of values.
@@ -273,12 +340,12 @@ fn learn_other(name: &str, result: &Value, origins: &mut Origins) {
     match &*name {
         "askuserquestion" => {
             if let Some(answers) = result.get("answers") {
-                leaves(answers, &mut |leaf| found.text(leaf));
+                leaves(answers, &mut |leaf| found.text(leaf, &|_| false));
             }
             origins.add(Origin::Prompt, found.texts.iter().map(String::as_str));
         }
         "bashoutput" | "readbash" => {
-            leaves(result, &mut |leaf| found.text(leaf));
+            leaves(result, &mut |leaf| found.text(leaf, &|_| false));
             let origin = if origins.has(Origin::Text, SEEN) {
                 Origin::Text
             } else {

@@ -1,9 +1,11 @@
 //! Words: a text as it is compared, whatever somebody did to it on the way.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::Ipv4Addr;
 use std::ops::RangeInclusive;
 
 use unicode_normalization::UnicodeNormalization as _;
+
+use super::owner::{self, is_host, is_versioned};
 
 /// The longest text that is one value, in characters.
 const LONGEST: usize = 80;
@@ -13,94 +15,6 @@ const MOST_WORDS: usize = 12;
 
 /// What stands in a word beside letters and digits.
 const INSIDE: &str = "@.:/+%&=~#?$-_";
-
-/// Names that a host's name ends with.
-const DOMAINS: &[&str] = &[
-    "ai",
-    "app",
-    "at",
-    "au",
-    "be",
-    "biz",
-    "br",
-    "ca",
-    "cc",
-    "ch",
-    "cloud",
-    "cn",
-    "co",
-    "com",
-    "de",
-    "dev",
-    "digital",
-    "download",
-    "edu",
-    "email",
-    "es",
-    "eu",
-    "fi",
-    "fr",
-    "fun",
-    "gg",
-    "gov",
-    "group",
-    "help",
-    "host",
-    "icu",
-    "in",
-    "info",
-    "invalid",
-    "io",
-    "it",
-    "jp",
-    "life",
-    "link",
-    "live",
-    "me",
-    "mobi",
-    "name",
-    "net",
-    "network",
-    "news",
-    "nl",
-    "no",
-    "online",
-    "org",
-    "page",
-    "pl",
-    "press",
-    "pro",
-    "ru",
-    "se",
-    "services",
-    "sh",
-    "shop",
-    "site",
-    "so",
-    "social",
-    "solutions",
-    "space",
-    "store",
-    "su",
-    "support",
-    "systems",
-    "tech",
-    "test",
-    "to",
-    "today",
-    "top",
-    "tv",
-    "uk",
-    "us",
-    "vip",
-    "website",
-    "wiki",
-    "work",
-    "world",
-    "ws",
-    "xyz",
-    "zone",
-];
 
 /// Ways in which people write `.` and `@` so that no machine follows them.
 const SPELLED: &[(&str, &str)] = &[
@@ -157,7 +71,7 @@ pub(super) fn kept(words: &[String]) -> Vec<String> {
         let pieces = pieces.filter(|piece| piece.len() < word.len() && points(piece));
         kept.extend(targets(word).chain(pieces).map(str::to_owned));
     }
-    let sites = words.iter().filter_map(|word| site(word));
+    let sites = words.iter().filter_map(|word| owner::site(word));
     kept.extend(sites);
     // `owner/name` is often given as two arguments.
     let halves = words.iter().filter_map(|word| word.split_once('/'));
@@ -246,66 +160,6 @@ pub(super) fn joined(groups: &[String]) -> Option<String> {
     (!is_one && digits >= 7 && groups.iter().all(|group| is_group(group))).then_some(number)
 }
 
-/// Hosts at which anybody may have a place: who they are does not tell who wrote it.
-const SHARED: &[&str] = &[
-    "amazonaws.com",
-    "azurewebsites.net",
-    "bitbucket.org",
-    "blogspot.com",
-    "cloudfront.net",
-    "codeberg.org",
-    "discord.com",
-    "dropbox.com",
-    "firebaseapp.com",
-    "github.com",
-    "github.io",
-    "githubusercontent.com",
-    "gitlab.com",
-    "gitlab.io",
-    "google.com",
-    "googleapis.com",
-    "herokuapp.com",
-    "huggingface.co",
-    "netlify.app",
-    "ngrok.io",
-    "npmjs.com",
-    "pages.dev",
-    "pastebin.com",
-    "pypi.org",
-    "sharepoint.com",
-    "slack.com",
-    "vercel.app",
-    "web.app",
-    "windows.net",
-    "workers.dev",
-];
-
-/// Returns by whom an address is kept, as it is told from words: its host, or a place at a host that many share. None of
-/// mail: whoever has an address at a host does not speak for it.
-pub(super) fn site(word: &str) -> Option<String> {
-    let bare = word.split_once("://").map_or(word, |(_, rest)| rest);
-    let (authority, path) = bare.split_once('/').unwrap_or((bare, ""));
-    let host = authority.split([':', '?', '#']).next().unwrap_or_default();
-    let has_scheme = bare.len() < word.len() && host.contains('.');
-    if authority.contains('@') || !(has_scheme || is_host(host)) {
-        return None;
-    }
-    if !is_shared(host) {
-        return Some(format!("//{host}"));
-    }
-    let place = path.split(['/', '?', '#']).next();
-    place
-        .filter(|place| !place.is_empty())
-        .map(|place| format!("//{host}/{place}"))
-}
-
-fn is_shared(host: &str) -> bool {
-    SHARED.iter().any(|shared| {
-        let owner = host.strip_suffix(shared);
-        owner.is_some_and(|owner| owner.is_empty() || owner.ends_with('.'))
-    })
-}
-
 /// Whether a word is long and says nothing: what encodes a text.
 pub(super) fn is_encoded(word: &str) -> bool {
     let is_sign = |c: char| c.is_ascii_alphanumeric() || "+/=".contains(c);
@@ -322,6 +176,16 @@ pub(super) fn whole(words: &[String]) -> String {
     format!("={}", words.join(" "))
 }
 
+/// Returns a word or a pair, as it is told from those of passages that speak to no agent.
+pub(super) fn told(part: &str) -> String {
+    format!("!{part}")
+}
+
+/// Returns a word or a pair of a passage that the person has named, as it is told from a whole field.
+pub(super) fn named(part: &str) -> String {
+    format!("&{part}")
+}
+
 /// Whether a text is one value: short, one line, of few words.
 pub(super) fn is_value(text: &str) -> bool {
     text.chars().count() <= LONGEST
@@ -331,20 +195,15 @@ pub(super) fn is_value(text: &str) -> bool {
 
 /// Whether a word points somewhere: an address, a path, a host.
 pub(super) fn points(word: &str) -> bool {
-    word.contains('@') && word.contains('.')
-        || word.contains('/') && word.len() > 2
-        || is_host(word)
+    !is_versioned(word)
+        && (word.contains('@') && word.contains('.')
+            || word.contains('/') && word.len() > 2
+            || is_host(word))
 }
 
-/// Whether a word is the name or the number of a host.
-pub(super) fn is_host(word: &str) -> bool {
-    let is_port = |port: &str| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
-    let word = match word.rsplit_once(':') {
-        Some((host, port)) if is_port(port) && !host.contains(':') => host,
-        _ => word,
-    };
-    let domain = word.rsplit_once('.').map(|(_, domain)| domain);
-    domain.is_some_and(|domain| DOMAINS.contains(&domain)) || word.parse::<IpAddr>().is_ok()
+/// Whether a word names another machine, or a person there.
+pub(super) fn is_place(word: &str) -> bool {
+    word.contains("://") || word.contains('@') && word.contains('.') || is_host(word)
 }
 
 /// Returns an address without its scheme and the version behind it; none where it is so already.
@@ -355,18 +214,6 @@ pub(super) fn plain(word: &str) -> Option<String> {
         _ => bare,
     };
     (bare.len() < word.len() && points(bare)).then(|| bare.to_owned())
-}
-
-/// Returns the domains above a host: of `a.b.evil.example` first `b.evil.example`, then `evil.example`.
-pub(super) fn domains_above(host: &str) -> impl Iterator<Item = &str> {
-    let above = host
-        .match_indices('.')
-        .map(|(at, _)| host.get(at + 1..).unwrap_or_default());
-    above.filter(|domain| {
-        let (owner, rest) = domain.split_once('.').unwrap_or((domain, ""));
-        // `co.uk` belongs to nobody, and what many share to no one.
-        !rest.is_empty() && owner.len() > 3 && !is_shared(domain)
-    })
 }
 
 /// Returns what a longer word points to: an address without its scheme, and its host.

@@ -1,0 +1,215 @@
+//! Named: what a person has named in what she typed, so that what is told of it is what she asked for.
+
+use super::words;
+use crate::session::{Origin, Origins};
+
+/// What stands before a name that the person typed.
+const NAME: &str = "\u{1}name ";
+
+/// Words at the beginning of what people ask for: capitals there make no name.
+const BEGINNING: &[&str] = &[
+    "a",
+    "add",
+    "an",
+    "and",
+    "answer",
+    "any",
+    "are",
+    "as",
+    "ask",
+    "at",
+    "book",
+    "build",
+    "buy",
+    "can",
+    "cancel",
+    "check",
+    "clean",
+    "compare",
+    "copy",
+    "could",
+    "count",
+    "create",
+    "delete",
+    "deploy",
+    "did",
+    "do",
+    "does",
+    "draft",
+    "every",
+    "explain",
+    "fetch",
+    "file",
+    "find",
+    "fix",
+    "for",
+    "forward",
+    "from",
+    "get",
+    "give",
+    "go",
+    "has",
+    "have",
+    "how",
+    "i",
+    "i'm",
+    "if",
+    "in",
+    "install",
+    "invite",
+    "is",
+    "it",
+    "let",
+    "list",
+    "look",
+    "mail",
+    "make",
+    "move",
+    "my",
+    "now",
+    "of",
+    "ok",
+    "on",
+    "open",
+    "or",
+    "order",
+    "our",
+    "pay",
+    "please",
+    "post",
+    "put",
+    "read",
+    "remind",
+    "reply",
+    "rename",
+    "renew",
+    "report",
+    "reserve",
+    "run",
+    "schedule",
+    "search",
+    "see",
+    "send",
+    "set",
+    "share",
+    "show",
+    "start",
+    "submit",
+    "summarise",
+    "summarize",
+    "take",
+    "tell",
+    "that",
+    "the",
+    "their",
+    "then",
+    "there",
+    "this",
+    "to",
+    "transfer",
+    "translate",
+    "try",
+    "turn",
+    "update",
+    "upgrade",
+    "upload",
+    "use",
+    "we",
+    "were",
+    "what",
+    "when",
+    "where",
+    "which",
+    "who",
+    "why",
+    "will",
+    "with",
+    "work",
+    "would",
+    "write",
+    "you",
+    "your",
+];
+
+/// What somebody does who is named before it.
+const DOING: &[&str] = &[
+    "asked", "asks", "has", "needs", "posted", "said", "says", "sent", "wanted", "wants", "wrote",
+];
+
+/// Words by which people say that something is to be done as a page or a file has it.
+const FOLLOWING: &[&str] = &[
+    "according",
+    "described",
+    "describes",
+    "docs",
+    "documentation",
+    "follow",
+    "following",
+    "guide",
+    "instructions",
+    "official",
+    "officially",
+    "recommended",
+    "say",
+    "says",
+    "steps",
+];
+
+/// What is kept where the person typed one of them.
+const FOLLOWS: &str = "\u{1}follows";
+
+/// Returns what is kept of the names in what a person typed: words with a capital, a number or a sign, and quoted ones.
+pub(super) fn typed(prompt: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut begins = true;
+    let mut tokens = prompt.split_whitespace().peekable();
+    while let Some(token) = tokens.next() {
+        let bare = token.trim_matches(|c: char| !c.is_alphanumeric() && c != '#' && c != '@');
+        let has_capital = bare.starts_with(char::is_uppercase);
+        let digits = bare.bytes().filter(u8::is_ascii_digit).count();
+        let has_letter = bare.contains(char::is_alphabetic);
+        let has_sign = has_letter && (digits > 0 || bare.contains(['.', '_', '-', '@', '#', '/']))
+            || digits > 4;
+        let is_quoted = token.starts_with(['\'', '"', '`', '“', '‘', '„']);
+        let is_begun = begins && BEGINNING.contains(&&*bare.to_lowercase());
+        // `brook has asked me`: whoever does something has a name.
+        let does = begins && tokens.peek().is_some_and(|next| DOING.contains(next));
+        let is_name = (has_capital || does) && !is_begun;
+        if bare.chars().count() > 2 && (is_name || has_sign || is_quoted) {
+            let found = words::words(bare);
+            let parts = found.iter().flat_map(|word| pieces(word));
+            names.extend(parts.map(|word| format!("{NAME}{word}")));
+        }
+        begins = token.ends_with(['.', '!', '?', ':', ';']);
+    }
+    let lower = prompt.to_lowercase();
+    let mut words = lower.split(|c: char| !c.is_alphanumeric());
+    if words.any(|word| FOLLOWING.contains(&word)) {
+        names.push(FOLLOWS.to_owned());
+    }
+    names
+}
+
+/// Whether the person has told to do as a page or a file has it.
+pub(super) fn is_followed(origins: &Origins) -> bool {
+    origins.has(Origin::Prompt, FOLLOWS)
+}
+
+/// Returns a word and, where it is a path, its last part.
+fn pieces(word: &str) -> impl Iterator<Item = &str> {
+    let last = word.rsplit('/').next().filter(|last| last.len() > 2);
+    [Some(word), last.filter(|last| last.len() < word.len())]
+        .into_iter()
+        .flatten()
+}
+
+/// Whether one of several words is a name that the person typed.
+pub(super) fn is_any(found: &[String], origins: &Origins) -> bool {
+    let is_typed = |word: &str| origins.has(Origin::Prompt, &format!("{NAME}{word}"));
+    found.iter().any(|word| {
+        pieces(word).any(is_typed)
+            || word
+                .split([':', '@', '='])
+                .any(|piece| piece.len() < word.len() && is_typed(piece))
+    })
+}

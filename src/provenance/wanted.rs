@@ -1,0 +1,210 @@
+//! Wanted: which arguments of a call are looked for.
+
+use std::cell::Cell;
+
+use serde_json::Value;
+
+use super::found::leaves;
+use super::{SPOKEN, form, invocations, outward, words};
+use crate::event::ToolKind;
+use crate::fact::Facts;
+use crate::program;
+use crate::program::Fact;
+use crate::session::{Origin, Origins};
+
+/// Words of formats, languages and currencies: whoever gives one says nothing that could be somebody else's will.
+const USUAL: &[&str] = &[
+    "asc", "chf", "de", "desc", "en", "eur", "false", "fr", "gbp", "html", "jpy", "json",
+    "markdown", "md", "no", "none", "null", "text", "true", "usd", "utf-8", "yes",
+];
+
+/// One value of a call: words that must all have stood together.
+pub(super) struct Wanted {
+    /// What it is called: a field of the input, or the program that it is given to.
+    pub(super) argument: String,
+    pub(super) words: Vec<String>,
+    /// Whether what it points to counts where it has stood nowhere itself: an address that carries something along.
+    pub(super) by_target: bool,
+    /// Whether who typed the name of its owner means it: it takes nothing along.
+    pub(super) by_owner: bool,
+    /// Whether it counts only where a passage that speaks to an agent has it.
+    pub(super) only_told: bool,
+}
+
+impl Wanted {
+    /// Returns what must be found in a text for it to come from there.
+    pub(super) fn parts(&self) -> Vec<String> {
+        if self.words.len() > 1 {
+            self.words.windows(2).map(words::pair).collect()
+        } else {
+            self.words.clone()
+        }
+    }
+}
+
+/// Returns the values of a call: of a command line those of its outward programs alone.
+pub(super) fn wanted(facts: &Facts, origins: Option<&Origins>) -> Vec<Wanted> {
+    let mut values = Vec::new();
+    let Some(tool) = facts.tool() else {
+        return values;
+    };
+    let is_line = tool.kind == ToolKind::Shell;
+    let is_fetch = outward::is_fetch(tool);
+    let by_target = |word: &str| !is_fetch || word.contains(['?', '#']);
+    let by_owner = Cell::new(!is_line);
+    let mut add = |argument: &str, text: &str, is_whole: bool| {
+        let found = words::words(text);
+        let argument = argument.to_owned();
+        // A day or an hour names nobody and nothing.
+        if form::is_date(&found) {
+            return;
+        }
+        let is_several = found.len() > 1 && is_whole;
+        if is_several {
+            values.push(Wanted {
+                argument: argument.clone(),
+                words: found.clone(),
+                by_target: false,
+                by_owner: false,
+                only_told: false,
+            });
+        }
+        // The agent may put an address into words of its own.
+        let is_whole = is_whole && !is_several;
+        // `name=address` is two words, but not within an address.
+        let pieces = |word: &String| match word.split_once('=') {
+            Some((name, rest)) if is_line && !name.contains("://") && words::points(rest) => {
+                vec![name.to_owned(), rest.to_owned()]
+            }
+            _ => vec![word.clone()],
+        };
+        let wanted = found
+            .iter()
+            .flat_map(pieces)
+            .filter(|word| is_whole || words::points(word))
+            .filter(|word| !USUAL.contains(&&**word))
+            // A file of this machine says what is sent, not where it goes.
+            .filter(|word| !is_line || !word.starts_with('/'));
+        values.extend(wanted.map(|word| Wanted {
+            argument: argument.clone(),
+            by_target: by_target(&word),
+            by_owner: by_owner.get() && !word.contains('?'),
+            words: vec![word],
+            only_told: false,
+        }));
+    };
+    if is_line {
+        let mut goes_out = false;
+        for invocation in invocations(facts).filter(|invocation| outward::sends(invocation)) {
+            goes_out = true;
+            by_owner.set(!outward::carries(invocation));
+            let program = format!("an argument of `{}`", invocation.program);
+            let arguments = outward::told(invocation);
+            for text in arguments.chain(outward::sockets(invocation)) {
+                add(&program, text, false);
+            }
+            if let Some(name) = outward::named_in_path(invocation) {
+                add(&program, name, true);
+            }
+            for remote in outward::git_remotes(invocation, facts)
+                .into_iter()
+                .flatten()
+            {
+                if outward::is_new_remote(&remote, facts, origins) {
+                    add(&program, &remote, false);
+                }
+            }
+        }
+        by_owner.set(invocations(facts).all(|invocation| !outward::carries(invocation)));
+        // What is decoded may be a command that goes anywhere.
+        for invocation in invocations(facts) {
+            let program = format!("an argument of `{}`", invocation.program);
+            for word in &invocation.arguments {
+                for encoded in words::words(&word.text)
+                    .iter()
+                    .filter(|word| words::is_encoded(word))
+                {
+                    add(&program, encoded, true);
+                }
+                if invocation.program == "echo" && word.text.len() >= 12 && !word.text.contains(' ')
+                {
+                    add(&program, &word.text, true);
+                }
+            }
+        }
+        // What one program of a line notes, such as a source of packages, another one opens.
+        let line = tool.command.as_deref().unwrap_or_default();
+        if goes_out || outward::is_code_with_address(facts) {
+            let addresses = line.split([
+                ' ', '\t', '\n', '\'', '"', '`', '(', ')', ',', ';', '<', '>', '|',
+            ]);
+            addresses
+                .filter(|word| outward::is_address(word))
+                .for_each(|word| add("an address of the line", word, false));
+        }
+        if origins.is_some_and(|origins| origins.has(Origin::Text, SPOKEN)) {
+            values.extend(changed(line, facts));
+        }
+    } else if let Some(call) = &facts.event().tool {
+        // What an edit takes away comes from the file.
+        let is_edit = tool.kind == ToolKind::Edit;
+        for_each_field(&call.input, "the input", &mut |field, leaf| {
+            if !(is_edit && field.starts_with("`old")) {
+                // A phrase in what is said is judged like a longer text there: by where its words point.
+                let is_phrase =
+                    tool.kind == ToolKind::Mcp && form::is_said(field) && form::is_prose(leaf);
+                add(field, leaf, words::is_value(leaf) && !is_phrase);
+            }
+        });
+    }
+    values
+}
+
+/// How many words of a line stand together where a passage has them, too.
+const TOGETHER: usize = 4;
+
+/// Returns what a line gives to programs that do more than look: nobody asks where all of it comes from, but whether a
+/// passage that speaks to an agent wants it.
+fn changed(line: &str, facts: &Facts) -> Vec<Wanted> {
+    let only_told = |argument: &str, words: Vec<String>| Wanted {
+        argument: argument.to_owned(),
+        words,
+        by_target: false,
+        by_owner: false,
+        only_told: true,
+    };
+    let mut values = Vec::new();
+    let mut looks = true;
+    for invocation in invocations(facts) {
+        let program = program::find(&invocation.program);
+        if program.is(Fact::LooksAt) || program.is(Fact::Lists) {
+            continue;
+        }
+        looks = false;
+        let argument = format!("an argument of `{}`", invocation.program);
+        let targets = invocation.redirects.iter().map(|r| &r.target);
+        let texts = invocation.arguments.iter().chain(targets);
+        let words = texts.flat_map(|text| words::words(&text.text));
+        let telling = words.filter(|word| form::tells(word));
+        values.extend(telling.map(|word| only_told(&argument, vec![word])));
+    }
+    for part in line.split([';', '|', '&', '\n']).filter(|_| !looks) {
+        let words = words::words(part);
+        let together = words.windows(TOGETHER);
+        values.extend(together.map(|words| only_told("the line", words.to_vec())));
+    }
+    values
+}
+
+/// Calls with every leaf and the name of the field that it stands in.
+fn for_each_field(value: &Value, field: &str, give: &mut dyn FnMut(&str, &str)) {
+    match value {
+        Value::Array(items) => items
+            .iter()
+            .for_each(|item| for_each_field(item, field, give)),
+        Value::Object(fields) => fields
+            .iter()
+            .for_each(|(name, value)| for_each_field(value, &format!("`{name}`"), give)),
+        leaf => leaves(leaf, &mut |leaf| give(field, leaf)),
+    }
+}
