@@ -128,7 +128,12 @@ impl State {
     /// Looks the policy over for what is no error and yet not meant; nothing where it has errors.
     pub fn lint(&self) -> Vec<Diagnostic> {
         if self.faults.is_empty() {
-            let mut warnings = lint(&self.policy, &self.finder, &self.finder.own_scripts());
+            let mut warnings = lint(
+                &self.policy,
+                &self.finder,
+                &self.finder.own_scripts(),
+                self.sources(),
+            );
             warnings.extend(self.untrusted());
             let held = self.held().into_iter().map(|held| {
                 let told = format!("{held}, and what was approved stays in force");

@@ -5,8 +5,9 @@ mod hosts;
 
 use std::path::PathBuf;
 
-use ahp::config::Environment;
+use ahp::config::{Environment, Locations};
 use ahp::diagnostic::Diagnostic;
+use ahp::engine::State;
 use serde_json::json;
 
 use crate::exit_code::Exit;
@@ -32,6 +33,15 @@ pub(crate) fn run(args: &Args) -> Exit {
     check(args).unwrap_or_else(output::failure)
 }
 
+/// Returns what is amiss with a policy that is free of errors, and with what it is bound to.
+pub(crate) fn looked_over(state: &State, locations: &Locations) -> Vec<Diagnostic> {
+    let mut found = state.lint();
+    let hosts = hosts::wired(&Environment::of_process(), locations);
+    found.extend(hosts::lint(state, &hosts));
+    found.extend(hook_files::lint(state, locations));
+    found
+}
+
 fn check(args: &Args) -> Result<Exit, String> {
     let locations = project::named(args.dir.as_deref())?;
     let engine = project::engine(locations.clone())
@@ -39,10 +49,7 @@ fn check(args: &Args) -> Result<Exit, String> {
         .map_err(|e| e.to_string())?;
     let state = engine.state();
     let sources = state.sources();
-    let mut looked_over = state.lint();
-    let hosts = hosts::wired(&Environment::of_process(), &locations);
-    looked_over.extend(hosts::lint(&state, &hosts));
-    looked_over.extend(hook_files::lint(&state, &locations));
+    let looked_over = looked_over(&state, &locations);
     let hooks = state.hook_faults();
     let faults: Vec<&Diagnostic> = state
         .faults()
