@@ -14,3 +14,4 @@ mod foreign;
 mod help;
 mod mcp;
 mod running;
+mod telling;
