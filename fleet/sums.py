@@ -28,7 +28,7 @@ EMPTY = {"bindings": "hook as binding, hook as oracle, hook as source, hook as s
                      "hook as acted_on, seq = 0 as timed_out",
          "signals": "hook as signal_id, hook as binding, hook as rule, hook as finding, hook as intensity, hook as acted_on, seq as of_seq, "
                     "hook as also_found",
-         "answers": "hook as signal_id, hook as action, seq = 0 as inferred, seq = 0 as refused"}
+         "answers": "hook as signal_id, hook as action, hook as answered_by, seq = 0 as inferred, seq = 0 as refused"}
 QUERIES = ("bindings", "rules", "groups", "events", "gaps", "silent", "records")
 # What `all` asks for, by which groups: all that `ahp log stats --sums` shows. The last row tells that the rest is whole.
 ALL = (*((query, "") for query in ("bindings", "rules", "events", "gaps", "silent")),

@@ -25,6 +25,7 @@ mod gates;
 mod hook;
 mod hook_md;
 mod host;
+mod host_answers;
 mod host_events;
 mod host_questions;
 mod in_force;

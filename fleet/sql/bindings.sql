@@ -42,7 +42,7 @@ refused_sums as (
 run_sums as (
   select grp, hook, binding, max(oracle) as oracle, max(source) as source,
     sum(case when outcome in ('accepted', 'signalled', 'failed', 'started') then 1 else 0 end) as triggered,
-    sum(case when outcome = 'accepted' then 1 else 0 end) as accepted,
+    sum(case when outcome = 'accepted' and coalesce(waived, '') = '' then 1 else 0 end) as accepted,
     sum(case when outcome = 'signalled' then 1 else 0 end) as signalled,
     sum(case when outcome = 'failed' then 1 else 0 end) as errors,
     sum(case when outcome = 'failed' and timed_out then 1 else 0 end) as timeouts,

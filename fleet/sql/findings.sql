@@ -113,7 +113,7 @@ said as (
       when a.action in ('acknowledge', 'dismiss', 'reject_modification', 'suggestion_deferred') then 'dismissed'
     end as fate
   from answers a join found s on a.log_id = s.log_id and a.signal_id = s.signal_id
-  where not a.refused and not a.inferred
+  where not a.refused and (not a.inferred or a.answered_by = 'human')
 ),
 -- Of each finding the last answer that was said while it stood.
 answered as (
@@ -125,6 +125,17 @@ answered as (
   from spans p join said a
     on p.log_id = a.log_id and p.hook = a.hook and p.binding = a.binding and p.subject = a.subject and p.finding = a.finding
   where a.said_seq > p.first_seq and a.said_seq < coalesce(p.until_seq, a.said_seq + 1)
+),
+-- What was stopped and went on after all, as what came next shows.
+went_on as (
+  select distinct p.log_id as log_id, p.hook as hook, p.binding as binding, p.subject as subject, p.finding as finding,
+    p.episode as episode
+  from spans p
+  join signals s on p.log_id = s.log_id and p.hook = s.hook and p.binding = s.binding
+    and p.subject = coalesce(s.issue, s.session, '') and p.finding = s.finding
+  join answers a on s.log_id = a.log_id and s.signal_id = a.signal_id
+  where a.inferred and not a.refused and a.action in ('dismiss', 'accept_modification')
+    and a.seq > p.last_seq and a.seq < coalesce(p.until_seq, a.seq + 1)
 ),
 log_ends as (
   select log_id, max(time_ms) as log_ms
@@ -145,7 +156,7 @@ fates as (
       when p.how = 'waived' then coalesce(a.fate, 'dismissed')
       when a.fate is not null then a.fate
       when p.how = 'session' or n.issue is null and l.log_ms - t.heard_ms > 86400000
-        then case when e.decision in ('ask', 'block') then 'heeded' else 'ignored' end
+        then case when e.decision in ('ask', 'block') and g.episode is null then 'heeded' else 'ignored' end
     end as fate
   from spans p
   join numbered n on p.log_id = n.log_id and p.hook = n.hook and p.binding = n.binding and p.subject = n.subject
@@ -158,4 +169,7 @@ fates as (
   left join (select * from answered where place = 1) a
     on p.log_id = a.log_id and p.hook = a.hook and p.binding = a.binding and p.subject = a.subject
     and p.finding = a.finding and p.episode = a.episode
+  left join went_on g
+    on p.log_id = g.log_id and p.hook = g.hook and p.binding = g.binding and p.subject = g.subject
+    and p.finding = g.finding and p.episode = g.episode
 )

@@ -2,7 +2,7 @@
 
 use super::advise::{ALLOW_COMMANDS, Change, Proposal, allowed, up_front_id};
 use crate::config::{BindingSpec, Config, LayerSource, Node, Value, parse_yaml, with_binding};
-use crate::diagnostic::{Code, SourceMap, Span};
+use crate::diagnostic::{Code, Source, SourceMap, Span};
 use crate::event::Trigger;
 
 /// An edit of one file of the configuration.
@@ -49,14 +49,8 @@ pub fn edit(
     if proposal.locked {
         return Err(format!("the binding is locked by {}", proposal.place));
     }
-    let own = sources.get(spec.span.file).filter(|source| {
-        let name = &*source.name;
-        !name.starts_with("ahp:") && !name.starts_with(['~', '/']) && spec_is_of_project(spec)
-    });
-    let text_of = |name: &str| {
-        let source = sources.files().iter().find(|s| &*s.name == name);
-        source.map_or_else(String::new, |s| s.text.to_string())
-    };
+    let own = own_source(spec, sources);
+    let text_of = |name: &str| text_of(sources, name);
     let (file, before, after) = match (change, own) {
         (Change::Set { key, value }, Some(source)) => {
             let existing = spec
@@ -83,31 +77,9 @@ pub fn edit(
             };
             (project_file.to_owned(), before, after)
         }
-        (Change::Allow { command }, Some(source)) => {
-            let after = allow(&source.text, spec, command)?;
-            (source.name.to_string(), source.text.to_string(), after)
-        }
-        (Change::Allow { command }, None) => {
-            let before = text_of(project_file);
-            // A later layer's list stands in the place of the earlier one.
-            let mut commands = allowed(spec);
-            commands.push(command.clone());
-            let whole = format!("{{{ALLOW_COMMANDS}: {}}}", flow(&commands));
-            let item = item_of(&before, proposal.hook, &spec.id);
-            let config = item.as_ref().map(|item| item.get("config"));
-            let list = config.flatten().and_then(|c| c.get(ALLOW_COMMANDS));
-            let after = match (item.as_ref(), config.flatten(), list) {
-                (_, _, Some(list)) => insert_item(&before, list.span, &quoted(command))?,
-                (_, Some(config), None) => {
-                    insert_key(&before, config.span, ALLOW_COMMANDS, &flow(&commands))?
-                }
-                (Some(item), None, None) => insert_key(&before, item.span, "config", &whole)?,
-                (None, ..) => {
-                    let item = [format!("id: {}", spec.id), format!("config: {whole}")];
-                    with_binding(&before, proposal.hook, &item).0
-                }
-            };
-            (project_file.to_owned(), before, after)
+        (Change::Allow { command }, _) => {
+            let binding = (proposal.hook, spec);
+            return allow_command(binding, sources, project_file, command);
         }
         (Change::Teach { trigger }, own) => {
             let (file, before) = match own {
@@ -129,6 +101,60 @@ pub fn edit(
             (file, before, after)
         }
     };
+    checked(file, before, after)
+}
+
+/// Lets a binding pass a command: where a layer of the project has the binding, else by an override of it in the project's file.
+///
+/// # Errors
+/// Why a machine cannot make this change.
+pub fn allow_command(
+    (trigger, spec): (Trigger, &BindingSpec),
+    sources: &SourceMap,
+    project_file: &str,
+    command: &str,
+) -> Result<Edit, String> {
+    if let Some(source) = own_source(spec, sources) {
+        let after = allow(&source.text, spec, command)?;
+        return checked(source.name.to_string(), source.text.to_string(), after);
+    }
+    let before = text_of(sources, project_file);
+    // A later layer's list stands in the place of the earlier one.
+    let mut commands = allowed(spec);
+    commands.push(command.to_owned());
+    let whole = format!("{{{ALLOW_COMMANDS}: {}}}", flow(&commands));
+    let item = item_of(&before, trigger, &spec.id);
+    let config = item.as_ref().and_then(|item| item.get("config"));
+    let list = config.and_then(|config| config.get(ALLOW_COMMANDS));
+    let after = match (&item, config, list) {
+        (_, _, Some(list)) => insert_item(&before, list.span, &quoted(command))?,
+        (_, Some(config), None) => {
+            insert_key(&before, config.span, ALLOW_COMMANDS, &flow(&commands))?
+        }
+        (Some(item), None, None) => insert_key(&before, item.span, "config", &whole)?,
+        (None, ..) => {
+            let item = [format!("id: {}", spec.id), format!("config: {whole}")];
+            with_binding(&before, trigger, &item).0
+        }
+    };
+    checked(project_file.to_owned(), before, after)
+}
+
+/// Returns the file of the project that a binding stands in; none where it comes from a pack or another layer.
+fn own_source<'s>(spec: &BindingSpec, sources: &'s SourceMap) -> Option<&'s Source> {
+    sources.get(spec.span.file).filter(|source| {
+        let name = &*source.name;
+        !name.starts_with("ahp:") && !name.starts_with(['~', '/']) && spec_is_of_project(spec)
+    })
+}
+
+fn text_of(sources: &SourceMap, name: &str) -> String {
+    let source = sources.files().iter().find(|s| &*s.name == name);
+    source.map_or_else(String::new, |s| s.text.to_string())
+}
+
+/// Makes an edit, as long as it leaves the file in good form.
+fn checked(file: String, before: String, after: String) -> Result<Edit, String> {
     let layer = [(LayerSource::Project, file.as_str(), after.as_str())];
     let loaded = Config::from_layers(&layer, std::path::Path::new("."));
     // An override alone names no oracle; only what the edit itself breaks counts.
@@ -149,67 +175,25 @@ pub fn edit(
     }
 }
 
-/// Adds an entry to a list in the `config:` of a binding, where a layer of the project has it, else to an override of the
-/// binding in the project's file.
-///
-/// # Errors
-/// Why a machine cannot make this change.
-pub fn add_to_list(
-    (trigger, spec): (Trigger, &BindingSpec),
-    sources: &SourceMap,
-    project_file: &str,
-    (key, entry): (&str, &str),
-) -> Result<Edit, String> {
-    let source = sources.files().iter().find(|s| &*s.name == project_file);
-    let before = source.map_or_else(String::new, |s| s.text.to_string());
-    let is_own = |span: Span| {
-        sources
-            .get(span.file)
-            .is_some_and(|s| &*s.name == project_file)
-    };
-    let given = spec
-        .provenance
-        .iter()
-        .rev()
-        .find(|p| p.key.strip_prefix("config.") == Some(key) && is_own(p.span));
-    let list = format!("[{entry}]");
-    let after = if let Some(given) = given {
-        insert_item(&before, given.span, entry)?
-    } else if is_own(spec.config.span) && !spec.config.entries().is_empty() {
-        insert_key(&before, spec.config.span, key, &list)?
-    } else if is_own(spec.span) {
-        insert_key(&before, spec.span, "config", &format!("{{{key}: {list}}}"))?
-    } else {
-        let item = [
-            format!("id: {}", spec.id),
-            format!("config: {{{key}: {list}}}"),
-        ];
-        with_binding(&before, trigger, &item).0
-    };
-    Ok(Edit {
-        file: project_file.to_owned(),
-        before,
-        after,
-    })
-}
-
 /// Adds an entry before the first one of a list.
 fn insert_item(text: &str, list: Span, entry: &str) -> Result<String, String> {
     let split = text.split_at_checked(list.start as usize);
     let (before, after) = split.ok_or("the file has changed meanwhile")?;
     if let Some(inside) = after.strip_prefix('[') {
-        let comma = if inside.trim_start().starts_with(']') {
-            ""
-        } else {
-            ", "
-        };
-        return Ok(format!("{before}[{entry}{comma}{inside}"));
+        let rest = inside.trim_start();
+        let comma = if rest.starts_with(']') { "" } else { ", " };
+        return Ok(format!("{before}[{entry}{comma}{rest}"));
     }
+    // The first item of a block: the new line begins as its line does.
     let line = before.rsplit('\n').next().unwrap_or_default();
     if !after.starts_with("- ") || !line.trim().is_empty() {
-        return Err(format!("line {} has no list to add to", list.line));
+        return Err(format!(
+            "line {} is not a list that can be edited",
+            list.line
+        ));
     }
-    Ok(format!("{before}- {entry}\n{line}{after}"))
+    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    Ok(format!("{before}- {entry}{end}{line}{after}"))
 }
 
 fn spec_is_of_project(spec: &BindingSpec) -> bool {
@@ -232,27 +216,7 @@ fn allow(text: &str, spec: &BindingSpec, command: &str) -> Result<String, String
         let config = format!("{{{ALLOW_COMMANDS}: {one}}}");
         return insert_key(text, spec.span, "config", &config);
     };
-    let quoted = quoted(command);
-    let at = list.span.start as usize;
-    let (before, after) = text
-        .split_at_checked(at)
-        .ok_or("the file has changed meanwhile")?;
-    if let Some(inside) = after.strip_prefix('[') {
-        let rest = inside.trim_start();
-        let comma = if rest.starts_with(']') { "" } else { ", " };
-        return Ok(format!("{before}[{quoted}{comma}{rest}"));
-    }
-    // The first item of a block: its line begins with the dash that the new line is to have.
-    let line = before.rsplit('\n').next().unwrap_or_default();
-    let dash = format!("{line}{}", after.split(' ').next().unwrap_or_default());
-    if dash.trim() != "-" {
-        return Err(format!(
-            "line {} is not a list that can be edited",
-            list.span.line
-        ));
-    }
-    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    Ok(format!("{before}- {quoted}{end}{line}{after}"))
+    insert_item(text, list.span, &quoted(command))
 }
 
 /// Returns texts as a list in YAML's flow style, which JSON is.

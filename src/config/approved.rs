@@ -160,6 +160,11 @@ impl Approved {
         approved.filter(|approved| *approved != now)
     }
 
+    /// Whether the project has no layer and no script of its own.
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty() && self.scripts.is_empty()
+    }
+
     /// Whether the layers and scripts of a project are what was approved, by whomsoever.
     pub fn is_current(locations: &Locations) -> bool {
         Self::read(locations)

@@ -9,6 +9,7 @@ mod codex;
 mod copilot;
 mod cursor;
 mod decode;
+mod dialog;
 mod exit_code;
 mod factory_droid;
 mod gemini_cli;
@@ -34,6 +35,7 @@ mod windsurf;
 
 pub use self::capability::{Fallback, Plan, RULES, Wish};
 pub use self::decode::{DecodeError, Decoded, Input, MOST_BYTES, decode};
+pub use self::dialog::asks_person;
 pub use self::host_event::{HostEvent, Rewrite};
 pub use self::journal::{Journal, Note};
 pub use self::outline::outline;

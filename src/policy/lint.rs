@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::{Binding, IntensityCeiling, Policy, idle, near_miss};
 use crate::config::{BindingSpec, Node, Target, Value, default_id, marks_asked, may_ask};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, SourceMap};
 use crate::event::Trigger;
 use crate::fact::{Fact, FactSource};
 use crate::oracle::Lookup;
@@ -20,12 +20,14 @@ pub fn lint(
     policy: &Policy,
     lookup: &dyn Lookup,
     scripts: &[(String, PathBuf)],
+    sources: &SourceMap,
 ) -> Vec<Diagnostic> {
     let mut warnings = Vec::new();
     for trigger in policy.triggers() {
         let pairs: Vec<Pair<'_>> = policy
             .enabled(trigger, lookup)
-            .filter(|(_, spec)| spec.is_written())
+            // Of what stands beside it as it was approved, nobody can mend anything.
+            .filter(|(_, spec)| spec.is_written() && !sources.is_approved(spec.span.file))
             .map(|(binding, spec)| Pair { binding, spec })
             .collect();
         let mut by_subject: HashMap<(String, Json), Alike<'_>> = HashMap::new();

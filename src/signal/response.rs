@@ -104,3 +104,10 @@ pub struct Response {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inferred: bool,
 }
+
+impl Response {
+    /// Whether somebody has answered: outright, or a person in the dialog of her host. All else is concluded of what came next.
+    pub fn is_said(&self) -> bool {
+        !self.inferred || self.by == Actor::Human
+    }
+}

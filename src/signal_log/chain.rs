@@ -15,6 +15,7 @@
 //! | signal | Its findings stand; one more violation of each, however many signals of it come. Stronger than an aid, it is open until it is answered. |
 //! | response | The signal is no longer open. `acknowledge`, `dismiss`, `proceed_with_risk` and `reject_modification` become waivers, unless `inferred`. |
 //! | response that was refused | Nothing. |
+//! | signal of a question about a call | The session has a question of which the answer is not known, until a response to it or the end of the session. |
 //! | evaluation, decision `ask` or `block` | One more stop of its trigger for the subject; another decision sets the count back. |
 
 use std::ops::Deref;
@@ -24,7 +25,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
+use super::asked::OpenQuestion;
 use super::{Body, Chain, OpenSignal, Record, Standing, Waiver};
+use crate::event::Trigger;
 use crate::signal::{Action, Intensity};
 use crate::verdict::{Decision, Outcome};
 
@@ -45,6 +48,11 @@ impl Key {
     /// The stops of a trigger.
     pub(crate) fn stops(hook: &str, subject: &str) -> Self {
         Self::of(&["stops", hook, &folded(subject)])
+    }
+
+    /// The questions of a session.
+    pub(crate) fn questions(session: &str) -> Self {
+        Self::of(&["questions", session])
     }
 
     fn of(parts: &[&str]) -> Self {
@@ -89,6 +97,9 @@ pub(crate) enum Step {
         inferred: bool,
     },
     Decided(Decision),
+    Asked(OpenQuestion),
+    Heard(Uuid),
+    SessionOver,
 }
 
 /// What the records of one key add up to.
@@ -110,6 +121,8 @@ pub(crate) struct State {
     stopped: u32,
     #[serde(skip_serializing_if = "is_zero")]
     blocked: u32,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    questions: Vec<OpenQuestion>,
 }
 
 /// A finding that stands, and where it is between an evaluation and the signals of it.
@@ -196,6 +209,17 @@ impl State {
                     0
                 };
             }
+            Step::Asked(question) => {
+                // Asked again about the same call, the answer is to the last time.
+                self.questions
+                    .retain(|q| q.about.call != question.about.call || q.at == question.at);
+                if self.questions.len() == MOST_OPEN {
+                    self.questions.remove(0);
+                }
+                self.questions.push(question.clone());
+            }
+            Step::Heard(id) => self.questions.retain(|q| q.id != *id),
+            Step::SessionOver => self.questions.clear(),
         }
     }
 
@@ -297,6 +321,13 @@ impl State {
         self.blocked
     }
 
+    /// Returns what was asked about a call.
+    pub(crate) fn into_questions(self, call: &str) -> Vec<OpenQuestion> {
+        let mut questions = self.questions;
+        questions.retain(|q| q.about.call == call);
+        questions
+    }
+
     /// Returns the chain as the engine sees it.
     pub(crate) fn into_chain(self) -> Chain {
         Chain {
@@ -332,6 +363,11 @@ pub(crate) fn steps<S: Deref<Target = str>, E>(
     };
     match &record.body {
         Body::Evaluation(evaluation) => {
+            if hook == Trigger::PostSession.name()
+                && let Some(session) = session
+            {
+                give(Key::questions(session), Step::SessionOver);
+            }
             for subject in subjects(record.issue(), session) {
                 for report in &evaluation.bindings {
                     if matches!(
@@ -357,6 +393,18 @@ pub(crate) fn steps<S: Deref<Target = str>, E>(
         }
         Body::Signal(given) => {
             let header = &given.signal.header;
+            if let (Some(about), Some(session)) = (&given.asked, session) {
+                let question = OpenQuestion {
+                    id: header.id,
+                    about: about.clone(),
+                    at: record.timestamp,
+                    binding: given.origin.binding.clone(),
+                    subject: record.issue().or(Some(session)).map(str::to_owned),
+                    fingerprint: given.fingerprint.clone(),
+                    intensity: header.intensity,
+                };
+                give(Key::questions(session), Step::Asked(question));
+            }
             for subject in subjects(record.issue(), session) {
                 give(
                     Key::chain(hook, &given.origin.binding, subject),
@@ -378,6 +426,12 @@ pub(crate) fn steps<S: Deref<Target = str>, E>(
             let (Some(binding), None) = (&answer.binding, &answer.refused) else {
                 return;
             };
+            if let Some(session) = session {
+                give(
+                    Key::questions(session),
+                    Step::Heard(answer.response.signal_id),
+                );
+            }
             for subject in subjects(answer.subject.as_deref(), session) {
                 give(
                     Key::chain(hook, binding, subject),

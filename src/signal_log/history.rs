@@ -9,6 +9,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::asked::OpenQuestion;
 use super::chain::{Key, State};
 use super::files::LogFiles;
 use super::index::Snapshot;
@@ -123,6 +124,11 @@ pub trait History: fmt::Debug + Send + Sync {
     /// Returns how often in a row a session's stop was blocked.
     fn stop_blocks(&self, session_id: &str) -> u32;
 
+    /// Returns the signals of the question about a call of a session of which it is not known how it was answered.
+    fn questions(&self, _session_id: &str, _call: &str) -> Vec<OpenQuestion> {
+        Vec::new()
+    }
+
     /// Returns how many evaluations of a trigger for an issue (or session) were stopped since it last passed.
     fn stopped(&self, trigger: Trigger, subject: &str) -> u32;
 
@@ -160,6 +166,10 @@ impl<L: Lookup> History for L {
 
     fn stopped(&self, trigger: Trigger, subject: &str) -> u32 {
         self.state(Key::stops(trigger.name(), subject)).stopped()
+    }
+
+    fn questions(&self, session_id: &str, call: &str) -> Vec<OpenQuestion> {
+        self.state(Key::questions(session_id)).into_questions(call)
     }
 
     fn records(&self, subject: &str) -> Vec<Record> {

@@ -3,8 +3,9 @@
 use chrono::{DateTime, Utc};
 use serde_json::Map;
 
+use super::asked::call_of;
 use super::{Body, History, ResponseRecord, Waiver};
-use crate::event::Event;
+use crate::event::{Event, Trigger};
 use crate::signal::{Action, Actor, Intensity, Response, digest};
 use crate::verdict::{Outcome, Verdict};
 
@@ -84,4 +85,60 @@ pub fn inferred_responses(
         }
     }
     bodies
+}
+
+/// Concludes from a call that has run how the question about it was answered; to be logged with its event.
+///
+/// A call runs after a question only with a yes: of the person, where `asks_person` says that the host puts questions to her now
+/// and it did so then. Where nobody was asked, the question was passed over.
+pub fn answers_of_host(
+    history: &dyn History,
+    event: &Event,
+    asks_person: bool,
+    now: DateTime<Utc>,
+) -> Vec<Body> {
+    let has_run = matches!(
+        event.trigger,
+        Trigger::PostToolUse | Trigger::PostToolUseFailure
+    );
+    let session = event.session_id.as_deref().filter(|_| has_run);
+    let (Some(session), Some(call)) = (session, call_of(event)) else {
+        return Vec::new();
+    };
+    let questions = history.questions(session, &call).into_iter();
+    let answers = questions.filter_map(|question| {
+        let is_by_person = asks_person && question.about.person;
+        let action = match question.intensity {
+            Intensity::Control => Action::AcceptModification,
+            Intensity::Prompt if is_by_person => Action::Acknowledge,
+            Intensity::Prompt => Action::Dismiss,
+            Intensity::Block | Intensity::Aid => return None,
+        };
+        let mut details = Map::new();
+        if let (true, Some(host)) = (is_by_person, &event.host) {
+            details.insert("asked_by".to_owned(), host.as_str().into());
+        }
+        Some(Body::Response(Box::new(ResponseRecord {
+            response: Response {
+                signal_id: question.id,
+                consumed_at: now,
+                action,
+                details,
+                by: if is_by_person {
+                    Actor::Human
+                } else {
+                    Actor::Agent
+                },
+                inferred: true,
+            },
+            hook: Some(Trigger::PreToolUse.name().to_owned()),
+            session_id: event.session_id.clone(),
+            binding: Some(question.binding),
+            subject: question.subject,
+            fingerprint: Some(question.fingerprint),
+            refused: None,
+            mac: None,
+        })))
+    });
+    answers.collect()
 }

@@ -1,5 +1,6 @@
 //! The JSONL signal log: append-only, hash-chained, written by many processes at once (spec §8).
 
+mod asked;
 mod backward;
 mod blocks;
 mod chain;
@@ -26,6 +27,7 @@ mod tail;
 mod verify;
 mod writer;
 
+pub use self::asked::{AskedAbout, OpenQuestion};
 pub(crate) use self::blocks::bare_lines;
 pub use self::error::LogError;
 pub use self::evaluation::Evaluation;
@@ -37,7 +39,7 @@ pub use self::history::{
     Chain, EmptyHistory, History, LogHistory, MemoryHistory, OpenSignal, SharedHistory, Standing,
     Waiver,
 };
-pub use self::infer::inferred_responses;
+pub use self::infer::{answers_of_host, inferred_responses};
 pub(crate) use self::known::note_log;
 pub use self::known::{KnownLog, known_logs, log_key};
 pub use self::probe::probe;

@@ -13,6 +13,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::asked::AskedAbout;
 use super::frame::{Frame, Links};
 use crate::event::{Event, Subagent};
 use crate::machine_key::ProjectKey;
@@ -151,6 +152,9 @@ pub struct SignalRecord {
     /// The subagent, as the evaluation has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// What it asks about, where it is of a question about a call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked: Option<AskedAbout>,
 }
 
 /// One more finding of a signal.
@@ -182,6 +186,7 @@ struct FlatSignal {
     session_id: Option<String>,
     host: Option<String>,
     agent: Option<String>,
+    asked: Option<AskedAbout>,
 }
 
 impl From<FlatSignal> for SignalRecord {
@@ -202,6 +207,7 @@ impl From<FlatSignal> for SignalRecord {
             session_id: flat.session_id,
             host: flat.host,
             agent: flat.agent,
+            asked: flat.asked,
         }
     }
 }
@@ -533,6 +539,7 @@ impl SignalRecord {
             agent: (event.subagent.as_ref())
                 .and_then(Subagent::called)
                 .map(|name| self::short(name).to_owned()),
+            asked: None,
         }
     }
 

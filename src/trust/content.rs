@@ -61,6 +61,11 @@ impl Content {
         self.files.is_empty()
     }
 
+    /// Adds a file whose state is known.
+    pub(super) fn add_known(&mut self, path: &str, state: &FileState, bytes: Vec<u8>) {
+        self.files.insert(path.to_owned(), (state.clone(), bytes));
+    }
+
     /// Adds a text that is no file of its own.
     pub(super) fn add_text(&mut self, name: String, text: &str) {
         let state = FileState {

@@ -80,6 +80,53 @@ impl Trust {
         Ok(look.content.states().count())
     }
 
+    /// Trusts the layers that were written since a look, as far as they were trusted then or not there: who wrote them since is a
+    /// person. All else, also a program that they name now, is trusted as it was before. A project that was never trusted stays so.
+    ///
+    /// # Errors
+    /// The project's files cannot be read, or the copies not written.
+    pub fn follow_layers(
+        &self,
+        before: &Look,
+        at: chrono::DateTime<chrono::Utc>,
+    ) -> io::Result<()> {
+        let Inner::Project(project) = &self.0 else {
+            return Ok(());
+        };
+        let (Some(manifest), Some(store)) = (project.loaded(), &project.store) else {
+            return Ok(());
+        };
+        let now = self.look()?;
+        let waits = |path: &str| before.changes.iter().any(|change| change.path == path);
+        let is_followed = |path: &str| {
+            let is_layer = [&before.layers, &now.layers];
+            let is_layer = is_layer
+                .iter()
+                .any(|layers| layers.iter().any(|l| l == path));
+            is_layer && !waits(path)
+        };
+        if !now.changes.iter().any(|change| is_followed(&change.path)) {
+            return Ok(());
+        }
+        let mut content = Content::default();
+        for (path, state, bytes) in now.content.files() {
+            if is_followed(path) {
+                content.add_known(path, state, bytes.to_vec());
+            }
+        }
+        for (path, state) in &manifest.files {
+            if !is_followed(path) {
+                let bytes = fs::read(project.copy_of(manifest, path))?;
+                content.add_known(path, state, bytes);
+            }
+        }
+        let mut layers: Vec<String> = manifest.layers.iter().chain(&now.layers).cloned().collect();
+        layers.retain(|layer| content.bytes(layer).is_some());
+        layers.sort_unstable();
+        layers.dedup();
+        store.write(&project.root, &content, layers, at)
+    }
+
     /// Takes the trust back; returns whether there was any.
     ///
     /// # Errors

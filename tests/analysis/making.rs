@@ -182,6 +182,7 @@ impl Life {
             session_id: Some(self.session.clone()),
             host: Some(self.host.to_owned()),
             agent: None,
+            asked: None,
         };
         (id, Body::Signal(Box::new(record)))
     }

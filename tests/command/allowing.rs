@@ -128,3 +128,96 @@ fn what_no_rule_stops_or_what_is_not_one_command_is_not_allowed() {
     }
     assert_eq!(world.read(".ahp/hooks.yaml"), "extends: [ahp:standard]\n");
 }
+
+const PUSH: &str = "git push --force origin mine";
+const OTHER: &str = "git push --force origin other";
+
+/// Returns the exit code of a command's judgement.
+fn judged(world: &World, command: &str) -> i32 {
+    let input = serde_json::json!({"command": command}).to_string();
+    let arguments = ["run", "pre-tool-use", "--tool", "Bash", "--input", &input];
+    world.ahp(&arguments).code
+}
+
+#[test]
+fn what_a_person_allows_is_in_force_at_once_where_nothing_else_waits() {
+    let event = r#"{"hook_event_name": "PreToolUse", "session_id": "s", "cwd": ".", "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t"}"#;
+    for (case, before) in [
+        ("never approved", &[][..]),
+        ("approved", &["trust", "--yes"]),
+        (
+            "found by its first event",
+            &["hook", "--host", "claude-code"],
+        ),
+    ] {
+        let world = world();
+        if !before.is_empty() {
+            world.ahp_fed(before, event.as_bytes());
+        }
+        let ran = world.ahp(&["allow", "-y", PUSH]);
+        let is_in_force = judged(&world, PUSH) == 0;
+        // What nobody has approved may be what came with a clone: that waits with it.
+        let waits = case == "never approved" && ran.stdout.contains("`ahp trust`");
+        assert_eq!(ran.code, 0, "{case}: {}{}", ran.stdout, ran.stderr);
+        assert!(is_in_force || waits, "{case}: {}", ran.stdout);
+        assert_eq!(judged(&world, "git push --force origin main"), 2, "{case}");
+    }
+}
+
+#[test]
+fn programs_that_were_trusted_may_still_run_after_a_command_is_allowed() {
+    let world = world();
+    world.write(
+        ".ahp/hooks.yaml",
+        "extends: [ahp:standard]\nhooks:\n  pre-issue-start:\n    - oracle: TestGate\n      config: {command: 'sh check.sh'}\n",
+    );
+    world.write("check.sh", "exit 0\n");
+    assert_eq!(world.ahp(&["trust", "--yes"]).code, 0);
+    assert_eq!(world.ahp(&["allow", "-y", PUSH]).code, 0);
+    let shown = world.ahp(&["trust", "--show"]).stdout;
+    assert!(!shown.contains("changed"), "{shown}");
+    // A program that has changed meanwhile is not approved with it.
+    world.write("check.sh", "exit 1\n");
+    assert_eq!(world.ahp(&["allow", "-y", "npm publish"]).code, 0);
+    let shown = world.ahp(&["trust", "--show"]).stdout;
+    assert!(shown.contains("changed  check.sh"), "{shown}");
+    assert!(shown.contains("trusted  .ahp/hooks.yaml"), "{shown}");
+}
+
+#[test]
+fn what_else_waits_for_approval_is_not_approved_with_a_command() {
+    let world = world();
+    assert_eq!(world.ahp(&["trust", "--yes"]).code, 0);
+    let other = "extends: [ahp:standard]\nhooks: {pre-tool-use: [{id: safe-shell, config: {allow_commands: [\"=git push --force origin other\"]}}]}\n";
+    world.write(".ahp/hooks.yaml", other);
+    let ran = world.ahp(&["allow", "-y", PUSH]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    for said in ["not in force yet", "`ahp trust`", "`safe-shell`"] {
+        assert!(ran.stdout.contains(said), "{said}: {}", ran.stdout);
+    }
+    assert_eq!((judged(&world, PUSH), judged(&world, OTHER)), (2, 2));
+    // What waits needs no second edit.
+    let again = world.ahp(&["allow", "-y", OTHER]);
+    assert!(
+        again.stderr.contains("waits for approval"),
+        "{}",
+        again.stderr
+    );
+    assert_eq!(world.ahp(&["trust", "--yes"]).code, 0);
+    assert_eq!((judged(&world, PUSH), judged(&world, OTHER)), (0, 0));
+}
+
+#[test]
+fn what_a_user_has_allowed_stays_allowed() {
+    let world = World::new("");
+    let own = "extends: [ahp:standard]\nhooks: {pre-tool-use: [{id: safe-shell, config: {allow_commands: [\"=git push --force origin own\"]}}]}\n";
+    std::fs::create_dir_all(world.home().join(".ahp")).unwrap();
+    std::fs::write(world.home().join(".ahp/hooks.yaml"), own).unwrap();
+    let ran = world.ahp(&["allow", "-y", PUSH]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    for command in [PUSH, "git push --force origin own"] {
+        assert_eq!(judged(&world, command), 0, "{command}: {}", ran.stdout);
+    }
+    // By itself the project's file is no policy that a test could judge by.
+    assert!(!world.path(".ahp/tests/allowed.yaml").exists());
+}

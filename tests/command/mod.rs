@@ -14,4 +14,5 @@ mod foreign;
 mod help;
 mod mcp;
 mod running;
+mod telling;
 mod wiring;

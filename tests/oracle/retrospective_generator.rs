@@ -176,6 +176,40 @@ fn closed() -> Repository {
 }
 
 #[test]
+fn an_answer_that_nobody_gave_is_not_told_as_one() {
+    let inferred = |action: &str, by: &str| {
+        json!({"kind": "response", "binding": "size", "subject": "FEAT-0123",
+            "response": {"signal_id": "0190c3a0-0000-7000-8000-000000000000", "consumed_at": "2026-02-09T10:00:00Z",
+                "action": action, "by": by, "inferred": true}})
+    };
+    let gated = "the tests could not be run; it said last:\nno such file";
+    let log = Log::default()
+        .evaluation(
+            "10:00",
+            "pre-issue-submit",
+            "allow",
+            &[("size", "signalled")],
+        )
+        .signal("10:00", "size", "prompt", gated)
+        .push("10:10", inferred("dismiss", "agent"))
+        .push("10:11", inferred("dismiss", "agent"))
+        .push("10:12", inferred("acknowledge", "human"));
+    let repository = closed();
+    judge(repository.workspace(), log, "{}");
+    let place = repository.root().join(".ahp/retrospectives/FEAT-0123.md");
+    let text = std::fs::read_to_string(place).unwrap();
+    for said in [
+        "| prompts dismissed | 0 |",
+        "- `acknowledge`, 1 time: size",
+        "- 2 answers concluded from what came next",
+        "it said last: no such file",
+    ] {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+    assert!(!text.contains("were dismissed"), "{text}");
+}
+
+#[test]
 fn the_story_of_an_issue_is_written_down() {
     let repository = closed();
     let signal = judge(repository.workspace(), log(), "");

@@ -94,6 +94,7 @@ pub(crate) fn signal(id: u128, mut signal: Signal, finding: &str) -> Body {
         session_id: Some("s1".to_owned()),
         host: Some("claude-code".to_owned()),
         agent: None,
+        asked: None,
     }))
 }
 

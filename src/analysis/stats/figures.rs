@@ -231,9 +231,10 @@ impl Counts {
         self.durations.merge(&other.durations);
     }
 
-    pub(super) const fn add_outcome(&mut self, outcome: Outcome, timed_out: bool) {
+    pub(super) const fn add_outcome(&mut self, outcome: Outcome, is_waived: bool, timed_out: bool) {
         match outcome {
-            Outcome::Accepted => self.accepted += 1,
+            // Whatever an answer holds back was found all the same.
+            Outcome::Accepted => self.accepted += !is_waived as u64,
             Outcome::Signalled => self.signalled += 1,
             Outcome::Failed => {
                 self.errors += 1;

@@ -16,7 +16,7 @@ const FOLLOWED: usize = 1 << 14;
 const SILENCE: TimeDelta = TimeDelta::days(1);
 
 /// Where something is counted; not every record has a binding, an issue or a host.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Places {
     pub(super) binding: Option<usize>,
     pub(super) rule: Option<usize>,
@@ -114,6 +114,11 @@ impl Findings {
         ended
     }
 
+    /// Whether a finding is followed.
+    pub(super) fn has(&self, key: Key) -> bool {
+        self.found.contains_key(&key)
+    }
+
     /// Takes a signal of a finding; whether it is the first one, and the finding that ended before it.
     pub(super) fn find(
         &mut self,
@@ -177,6 +182,14 @@ impl Findings {
                 | Action::SuggestionDeferred => Some(Fate::Dismissed),
                 _ => None,
             };
+        }
+    }
+
+    /// Takes what was concluded of a signal of a finding: it changes nothing but that the operation went on after all.
+    pub(super) fn conclude(&mut self, key: Key, action: Action) {
+        let goes_on = matches!(action, Action::Dismiss | Action::AcceptModification);
+        if let Some(found) = self.found.get_mut(&key).filter(|_| goes_on) {
+            found.was_stopped = false;
         }
     }
 

@@ -56,6 +56,11 @@ impl<N, T: Default> Named<N, T> {
         self.places.contains_key(&key)
     }
 
+    /// Returns the place of a name that is not new.
+    pub(super) fn find(&self, key: Key) -> Option<usize> {
+        self.places.get(&key).copied()
+    }
+
     pub(super) fn at(&mut self, place: Option<usize>) -> Option<&mut T> {
         self.item(place?).map(|(_, item)| item)
     }

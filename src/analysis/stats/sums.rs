@@ -41,6 +41,8 @@ struct Given {
     /// What was answered, and whether that was concluded.
     answer: Option<(Action, bool)>,
     findings: Vec<Key>,
+    /// Whether the filter selects it; else it only tells what became of a finding.
+    is_counted: bool,
 }
 
 /// What has been counted so far.
@@ -70,6 +72,8 @@ pub(super) struct Sums<'f> {
     given_in_order: VecDeque<Uuid>,
     first: Option<DateTime<Utc>>,
     last: Option<DateTime<Utc>>,
+    /// When the last record was written, whether it is counted or not.
+    end: Option<DateTime<Utc>>,
 }
 
 impl<'f> Sums<'f> {
@@ -98,6 +102,7 @@ impl<'f> Sums<'f> {
             given_in_order: VecDeque::new(),
             first: None,
             last: None,
+            end: None,
         }
     }
 
@@ -108,6 +113,7 @@ impl<'f> Sums<'f> {
 
     /// Counts the next record.
     pub(super) fn add(&mut self, line: &Line<'_>) {
+        self.end = Some(line.timestamp);
         if let Body::Response(answer) = &line.body {
             // An answer is counted where its signal is.
             if self.filter.is_open() {
@@ -115,9 +121,12 @@ impl<'f> Sums<'f> {
             }
             return self.answer(answer);
         }
-        let Some(hook) = line.trigger().filter(|_| self.filter.admits(line)) else {
+        let Some(hook) = line.trigger() else {
             return;
         };
+        if !self.filter.admits(line) {
+            return self.follow(line, hook);
+        }
         self.count_record(line.timestamp);
         let keys = &self.keys;
         let name = |list: &mut Named<String, Group>, name: &str| {
@@ -137,8 +146,7 @@ impl<'f> Sums<'f> {
         };
         let day = Some(self.day(line.timestamp));
         let places = Places { day, ..places };
-        let subject = line.issue().or(line.session()).unwrap_or_default();
-        let subject = self.keys.of(subject);
+        let subject = self.subject(line);
         match &line.body {
             Body::Evaluation(evaluation) => {
                 for (name, record) in &evaluation.marks {
@@ -152,13 +160,50 @@ impl<'f> Sums<'f> {
                 self.add_evaluation(evaluation, places, line.timestamp);
                 for report in &evaluation.bindings {
                     if self.filter.admits_binding(&report.id, &report.oracle) {
-                        self.add_report(hook, report, subject, places, line.timestamp);
+                        self.add_report(hook, report);
                     }
+                    self.follow_report(hook, report, subject, places, line.timestamp);
                 }
             }
             Body::Signal(given) => self.add_signal(hook, given, subject, places, line.timestamp),
             Body::Response(_) => {}
         }
+    }
+
+    /// Takes a record that the filter does not select: it is counted nowhere, and still ends, repairs or renews what was found.
+    fn follow(&mut self, line: &Line<'_>, hook: &str) {
+        let session = line.session().map(|session| self.keys.of(session));
+        let places = Places {
+            session: session.and_then(|session| self.sessions.find(session)),
+            ..Places::default()
+        };
+        let subject = self.subject(line);
+        match &line.body {
+            Body::Evaluation(evaluation) => {
+                self.follow_evaluation(evaluation, places, line.timestamp);
+                for report in &evaluation.bindings {
+                    self.follow_report(hook, report, subject, places, line.timestamp);
+                }
+            }
+            Body::Signal(given) => {
+                let key = self.keys.of(hook).with(self.keys.of(&given.origin.binding));
+                let chain = key.with(subject);
+                let keys = given.identities().map(|id| chain.with(self.keys.of(id)));
+                let followed = keys.filter(|key| self.findings.has(*key));
+                let findings: Vec<_> = followed.map(|key| (key, places)).collect();
+                if !findings.is_empty() {
+                    self.remember(given.signal.header.id, places, &findings, false);
+                    self.find(given, chain, findings, places, line.timestamp);
+                }
+            }
+            Body::Response(_) => {}
+        }
+    }
+
+    /// Returns what a record counts for.
+    fn subject(&self, line: &Line<'_>) -> Key {
+        let subject = line.issue().or(line.session()).unwrap_or_default();
+        self.keys.of(subject)
     }
 
     /// Returns the place of a day; most records are of the same one as those before them.
@@ -188,21 +233,8 @@ impl<'f> Sums<'f> {
         time: DateTime<Utc>,
     ) {
         self.evaluations += 1;
-        self.evaluated = Evaluated {
-            was_stopped: evaluation.decision >= Decision::Ask,
-            object: evaluation.object.as_ref().map(|o| self.keys.of(o)),
-            failed: Vec::new(),
-        };
+        self.follow_evaluation(evaluation, places, time);
         let hook = &*evaluation.hook;
-        if hook == Trigger::PreAgentTurnStop.name()
-            && let Some(session) = self.sessions.at(places.session)
-        {
-            session.turns += 1;
-        }
-        if hook == Trigger::PostSession.name() {
-            let ended = self.findings.end_session(places.session);
-            self.end(ended);
-        }
         let trigger = self.hooks.place(self.keys.of(hook), || hook.to_owned());
         if let Some(count) = self.hooks.at(Some(trigger)) {
             *count += 1;
@@ -219,13 +251,33 @@ impl<'f> Sums<'f> {
         }
     }
 
+    /// Takes what an evaluation says of its session and of the signals that follow it.
+    fn follow_evaluation<S: std::ops::Deref<Target = str>, E>(
+        &mut self,
+        evaluation: &EvaluationRecord<S, E>,
+        places: Places,
+        time: DateTime<Utc>,
+    ) {
+        self.evaluated = Evaluated {
+            was_stopped: evaluation.decision >= Decision::Ask,
+            object: evaluation.object.as_ref().map(|o| self.keys.of(o)),
+            failed: Vec::new(),
+        };
+        let hook = &*evaluation.hook;
+        if let Some(session) = self.sessions.at(places.session) {
+            session.heard = Some(time);
+            session.turns += u64::from(hook == Trigger::PreAgentTurnStop.name());
+        }
+        if hook == Trigger::PostSession.name() {
+            let ended = self.findings.end_session(places.session);
+            self.end(ended);
+        }
+    }
+
     fn add_report<S: std::ops::Deref<Target = str>>(
         &mut self,
         hook: &str,
         report: &BindingReport<S>,
-        subject: Key,
-        places: Places,
-        time: DateTime<Utc>,
     ) {
         let key = self.keys.of(hook).with(self.keys.of(&report.id));
         let place = self.bindings.place(key, || BindingName {
@@ -244,16 +296,28 @@ impl<'f> Sums<'f> {
         let error = report.error.as_deref();
         counts.add_outcome(
             report.outcome,
+            !report.waived.is_empty(),
             error.is_some_and(|error| error.starts_with("timed out")),
         );
-        if !matches!(
-            report.outcome,
-            Outcome::Accepted | Outcome::Signalled | Outcome::Failed
-        ) {
+        if has_judged(report.outcome) {
+            let duration = u32::try_from(report.duration_us).unwrap_or(u32::MAX);
+            counts.add_duration(duration);
+        }
+    }
+
+    /// Takes what the judgement of a binding says of what it has found before.
+    fn follow_report<S: std::ops::Deref<Target = str>>(
+        &mut self,
+        hook: &str,
+        report: &BindingReport<S>,
+        subject: Key,
+        places: Places,
+        time: DateTime<Utc>,
+    ) {
+        if !has_judged(report.outcome) {
             return;
         }
-        let duration = u32::try_from(report.duration_us).unwrap_or(u32::MAX);
-        counts.add_duration(duration);
+        let key = self.keys.of(hook).with(self.keys.of(&report.id));
         let chain = key.with(subject);
         if report.outcome == Outcome::Failed {
             self.evaluated.failed.push(chain);
@@ -335,19 +399,41 @@ impl<'f> Sums<'f> {
             }
             findings.push((chain.with(identity), Places { object, ..places }));
         }
+        self.remember(header.id, places, &findings, true);
+        if let Some(session) = self.sessions.at(places.session) {
+            session.heard = Some(time);
+        }
+        self.find(given, chain, findings, places, time);
+    }
+
+    /// Remembers a signal, so that its answer is known as one.
+    fn remember(&mut self, id: Uuid, places: Places, findings: &[(Key, Places)], is_counted: bool) {
         let new = Given {
             places,
             answer: None,
             findings: findings.iter().map(|(key, _)| *key).collect(),
+            is_counted,
         };
-        if self.given.insert(header.id, new).is_none() {
-            self.given_in_order.push_back(header.id);
+        if self.given.insert(id, new).is_none() {
+            self.given_in_order.push_back(id);
             if self.given_in_order.len() > REMEMBERED
                 && let Some(oldest) = self.given_in_order.pop_front()
             {
                 self.given.remove(&oldest);
             }
         }
+    }
+
+    /// Takes that a signal has found something.
+    fn find(
+        &mut self,
+        given: &SignalRecord,
+        chain: Key,
+        findings: Vec<(Key, Places)>,
+        places: Places,
+        time: DateTime<Utc>,
+    ) {
+        let header = &given.signal.header;
         if header.intensity < Intensity::Prompt || self.evaluated.failed.contains(&chain) {
             return;
         }
@@ -391,13 +477,14 @@ impl<'f> Sums<'f> {
     /// Counts an answer where its signal is counted.
     fn answer(&mut self, answer: &ResponseRecord) {
         let (action, inferred) = (answer.response.action, answer.response.inferred);
+        let is_said = answer.response.is_said();
         let Some(given) = self.given.get_mut(&answer.response.signal_id) else {
             return;
         };
-        if !self.filter.is_open() {
+        let (places, is_counted) = (given.places, given.is_counted);
+        if is_counted && !self.filter.is_open() {
             self.records += 1;
         }
-        let places = given.places;
         if answer.refused.is_some() {
             if let Some(counts) = self.bindings.at(places.binding) {
                 counts.refused += 1;
@@ -412,10 +499,16 @@ impl<'f> Sums<'f> {
             return;
         }
         let before = given.answer.replace((action, inferred));
-        if !inferred {
-            for finding in &given.findings {
+        for finding in &given.findings {
+            if inferred {
+                self.findings.conclude(*finding, action);
+            }
+            if is_said {
                 self.findings.answer(*finding, action);
             }
+        }
+        if !is_counted {
+            return;
         }
         for counts in self.counts(places) {
             if let Some((action, was_inferred)) = before {
@@ -459,9 +552,9 @@ impl<'f> Sums<'f> {
 
     /// Puts the figures together.
     pub(super) fn finish(mut self) -> Stats {
-        if let Some(end) = self.last {
+        if let Some(end) = self.end {
             let sessions = &self.sessions.items;
-            let heard = |session: Option<usize>| sessions.get(session?)?.1.last;
+            let heard = |session: Option<usize>| sessions.get(session?)?.1.heard;
             let ended = std::mem::take(&mut self.findings).finish(end, heard);
             self.end(ended);
         }
@@ -496,4 +589,12 @@ impl<'f> Sums<'f> {
             gathered: None,
         }
     }
+}
+
+/// Whether a binding has judged, or tried to.
+const fn has_judged(outcome: Outcome) -> bool {
+    matches!(
+        outcome,
+        Outcome::Accepted | Outcome::Signalled | Outcome::Failed
+    )
 }

@@ -48,6 +48,8 @@ pub(super) struct Group {
     pub(super) stopped: u64,
     pub(super) first: Option<DateTime<Utc>>,
     pub(super) last: Option<DateTime<Utc>>,
+    /// When anything of it was heard last, whether it is counted or not.
+    pub(super) heard: Option<DateTime<Utc>>,
     pub(super) counts: Counts,
 }
 

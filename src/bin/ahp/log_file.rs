@@ -62,7 +62,7 @@ impl LogFile {
         } else {
             for path in &foreign {
                 output::error(format!(
-                    "`{}` was not written here and is left out; `--log` reads it",
+                    "`{}` is left out: it was not written here, or is damaged, as `ahp log verify` tells; `--log` reads it",
                     path.display()
                 ));
             }

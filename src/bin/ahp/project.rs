@@ -4,7 +4,7 @@ use std::io::{BufRead as _, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
 use ahp::config::{Approved, Environment, Locations, Node};
-use ahp::engine::{Engine, EngineBuilder, State};
+use ahp::engine::{Clock as _, Engine, EngineBuilder, State, SystemClock};
 use ahp::event::Trigger;
 use ahp::trust;
 
@@ -31,19 +31,39 @@ pub(crate) fn decided(yes: bool, what: &str) -> Result<(), String> {
     ))
 }
 
-/// Lets a person change the project's layers: what she writes at a terminal is approved by that, and nothing else that waits for
-/// approval.
+/// Lets a person change the project's layers: what she writes, at a terminal or by her `--yes`, is approved by that, and nothing
+/// else that waits for approval.
 pub(crate) fn approving<T>(
     locations: &Locations,
+    yes: bool,
     change: impl FnOnce() -> Result<T, String>,
 ) -> Result<T, String> {
-    let follows = at_terminal() && Approved::is_current(locations);
+    if !yes && !at_terminal() {
+        return change();
+    }
+    let follows = !approval_waits(locations);
+    // The programs of the project may run as long as its layers are those that were looked at.
+    let trust = engine(locations.clone()).build().ok();
+    let trust = trust.map(|engine| engine.state().trust().clone());
+    let before = trust.as_ref().and_then(|trust| trust.look().ok());
     let done = change()?;
+    let kept = |error| format!("what was approved cannot be kept: {error}");
     if follows {
-        let approved = Approved::follow(locations);
-        approved.map_err(|error| format!("what was approved cannot be kept: {error}"))?;
+        Approved::follow(locations).map_err(kept)?;
+    }
+    if let (Some(trust), Some(before)) = (trust, before) {
+        let followed = trust.follow_layers(&before, SystemClock.now());
+        followed.map_err(kept)?;
     }
     Ok(done)
+}
+
+/// Whether something in the project's layers and scripts is another than what was approved, or nothing of them was.
+pub(crate) fn approval_waits(locations: &Locations) -> bool {
+    match Approved::read(locations) {
+        Some(_) => !Approved::is_current(locations),
+        None => !Approved::of(locations, false).is_empty(),
+    }
 }
 
 /// Finds the project around a directory that somebody has named: one that is not there has no policy to speak of.

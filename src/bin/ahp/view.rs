@@ -6,6 +6,7 @@ use ahp::signal::{Action, Intensity, Payload, Signal};
 use ahp::verdict::{Decision, Outcome, Verdict};
 use anstyle::{AnsiColor, Style};
 use serde_json::Value;
+use uuid::Uuid;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -40,7 +41,9 @@ pub(crate) fn judge_line(engine: &Value) -> String {
 
 /// Returns what happened, in the words of a person: `subject` is the issue or tool that the event is about.
 pub(crate) fn verdict(verdict: &Verdict, subject: Option<&str>) -> String {
+    let is_waived = verdict.bindings.iter().any(|b| !b.waived.is_empty());
     let (mark, word, style) = match verdict.decision {
+        Decision::None if is_waived => ("✓", "let through by an answer", colour(Intensity::Prompt)),
         Decision::Block => ("✗", "blocked", colour(Intensity::Block)),
         Decision::Ask => ("?", "must be answered first", colour(Intensity::Prompt)),
         Decision::Allow => ("✓", "may go on", AnsiColor::Green.on_default().bold()),
@@ -74,7 +77,11 @@ pub(crate) fn verdict(verdict: &Verdict, subject: Option<&str>) -> String {
         write!(
             text,
             "\n  {DIM}{:<10} {} ({}{}){DIM:#}",
-            report.outcome.name(),
+            if report.waived.is_empty() {
+                report.outcome.name()
+            } else {
+                "waived"
+            },
             report.id,
             report.source,
             if report.duration_us > 0 {
@@ -84,6 +91,15 @@ pub(crate) fn verdict(verdict: &Verdict, subject: Option<&str>) -> String {
             }
         )
         .ok();
+        if !report.waived.is_empty() {
+            let ids = report.waived.iter().map(short);
+            write!(
+                text,
+                "\n             {DIM}what it found is held back by an answer to {}; `ahp log show` has it{DIM:#}",
+                ids.collect::<Vec<_>>().join(", ")
+            )
+            .ok();
+        }
         if let Some(error) = &report.error {
             write!(text, "\n             {DIM}{error}{DIM:#}").ok();
         }
@@ -140,7 +156,11 @@ pub(crate) fn signal(signal: &Signal) -> String {
 
 /// Returns the last digits of a signal's id, which tell it apart: the first ones are its time.
 pub(crate) fn short_id(signal: &Signal) -> String {
-    let id = signal.header.id.simple().to_string();
+    short(&signal.header.id)
+}
+
+fn short(id: &Uuid) -> String {
+    let id = id.simple().to_string();
     id.get(id.len() - 8..).unwrap_or(&id).to_owned()
 }
 

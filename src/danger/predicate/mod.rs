@@ -22,9 +22,7 @@ use super::place::Place;
 use super::words::words;
 use super::{index, secret, sql};
 use crate::secret::{holds_secret, is_secret_file, is_secret_variable};
-use crate::shell::{
-    Invocation, Stdin, Word, before_action, destination, found_by_find,
-};
+use crate::shell::{Invocation, Stdin, Word, before_action, destination, found_by_find};
 
 /// A condition.
 #[derive(Clone, Copy, Debug)]

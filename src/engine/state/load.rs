@@ -122,7 +122,13 @@ impl State {
             bundle,
             ..
         } = loaded;
-        let layers: Vec<String> = sources.files().iter().map(|f| f.name.to_string()).collect();
+        let mut layers: Vec<String> = Vec::new();
+        for file in sources.files() {
+            // What stands beside it as it was approved has the same packs.
+            if layers.iter().all(|name| **name != *file.name) {
+                layers.push(file.name.to_string());
+            }
+        }
         if let Origin::Files(locations) = &shared.origin {
             origins.add_extended(locations, &sources);
         }

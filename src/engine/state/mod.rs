@@ -26,13 +26,14 @@ use crate::event::Trigger;
 use crate::fact::Facts;
 use crate::guard::Guards;
 use crate::hook_md::Hooks;
+use crate::host::asks_person;
 use crate::machine_key::ProjectKey;
 use crate::oracle::Lookup;
 use crate::policy::{Mark, Policy, lint};
 use crate::signal::Signal;
 use crate::signal_log::{
-    Body, EmptyHistory, Evaluation, History, LogHistory, SignalLog, SignalRecord,
-    inferred_responses, note_log,
+    AskedAbout, Body, EmptyHistory, Evaluation, History, LogHistory, SignalLog, SignalRecord,
+    answers_of_host, inferred_responses, note_log,
 };
 use crate::trust::Trust;
 use crate::verdict::Verdict;
@@ -160,7 +161,12 @@ impl State {
     /// Looks the policy over for what is no error and yet not meant; nothing where it has errors.
     pub fn lint(&self) -> Vec<Diagnostic> {
         if self.faults.is_empty() {
-            let mut warnings = lint(&self.policy, &self.finder, &self.finder.own_scripts());
+            let mut warnings = lint(
+                &self.policy,
+                &self.finder,
+                &self.finder.own_scripts(),
+                self.sources(),
+            );
             warnings.extend(self.untrusted());
             let held = self.held().into_iter().map(|held| {
                 let told = format!("{held}, and what was approved stays in force");
@@ -261,14 +267,26 @@ impl State {
         let Some(log) = &self.log else {
             return Ok(Vec::new());
         };
-        let record = |signal| Body::Signal(Box::new(SignalRecord::of(facts.event(), signal)));
+        let event = facts.event();
+        let asked = AskedAbout::of(event, verdict, asks_person(event));
+        let record = |signal| {
+            let asked = asked.clone();
+            let record = SignalRecord::of(event, signal);
+            Body::Signal(Box::new(SignalRecord { asked, ..record }))
+        };
         let mut further: Vec<Body> = verdict.signals.iter().map(record).collect();
         // Trying an issue's step or a stop again is an answer to what stopped it; the next tool call is not.
         let trigger = verdict.trigger;
         if trigger.is_issue() || trigger == Trigger::PreAgentTurnStop {
             let history = &**facts.history();
-            further.extend(inferred_responses(history, facts.event(), verdict, now));
+            further.extend(inferred_responses(history, event, verdict, now));
         }
+        further.extend(answers_of_host(
+            &**facts.history(),
+            event,
+            asks_person(event),
+            now,
+        ));
         let evaluation = Evaluation {
             event: facts.event(),
             verdict,

@@ -3,12 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use ahp::analysis::{Edit, add_to_list};
-use ahp::config::{Approved, Config, Locations};
+use ahp::analysis::{Edit, allow_command};
+use ahp::config::{Config, LayerSource, Locations};
 use ahp::danger::CommandPattern;
 use ahp::engine::block_on;
 use ahp::event::{Event, Trigger};
-use ahp::verdict::Verdict;
 
 use crate::exit_code::Exit;
 use crate::output;
@@ -37,63 +36,65 @@ fn allow(args: &Args) -> Result<Exit, String> {
     let command = args.command.trim();
     let pattern = CommandPattern::exactly(command)?;
     let locations = project::locations(None);
-    let verdict = judged(&locations, command)?;
-    let mut bindings: Vec<&str> = verdict
-        .signals
-        .iter()
-        .filter(|signal| signal.header.kind == "dangerous-command")
-        .map(|signal| signal.origin.binding.as_str())
-        .collect();
-    bindings.dedup();
-    if bindings.is_empty() {
+    if stopping(&locations, command)?.is_empty() {
         return Err(format!(
             "no rule of the policy in force stops `{command}`; `ahp explain --command` tells what is judged"
         ));
     }
-    let was_current = Approved::is_current(&locations);
-    let entry = serde_json::to_string(&pattern.text).map_err(|error| error.to_string())?;
+    // The policy as it will be once it is approved; until then what was approved before stands beside it.
+    let mut tried = locations.clone();
     let file = locations.project_root.join(PROJECT_FILE);
-    let first = fs::read_to_string(&file).ok();
-    for binding in bindings {
-        let edit = edit(&locations, binding, &entry)?;
+    let text = fs::read_to_string(&file).unwrap_or_default();
+    tried.drafts.insert(file, text);
+    let stopped = stopping(&tried, command)?;
+    if stopped.is_empty() {
+        return Err(format!(
+            "the project's files let `{command}` pass already, but a change of them waits for approval: `ahp trust` shows and approves it"
+        ));
+    }
+    for (binding, _) in &stopped {
+        let edit = edit(&tried, binding, &pattern.text)?;
         output::line(edit.diff());
         if !args.yes && !project::confirmed("let it pass from now on?") {
             output::line("nothing was changed");
             return Ok(Exit::Failure);
         }
-        write(&file, &edit.after)?;
+        let file = locations.project_root.join(&edit.file);
+        tried.drafts.insert(file, edit.after);
     }
-    let after = judged(&locations, command);
-    let still = after.as_ref().ok().and_then(|verdict| {
-        let mut signals = verdict.signals.iter();
-        signals.find(|signal| signal.header.kind == "dangerous-command")
-    });
-    if after.is_err() || still.is_some() {
-        match first {
-            Some(text) => write(&file, &text)?,
-            None => fs::remove_file(&file).map_err(|error| error.to_string())?,
-        }
-        let why = still.map_or_else(
-            || "the policy would be broken by it".to_owned(),
-            |signal| format!("it would still be stopped: {}", signal.payload.text()),
-        );
-        return Err(format!("nothing was changed: {why}"));
+    if let Some((_, text)) = stopping(&tried, command)?.first() {
+        return Err(format!(
+            "nothing was changed: it would still be stopped: {text}"
+        ));
     }
-    add_test(&locations.project_root.join(TESTS), command)?;
-    if was_current {
-        let approved = Approved::of(&locations, true).write(&locations);
-        approved.map_err(|error| format!("what was approved cannot be kept: {error}"))?;
+    project::approving(&locations, args.yes, || {
+        let is_new = |file: &Path, text: &str| fs::read_to_string(file).unwrap_or_default() != text;
+        let mut drafts = tried
+            .drafts
+            .iter()
+            .filter(|(file, text)| is_new(file, text));
+        drafts.try_for_each(|(file, text)| write(file, text))
+    })?;
+    let shown = if stands_alone(&tried) {
+        add_test(&locations.project_root.join(TESTS), command)?;
+        format!("; {TESTS} shows it")
     } else {
-        output::line(
-            "where the project was approved before, this waits with its other changes for `ahp trust`",
-        );
+        String::new()
+    };
+    if stopping(&locations, command)?.is_empty() {
+        output::line(format!("`{command}` passes from now on{shown}"));
+        return Ok(Exit::Success);
     }
-    output::line(format!("`{command}` passes from now on; {TESTS} shows it"));
+    let held = Config::load(&locations).held;
+    output::line(format!(
+        "the project's files let `{command}` pass now{shown}, but this is not in force yet: other changes of the project wait for approval, and nothing is approved with them unseen; `ahp trust` shows and approves all of it: {}",
+        held.join(", ")
+    ));
     Ok(Exit::Success)
 }
 
-/// Judges the command as the shell tool of a host would be judged.
-fn judged(locations: &Locations, command: &str) -> Result<Verdict, String> {
+/// Judges the command as the shell tool of a host would be judged; returns each binding that stops it by a rule, and what it says.
+fn stopping(locations: &Locations, command: &str) -> Result<Vec<(String, String)>, String> {
     let engine = project::engine(locations.clone())
         .without_log()
         .build()
@@ -103,10 +104,20 @@ fn judged(locations: &Locations, command: &str) -> Result<Verdict, String> {
     }
     let input = serde_json::json!({ "command": command });
     let event = Event::tool_use("Bash", input).with_work_dir(&locations.work_dir);
-    Ok(block_on(engine.evaluate(event)))
+    let verdict = block_on(engine.evaluate(event));
+    let signals = verdict.signals.iter();
+    let mut stopping: Vec<(String, String)> = signals
+        .filter(|signal| signal.header.kind == "dangerous-command")
+        .map(|signal| {
+            let said = signal.payload.text().to_owned();
+            (signal.origin.binding.clone(), said)
+        })
+        .collect();
+    stopping.dedup_by(|one, other| one.0 == other.0);
+    Ok(stopping)
 }
 
-fn edit(locations: &Locations, binding: &str, entry: &str) -> Result<Edit, String> {
+fn edit(locations: &Locations, binding: &str, pattern: &str) -> Result<Edit, String> {
     let loaded = Config::load(locations);
     let trigger = Trigger::PreToolUse;
     let specs = loaded.config.bindings.get(&trigger);
@@ -118,12 +129,16 @@ fn edit(locations: &Locations, binding: &str, entry: &str) -> Result<Edit, Strin
             spec.layer
         ));
     }
-    add_to_list(
-        (trigger, spec),
-        &loaded.sources,
-        PROJECT_FILE,
-        ("allow_commands", entry),
-    )
+    allow_command((trigger, spec), &loaded.sources, PROJECT_FILE, pattern)
+}
+
+/// Whether the project's file can be tested by itself: where it changes a binding of the user's, only both together are a policy.
+fn stands_alone(locations: &Locations) -> bool {
+    let file = locations.project_root.join(PROJECT_FILE);
+    let text = locations.drafts.get(&file).map_or("", String::as_str);
+    let layer = [(LayerSource::Project, PROJECT_FILE, text)];
+    let dir = file.parent().unwrap_or(&locations.project_root);
+    !Config::from_layers(&layer, dir).is_broken()
 }
 
 /// Adds a test case that shows that the command passes.

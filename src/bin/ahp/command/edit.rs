@@ -38,7 +38,7 @@ fn edit(args: &Args) -> Result<Exit, String> {
         .transpose()?;
     let (file, line) = match (place, &args.add) {
         (Some((trigger, _)), Some(oracle)) => {
-            project::approving(&locations, || add(&locations, trigger, oracle))?
+            project::approving(&locations, false, || add(&locations, trigger, oracle))?
         }
         (Some((trigger, id)), None) => find(&locations, trigger, id)?,
         (None, _) => (project_file(&locations), 1),
@@ -53,7 +53,9 @@ fn edit(args: &Args) -> Result<Exit, String> {
         output::line(format!("{}:{line}", file.display()));
         return Ok(Exit::Success);
     }
-    project::approving(&locations, || open(&Environment::of_process(), &file, line))
+    project::approving(&locations, false, || {
+        open(&Environment::of_process(), &file, line)
+    })
 }
 
 fn project_file(locations: &Locations) -> PathBuf {

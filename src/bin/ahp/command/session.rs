@@ -71,6 +71,11 @@ fn show(args: &ShowArgs) -> Result<Exit, String> {
         return Ok(Exit::Failure);
     }
     let session = match &args.session {
+        Some(session) if !is_known(session)? => {
+            return Err(format!(
+                "neither the log nor the marks know a session `{session}`; `ahp log stats --by session` lists those of the log"
+            ));
+        }
         Some(session) => Some(session.clone()),
         None => newest()?,
     };
@@ -109,6 +114,30 @@ fn line(mark: &MarkNow) -> String {
         mark.scope.name(),
         by.unwrap_or_default()
     )
+}
+
+/// Whether anything was logged or counted of a session.
+fn is_known(session: &str) -> Result<bool, String> {
+    let locations = project::locations(None);
+    let is_counted = locations.state_dir.as_deref().is_some_and(|state_dir| {
+        let store = Store::new(state_dir, &locations.project_root);
+        store.file(Scope::Session, session).path().exists()
+    });
+    if is_counted {
+        return Ok(true);
+    }
+    let mut is_logged = false;
+    let reader = LogFile::default().read()?;
+    let read = reader.newest_first(|_, line| {
+        is_logged = line.session() == Some(session);
+        if is_logged {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    });
+    read.map_err(|error| error.to_string())?;
+    Ok(is_logged)
 }
 
 /// Returns the session of the newest event that tells one.

@@ -4,7 +4,7 @@ use std::fmt::{Arguments, Write as _};
 
 use chrono::{DateTime, TimeDelta, Utc};
 
-use super::story::{Obstacle, Story};
+use super::story::{Answer, Obstacle, Story};
 use crate::oracle::wording::counted;
 use crate::signal::{Action, Intensity};
 
@@ -117,7 +117,7 @@ fn write_answers(out: &mut String, story: &Story) {
             let of: Vec<&str> = story
                 .answers
                 .iter()
-                .filter(|answer| answer.action == *action && !answer.refused)
+                .filter(|answer| answer.action == *action && answer.counts())
                 .map(|answer| answer.binding.as_str())
                 .collect();
             let mut names = of.clone();
@@ -132,6 +132,17 @@ fn write_answers(out: &mut String, story: &Story) {
                 ),
             );
         }
+    }
+    let is_concluded = |answer: &&Answer| !answer.is_said && !answer.refused;
+    let concluded = story.answers.iter().filter(is_concluded).count();
+    if concluded > 0 {
+        line(
+            out,
+            format_args!(
+                "- {} concluded from what came next",
+                counted(concluded, "answer")
+            ),
+        );
     }
     let refused = story.answers.iter().filter(|answer| answer.refused).count();
     if refused > 0 {

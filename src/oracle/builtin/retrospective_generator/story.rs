@@ -81,6 +81,15 @@ pub(super) struct Answer {
     pub(super) binding: String,
     pub(super) action: Action,
     pub(super) refused: bool,
+    /// Whether somebody has said so; else it is concluded from what came next.
+    pub(super) is_said: bool,
+}
+
+impl Answer {
+    /// Whether it is an answer that somebody has given and that was taken.
+    pub(super) const fn counts(&self) -> bool {
+        self.is_said && !self.refused
+    }
 }
 
 impl Obstacle {
@@ -137,7 +146,12 @@ impl Story {
                 let binding = response.binding.clone().unwrap_or_default();
                 let refused = response.refused.is_some();
                 let action = response.response.action;
-                let ending = if refused { ", which was refused" } else { "" };
+                let is_said = response.response.is_said();
+                let ending = match (refused, is_said) {
+                    (true, _) => ", which was refused",
+                    (false, true) => "",
+                    (false, false) => ", as is concluded from what came next",
+                };
                 self.timeline.push(TimelineEntry {
                     time: record.timestamp,
                     text: format!("`{binding}` was answered with `{action}`{ending}"),
@@ -146,6 +160,7 @@ impl Story {
                     binding,
                     action,
                     refused,
+                    is_said,
                 });
             }
         }
@@ -210,13 +225,14 @@ impl Story {
         if signal.intensity() == Intensity::Aid {
             return;
         }
-        let said = signal
-            .payload
-            .text()
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .to_owned();
+        let said = signal.payload.said();
+        let mut lines = said.lines().filter(|line| !line.trim().is_empty());
+        // A line that ends so says nothing without the next one.
+        let said = match (lines.next(), lines.next()) {
+            (Some(first), Some(next)) if first.ends_with(':') => format!("{first} {next}"),
+            (Some(first), _) => first.to_owned(),
+            (None, _) => signal.header.kind.clone(),
+        };
         let hook = &signal.context.hook;
         let binding = &record.origin.binding;
         let mut obstacles = self.obstacles.iter().enumerate();
@@ -279,7 +295,7 @@ impl Story {
         let given = self
             .answers
             .iter()
-            .filter(|a| a.action == action && !a.refused);
+            .filter(|a| a.action == action && a.counts());
         given.count()
     }
 
@@ -334,7 +350,7 @@ impl Story {
             for answer in self
                 .answers
                 .iter()
-                .filter(|a| a.action == action && !a.refused)
+                .filter(|a| a.action == action && a.counts())
             {
                 match counts
                     .iter_mut()

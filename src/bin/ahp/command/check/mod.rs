@@ -5,7 +5,7 @@ mod hosts;
 
 use std::path::PathBuf;
 
-use ahp::config::Environment;
+use ahp::config::{Environment, Locations};
 use ahp::diagnostic::{Code, Diagnostic, Severity};
 use ahp::engine::State;
 use ahp::workspace::{DiskWorkspace, IssueError};
@@ -47,6 +47,16 @@ fn shared_ids(state: &State) -> Vec<Diagnostic> {
     shared.map(warning).collect()
 }
 
+/// Returns what is amiss with a policy that is free of errors, and with what it is bound to.
+pub(crate) fn looked_over(state: &State, locations: &Locations) -> Vec<Diagnostic> {
+    let mut found = state.lint();
+    let hosts = hosts::wired(&Environment::of_process(), locations);
+    found.extend(hosts::lint(state, &hosts));
+    found.extend(hook_files::lint(state, locations));
+    found.extend(shared_ids(state));
+    found
+}
+
 fn check(args: &Args) -> Result<Exit, String> {
     let locations = project::named(args.dir.as_deref())?;
     let engine = project::engine(locations.clone())
@@ -54,11 +64,7 @@ fn check(args: &Args) -> Result<Exit, String> {
         .map_err(|e| e.to_string())?;
     let state = engine.state();
     let sources = state.sources();
-    let mut looked_over = state.lint();
-    let hosts = hosts::wired(&Environment::of_process(), &locations);
-    looked_over.extend(hosts::lint(&state, &hosts));
-    looked_over.extend(hook_files::lint(&state, &locations));
-    looked_over.extend(shared_ids(&state));
+    let looked_over = looked_over(&state, &locations);
     let hooks = state.hook_faults();
     let faults: Vec<&Diagnostic> = state
         .faults()

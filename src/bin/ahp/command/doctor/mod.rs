@@ -20,13 +20,13 @@ use ahp::policy::IntensityCeiling;
 use ahp::session::Store;
 use ahp::signal::{Intensity, Strength};
 use ahp::signal_log;
-use ahp::trust::{Trust, usual_hook_files};
+use ahp::trust::usual_hook_files;
 
 use self::canary::Canary;
 use self::deep::Deep;
 use crate::ask;
 use crate::command::shield::Standing;
-use crate::command::{install, shield};
+use crate::command::{check, install, shield};
 use crate::exit_code::Exit;
 use crate::output;
 use crate::output::Format;
@@ -184,7 +184,7 @@ fn examine(args: &Args) -> Result<Exit, String> {
         policy: of_policy(&engine, &locations),
         bundle: Vec::new(),
         log: of_log(&engine, &locations),
-        trust: of_trust(&locations),
+        trust: of_trust(&engine, &locations),
         shield: shield::standing(&locations),
         serve: ask::socket_path(&environment)
             .filter(|socket| socket.exists())
@@ -287,7 +287,7 @@ fn of_policy(engine: &Engine, locations: &Locations) -> Policy {
         warnings: state
             .warnings()
             .iter()
-            .chain(&state.untrusted())
+            .chain(&check::looked_over(&state, locations))
             .map(line)
             .collect(),
     }
@@ -332,11 +332,13 @@ fn megabytes(bytes: u64) -> String {
     format!("{} MB", bytes / 1_000_000)
 }
 
-fn of_trust(locations: &Locations) -> String {
+fn of_trust(engine: &Engine, locations: &Locations) -> String {
     if locations.trust_all {
         return "everything is trusted (AHP_TRUST=all)".to_owned();
     }
-    let trust = Trust::of(&locations.project_root, locations.state_dir.as_deref());
+    // The engine's own: it covers what the user's settings name, as `ahp trust` does.
+    let state = engine.state();
+    let trust = state.trust();
     match trust.look().map(|look| look.changes().len()) {
         Err(error) => format!("cannot be told: {error}"),
         Ok(0) if trust.manifest().is_none() => {

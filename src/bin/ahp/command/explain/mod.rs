@@ -103,7 +103,9 @@ fn explain(args: &Args) -> Result<Exit, String> {
         .flat_map(|(trigger, specs)| {
             specs
                 .iter()
-                .filter(|spec| id.is_none_or(|id| id == spec.id))
+                .filter(|spec| {
+                    id.is_none_or(|id| id == spec.id || stands_for(&state, spec) == Some(id))
+                })
                 .map(|spec| binding(&state, *trigger, spec, facts.as_deref()))
         })
         .collect();
@@ -137,6 +139,12 @@ fn explain(args: &Args) -> Result<Exit, String> {
         }
     }
     Ok(Exit::Success)
+}
+
+/// Returns the id of the binding beside which another one stands as it was approved.
+fn stands_for<'s>(state: &State, spec: &'s BindingSpec) -> Option<&'s str> {
+    let (id, _) = spec.id.rsplit_once('@')?;
+    state.sources().is_approved(spec.span.file).then_some(id)
 }
 
 /// Adds what keeps HOOK.md hooks from running: to those that are bound, and in the place of those that cannot be. One whose

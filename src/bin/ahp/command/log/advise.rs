@@ -1,7 +1,7 @@
 //! ahp log advise: what the figures say should change.
 
 use ahp::analysis::{Change, Edit, Proposal, RULES, Stats, advise, edit};
-use ahp::config::{Approved, Config, Locations};
+use ahp::config::{Config, Locations};
 use ahp::engine::Engine;
 use ahp::signal_log::Reader;
 use anstyle::{AnsiColor, Style};
@@ -81,7 +81,7 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
         Some(stats) => (stats, None),
         None => {
             let reader = log.read()?;
-            let filter = args.filter.filter()?;
+            let filter = args.filter.filter(&reader)?;
             let stats = Stats::collect(&reader, &filter).map_err(|e| e.to_string())?;
             (stats, Some((reader, filter)))
         }
@@ -149,7 +149,7 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
             && (args.yes || project::confirmed(&format!("Change {} so?", edit.file)))
         {
             let path = locations.project_root.join(&edit.file);
-            project::approving(&locations, || {
+            project::approving(&locations, args.yes, || {
                 std::fs::write(&path, &edit.after)
                     .map_err(|error| format!("cannot write `{}`: {error}", path.display()))
             })?;
@@ -165,11 +165,6 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
                 ));
             }
         }
-    }
-    if args.apply && is_approved {
-        // What a person has just written is approved; what was pending before is not.
-        let approved = Approved::of(&locations, true).write(&locations);
-        approved.map_err(|error| format!("what was approved cannot be kept: {error}"))?;
     }
     let held = Config::load(&locations).held;
     if args.apply && !held.is_empty() {

@@ -90,7 +90,7 @@ const RAW_COLUMNS: &[&str] = &[
 
 pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
     let reader = log.read()?;
-    let filter = args.filter.filter()?;
+    let filter = args.filter.filter(&reader)?;
     if !matches!(args.format, ExportFormat::Csv | ExportFormat::Ndjson) {
         return of_many_machines(log, args, &reader, &filter);
     }

@@ -1,10 +1,19 @@
 //! The filters of the log commands.
 
-use ahp::analysis::{Filter, parse_since, parse_until};
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use ahp::analysis::{Filter, each_line, parse_since, parse_until};
+use ahp::config::Config;
+use ahp::diagnostic::nearest;
 use ahp::event::Trigger;
+use ahp::host::{HOSTS, Host};
+use ahp::oracle::folded_name;
 use ahp::signal::Intensity;
+use ahp::signal_log::{Body, Reader};
 
 use crate::log_file;
+use crate::project;
 
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct FilterArgs {
@@ -52,20 +61,22 @@ pub(super) struct SignalFilterArgs {
 }
 
 impl SignalFilterArgs {
-    pub(super) fn filter(&self) -> Result<Filter, String> {
+    pub(super) fn filter(&self, reader: &Reader) -> Result<Filter, String> {
         Ok(Filter {
             unanswered: self.unanswered,
-            ..self.filter.filter()?
+            ..self.filter.filter(reader)?
         })
     }
 }
 
 impl FilterArgs {
-    pub(super) fn filter(&self) -> Result<Filter, String> {
+    /// Returns the filter; a name that neither the policy nor the log has is a mistake.
+    pub(super) fn filter(&self, reader: &Reader) -> Result<Filter, String> {
         let now = log_file::now();
         let since = self.since.as_deref().map(|text| parse_since(text, now));
         let until = self.until.as_deref().map(|text| parse_until(text, now));
-        Ok(Filter {
+        let host = self.host.as_deref();
+        let filter = Filter {
             since: since.transpose()?,
             until: until.transpose()?,
             hook: self.hook,
@@ -74,8 +85,91 @@ impl FilterArgs {
             intensity: self.intensity,
             issue: self.issue.clone(),
             session: self.session.clone(),
-            host: self.host.clone(),
+            host: host.map(|name| Host::find(name).map_or(name, |host| host.name).to_owned()),
             unanswered: false,
+        };
+        check(&filter, reader)?;
+        Ok(filter)
+    }
+}
+
+/// The names by which signals are selected.
+#[derive(Default)]
+struct Names {
+    bindings: BTreeSet<String>,
+    oracles: BTreeSet<String>,
+    hosts: BTreeSet<String>,
+}
+
+impl Names {
+    /// Returns the names that are known without the log.
+    fn of_policy() -> Self {
+        let mut names = Self::default();
+        let config = Config::load(&project::locations(None)).config;
+        for spec in config.bindings.values().flatten() {
+            names.bindings.insert(spec.id.clone());
+            names.oracles.insert(spec.target.name().to_owned());
+        }
+        names.hosts = HOSTS.iter().map(|host| host.name.to_owned()).collect();
+        names
+    }
+
+    /// Adds those that the log has.
+    fn add_logged(&mut self, reader: &Reader) -> Result<(), String> {
+        let read = each_line(reader, |_, line| {
+            self.hosts.extend(line.host().map(str::to_owned));
+            match &line.body {
+                Body::Evaluation(evaluation) => {
+                    for report in &evaluation.bindings {
+                        self.bindings.insert(report.id.to_string());
+                        self.oracles.insert(report.oracle.to_string());
+                    }
+                }
+                Body::Signal(record) => {
+                    self.bindings.insert(record.origin.binding.clone());
+                    self.oracles.insert(record.signal.header.source.clone());
+                }
+                Body::Response(_) => {}
+            }
+            ControlFlow::Continue(())
+        });
+        read.map_err(|error| error.to_string())
+    }
+
+    /// Returns what is said of the first name that a filter asks for and none of these is.
+    fn unknown(&self, filter: &Filter) -> Option<String> {
+        let is_same = |wanted: &str, name: &String| wanted.eq_ignore_ascii_case(name);
+        let is_oracle = |wanted: &str, name: &String| folded_name(wanted) == folded_name(name);
+        let is_binding = |wanted: &str, name: &String| wanted == name;
+        let asked: [(_, _, _, fn(&str, &String) -> bool); 3] = [
+            ("binding", &filter.binding, &self.bindings, is_binding),
+            ("oracle", &filter.oracle, &self.oracles, is_oracle),
+            ("host", &filter.host, &self.hosts, is_same),
+        ];
+        asked.into_iter().find_map(|(what, wanted, known, is)| {
+            let wanted = wanted.as_deref()?;
+            if known.iter().any(|name| is(wanted, name)) {
+                return None;
+            }
+            let near = nearest(wanted, known.iter().map(String::as_str));
+            let near = near.map(|near| format!("; did you mean `{near}`?"));
+            Some(format!(
+                "neither the policy nor the log has the {what} `{wanted}`{}",
+                near.unwrap_or_default()
+            ))
         })
     }
+}
+
+/// Finds a name that is nowhere; the log is read only where the policy does not know it.
+fn check(filter: &Filter, reader: &Reader) -> Result<(), String> {
+    if filter.binding.is_none() && filter.oracle.is_none() && filter.host.is_none() {
+        return Ok(());
+    }
+    let mut names = Names::of_policy();
+    if names.unknown(filter).is_none() {
+        return Ok(());
+    }
+    names.add_logged(reader)?;
+    names.unknown(filter).map_or(Ok(()), Err)
 }

@@ -11,7 +11,9 @@ mod table;
 mod tail;
 mod verify;
 
-use ahp::analysis::Filter;
+use std::ops::ControlFlow;
+
+use ahp::analysis::{Filter, each_line};
 use ahp::signal_log::Reader;
 
 use crate::exit_code::Exit;
@@ -52,11 +54,27 @@ fn tell_of_nothing(log: &LogFile, reader: &Reader, filter: &Filter) {
             .map(|(place, _)| place.path().display().to_string());
         let place = place.unwrap_or_default();
         output::error(format!("nothing is logged in `{place}` yet"));
+    } else if !has_records(reader) {
+        let place = log.find().map(|(place, _)| place.path().to_owned());
+        output::error(format!(
+            "`{}` is not a signal log: no line of it is a record",
+            place.unwrap_or_default().display()
+        ));
     } else if filter.is_open() && !filter.unanswered {
         output::error("the log has no signals");
     } else {
         output::error("nothing in the log is what these filters ask for");
     }
+}
+
+/// Whether a log has any record.
+fn has_records(reader: &Reader) -> bool {
+    let mut any = false;
+    let read = each_line(reader, |_, _| {
+        any = true;
+        ControlFlow::Break(())
+    });
+    any || read.is_err()
 }
 
 /// Says that lines were left out: what was edited or put in by hand is counted nowhere.

@@ -39,7 +39,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
     let reader = log.read()?;
-    let filter = args.filter.filter()?;
+    let filter = args.filter.filter(&reader)?;
     let for_programs = args.json || args.format == Format::Json;
     let limit = match args.limit {
         Some(0) => None,

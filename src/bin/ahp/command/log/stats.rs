@@ -62,7 +62,7 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
         (stats, None)
     } else {
         let reader = log.read()?;
-        let filter = args.filter.filter()?;
+        let filter = args.filter.filter(&reader)?;
         let stats = Stats::collect(&reader, &filter).map_err(|e| e.to_string())?;
         (stats, Some((reader, filter)))
     };

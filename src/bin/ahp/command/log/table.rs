@@ -145,6 +145,9 @@ fn about(entry: &Entry) -> String {
 /// Says how a signal was answered: by a person, inferred, refused, or not.
 fn answer(entry: &Entry) -> String {
     match entry.action {
+        Some(action) if entry.inferred && entry.by == Some(Actor::Human) => {
+            format!("({action}) by human")
+        }
         Some(action) if entry.inferred => format!("({action})"),
         Some(action) if entry.by == Some(Actor::Human) => format!("{action} by human"),
         Some(action) => action.to_string(),

@@ -36,7 +36,6 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
-    let filter = args.filter.filter()?;
     let for_programs = args.json || args.format == Format::Json;
     let print = |entry: &Entry| {
         if for_programs {
@@ -48,6 +47,7 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
     // First the place from which to follow, so that nothing falls between.
     let mut follow = Follow::new(log.find()?.0).map_err(|e| e.to_string())?;
     let reader = log.read()?;
+    let filter = args.filter.filter(&reader)?;
     if args.limit > 0 {
         let newest = newest_entries(&reader, &filter, args.limit).map_err(|e| e.to_string())?;
         newest.iter().for_each(print);

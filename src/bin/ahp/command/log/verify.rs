@@ -18,7 +18,8 @@ pub(crate) struct Args {
 
 pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
     let reader = log.read()?;
-    let found = verify(log.find()?.0).map_err(|e| e.to_string())?;
+    let (place, settings) = log.find()?;
+    let found = verify(place).map_err(|e| e.to_string())?;
     let exit = if found.damage.is_some() {
         Exit::Failure
     } else {
@@ -54,6 +55,25 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
             found.last_seq,
             count(found.files, "file")
         ));
+        if found.first_seq > 1 {
+            let older = found.first_seq - 1;
+            let keep = u64::from(settings.keep);
+            output::line(format!(
+                "the first {} not there: {}",
+                if older == 1 {
+                    "record is".to_owned()
+                } else {
+                    format!("{older} records are")
+                },
+                if found.files > keep {
+                    format!("the newest {keep} rotated files are kept (`settings.log.keep`)")
+                } else {
+                    format!(
+                        "rotation keeps {keep} files (`settings.log.keep`) and there are fewer, so a file was removed, or more are kept than before"
+                    )
+                }
+            ));
+        }
         return Ok(exit);
     };
     output::error(format!("ahp: the log is damaged: {damage}"));

@@ -118,6 +118,13 @@ fn once(args: &Args) -> Result<Exit, String> {
             .collect();
         all.push(Results { file, outcomes });
     }
+    if let Some(text) = &args.filter
+        && all
+            .iter()
+            .all(|results: &Results| results.ran().next().is_none())
+    {
+        return Err(format!("no test has `{text}` in its name"));
+    }
     if let Some(junit) = &args.junit {
         junit::write(junit, &all).map_err(|error| format!("`{}`: {error}", junit.display()))?;
     }

@@ -40,7 +40,7 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
         (stats, Vec::new())
     } else {
         let reader = log.read()?;
-        let filter = args.filter.filter()?;
+        let filter = args.filter.filter(&reader)?;
         let stats = Stats::collect(&reader, &filter).map_err(|e| e.to_string())?;
         let timelines = timelines(&reader, &filter, &stats)?;
         (stats, timelines)
