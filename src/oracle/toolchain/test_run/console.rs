@@ -117,7 +117,9 @@ pub(super) fn libtest(text: &str) -> Option<Read> {
                     "it printed `{line}`, and other tests before it than that counts"
                 ));
             }
-            later.into_iter().for_each(|section| section.add_to(tally));
+            for section in later {
+                section.add_to(tally);
+            }
         } else if let Some((name, result)) = line
             .strip_prefix("test ")
             .and_then(|rest| rest.split_once(" ... "))
@@ -139,7 +141,9 @@ pub(super) fn libtest(text: &str) -> Option<Read> {
         }
     }
     // What ended by itself has told of some.
-    open.into_iter().for_each(|section| section.add_to(tally));
+    for section in open {
+        section.add_to(tally);
+    }
     // Nextest runs each test in a process of its own, and may try a failed one again: its own sums are the result.
     if let Some(sums) = of_nextest {
         seen = true;
