@@ -131,7 +131,12 @@ impl State {
         let mut steps: Vec<String> = faults
             .iter()
             .take(10)
-            .map(|fault| format!("Correct {}", fault.one_line(sources)))
+            .enumerate()
+            .map(|(n, fault)| match &fault.label {
+                // The reason above has its words.
+                Some(label) if n == 0 => format!("Correct {}", sources.position(label.span)),
+                _ => format!("Correct {}", fault.one_line(sources)),
+            })
             .collect();
         steps.push("Look at every fault with its line: `ahp check`".to_owned());
         let standing = Standing {

@@ -11,6 +11,7 @@ use self::pins::Pins;
 use crate::exit_code::Exit;
 use crate::output;
 use crate::project;
+use crate::view::count;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -88,13 +89,10 @@ fn lock(args: &LockArgs) -> Result<Exit, String> {
     let mut pins = Pins::read(&file)?;
     let name = server.name();
     let tools = pins::tools_of(server)?;
-    let count = tools.len();
+    let count = count(tools.len(), "tool");
     let changed = pins.set(&name, &tools);
     pins.write(&file)?;
-    output::line(format!(
-        "pinned {count} tools of `{name}` in {}",
-        file.display()
-    ));
+    output::line(format!("pinned {count} of `{name}` in {}", file.display()));
     for tool in changed {
         output::line(format!("  changed: {tool}"));
     }
