@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::json;
 use serde_json::{Map, Value};
 
@@ -39,6 +40,7 @@ pub(super) struct Setup {
     /// The environment.
     pub(super) environment: Option<String>,
     /// When the event happens; else 2026-02-09T10:00:00Z.
+    #[serde(deserialize_with = "moment")]
     pub(super) time: Option<DateTime<Utc>>,
     /// How long after what happened before.
     pub(super) after: Option<String>,
@@ -111,6 +113,17 @@ impl Default for Git {
     }
 }
 
+/// Reads a moment, and says how one is written.
+fn moment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<DateTime<Utc>>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let read = DateTime::parse_from_rfc3339(&text).map(|time| time.to_utc());
+    read.map(Some).map_err(|_| {
+        D::Error::custom(format!(
+            "`{text}` is not a time; write it as `2026-02-09T10:00:00Z`"
+        ))
+    })
+}
+
 /// An event that happened before the one that is tested, under the same policy.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -120,6 +133,7 @@ pub(super) struct Earlier {
     pub(super) command: Option<String>,
     pub(super) write: Option<Write>,
     pub(super) project: Project,
+    #[serde(deserialize_with = "moment")]
     pub(super) time: Option<DateTime<Utc>>,
     /// What was answered to its signals: `acknowledge`, `dismiss`, `retry_after_fix`, …
     pub(super) answer: Option<String>,

@@ -136,6 +136,16 @@ const WRONG: &[(&str, &str, &str)] = &[
         "settings: {provenance: {untrusted_paths: ['a[']}}",
         "its `[` is not closed",
     ),
+    (
+        "file of hooks",
+        "hooks: {pre-tool-use: [{oracle: CommandHooks, config: {file: nope.json}}]}",
+        "there is no hook file `nope.json`",
+    ),
+    (
+        "file of rules",
+        "hooks: {pre-tool-use: [{oracle: PermissionChecker, config: {rules: [nope.rules]}}]}",
+        "there is no file",
+    ),
     ("duration", "settings: {timeout: soon}", "bad-duration"),
     (
         "regex",

@@ -31,9 +31,9 @@ pub(crate) fn count(number: impl std::fmt::Display, noun: &str) -> String {
 pub(crate) fn judge_line(engine: &Value) -> String {
     let number = |name: &str| engine.get(name).and_then(Value::as_u64).unwrap_or(0);
     format!(
-        "{}: {} events, p50 {} µs, p99 {} µs",
+        "{}: {}, p50 {} µs, p99 {} µs",
         engine.get("project").and_then(Value::as_str).unwrap_or("?"),
-        number("events"),
+        count(number("events"), "event"),
         number("p50_us"),
         number("p99_us")
     )

@@ -131,8 +131,13 @@ impl State {
         let mut steps: Vec<String> = faults
             .iter()
             .take(10)
-            .filter(|fault| !self.is_of_approved(fault))
-            .map(|fault| format!("Correct {}", fault.one_line(sources)))
+            .enumerate()
+            .filter(|(_, fault)| !self.is_of_approved(fault))
+            .map(|(n, fault)| match &fault.label {
+                // The reason above has its words.
+                Some(label) if n == 0 => format!("Correct {}", sources.position(label.span)),
+                _ => format!("Correct {}", fault.one_line(sources)),
+            })
             .collect();
         if faults.iter().any(|fault| self.is_of_approved(fault)) {
             // Whatever lies there now, what was approved is in force.

@@ -1,6 +1,7 @@
 //! CommandHooks: the hook files of Claude Code, VS Code and Copilot, under every host.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -120,7 +121,12 @@ impl CommandHooks {
                 }
                 fs::read(path)
             })
-            .map_err(|error| format!("the hook file `{shown}` cannot be read: {error}"))?;
+            .map_err(|error| match error.kind() {
+                ErrorKind::NotFound => {
+                    format!("there is no hook file `{shown}`: a path is relative to the project")
+                }
+                _ => format!("the hook file `{shown}` cannot be read: {error}"),
+            })?;
         let file = HookFile::parse(&bytes, self.format)
             .map_err(|error| format!("the hook file `{shown}`: {error}"))?;
         Ok((bytes, file))

@@ -211,7 +211,9 @@ fn binding(state: &State, trigger: Trigger, spec: &BindingSpec, facts: Option<&F
         };
         let reasons = NotJudged::ALL
             .iter()
-            .filter(|r| **r != NotJudged::LayerFaulty);
+            .filter(|r| **r != NotJudged::LayerFaulty)
+            // What runs no program waits for nobody's trust.
+            .filter(|r| **r != NotJudged::NotTrusted || compiled.runs_programs);
         let table: Map<String, Value> = reasons.map(gives).collect();
         value.insert("not_judged".to_owned(), table.into());
     }

@@ -13,6 +13,7 @@ use self::pins::Pins;
 use crate::exit_code::Exit;
 use crate::output;
 use crate::project;
+use crate::view::count;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -106,10 +107,7 @@ fn lock(args: &LockArgs) -> Result<Exit, String> {
     }
     pins.set(&name, &now);
     pins.write(&file)?;
-    output::line(format!(
-        "pinned {} tools of `{name}` in {}",
-        tools.len(),
-        file.display()
-    ));
+    let count = count(tools.len(), "tool");
+    output::line(format!("pinned {count} of `{name}` in {}", file.display()));
     Ok(Exit::Success)
 }
