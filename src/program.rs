@@ -420,7 +420,9 @@ mod tests {
         let is_mark = |mark: &&str| match mark.split_once('=') {
             None => matches!(*mark, "away" | "assignments" | "opens"),
             Some(("own", count)) => matches!(count, "1" | "2"),
-            Some(("after" | "values", list)) => list.split(',').all(|word| !word.is_empty()),
+            Some(("after" | "pairs" | "values", list)) => {
+                list.split(',').all(|word| !word.is_empty())
+            }
             Some(_) => false,
         };
         matches!(*form, "command" | "text" | "texts" | "after-dashes") && marks.iter().all(is_mark)
