@@ -201,12 +201,26 @@ impl PermissionChecker {
                 let path = lexical(path, context.root(), facts.home());
                 self.protect(context, &path, tool.kind.name(), &mut findings);
             }
+                findings.extend(self.outside(context, &path, tool.kind.name()));
         }
         findings
     }
 
     /// Adds a finding where a path is one of the protected ones.
     fn protect(&self, context: &HookContext, path: &Path, by: &str, findings: &mut Vec<Finding>) {
+    /// Judges a file outside of the project that a tool writes as one that a shell writes.
+    fn outside(&self, context: &HookContext, path: &Path, by: &str) -> Option<Finding> {
+        let root = context.root();
+        let is_own = path.starts_with(root) && context.facts.home() != Some(root);
+        let found = (!is_own)
+            .then(|| judge_said("put-file", &[&path.to_string_lossy()], &self.selection))
+            .flatten()?;
+        Some(Finding {
+            command: format!("{by} {}", path.display()),
+            ..found
+        })
+    }
+
         let root = context.root();
         let found = self.protected_paths.iter().find(|protected| {
             let bare = protected.strip_prefix("glob:").unwrap_or(protected);
