@@ -41,6 +41,7 @@ facts! {
     HarmlessVariables "harmless-variables"
     Jar "jar"
     KeepsAddress "keeps-address"
+    KeepsSecrets "keeps-secrets"
     Language "language"
     Letters "letters"
     Lists "lists"
@@ -116,7 +117,8 @@ pub(crate) fn all(fact: Fact) -> impl Iterator<Item = &'static str> {
 impl Program {
     /// Whether anything is known of it.
     pub(crate) fn is_known(self) -> bool {
-        !self.entries.is_empty()
+        let mut entries = self.entries.iter();
+        entries.any(|entry| entry.facts(Fact::KeepsSecrets).next().is_none())
     }
 
     /// Whether there is such a fact.
