@@ -76,6 +76,7 @@ facts! {
     Unpacks "unpacks"
     UnpacksWith "unpacks-with"
     Values "values"
+    Walks "walks"
     With "with"
     WorksIn "works-in"
 }

@@ -11,12 +11,12 @@ use super::judgement::Attempt;
 use super::tree::{Form, Tree};
 use super::unread::{Hit, Unread, spelled};
 use super::{mention, script, walk};
-use crate::event::{ToolKind, ToolView};
+use crate::event::{ToolKind, ToolView, name_words};
 use crate::fact::Facts;
 use crate::program;
 use crate::program::Fact;
 use crate::shell::{
-    Analysis, DoubtKind, Invocation, Stdin, anywhere_below, found_by_find, lexical,
+    Analysis, DoubtKind, Invocation, Stdin, Word, anywhere_below, found_by_find, lexical,
 };
 
 /// Words in the names of tools that tell of files no more than their names and what they are like.
@@ -27,6 +27,42 @@ const TAKING: &[&str] = &[
     "archive", "backup", "compress", "copy", "grep", "link", "mount", "pack", "sync", "tar",
     "upload", "zip",
 ];
+
+/// Words in the names of programs and of their subcommands that take or show all that lies in a folder.
+const SERVING: &[&str] = &["serve", "server", "share", "snapshot"];
+
+/// Calls of code that goes through folders, and words of code that reads what it finds there, in lower case.
+const WALKS: &[&str] = &[
+    "copytree",
+    "cpsync",
+    "find(",
+    "fs.cp",
+    "glob",
+    "make_archive",
+    "readdir",
+    "scandir",
+    "walk",
+];
+const TAKES: &[&str] = &[
+    "archive",
+    "cat ",
+    "copy",
+    "cp",
+    "open",
+    "readfile",
+    "read_bytes",
+    "read_text",
+    "slurp",
+    "tar",
+    "zip",
+];
+
+/// Whether code goes through folders and reads what lies there.
+fn walks(code: &str) -> bool {
+    let code = code.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| code.contains(word));
+    has(WALKS) && has(TAKES)
+}
 
 /// Judges a tool that says which files it is given.
 pub(super) fn by_tool(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> Option<Attempt> {
@@ -133,7 +169,7 @@ struct Reading<'a> {
 
 impl Reading<'_> {
     fn find(&self) -> Option<Hit> {
-        self.by_input().or_else(|| {
+        self.by_input().or_else(|| self.by_trace()).or_else(|| {
             if names_only(self.invocation) {
                 return self.by_finder();
             }
@@ -141,6 +177,7 @@ impl Reading<'_> {
                 .or_else(|| self.by_folder())
                 .or_else(|| self.by_found())
         })
+                .or_else(|| self.by_git())
     }
 
     fn named(&self, text: &str) -> Option<Hit> {
@@ -167,7 +204,11 @@ impl Reading<'_> {
             known.is(Fact::Language) || known.is(Fact::Shell) || known.is(Fact::Console);
         let in_text = |text: &str| {
             let is_code = runs_code || !mention::is_prose(text);
-            let named = |part: &str| self.named(part)?.told();
+            let walks = runs_code && walks(text);
+            let named = |part: &str| {
+                let hit = self.named(part)?;
+                if walks { Some(hit) } else { hit.told() }
+            };
             is_code.then(|| spelled(text).or_else(|| mention::part_of(text, named)))?
         };
         let options = self.invocation.before_dashes().count();
@@ -240,7 +281,7 @@ impl Reading<'_> {
         if let Some(tree) = tree.filter(|tree| matches!(tree.form, Form::Copies | Form::Links)) {
             return tree.sources.iter().find_map(|source| self.named(source));
         }
-        if !takes {
+        if !takes && !self.may_walk() {
             return None;
         }
         let pattern = self.pattern();
@@ -269,6 +310,54 @@ impl Reading<'_> {
 
     /// A search by itself, for programs that it starts and that read what it finds.
     fn by_finder(&self) -> Option<Hit> {
+    /// Whether a program takes or shows what lies in a folder that it is given, as its name or its subcommand tells where the
+    /// table does not.
+    fn may_walk(&self) -> bool {
+        let invocation = self.invocation;
+        let known = invocation.known();
+        let compares = matches!(invocation.program.as_str(), "diff" | "gdiff")
+            && (invocation.has_short('r') || invocation.has_long("--recursive"));
+        let sub = invocation.operands().next();
+        let names = [
+            Some(invocation.program.as_str()),
+            sub.map(|word| word.text.as_str()),
+        ];
+        let mut names = names.into_iter().flatten();
+        let takes = |name: &str| {
+            let words = name_words(name);
+            let mut words = words.iter();
+            words.any(|word| TAKING.contains(&word.as_str()) || SERVING.contains(&word.as_str()))
+        };
+        compares || known.is(Fact::Walks) || !known.is_known() && names.any(takes)
+    }
+
+    /// The whole of a folder that git is told to add: `git -C ~ add -A`.
+    fn by_git(&self) -> Option<Hit> {
+        let invocation = self.invocation;
+        let adds = invocation.program == "git"
+            && (invocation.subcommand())
+                .is_some_and(|sub| matches!(sub.text.as_str(), "add" | "stage"));
+        let is_all = |word: &Word| matches!(word.text.as_str(), "-A" | "--all" | "." | "*" | ":/");
+        if !adds || !invocation.arguments.iter().any(is_all) {
+            return None;
+        }
+        let dir = invocation.value_of(&["-C"]);
+        self.named(dir.as_ref().map_or(".", |dir| dir.text.as_str()))
+    }
+
+    /// A tracer of one of our own programs: it tells what that reads.
+    fn by_trace(&self) -> Option<Hit> {
+        let traces = [
+            "bpftrace", "dtruss", "gdb", "ltrace", "perf", "rr", "strace", "truss",
+        ];
+        let is_ours =
+            |word: &Word| matches!(word.text.rsplit('/').next(), Some("ahp" | "ahp-hooks"));
+        let invocation = self.invocation;
+        let is_traced = traces.contains(&invocation.program.as_str())
+            && invocation.arguments.iter().any(is_ours);
+        is_traced.then(|| Hit::File("ahp/key".into()))
+    }
+
         let through = walk::started_through(&self.invocation.program)?;
         let mut inner = self.analysis.invocations.iter();
         let reads = inner.any(|i| i.through(through) && !names_only(i));
