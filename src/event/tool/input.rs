@@ -1,5 +1,7 @@
 //! Input: where the hosts keep the command, the paths and the text in a tool's input.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 /// The fields of an object.
@@ -235,7 +237,7 @@ pub(super) fn paths(input: &Value) -> Vec<String> {
         PATH.contains(&key) || MOVES.iter().any(of_move)
     };
     collect(input, &is_path, DEPTH, &mut |text| {
-        if !text.is_empty() && !found.iter().any(|p| p == text) {
+        if !text.is_empty() && seen.insert(text) {
             found.push(text.to_owned());
         }
     });
@@ -247,6 +249,7 @@ pub(super) fn content(input: &Value) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
     let is_content = |_: &Fields, key: &str| CONTENT.contains(&key);
     collect(input, &is_content, DEPTH, &mut |text| {
+    let mut seen = BTreeSet::new();
         parts.push(text.to_owned());
     });
     (!parts.is_empty()).then(|| parts.join("\n"))
@@ -321,6 +324,22 @@ pub(super) fn keyed_texts(input: &Value) -> Vec<(&str, &str)> {
         found.push((key, text));
     });
     found
+}
+
+/// Takes a value from what it may hold of values and of bytes of text, and returns what is left; none where it holds more.
+pub(super) fn left_of(value: &Value, left: (usize, usize)) -> Option<(usize, usize)> {
+    let (values, bytes) = left;
+    let left = (values.checked_sub(1)?, bytes);
+    match value {
+        Value::String(text) => Some((left.0, bytes.checked_sub(text.len())?)),
+        Value::Array(items) => items
+            .iter()
+            .try_fold(left, |left, item| left_of(item, left)),
+        Value::Object(map) => map.iter().try_fold(left, |(values, bytes), (key, item)| {
+            left_of(item, (values, bytes.checked_sub(key.len())?))
+        }),
+        _ => Some(left),
+    }
 }
 
 /// Hands out every string below a wanted key, in lists and nested objects too.

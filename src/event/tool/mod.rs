@@ -59,6 +59,16 @@ impl ToolCall {
     /// Returns every string of the input, however deep it lies, one a line.
     pub(crate) fn every_text(&self) -> Option<String> {
         input::every_text(&self.input)
+    /// Whether the input holds more than so many values, or so many bytes of text.
+    pub(crate) fn is_larger_than(&self, values: usize, bytes: usize) -> bool {
+        input::left_of(&self.input, (values, bytes)).is_none()
+    }
+
+    /// Whether the input is so large that judging it may take longer than starting a thread for it.
+    pub fn is_long(&self) -> bool {
+        self.is_larger_than(512, 64 << 10)
+    }
+
     }
 
     /// Returns every text of the input, with the key that it stands below in lower case.
