@@ -116,7 +116,7 @@ pub(crate) fn all(fact: Fact) -> impl Iterator<Item = &'static str> {
 }
 
 impl Program {
-    /// Whether anything is known of it.
+    /// Whether anything is known of it, beside what it does with secrets.
     pub(crate) fn is_known(self) -> bool {
         let mut entries = self.entries.iter();
         entries.any(|entry| entry.facts(Fact::KeepsSecrets).next().is_none())

@@ -67,7 +67,8 @@ fn walks(code: &str) -> bool {
 /// Judges a tool that says which files it is given.
 pub(super) fn by_tool(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> Option<Attempt> {
     let call = facts.event().tool.as_ref()?;
-    if matches!(tool.kind, ToolKind::Shell | ToolKind::Agent) {
+    let is_shell = tool.kind == ToolKind::Shell && !call.is_unknown();
+    if is_shell || tool.kind == ToolKind::Agent {
         return None;
     }
     let unread = Unread::of(guarded);
@@ -77,13 +78,13 @@ pub(super) fn by_tool(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> 
     let searches = tool.kind == ToolKind::Search && !lists;
     let work_dir = facts.event().work_dir.as_deref();
     let root = guarded.root();
-    let at = |text: &str| {
-        let path = text.strip_prefix("file://").unwrap_or(text);
+    let at = |path: &str| {
         let named = [Some(root), work_dir.filter(|dir| *dir != root)];
         let mut paths = named.into_iter().flatten();
         paths.find_map(|dir| {
+            let is_pattern = path.contains(['*', '?', '[']);
             let path = lexical(path, dir, guarded.home());
-            if text.contains(['*', '?', '[']) {
+            if is_pattern {
                 return unread.met(&path);
             }
             unread.at(&path)
@@ -95,9 +96,10 @@ pub(super) fn by_tool(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> 
         Hit::Above(path) => (searches || (has(TAKING) && !lists)).then_some(path),
     };
     let mut texts: Vec<&str> = tool.paths.iter().map(String::as_str).collect();
-    texts.extend(texts_of(&call.input, MAX_DEPTH).map(|(_, text)| text));
+    let input = call.unwrapped();
+    texts.extend(texts_of(&input, MAX_DEPTH).map(|(_, text)| text));
     let found = texts.into_iter().find_map(|text| counts(at(text)?));
-    let found = found.or_else(|| in_code(&call.input, MAX_DEPTH).and_then(counts));
+    let found = found.or_else(|| in_code(&input, MAX_DEPTH).and_then(counts));
     Some(attempt(call.name.clone(), found?))
 }
 
@@ -175,9 +177,9 @@ impl Reading<'_> {
             }
             self.by_word()
                 .or_else(|| self.by_folder())
+                .or_else(|| self.by_git())
                 .or_else(|| self.by_found())
         })
-                .or_else(|| self.by_git())
     }
 
     fn named(&self, text: &str) -> Option<Hit> {
@@ -308,8 +310,6 @@ impl Reading<'_> {
         })
     }
 
-    /// A search by itself, for programs that it starts and that read what it finds.
-    fn by_finder(&self) -> Option<Hit> {
     /// Whether a program takes or shows what lies in a folder that it is given, as its name or its subcommand tells where the
     /// table does not.
     fn may_walk(&self) -> bool {
@@ -358,6 +358,8 @@ impl Reading<'_> {
         is_traced.then(|| Hit::File("ahp/key".into()))
     }
 
+    /// A search by itself, for programs that it starts and that read what it finds.
+    fn by_finder(&self) -> Option<Hit> {
         let through = walk::started_through(&self.invocation.program)?;
         let mut inner = self.analysis.invocations.iter();
         let reads = inner.any(|i| i.through(through) && !names_only(i));
