@@ -41,6 +41,7 @@ facts! {
     HarmlessVariables "harmless-variables"
     Jar "jar"
     KeepsAddress "keeps-address"
+    KeepsSecrets "keeps-secrets"
     Language "language"
     Letters "letters"
     Lists "lists"
@@ -75,6 +76,7 @@ facts! {
     Unpacks "unpacks"
     UnpacksWith "unpacks-with"
     Values "values"
+    Walks "walks"
     With "with"
     WorksIn "works-in"
 }
@@ -114,9 +116,10 @@ pub(crate) fn all(fact: Fact) -> impl Iterator<Item = &'static str> {
 }
 
 impl Program {
-    /// Whether anything is known of it.
+    /// Whether anything is known of it, beside what it does with secrets.
     pub(crate) fn is_known(self) -> bool {
-        !self.entries.is_empty()
+        let mut entries = self.entries.iter();
+        entries.any(|entry| entry.facts(Fact::KeepsSecrets).next().is_none())
     }
 
     /// Whether there is such a fact.
@@ -420,7 +423,9 @@ mod tests {
         let is_mark = |mark: &&str| match mark.split_once('=') {
             None => matches!(*mark, "away" | "assignments" | "opens"),
             Some(("own", count)) => matches!(count, "1" | "2"),
-            Some(("after" | "values", list)) => list.split(',').all(|word| !word.is_empty()),
+            Some(("after" | "pairs" | "values", list)) => {
+                list.split(',').all(|word| !word.is_empty())
+            }
             Some(_) => false,
         };
         matches!(*form, "command" | "text" | "texts" | "after-dashes") && marks.iter().all(is_mark)

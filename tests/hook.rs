@@ -176,6 +176,35 @@ fn an_event_without_end_is_refused() {
     assert!(given.stdout.contains("larger than 32 MiB"), "{given:?}");
 }
 
+/// What is too large to be judged before the host gives up does not pass.
+#[test]
+fn an_input_that_is_too_large_to_be_judged_is_refused() {
+    let world = World::new("");
+    let give = |tool: &str, input: serde_json::Value| {
+        let event = serde_json::json!({
+            "hook_event_name": "PreToolUse", "session_id": "s", "transcript_path": "t",
+            "tool_name": tool, "tool_input": input,
+        });
+        let args = [
+            "--host",
+            "claude-code",
+            "--event",
+            "PreToolUse",
+            "--timeout",
+            "30",
+        ];
+        hook(&world, &args, event.to_string().as_bytes())
+    };
+    let many = serde_json::json!({"command": "true", "env": vec!["a"; 500_000]});
+    let long = serde_json::json!({"command": "x".repeat(3 << 20)});
+    for (tool, input) in [("mcp__s__r", many), ("Bash", long)] {
+        let given = give(tool, input);
+        assert!(given.stdout.contains("too large to be judged"), "{given:?}");
+    }
+    let some = serde_json::json!({"path": "a.csv", "rows": vec!["a"; 2_000]});
+    assert_eq!(give("mcp__sheets__append", some), Reply::nothing());
+}
+
 #[test]
 fn an_unknown_event_passes_with_a_note() {
     let world = World::new("");

@@ -7,7 +7,7 @@ mod trigger;
 
 pub use self::git_hook::{GitHook, Push, PushedRef};
 pub use self::json::parse_json;
-pub(crate) use self::tool::{Field, decoded};
+pub(crate) use self::tool::{Field, Form, Given, decoded, is_path_key};
 pub use self::tool::{McpTool, ToolCall, ToolKind, ToolView};
 pub(crate) use self::tool::{name_words, standard_names};
 pub use self::trigger::{ISSUE_VERBS, Trigger, UnknownTriggerError};

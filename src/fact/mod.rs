@@ -1,6 +1,7 @@
 //! Fact: a named value about the event or the project that conditions and oracles can ask for (spec §4.3).
 
 mod facts;
+mod may_run;
 mod value;
 
 pub use self::facts::{Facts, FactsSeed};

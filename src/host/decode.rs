@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::event::Event;
+use crate::event::{Event, ToolCall, ToolKind};
 
 use super::{Certainty, HOSTS, Host, HostEvent, Payload, agent_hooks, git, native};
 
@@ -59,13 +59,37 @@ pub enum DecodeError {
     /// A tool event without a tool.
     #[error("the event `{0}` tells of no tool call that can be read")]
     NoTool(String),
+    /// The input of a tool is larger than can be judged in time.
+    #[error("the input of `{0}` is too large to be judged: say it in several smaller calls")]
+    TooMuch(String),
     /// AHP's own form, misspelt.
     #[error("the event is not in AHP's own form: {0}")]
     NotNative(String),
 }
 
+/// The most values that the input of a tool may hold before it runs, and the most bytes of text, of a shell and of any
+/// other: no agent writes as much, and judging it would take longer than a host waits.
+const MOST_VALUES: usize = 10_000;
+const MOST_COMMAND: usize = 2 << 20;
+const MOST_TEXT: usize = 8 << 20;
+
 /// Reads what a host told.
 pub fn decode(input: &Input<'_>) -> Result<Decoded, DecodeError> {
+    let decoded = read(input)?;
+    let is_too_much = |call: &ToolCall| {
+        let is_shell = ToolKind::of(&call.name) == ToolKind::Shell;
+        let bytes = if is_shell { MOST_COMMAND } else { MOST_TEXT };
+        call.is_larger_than(MOST_VALUES, bytes)
+    };
+    let to_judge = decoded.events.iter().filter(|event| event.trigger.is_pre());
+    let mut calls = to_judge.filter_map(|event| event.tool.as_ref());
+    match calls.find(|call| is_too_much(call)) {
+        Some(call) => Err(DecodeError::TooMuch(call.name.clone())),
+        None => Ok(decoded),
+    }
+}
+
+fn read(input: &Input<'_>) -> Result<Decoded, DecodeError> {
     if input.bytes.len() > MOST_BYTES {
         return Err(DecodeError::TooLarge);
     }

@@ -181,11 +181,7 @@ impl Walker<'_> {
                 } else if starts_container && own == 0 {
                     break;
                 } else if word.is_option() {
-                    i += if wrapper.takes_value(&word.text) {
-                        2
-                    } else {
-                        1
-                    };
+                    i += wrapper.length(&word.text);
                 } else if wrapper.assignments
                     && word
                         .text

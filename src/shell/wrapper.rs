@@ -13,6 +13,8 @@ pub(super) struct Wrapper {
     after: &'static str,
     /// The options that take the next word as their value, by commas.
     values: &'static str,
+    /// The options that take the next two words, by commas.
+    pairs: &'static str,
     /// How many words of its own stand before the inner command.
     pub(super) own: usize,
     /// Whether `NAME=value` may stand before the inner command.
@@ -44,6 +46,7 @@ impl Wrapper {
             match word.split_once('=') {
                 Some(("after", words)) => wrapper.after = words,
                 Some(("values", options)) => wrapper.values = options,
+                Some(("pairs", options)) => wrapper.pairs = options,
                 Some((_, own)) => wrapper.own = own.parse().unwrap_or_default(),
                 None => match word {
                     "text" => wrapper.rest = Rest::Text,
@@ -65,10 +68,18 @@ impl Wrapper {
     }
 
     /// Whether one of its own options takes the next word as its value.
-    pub(super) fn takes_value(&self, option: &str) -> bool {
+    fn takes_value(&self, option: &str) -> bool {
         takes_next(option, |name| {
             self.values.split(',').any(|value| value == name)
         })
+    }
+
+    /// Returns how many words one of its own options is, with its values.
+    pub(super) fn length(&self, option: &str) -> usize {
+        if self.pairs.split(',').any(|pair| pair == option) {
+            return 3;
+        }
+        1 + usize::from(self.takes_value(option))
     }
 
     /// Returns the client that a container of an image runs, whatever its words.

@@ -79,3 +79,76 @@ fn a_field_of_any_name_is_looked_into_but_of_tools_that_only_look() {
         assert!(stops("Bash", input.clone()), "let through: {input}");
     }
 }
+
+#[test]
+fn what_a_tool_that_nobody_knows_may_run_is_judged_as_a_command() {
+    let world = project();
+    let root = world.root();
+    let stops = |tool: &str, input: &serde_json::Value| {
+        let found = judged(&world, "SelfProtection", "{}", tool, input.clone()).unwrap();
+        found.is_ok_and(|found| !found.is_empty())
+    };
+    let encoded = format!("file://{}", root.join("%2Eahp/hooks.yaml").display());
+    for (tool, input) in [
+        ("mcp__x__run", json!({"script": "rm -rf .ahp"})),
+        ("mcp__x__run", json!({"input": "cd . && rm -rf .ahp"})),
+        (
+            "mcp__x__run",
+            json!({"steps": [{"cmd": ["rm", "-rf", ".ahp"]}]}),
+        ),
+        ("Frobnicate", json!({"x": "rm -rf .ahp"})),
+        (
+            "mcp__x__exec",
+            json!({"program": "sh", "arguments": ["-c", "rm -rf .ahp"]}),
+        ),
+        ("mcp__x__exec", json!({"command": "rm", "args": "-rf .ahp"})),
+        (
+            "mcp__ide__executeCode",
+            json!({"code": "import shutil; shutil.rmtree(\".ahp\")"}),
+        ),
+        (
+            "mcp__x__run_js",
+            json!({"code": "require('fs').rmSync('.ahp', {recursive: true})"}),
+        ),
+        ("mcp__x__run", json!({"code": "ahp trust -y"})),
+        (
+            "text_editor",
+            json!({"command": "create", "path": ".ahp/hooks.yaml"}),
+        ),
+        (
+            "Frobnicate",
+            json!({"command": "create", "path": ".ahp/hooks.yaml"}),
+        ),
+        (
+            "mcp__x__apply_patch",
+            json!({"patch": "--- a/.ahp/hooks.yaml\n+++ b/.ahp/hooks.yaml\n@@ -1 +1 @@\n-x\n+y\n"}),
+        ),
+        ("mcp__fs__write", json!({"files": {".ahp/hooks.yaml": "x"}})),
+        (
+            "mcp__fs__write",
+            json!({"payload": "{\"path\": \".ahp/hooks.yaml\"}"}),
+        ),
+        ("mcp__fs__write", json!({"uri": encoded, "data": "x"})),
+    ] {
+        assert!(stops(tool, &input), "let through: {tool} {input}");
+    }
+    for (tool, input) in [
+        (
+            "mcp__github__create_issue",
+            json!({"title": "x", "body": "rm -rf .ahp is stopped"}),
+        ),
+        (
+            "mcp__x__run",
+            json!({"description": "rm -rf .ahp would be bad"}),
+        ),
+        ("mcp__x__run", json!({"script": "cat .ahp/hooks.yaml"})),
+        ("mcp__x__run", json!({"script": "cargo test"})),
+        (
+            "mcp__fs__write_file",
+            json!({"path": "a.md", "content": "rm -rf .ahp"}),
+        ),
+        ("mcp__memory__store", json!({"value": "rm -rf .ahp"})),
+    ] {
+        assert!(!stops(tool, &input), "stopped: {tool} {input}");
+    }
+}

@@ -117,6 +117,10 @@ predicates! {
     "finds-settings" Plain |d, _| reading::finds_settings(d);
     "secret" Plain |_, w| w.iter().any(|x| is_secret_file(&x.text));
     "secret-argument" Plain |d, _| reading::names_secret_argument(d.invocation);
+    "dumps" Plain |d, _| reading::is_environment_dump(d.invocation);
+    "gives-secret" Plain |d, _| reading::gives_secret(d.invocation);
+    "loads-secret" Plain |d, _| reading::has_loaded_secret(d);
+    "secret-dir-source" Plain |_, w| w.get(..w.len().saturating_sub(1)).unwrap_or_default().iter().any(|x| file::is_secret_dir(x.text.trim_end_matches("/.")) && !matches!(x.text.as_str(), "~" | "~/" | "~/."));
     "secret-dir" Plain |_, w| w.iter().any(|x| file::is_secret_dir(&x.text));
     "secret-found" Plain |d, _| d.makers().any(|i| matches!(i.program.as_str(), "find" | "fd" | "locate" | "ls") && i.arguments.iter().any(|w| is_secret_file(&w.text)));
     "secret-input" Plain |d, _| reading::reads_secret_input(d.invocation);

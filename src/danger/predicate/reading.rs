@@ -1,6 +1,7 @@
 //! What a program reads that is secret, or dumps of its surroundings.
 
 use super::file::is_secret_dir;
+use super::known::path;
 use crate::danger::digest::Digest;
 use crate::danger::place::Place;
 use crate::danger::secret;
@@ -33,6 +34,46 @@ pub(super) fn names_secret_argument(invocation: &Invocation) -> bool {
         before = &word.text;
         !is_own && holds_secret_path(&word.text)
     })
+}
+
+/// Whether a program that is not known to keep secrets to itself is given a file of them.
+///
+/// What stands behind an option is what the program loads: `--config .env`. Of an interpreter that holds of long options, and
+/// of what its script is given; its own letters have code as their value, or none.
+pub(super) fn gives_secret(invocation: &Invocation) -> bool {
+    let known = program::find(&invocation.program);
+    let keeps = [Fact::KeepsSecrets, Fact::Lists, Fact::Text];
+    if invocation.emulated
+        || invocation.remote
+        || invocation.uncertain
+        || invocation.program.is_empty()
+        || keeps.into_iter().any(|fact| known.is(fact))
+    {
+        return false;
+    }
+    let runs_code = known.is(Fact::Language) || known.is(Fact::Shell);
+    let mut before: Option<&Word> = None;
+    let mut has_script = false;
+    invocation.arguments.iter().any(|word| {
+        let option = before.replace(word).filter(|word| word.is_option());
+        if word.is_option() {
+            return false;
+        }
+        let is_long = |option: &Word| option.text.starts_with("--") && !option.text.contains('=');
+        let is_loaded = option.is_some_and(|option| is_long(option) || !runs_code || has_script);
+        has_script |= option.is_none();
+        !is_loaded && holds_secret_path(&word.text)
+    })
+}
+
+/// Whether the variables of a file of secrets were loaded before a program runs, or by what runs it.
+pub(super) fn has_loaded_secret(digest: &Digest<'_>) -> bool {
+    let wrappers = &digest.invocation.wrappers;
+    let mut earlier = digest.earlier();
+    let mut all = digest.analysis.invocations.iter();
+    let is_given = |i: &Invocation| i.arguments.iter().any(|word| holds_secret_path(&word.text));
+    earlier.any(|i| matches!(i.program.as_str(), "." | "source") && is_given(i))
+        || all.any(|i| wrappers.contains(&i.program) && is_given(i))
 }
 
 /// Whether a search is narrowed to files of secrets: `--include=.env*`.
@@ -85,7 +126,16 @@ pub(super) fn keeps_secret_in_place(digest: &Digest<'_>, words: &[&Word]) -> boo
         return false;
     };
     let text = target.text.as_str();
-    let is_folder = text.ends_with('/') || matches!(text, "." | "..");
+    let is_here = |word: &Word| !word.text.contains(['/', '~']);
+    if is_secret_file(text) && is_here(target) && sources.iter().all(|word| is_here(word)) {
+        return true;
+    }
+    // Where secrets lie anyway, they may be put.
+    if is_secret_dir(text) && text != "~" {
+        return sources.iter().all(|word| !is_secret_dir(&word.text));
+    }
+    let is_there = || path(digest, target).is_some_and(|path| path.is_dir());
+    let is_folder = text.ends_with('/') || matches!(text, "." | "..") || is_there();
     // A copy beside it counts as what tools make again: `.env.bak`.
     let is_beside = !text.contains('/') && digest.place(target) == Place::Artifact;
     let stays = is_folder && lies_inside(target)

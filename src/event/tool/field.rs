@@ -25,9 +25,8 @@ impl Field {
             }),
             ("command", Value::Object(map)) if kind == ToolKind::Shell => {
                 let key = input::COMMAND.iter().find(|key| map.contains_key(**key))?;
-                let args = map.get("args").and_then(Value::as_array);
                 // The program would be changed, and its arguments would stay.
-                if matches!(*key, "command" | "cmd") && args.is_some_and(|args| !args.is_empty()) {
+                if matches!(*key, "command" | "cmd") && input::has_arguments(map) {
                     return None;
                 }
                 Some(Self {

@@ -1,5 +1,7 @@
 //! Input: where the hosts keep the command, the paths and the text in a tool's input.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 /// The fields of an object.
@@ -100,9 +102,7 @@ pub(super) fn command(input: &Value) -> Option<String> {
             match (*key, value) {
                 ("commands", Value::Array(lines)) => Some(lines_of(lines)),
                 ("commands", Value::String(text)) => Some(encoded_lines(text)),
-                ("command" | "cmd", Value::String(program)) => {
-                    Some(with_arguments(program, map.get("args")))
-                }
+                ("command" | "cmd", Value::String(program)) => Some(started(program, map)),
                 (_, Value::String(text)) => Some(text.clone()),
                 (_, Value::Array(words)) if is_flat(words) => Some(join(words)),
                 _ => None,
@@ -130,9 +130,19 @@ const NAMES_COMMAND: &[&str] = &[
     "commands",
 ];
 
+/// The fields that hold the arguments of a program that is named beside them.
+const ARGUMENTS: &[&str] = &["args", "arguments", "argv"];
+
+/// The fields that name a program where its arguments stand beside it: one alone may be anything.
+const PROGRAM: &[&str] = &["program", "executable", "binary", "exe"];
+
 /// Returns the command line of a tool that is not known to be a shell, where its input says outright that it is one.
 pub(super) fn named_command(input: &Value) -> Option<String> {
     let map = input.as_object()?;
+    let program = PROGRAM.iter().find_map(|key| map.get(*key)?.as_str());
+    if let Some(program) = program.filter(|_| has_arguments(map)) {
+        return Some(started(program, map));
+    }
     let is_named = NAMES_COMMAND.iter().any(|key| map.contains_key(*key));
     is_named.then(|| command(input)).flatten()
 }
@@ -182,10 +192,21 @@ pub(super) fn work_dir(input: &Value) -> Option<&str> {
     WORK_DIR.iter().find_map(text)
 }
 
-/// Appends the words of `args`, where the input has them beside the program.
-fn with_arguments(program: &str, args: Option<&Value>) -> String {
-    match args {
-        Some(Value::Array(args)) if !args.is_empty() => format!("{program} {}", join(args)),
+/// Whether arguments stand beside a program.
+pub(super) fn has_arguments(map: &Fields) -> bool {
+    ARGUMENTS.iter().any(|key| match map.get(*key) {
+        Some(Value::Array(words)) => !words.is_empty(),
+        Some(Value::String(text)) => !text.is_empty(),
+        _ => false,
+    })
+}
+
+/// Returns a program with the arguments that the input has beside it: as words, or as a text that is split as a shell does.
+fn started(program: &str, map: &Fields) -> String {
+    let given = ARGUMENTS.iter().find_map(|key| map.get(*key));
+    match given {
+        Some(Value::Array(words)) if !words.is_empty() => format!("{program} {}", join(words)),
+        Some(Value::String(text)) if !text.is_empty() => format!("{program} {text}"),
         _ => program.to_owned(),
     }
 }
@@ -205,7 +226,7 @@ fn encoded_lines(text: &str) -> String {
 }
 
 /// Joins the words of an argument vector, each quoted where a shell would split or expand it.
-fn join(words: &[Value]) -> String {
+pub(super) fn join(words: &[Value]) -> String {
     let words: Vec<String> = words
         .iter()
         .map(|word| match word {
@@ -228,6 +249,7 @@ pub(in crate::event) fn quote(word: &str) -> String {
 /// Returns every path in the input, in order, each once.
 pub(super) fn paths(input: &Value) -> Vec<String> {
     let mut found = Vec::new();
+    let mut seen = BTreeSet::new();
     let is_path = |map: &Fields, key: &str| {
         let of_move = |(from, to): &(&str, &str)| {
             (key == *from || key == *to) && map.contains_key(*from) && map.contains_key(*to)
@@ -235,7 +257,7 @@ pub(super) fn paths(input: &Value) -> Vec<String> {
         PATH.contains(&key) || MOVES.iter().any(of_move)
     };
     collect(input, &is_path, DEPTH, &mut |text| {
-        if !text.is_empty() && !found.iter().any(|p| p == text) {
+        if !text.is_empty() && seen.insert(text) {
             found.push(text.to_owned());
         }
     });
@@ -314,13 +336,55 @@ pub(super) fn output(value: &Value) -> Option<String> {
     }
 }
 
-/// Returns every string of the input with the key that it stands below, as it is written.
+/// Returns every string of the input with the key that it stands below, as it is written; a key that is a path counts as a
+/// file.
 pub(super) fn keyed_texts(input: &Value) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     collect_keyed(input, &|_, _| true, DEPTH, &mut |key, text| {
         found.push((key, text));
     });
+    collect_keys(input, DEPTH, &mut |key| found.push(("file", key)));
     found
+}
+
+/// Whether the key of an object reads as a path: `{".env": "…"}`.
+pub(crate) fn is_path_key(key: &str) -> bool {
+    !key.contains(char::is_whitespace) && key.contains(['/', '.', '~'])
+}
+
+/// Hands out every key that reads as a path.
+fn collect_keys<'v>(value: &'v Value, depth: usize, take: &mut impl FnMut(&'v str)) {
+    let Some(less) = depth.checked_sub(1) else {
+        return;
+    };
+    match value {
+        Value::Object(map) => {
+            for (key, value) in map {
+                if is_path_key(key) {
+                    take(key);
+                }
+                collect_keys(value, less, take);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| collect_keys(item, less, take)),
+        _ => {}
+    }
+}
+
+/// Takes a value from what it may hold of values and of bytes of text, and returns what is left; none where it holds more.
+pub(super) fn left_of(value: &Value, left: (usize, usize)) -> Option<(usize, usize)> {
+    let (values, bytes) = left;
+    let left = (values.checked_sub(1)?, bytes);
+    match value {
+        Value::String(text) => Some((left.0, bytes.checked_sub(text.len())?)),
+        Value::Array(items) => items
+            .iter()
+            .try_fold(left, |left, item| left_of(item, left)),
+        Value::Object(map) => map.iter().try_fold(left, |(values, bytes), (key, item)| {
+            left_of(item, (values, bytes.checked_sub(key.len())?))
+        }),
+        _ => Some(left),
+    }
 }
 
 /// Hands out every string below a wanted key, in lists and nested objects too.

@@ -1,6 +1,7 @@
 //! ToolCall: a call of a tool, and its view in the one vocabulary of all hosts (spec §4.2).
 
 mod field;
+mod given;
 mod input;
 mod kind;
 mod mcp;
@@ -12,6 +13,8 @@ mod view;
 pub(super) use self::input::quote;
 
 pub(crate) use self::field::Field;
+pub(crate) use self::given::{Form, Given};
+pub(crate) use self::input::is_path_key;
 pub use self::kind::ToolKind;
 pub use self::mcp::McpTool;
 pub(crate) use self::names::{name_words, standard_names};
@@ -58,6 +61,16 @@ impl ToolCall {
         }
     }
 
+    /// Whether the input holds more than so many values, or so many bytes of text.
+    pub(crate) fn is_larger_than(&self, values: usize, bytes: usize) -> bool {
+        input::left_of(&self.input, (values, bytes)).is_none()
+    }
+
+    /// Whether the input is so large that judging it may take longer than starting a thread for it.
+    pub fn is_long(&self) -> bool {
+        self.is_larger_than(512, 64 << 10)
+    }
+
     /// Returns every string of the input, however deep it lies, one a line.
     pub(crate) fn every_text(&self) -> Option<String> {
         input::every_text(&self.input)
@@ -65,9 +78,8 @@ impl ToolCall {
 
     /// Returns every text of the input, with the key that it stands below in lower case.
     pub(crate) fn texts(&self) -> Vec<(String, String)> {
-        // Some hosts put the input into a string as JSON.
-        let decoded = decoded(&self.input);
-        let texts = input::keyed_texts(decoded.as_ref().unwrap_or(&self.input));
+        let unwrapped = self.unwrapped();
+        let texts = input::keyed_texts(&unwrapped);
         let owned = |(key, text): (&str, &str)| (key.to_ascii_lowercase(), text.to_owned());
         texts.into_iter().map(owned).collect()
     }

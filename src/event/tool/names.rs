@@ -118,6 +118,7 @@ static NAMES: &[(&str, ToolKind)] = &[
     ("taskcreate", ToolKind::Other),
     ("taskupdate", ToolKind::Other),
     ("terminal", ToolKind::Shell),
+    ("texteditor", ToolKind::Edit),
     ("textsearch", ToolKind::Search),
     ("think", ToolKind::Other),
     ("todolist", ToolKind::Other),
@@ -212,6 +213,18 @@ pub(crate) fn standard_names(name: &str, kind: ToolKind) -> &'static [&'static s
         ToolKind::Agent => &["Task"],
         ToolKind::Mcp | ToolKind::Other => &[],
     })
+}
+
+/// Words in the names of tools that change files.
+const CHANGING: &[&str] = &[
+    "write", "edit", "create", "delete", "remove", "move", "rename", "copy", "patch", "append",
+    "replace", "save", "update", "insert", "put", "apply", "mkdir", "unlink", "truncate",
+];
+
+/// Whether a tool of this name, that nobody knows, says that it changes files.
+pub(super) fn changes_files(name: &str) -> bool {
+    let name = name.to_lowercase();
+    CHANGING.iter().any(|word| name.contains(word))
 }
 
 /// Splits the name of a tool into its words: `read_file`, `readFile`.

@@ -1,5 +1,6 @@
 //! Path: how a path that a tool names is written for policies.
 
+use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
 
 /// Returns a path relative to the project where it lies in it, else absolute; `/` is the separator.
@@ -7,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 /// Only the words are looked at, not the disk: the file need not exist yet. `~/` is kept, for who
 /// runs the tool is not known here.
 pub(super) fn written(path: &str, work_dir: &Path, root: &Path) -> String {
-    let path = path.strip_prefix("file://").unwrap_or(path);
+    let path = &*local(path);
     if is_windows_absolute(path) {
         return windows(path, root);
     }
@@ -21,6 +22,41 @@ pub(super) fn written(path: &str, work_dir: &Path, root: &Path) -> String {
     } else {
         shown.to_string_lossy().into_owned()
     }
+}
+
+/// Returns the path that an address of a file stands for: `file:///a/%2Eb` is `/a/.b`; any other text as it is.
+pub(super) fn local(text: &str) -> Cow<'_, str> {
+    let path = text.strip_prefix("file:");
+    let Some(path) = path.filter(|path| path.starts_with('/')) else {
+        return Cow::Borrowed(text);
+    };
+    let path = path.strip_prefix("//").unwrap_or(path);
+    let path = match path.strip_prefix("localhost") {
+        Some(rest) if rest.starts_with('/') => rest,
+        _ => path,
+    };
+    if !path.contains('%') {
+        return Cow::Borrowed(path);
+    }
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let code = tail
+            .get(..2)
+            .and_then(|code| std::str::from_utf8(code).ok());
+        let code = code.filter(|_| *first == b'%');
+        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = tail.get(2..).unwrap_or_default();
+            }
+            None => {
+                bytes.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Resolves `.` and `..` by the words alone.
@@ -54,4 +90,24 @@ fn windows(path: &str, root: &Path) -> String {
     path.strip_prefix(root.trim_end_matches('/'))
         .and_then(|rest| rest.strip_prefix('/'))
         .map_or_else(|| path.clone(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::local;
+
+    #[test]
+    fn an_address_of_a_file_is_its_path() {
+        for (address, path) in [
+            ("file:///a/%2Eahp/k%65y", "/a/.ahp/key"),
+            ("file://localhost/a", "/a"),
+            ("file:/a", "/a"),
+            ("file://a/b", "a/b"),
+            ("file:///100%", "/100%"),
+            ("file: a note", "file: a note"),
+            ("/a/%2E", "/a/%2E"),
+        ] {
+            assert_eq!(local(address), path);
+        }
+    }
 }

@@ -92,15 +92,25 @@ impl ToolView {
         let mcp = (kind == ToolKind::Mcp)
             .then(|| named_mcp(call, given))
             .flatten();
-        let patch = (kind == ToolKind::Edit)
-            .then(|| patch_text(given).and_then(Patch::read))
-            .flatten();
+        let patch = match kind {
+            ToolKind::Edit => patch_text(given).and_then(Patch::read),
+            _ if call.is_unknown() => patch_within("", given, MOST_NESTED).and_then(Patch::read),
+            _ => None,
+        };
         let (paths, content) = if let Some(patch) = &patch {
-            kind = patch.kind();
-            (patched(patch, given), Some(patch.added.clone()))
+            let mut paths = patched(patch, given);
+            if kind == ToolKind::Edit {
+                kind = patch.kind();
+            } else {
+                let named = input::paths(given).into_iter();
+                let further: Vec<_> = named.filter(|path| !paths.contains(path)).collect();
+                paths.extend(further);
+            }
+            (paths, Some(patch.added.clone()))
         } else {
             kind = by_verb(&call.name, kind, given);
             match kind {
+                ToolKind::Shell if is_unknown => (input::paths(given), None),
                 ToolKind::Shell | ToolKind::Fetch | ToolKind::Agent => (Vec::new(), None),
                 ToolKind::Write | ToolKind::Edit | ToolKind::Mcp => {
                     (input::paths(given), input::content(given))
@@ -144,15 +154,9 @@ impl ToolView {
     pub fn changes_files(&self, name: &str) -> bool {
         match self.kind {
             ToolKind::Write | ToolKind::Edit | ToolKind::Delete => true,
-            ToolKind::Mcp | ToolKind::Other => {
-                let name = name.to_lowercase();
-                CHANGING.iter().any(|word| name.contains(word))
-            }
-            ToolKind::Read
-            | ToolKind::Search
-            | ToolKind::Fetch
-            | ToolKind::Shell
-            | ToolKind::Agent => false,
+            ToolKind::Mcp | ToolKind::Other => names::changes_files(name),
+            ToolKind::Shell => names::kind_of(name).is_none() && names::changes_files(name),
+            ToolKind::Read | ToolKind::Search | ToolKind::Fetch | ToolKind::Agent => false,
         }
     }
 }
@@ -162,7 +166,9 @@ impl ToolView {
     pub(crate) fn only_looks(&self, name: &str) -> bool {
         match self.kind {
             ToolKind::Write | ToolKind::Edit | ToolKind::Delete => false,
-            ToolKind::Mcp | ToolKind::Other => {
+            ToolKind::Shell if names::kind_of(name).is_some() => true,
+            // What its input takes for a command line may be none: `{"command": "create", "path": "a"}`.
+            ToolKind::Mcp | ToolKind::Other | ToolKind::Shell => {
                 let name = name.to_lowercase();
                 !self.changes_files(&name) && LOOKING.iter().any(|word| name.contains(word))
             }
@@ -216,12 +222,6 @@ const LOOKING: &[&str] = &[
     "view",
 ];
 
-/// Words in the names of tools that change files.
-const CHANGING: &[&str] = &[
-    "write", "edit", "create", "delete", "remove", "move", "rename", "copy", "patch", "append",
-    "replace", "save", "update", "insert", "put", "apply", "mkdir", "unlink", "truncate",
-];
-
 /// Reads an input that its host put into a string as JSON.
 pub(crate) fn decoded(value: &Value) -> Option<Value> {
     let text = value.as_str()?.trim_start();
@@ -254,6 +254,31 @@ fn patch_text(given: &Value) -> Option<&str> {
         _ => None,
     }?;
     (text.contains("*** ") || text.contains("+++ ")).then_some(text)
+}
+
+/// How deep a patch is looked for in the input of a tool that nobody knows.
+const MOST_NESTED: usize = 8;
+
+/// Returns the text in which a patch stands in the input of a tool that nobody knows: below a key that says so, or a text
+/// that begins as one.
+fn patch_within<'v>(key: &str, value: &'v Value, depth: usize) -> Option<&'v str> {
+    match value {
+        Value::String(text) => {
+            let key = key.to_ascii_lowercase();
+            let is_told = (key.contains("patch") || key.contains("diff"))
+                && (text.contains("*** ") || text.contains("+++ "));
+            let begins = ["*** Begin Patch", "--- ", "diff --git "];
+            let is_patch = begins.iter().any(|start| text.starts_with(start));
+            (is_told || is_patch && text.contains('\n')).then_some(text)
+        }
+        Value::Array(items) if depth > 0 => {
+            (items.iter()).find_map(|item| patch_within(key, item, depth - 1))
+        }
+        Value::Object(map) if depth > 0 => {
+            (map.iter()).find_map(|(key, value)| patch_within(key, value, depth - 1))
+        }
+        _ => None,
+    }
 }
 
 /// Takes the patch out of an argument vector such as `["apply_patch", "*** Begin Patch…"]`.

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use chrono::{DateTime, Utc};
 
-use super::{MarkCount, Past};
+use super::{MarkCount, Past, may_run};
 use crate::event::{Event, McpTool, ToolKind, ToolView, Trigger};
 use crate::shell;
 use crate::signal_log::History;
@@ -60,6 +60,7 @@ struct Known {
     work_dir: PathBuf,
     tool: OnceLock<Option<ToolView>>,
     shell: OnceLock<Option<Arc<shell::Analysis>>>,
+    may_run: OnceLock<Option<(String, shell::Analysis)>>,
     programs: OnceLock<Vec<String>>,
     arguments: OnceLock<Vec<String>>,
     invocations: OnceLock<Vec<String>>,
@@ -88,6 +89,7 @@ impl Facts {
             is_awaited: false,
             tool: OnceLock::new(),
             shell: OnceLock::new(),
+            may_run: OnceLock::new(),
             programs: OnceLock::new(),
             arguments: OnceLock::new(),
             invocations: OnceLock::new(),
@@ -268,21 +270,38 @@ impl Facts {
                     shell::analyse
                 };
                 let view = self.tool()?;
-                let home = self.0.seed.home.as_deref();
-                let work_dir = match &view.work_dir {
-                    Some(dir) => shell::lexical(dir, &self.0.work_dir, home),
-                    None => self.0.work_dir.clone(),
-                };
                 Some(Arc::new(analyse(
                     view.command.as_deref()?,
-                    shell::Surroundings {
-                        work_dir,
-                        home: self.0.seed.home.clone(),
-                        project_root: self.project_root().to_owned(),
-                    },
+                    self.surroundings(view),
                 )))
             })
             .as_ref()
+    }
+
+    /// Returns what a tool whose name and form nobody knows may run beside its command line, as a line and what that would
+    /// run. It is a guess on the safe side: no fact is made of it.
+    pub(crate) fn may_run(&self) -> Option<(&str, &shell::Analysis)> {
+        let made = self.0.may_run.get_or_init(|| {
+            let view = self.tool()?;
+            let line = may_run::line(self.0.seed.event.tool.as_ref()?, view)?;
+            let analysis = shell::analyse(&line, self.surroundings(view));
+            Some((line, analysis))
+        });
+        made.as_ref()
+            .map(|(line, analysis)| (line.as_str(), analysis))
+    }
+
+    /// Returns where a tool would run its command line.
+    fn surroundings(&self, view: &ToolView) -> shell::Surroundings {
+        let home = self.0.seed.home.as_deref();
+        shell::Surroundings {
+            work_dir: match &view.work_dir {
+                Some(dir) => shell::lexical(dir, &self.0.work_dir, home),
+                None => self.0.work_dir.clone(),
+            },
+            home: self.0.seed.home.clone(),
+            project_root: self.project_root().to_owned(),
+        }
     }
 
     /// Returns the id of the issue that the event is about: the one that it names (or that its command line does), else the

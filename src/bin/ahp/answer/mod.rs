@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use ahp::config::{Environment, Locations};
 use ahp::engine::{Engine, Evaluated, Prepared, block_on};
-use ahp::event::{Event, GitHook, Trigger};
+use ahp::event::{Event, GitHook, ToolCall, Trigger};
 use ahp::host;
 use ahp::host::{CANARY, DecodeError, Decoded, Host, Input, Queue, Reply};
 use ahp::process::too_deep;
@@ -343,7 +343,8 @@ fn one(
         prepared: &prepared,
         is_all: is_all && !is_canary,
     })?;
-    let evaluated = if prepared.only_computes() {
+    let is_long = event.tool.as_ref().is_some_and(ToolCall::is_long);
+    let evaluated = if prepared.only_computes() && !is_long {
         block_on(prepared.evaluate(Some(deadlines.checks)))
     } else {
         on_thread(prepared, deadlines)?

@@ -9,14 +9,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::values::{Texts, globs};
 use crate::danger::{
     CommandPattern, Finding, PRESETS, RuleFile, Selection, judge_said, judge_with,
 };
 use crate::diagnostic::Code;
-use crate::event::{ToolKind, Trigger};
+use crate::event::Trigger;
 use crate::fact::FactSource;
 use crate::oracle::{
     ConfigError, Definition, HookContext, Mode, Oracle, OracleConfig, OracleError, Programs,
@@ -168,26 +167,29 @@ impl PermissionChecker {
         let (Some(tool), Some(call)) = (facts.tool(), &facts.event().tool) else {
             return Vec::new();
         };
-        let mut findings = Vec::new();
-        if let Some(analysis) = facts.shell() {
-            findings = judge_with(analysis, &self.selection, &ProjectKnowledge::new(facts));
+        let mut findings: Vec<Finding> = Vec::new();
+        let own = facts.shell().map(AsRef::as_ref);
+        for analysis in own
+            .into_iter()
+            .chain(facts.may_run().map(|(_, guess)| guess))
+        {
+            let found = judge_with(analysis, &self.selection, &ProjectKnowledge::new(facts));
+            for finding in found {
+                let is_same = |known: &Finding| {
+                    known.rule == finding.rule && known.command == finding.command
+                };
+                if !findings.iter().any(is_same) {
+                    findings.push(finding);
+                }
+            }
             if !self.protected_paths.is_empty() {
                 for effect in analysis.writes() {
                     self.protect(context, &effect.path, &effect.program, &mut findings);
                 }
             }
         }
-        // What a tool that nobody knows is given may be a command line or a statement.
-        let is_known = matches!(
-            tool.kind,
-            ToolKind::Write | ToolKind::Edit | ToolKind::Read | ToolKind::Search | ToolKind::Fetch
-        ) || ToolKind::of(&call.name) == ToolKind::Shell;
-        if !is_known {
-            for key in ["query", "sql", "statement", "command", "script"] {
-                if let Some(text) = call.input.get(key).and_then(Value::as_str) {
-                    findings.extend(judge_said("sql", &[text], &self.selection));
-                }
-            }
+        for statement in reading::statements(call) {
+            findings.extend(judge_said("sql", &[&statement], &self.selection));
         }
         let said = reading::of(call, tool, facts.work_dir(), facts.home());
         findings.extend(said.iter().find_map(|said| {
@@ -201,10 +203,24 @@ impl PermissionChecker {
         if tool.changes_files(&call.name) {
             for path in &tool.paths {
                 let path = lexical(path, context.root(), facts.home());
+                findings.extend(self.outside(context, &path, tool.kind.name()));
                 self.protect(context, &path, tool.kind.name(), &mut findings);
             }
         }
         findings
+    }
+
+    /// Judges a file outside of the project that a tool writes as one that a shell writes.
+    fn outside(&self, context: &HookContext, path: &Path, by: &str) -> Option<Finding> {
+        let root = context.root();
+        let is_own = path.starts_with(root) && context.facts.home() != Some(root);
+        let found = (!is_own)
+            .then(|| judge_said("put-file", &[&path.to_string_lossy()], &self.selection))
+            .flatten()?;
+        Some(Finding {
+            command: format!("{by} {}", path.display()),
+            ..found
+        })
     }
 
     /// Adds a finding where a path is one of the protected ones.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::event::{ToolCall, ToolKind, ToolView, name_words};
+use crate::event::{Form, Given, ToolCall, ToolKind, ToolView, name_words};
 use crate::secret::{holds_secret, is_secret_file};
 use crate::shell::{expand_braces, lexical, real};
 
@@ -17,9 +17,6 @@ pub(super) struct Said {
     /// What is told of it: the tool's own word, and what it would read.
     pub(super) shown: String,
 }
-
-/// How many texts of an input are looked at.
-const MOST: usize = 64;
 
 /// What a tool does with the files that it names, as far as its name tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +86,17 @@ const NOT_FILES: &[&str] = &[
     "comment",
 ];
 
+/// Beginnings of the keys below which a file of this machine stands, in tools of services.
+const LOCAL: &[&str] = &[
+    "local",
+    "source",
+    "src",
+    "from_path",
+    "frompath",
+    "upload",
+    "input",
+];
+
 /// Beginnings of the keys that narrow a search to files of a name.
 const NARROWING: &[&str] = &[
     "include",
@@ -119,67 +127,77 @@ pub(super) fn of(call: &ToolCall, tool: &ToolView, root: &Path, home: Option<&Pa
             shown: word.to_owned(),
         }];
     }
-    let texts = call.texts();
-    let runs = |(key, _): &&(String, String)| CODE.iter().any(|start| key.starts_with(start));
-    if tool.kind == ToolKind::Mcp
-        && let Some((_, code)) = texts.iter().find(runs)
-    {
-        return vec![Said {
-            program: "page-code".into(),
-            arguments: vec![code.clone()],
-            shown: word.to_owned(),
-        }];
-    }
     if tool.kind == ToolKind::Fetch {
         return tool.urls.iter().flat_map(|url| fetched(url)).collect();
     }
+    let texts = call.texts();
+    let mut found = Vec::new();
     if tool.kind == ToolKind::Mcp {
-        let given = |key: &str| {
-            texts
-                .iter()
-                .find(|(k, _)| k == key)
-                .map(|(_, text)| text.clone())
-        };
-        let words = name_words(word);
-        let reads = words
-            .iter()
-            .any(|w| matches!(w.as_str(), "get" | "read" | "access" | "fetch"));
-        let is_of_secrets = words.iter().any(|w| w.starts_with("secret"))
-            || given("kind").is_some_and(|kind| kind.eq_ignore_ascii_case("secret"));
-        if reads && is_of_secrets {
-            return vec![Said {
-                program: "secret-store".into(),
-                arguments: vec![word.to_owned()],
-                shown: word.to_owned(),
-            }];
-        }
-        // Servers of tools run a program with the arguments that they are given: `run_gcloud_command`.
-        let client = word
-            .strip_prefix("run_")
-            .and_then(|w| w.strip_suffix("_command"));
-        if let Some((client, Value::Array(args))) = client.zip(call.input.get("args")) {
-            let words = args.iter().filter_map(Value::as_str);
-            return vec![Said {
-                program: client.to_owned().into(),
-                arguments: words.map(str::to_owned).collect(),
-                shown: word.to_owned(),
-            }];
-        }
-        if let Some(verb) = word.strip_prefix("kubectl_") {
-            let words = [Some(verb.to_owned()), given("resourcetype"), given("name")];
-            let output = given("output").map(|format| format!("-o{format}"));
-            return vec![Said {
-                program: "kubectl".into(),
-                arguments: words.into_iter().flatten().chain(output).collect(),
-                shown: word.to_owned(),
-            }];
-        }
-        let urls = texts.iter().filter(|(_, text)| text.starts_with("http"));
-        let asked: Vec<Said> = urls.flat_map(|(_, url)| fetched(url)).collect();
-        if !asked.is_empty() && texts.iter().any(|(key, _)| key == "url") {
-            return asked;
-        }
+        found = of_server(call, word, &texts);
     }
+    found.extend(of_files(call, tool, &texts, (root, home)));
+    found
+}
+
+/// Returns what a tool of a server would read in a page, in a store of secrets, by a client or from an address.
+fn of_server(call: &ToolCall, word: &str, texts: &[(String, String)]) -> Vec<Said> {
+    let said = |program: Cow<'static, str>, arguments| Said {
+        program,
+        arguments,
+        shown: word.to_owned(),
+    };
+    let given = |key: &str| {
+        let mut texts = texts.iter();
+        texts.find(|(k, _)| k == key).map(|(_, text)| text.clone())
+    };
+    let runs = |(key, _): &&(String, String)| CODE.iter().any(|start| key.starts_with(start));
+    let code = texts.iter().filter(runs);
+    let mut found: Vec<Said> = code
+        .map(|(_, code)| said("page-code".into(), vec![code.clone()]))
+        .collect();
+    let words = name_words(word);
+    let reads = words
+        .iter()
+        .any(|w| matches!(w.as_str(), "get" | "read" | "access" | "fetch"));
+    let is_of_secrets = words.iter().any(|w| w.starts_with("secret"))
+        || given("kind").is_some_and(|kind| kind.eq_ignore_ascii_case("secret"));
+    if reads && is_of_secrets {
+        found.push(said("secret-store".into(), vec![word.to_owned()]));
+    }
+    // Servers of tools run a program with the arguments that they are given: `run_gcloud_command`.
+    let client = word
+        .strip_prefix("run_")
+        .and_then(|w| w.strip_suffix("_command"));
+    if let Some((client, Value::Array(args))) = client.zip(call.input.get("args")) {
+        let words = args.iter().filter_map(Value::as_str);
+        found.push(said(
+            client.to_owned().into(),
+            words.map(str::to_owned).collect(),
+        ));
+    }
+    if let Some(verb) = word.strip_prefix("kubectl_") {
+        let words = [Some(verb.to_owned()), given("resourcetype"), given("name")];
+        let output = given("output").map(|format| format!("-o{format}"));
+        found.push(said(
+            "kubectl".into(),
+            words.into_iter().flatten().chain(output).collect(),
+        ));
+    }
+    if texts.iter().any(|(key, _)| key == "url") {
+        let urls = texts.iter().filter(|(_, text)| text.starts_with("http"));
+        found.extend(urls.flat_map(|(_, url)| fetched(url)));
+    }
+    found
+}
+
+/// Returns what a tool would read or send of the files that it names.
+fn of_files(
+    call: &ToolCall,
+    tool: &ToolView,
+    texts: &[(String, String)],
+    (root, home): (&Path, Option<&Path>),
+) -> Vec<Said> {
+    let word = tool.mcp_tool.as_deref().unwrap_or(&call.name);
     let Some(deed) = deed(call, tool) else {
         return Vec::new();
     };
@@ -195,8 +213,13 @@ pub(super) fn of(call: &ToolCall, tool: &ToolView, root: &Path, home: Option<&Pa
     let is_pattern = |key: &str| key.contains("pattern") || key.contains("glob") || key == "query";
     let begins = |key: &str, all: &[&str]| all.iter().any(|start| key.starts_with(start));
     match deed {
+        // What a service makes of a file of this machine, it has been sent.
+        Deed::Changes if is_outward(call, tool) => {
+            let local = texts.iter().filter(|(key, _)| begins(key, LOCAL));
+            local.map(|(_, path)| said("send-file", path)).collect()
+        }
         Deed::Changes => Vec::new(),
-        Deed::Searches => vec![search(word, &texts, &tool.paths)],
+        Deed::Searches => vec![search(word, texts, &tool.paths)],
         Deed::ListsNames => texts
             .iter()
             .filter(|(key, _)| is_pattern(key))
@@ -212,7 +235,7 @@ pub(super) fn of(call: &ToolCall, tool: &ToolView, root: &Path, home: Option<&Pa
                 _ => "cat",
             };
             let mut found = Vec::new();
-            for (key, text) in texts.iter().take(MOST) {
+            for (key, text) in texts {
                 let is_target =
                     deed == Deed::Copies && begins(key, &["dest", "dst", "to", "target"]);
                 // A sentence that only names a file is not one.
@@ -232,6 +255,36 @@ pub(super) fn of(call: &ToolCall, tool: &ToolView, root: &Path, home: Option<&Pa
             found
         }
     }
+}
+
+/// Beginnings of the words in the names of fields that may hold a statement for a database.
+const STATEMENTS: &[&str] = &["query", "sql", "statement", "command", "script"];
+
+/// How statements begin that lose data.
+const LOSING: &[&str] = &["alter ", "delete ", "drop ", "truncate ", "update "];
+
+/// Returns the texts that a tool which nobody knows may give to a database.
+pub(super) fn statements(call: &ToolCall) -> Vec<String> {
+    if !call.is_unknown() {
+        return Vec::new();
+    }
+    let may_be = |given: &Given| {
+        let key = given.key.to_ascii_lowercase();
+        let text = given.text.trim_start();
+        let begins = |start: &&str| {
+            let head = text.get(..start.len());
+            head.is_some_and(|head| head.eq_ignore_ascii_case(start))
+        };
+        // A title may well say what is dropped.
+        let is_prose = || NOT_FILES.iter().any(|start| key.starts_with(start));
+        let words = name_words(&given.key);
+        let says = |start: &&str| words.iter().any(|word| word.starts_with(start));
+        STATEMENTS.iter().any(|start| says(&start))
+            || !is_prose() && LOSING.iter().any(|start| begins(&start))
+    };
+    let given = call.given().into_iter();
+    let texts = given.filter(|given| given.form == Form::Text && may_be(given));
+    texts.map(|given| given.text).collect()
 }
 
 /// Words of the names of servers whose tools work on this machine: what they are given does not leave it.
@@ -317,7 +370,8 @@ fn deed(call: &ToolCall, tool: &ToolView) -> Option<Deed> {
             Some(Deed::ListsNames)
         }
         ToolKind::Search => Some(Deed::Searches),
-        ToolKind::Mcp | ToolKind::Other => {
+        ToolKind::Shell if !call.is_unknown() => None,
+        ToolKind::Mcp | ToolKind::Other | ToolKind::Shell => {
             let words = name_words(name);
             let says = |all: &[&str]| {
                 words

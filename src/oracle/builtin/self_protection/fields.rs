@@ -8,6 +8,7 @@ use super::brought;
 use super::filled::filled;
 use super::found::Found;
 use super::guarded::Guarded;
+use crate::event::is_path_key;
 use crate::shell::lexical;
 
 /// Parts of the names of fields that hold words and no path.
@@ -56,10 +57,7 @@ const ARCHIVES: &[&str] = &[
 /// Finds a tool that is given a place in which a host would load code, and something else that may be put there.
 pub(super) fn brings(guarded: &Guarded<'_>, input: &Value) -> Option<Found> {
     let texts: Vec<_> = texts_of(input, MAX_DEPTH).collect();
-    let at = |text: &str| {
-        let path = text.strip_prefix("file://").unwrap_or(text);
-        lexical(path, guarded.root(), guarded.home())
-    };
+    let at = |text: &str| lexical(text, guarded.root(), guarded.home());
     let places: Vec<(usize, PathBuf)> = texts
         .iter()
         .enumerate()
@@ -114,8 +112,11 @@ fn collect<'a>(name: &str, value: &'a Value, depth: usize, into: &mut Vec<(Strin
             }
         }
         Value::Object(fields) if depth > 0 => {
-            for (name, value) in fields {
-                let name = name.to_lowercase();
+            for (key, value) in fields {
+                if is_path_key(key) {
+                    into.push((name.to_owned(), key));
+                }
+                let name = key.to_lowercase();
                 if !WORDS.iter().any(|word| name.contains(word)) {
                     collect(&name, value, depth - 1, into);
                 }

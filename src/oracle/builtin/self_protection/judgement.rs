@@ -8,7 +8,7 @@ use super::fields::{MAX_DEPTH, MAX_PATH, WORDS};
 use super::guarded::Guarded;
 use super::spelling::named;
 use super::{code, disarm, fields, mention, naming, script, walk};
-use crate::event::ToolView;
+use crate::event::{ToolView, is_path_key};
 use crate::fact::Facts;
 use crate::shell::{Analysis, DoubtKind, Effect, Invocation, lexical};
 
@@ -57,8 +57,13 @@ fn by_unknown(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> Option<A
     if tool.only_looks(&call.name) {
         return None;
     }
-    let Some(hit) = named_in(guarded, &call.input, MAX_DEPTH) else {
-        let (what, path) = fields::brings(guarded, &call.input)?;
+    let input = call.unwrapped();
+    let paths = tool.paths.iter();
+    let mut paths = paths.map(|path| lexical(path, guarded.root(), guarded.home()));
+    let hit = named_in(guarded, &input, MAX_DEPTH)
+        .or_else(|| paths.find_map(|path| guarded.covers_word(&path)));
+    let Some(hit) = hit else {
+        let (what, path) = fields::brings(guarded, &input)?;
         return Some(Attempt {
             by: call.name.clone(),
             what,
@@ -77,26 +82,30 @@ fn by_unknown(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> Option<A
 
 fn named_in(guarded: &Guarded<'_>, value: &Value, depth: usize) -> Option<PathBuf> {
     match value {
-        Value::String(text) => {
-            let path = text.strip_prefix("file://").unwrap_or(text);
-            let may_name =
-                path.len() <= MAX_PATH && path.contains(['.', '/', '~']) && !path.contains('\n');
-            may_name
-                .then(|| guarded.covers_word(&lexical(path, guarded.root(), guarded.home())))
-                .flatten()
-        }
+        Value::String(text) => named_by(guarded, text),
         Value::Array(items) if depth > 0 => {
             (items.iter()).find_map(|item| named_in(guarded, item, depth - 1))
         }
         Value::Object(fields) if depth > 0 => fields.iter().find_map(|(name, value)| {
+            let by_key = is_path_key(name).then(|| named_by(guarded, name)).flatten();
             let name = name.to_lowercase();
             let holds_words = WORDS.iter().any(|word| name.contains(word));
-            (!holds_words)
-                .then(|| named_in(guarded, value, depth - 1))
-                .flatten()
+            by_key.or_else(|| {
+                (!holds_words)
+                    .then(|| named_in(guarded, value, depth - 1))
+                    .flatten()
+            })
         }),
         _ => None,
     }
+}
+
+/// Returns what is guarded and named by a text as a whole.
+fn named_by(guarded: &Guarded<'_>, text: &str) -> Option<PathBuf> {
+    let may_name = text.len() <= MAX_PATH && text.contains(['.', '/', '~']) && !text.contains('\n');
+    may_name
+        .then(|| guarded.covers_word(&lexical(text, guarded.root(), guarded.home())))
+        .flatten()
 }
 
 /// Judges what a command line would run.

@@ -97,27 +97,27 @@ impl Oracle for SelfProtection {
             let read = reading::by_tool(&guarded, facts, tool);
             return Ok(read.iter().map(read_signal).collect());
         }
+        // The command line of the tool, and what it may run besides.
+        let line = tool.command.as_deref().unwrap_or_default();
+        let own = facts.shell().map(|shell| (line, shell.as_ref()));
+        let lines = || own.into_iter().chain(facts.may_run());
         let attempt = judgement::by_tool(&guarded, facts, tool)
             .or_else(|| {
-                facts.shell().and_then(|shell| {
-                    let line = tool.command.as_deref().unwrap_or_default();
-                    judgement::by_shell(&guarded, shell, line, 0)
-                })
+                lines().find_map(|(line, shell)| judgement::by_shell(&guarded, shell, line, 0))
             })
             .or_else(|| answer::find(facts, context.root()));
         if let Some(attempt) = attempt {
             return Ok(vec![signal(&attempt)]);
         }
         let read = reading::by_tool(&guarded, facts, tool).or_else(|| {
-            let line = tool.command.as_deref().unwrap_or_default();
-            reading::by_shell(&guarded, facts.shell()?, line, 0)
+            lines().find_map(|(line, shell)| reading::by_shell(&guarded, shell, line, 0))
         });
         if let Some(read) = read {
             return Ok(vec![read_signal(&read)]);
         }
         let unreadable = context.event().tool.as_ref().is_some_and(is_unreadable);
         let limit = || {
-            let mut doubts = facts.shell()?.doubts.iter();
+            let mut doubts = lines().flat_map(|(_, shell)| &shell.doubts);
             doubts.find_map(|doubt| match doubt.kind {
                 DoubtKind::TooComplex => {
                     Some("the command is too long or too deeply nested to be followed to its end")

@@ -11,12 +11,12 @@ use super::judgement::Attempt;
 use super::tree::{Form, Tree};
 use super::unread::{Hit, Unread, spelled};
 use super::{mention, script, walk};
-use crate::event::{ToolKind, ToolView};
+use crate::event::{ToolKind, ToolView, name_words};
 use crate::fact::Facts;
 use crate::program;
 use crate::program::Fact;
 use crate::shell::{
-    Analysis, DoubtKind, Invocation, Stdin, anywhere_below, found_by_find, lexical,
+    Analysis, DoubtKind, Invocation, Stdin, Word, anywhere_below, found_by_find, lexical,
 };
 
 /// Words in the names of tools that tell of files no more than their names and what they are like.
@@ -28,10 +28,47 @@ const TAKING: &[&str] = &[
     "upload", "zip",
 ];
 
+/// Words in the names of programs and of their subcommands that take or show all that lies in a folder.
+const SERVING: &[&str] = &["serve", "server", "share", "snapshot"];
+
+/// Calls of code that goes through folders, and words of code that reads what it finds there, in lower case.
+const WALKS: &[&str] = &[
+    "copytree",
+    "cpsync",
+    "find(",
+    "fs.cp",
+    "glob",
+    "make_archive",
+    "readdir",
+    "scandir",
+    "walk",
+];
+const TAKES: &[&str] = &[
+    "archive",
+    "cat ",
+    "copy",
+    "cp",
+    "open",
+    "readfile",
+    "read_bytes",
+    "read_text",
+    "slurp",
+    "tar",
+    "zip",
+];
+
+/// Whether code goes through folders and reads what lies there.
+fn walks(code: &str) -> bool {
+    let code = code.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| code.contains(word));
+    has(WALKS) && has(TAKES)
+}
+
 /// Judges a tool that says which files it is given.
 pub(super) fn by_tool(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> Option<Attempt> {
     let call = facts.event().tool.as_ref()?;
-    if matches!(tool.kind, ToolKind::Shell | ToolKind::Agent) {
+    let is_shell = tool.kind == ToolKind::Shell && !call.is_unknown();
+    if is_shell || tool.kind == ToolKind::Agent {
         return None;
     }
     let unread = Unread::of(guarded);
@@ -41,13 +78,13 @@ pub(super) fn by_tool(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> 
     let searches = tool.kind == ToolKind::Search && !lists;
     let work_dir = facts.event().work_dir.as_deref();
     let root = guarded.root();
-    let at = |text: &str| {
-        let path = text.strip_prefix("file://").unwrap_or(text);
+    let at = |path: &str| {
         let named = [Some(root), work_dir.filter(|dir| *dir != root)];
         let mut paths = named.into_iter().flatten();
         paths.find_map(|dir| {
+            let is_pattern = path.contains(['*', '?', '[']);
             let path = lexical(path, dir, guarded.home());
-            if text.contains(['*', '?', '[']) {
+            if is_pattern {
                 return unread.met(&path);
             }
             unread.at(&path)
@@ -59,9 +96,10 @@ pub(super) fn by_tool(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> 
         Hit::Above(path) => (searches || (has(TAKING) && !lists)).then_some(path),
     };
     let mut texts: Vec<&str> = tool.paths.iter().map(String::as_str).collect();
-    texts.extend(texts_of(&call.input, MAX_DEPTH).map(|(_, text)| text));
+    let input = call.unwrapped();
+    texts.extend(texts_of(&input, MAX_DEPTH).map(|(_, text)| text));
     let found = texts.into_iter().find_map(|text| counts(at(text)?));
-    let found = found.or_else(|| in_code(&call.input, MAX_DEPTH).and_then(counts));
+    let found = found.or_else(|| in_code(&input, MAX_DEPTH).and_then(counts));
     Some(attempt(call.name.clone(), found?))
 }
 
@@ -133,12 +171,13 @@ struct Reading<'a> {
 
 impl Reading<'_> {
     fn find(&self) -> Option<Hit> {
-        self.by_input().or_else(|| {
+        self.by_input().or_else(|| self.by_trace()).or_else(|| {
             if names_only(self.invocation) {
                 return self.by_finder();
             }
             self.by_word()
                 .or_else(|| self.by_folder())
+                .or_else(|| self.by_git())
                 .or_else(|| self.by_found())
         })
     }
@@ -167,7 +206,11 @@ impl Reading<'_> {
             known.is(Fact::Language) || known.is(Fact::Shell) || known.is(Fact::Console);
         let in_text = |text: &str| {
             let is_code = runs_code || !mention::is_prose(text);
-            let named = |part: &str| self.named(part)?.told();
+            let walks = runs_code && walks(text);
+            let named = |part: &str| {
+                let hit = self.named(part)?;
+                if walks { Some(hit) } else { hit.told() }
+            };
             is_code.then(|| spelled(text).or_else(|| mention::part_of(text, named)))?
         };
         let options = self.invocation.before_dashes().count();
@@ -241,7 +284,7 @@ impl Reading<'_> {
         if let Some(tree) = tree.filter(|tree| matches!(tree.form, Form::Copies | Form::Links)) {
             return tree.sources.iter().find_map(|source| self.named(source));
         }
-        if !takes {
+        if !takes && !self.may_walk() {
             return None;
         }
         let pattern = self.pattern();
@@ -266,6 +309,54 @@ impl Reading<'_> {
             let own = || mention::part_of_word(text, false, |part| self.named(part));
             own().or_else(|| dirs.iter().find_map(within))
         })
+    }
+
+    /// Whether a program takes or shows what lies in a folder that it is given, as its name or its subcommand tells where the
+    /// table does not.
+    fn may_walk(&self) -> bool {
+        let invocation = self.invocation;
+        let known = invocation.known();
+        let compares = matches!(invocation.program.as_str(), "diff" | "gdiff")
+            && (invocation.has_short('r') || invocation.has_long("--recursive"));
+        let sub = invocation.operands().next();
+        let names = [
+            Some(invocation.program.as_str()),
+            sub.map(|word| word.text.as_str()),
+        ];
+        let mut names = names.into_iter().flatten();
+        let takes = |name: &str| {
+            let words = name_words(name);
+            let mut words = words.iter();
+            words.any(|word| TAKING.contains(&word.as_str()) || SERVING.contains(&word.as_str()))
+        };
+        compares || known.is(Fact::Walks) || !known.is_known() && names.any(takes)
+    }
+
+    /// The whole of a folder that git is told to add: `git -C ~ add -A`.
+    fn by_git(&self) -> Option<Hit> {
+        let invocation = self.invocation;
+        let adds = invocation.program == "git"
+            && (invocation.subcommand())
+                .is_some_and(|sub| matches!(sub.text.as_str(), "add" | "stage"));
+        let is_all = |word: &Word| matches!(word.text.as_str(), "-A" | "--all" | "." | "*" | ":/");
+        if !adds || !invocation.arguments.iter().any(is_all) {
+            return None;
+        }
+        let dir = invocation.value_of(&["-C"]);
+        self.named(dir.as_ref().map_or(".", |dir| dir.text.as_str()))
+    }
+
+    /// A tracer of one of our own programs: it tells what that reads.
+    fn by_trace(&self) -> Option<Hit> {
+        let traces = [
+            "bpftrace", "dtruss", "gdb", "ltrace", "perf", "rr", "strace", "truss",
+        ];
+        let is_ours =
+            |word: &Word| matches!(word.text.rsplit('/').next(), Some("ahp" | "ahp-hooks"));
+        let invocation = self.invocation;
+        let is_traced = traces.contains(&invocation.program.as_str())
+            && invocation.arguments.iter().any(is_ours);
+        is_traced.then(|| Hit::File("ahp/key".into()))
     }
 
     /// A search by itself, for programs that it starts and that read what it finds.
