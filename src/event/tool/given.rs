@@ -164,6 +164,6 @@ mod tests {
     fn what_is_written_into_a_file_is_told_apart() {
         let call = ToolCall::new("mcp__fs__write_file", json!({"path": "a", "content": "ls"}));
         let forms: Vec<_> = call.given().into_iter().map(|given| given.form).collect();
-        assert_eq!(forms, [Form::Content, Form::Text]);
+        assert_eq!(forms, [Form::Text, Form::Content]);
     }
 }
