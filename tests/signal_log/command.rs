@@ -94,7 +94,6 @@ fn filters_choose() {
     };
     assert_eq!(count(&["--intensity", "block"]), 1);
     assert_eq!(count(&["--oracle", "ChecklistValidator"]), 3);
-    assert_eq!(count(&["--oracle", "other"]), 0);
     assert_eq!(count(&["--issue", "FEAT-0123"]), 3);
     assert_eq!(count(&["--issue", "feat-0123"]), 3);
     assert_eq!(count(&["--host", "Claude-Code"]), 3);
@@ -117,6 +116,9 @@ fn filters_choose() {
         "{}",
         said.err
     );
+    let said = ahp(dir.path(), &["log", "show", "--oracle", "other"]);
+    assert_eq!(said.code, 1);
+    assert!(said.err.contains("the oracle `other`"), "{}", said.err);
     let said = ahp(dir.path(), &["log", "show", "--since", "soon"]);
     assert_eq!(said.code, 1);
     assert!(said.err.contains("expected `30m`"), "{}", said.err);
