@@ -1,7 +1,7 @@
 //! Guarded: the files that no agent may change.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,6 +22,10 @@ const TELLING: &[&str] = &["hooks.yaml", "hooks.local.yaml", "signals.jsonl"];
 
 /// Files of ours that a search may meet.
 const FILES: &[&str] = &["hook.md", "hooks.local.yaml", "hooks.yaml", "signals.jsonl"];
+
+/// How deep a walk is followed into a guarded folder, and how many names of each folder there are looked at.
+const ENTRIES_DEEP: usize = 3;
+const MOST_ENTRIES: usize = 128;
 
 /// The files that no agent may change.
 #[derive(Debug)]
@@ -179,6 +183,40 @@ impl<'a> Guarded<'a> {
         below(dir).or_else(|| below(&self.followed(dir)?))
     }
 
+    /// Returns what is guarded, is there and lies in a folder at any depth, and the folders on the way, each by its way from
+    /// there.
+    pub(super) fn below(&self, dir: &Path) -> Vec<PathBuf> {
+        let mut ways = BTreeSet::new();
+        let mut add = |dir: &Path| {
+            let names = components(dir);
+            let places = self.look().places.iter().chain(self.links().targets.iter());
+            let met = places.filter(|place| {
+                let (base, mut parts) = place.way();
+                let is_below = place.is_below(&names) && place.depth() > names.len();
+                // Most of them lie in folders that are not there.
+                is_below
+                    && parts.next().is_none_or(|first| {
+                        first.contains('*')
+                            || !matches!(self.kind(&base.join(first)), Kind::Nothing)
+                    })
+            });
+            for path in met.flat_map(|place| place.found()) {
+                let way: PathBuf = path.components().skip(names.len() + 1).collect();
+                ways.extend(
+                    way.ancestors()
+                        .filter(|w| !w.as_os_str().is_empty())
+                        .map(Path::to_owned),
+                );
+                add_entries(&path, &way, ENTRIES_DEEP, &mut ways);
+            }
+        };
+        add(dir);
+        if let Some(followed) = self.followed(dir) {
+            add(&followed);
+        }
+        ways.into_iter().collect()
+    }
+
     fn found(
         &self,
         path: &Path,
@@ -308,6 +346,23 @@ impl<'a> Guarded<'a> {
                 .any(|window| window.iter().zip(*names).all(|(a, b)| a == b))
         });
         names_ours && (path.is_relative() || self.look().is_ours(path))
+    }
+}
+
+/// Adds what lies in a folder, not all of very much.
+fn add_entries(path: &Path, way: &Path, deep: usize, ways: &mut BTreeSet<PathBuf>) {
+    if deep == 0 || !path.is_dir() {
+        return;
+    }
+    for entry in fs::read_dir(path)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .take(MOST_ENTRIES)
+    {
+        let way = way.join(entry.file_name());
+        add_entries(&entry.path(), &way, deep - 1, ways);
+        ways.insert(way);
     }
 }
 
