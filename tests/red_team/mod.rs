@@ -6,6 +6,7 @@ mod fields;
 mod filters;
 mod folders;
 mod prefixes;
+mod program;
 mod readers;
 mod seams;
 mod unread;

@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
+use super::binary;
+use super::binary::NAMES;
 use super::look::{Grounds, LastLook, Links, Look};
 use super::places::{Place, Places, components, way_in};
 use crate::guard::{GuardedDir, Guards};
@@ -22,6 +24,9 @@ const TELLING: &[&str] = &["hooks.yaml", "hooks.local.yaml", "signals.jsonl"];
 
 /// Files of ours that a search may meet.
 const FILES: &[&str] = &["hook.md", "hooks.local.yaml", "hooks.yaml", "signals.jsonl"];
+
+/// Folders to which search paths lead, by their last names: those of packages and of managers of versions too.
+const SEARCHED: &[&str] = &[".bin", "bin", "shims"];
 
 /// How deep a walk is followed into a guarded folder, and how many names of each folder there are looked at.
 const ENTRIES_DEEP: usize = 3;
@@ -104,6 +109,11 @@ impl<'a> Guarded<'a> {
 
     fn links(&self) -> &Links {
         self.links.get_or_init(|| self.last.links(self.look()))
+    }
+
+    /// Whether a file is our own program, by whatever name.
+    pub(super) fn is_own(&self, path: &Path) -> bool {
+        !matches!(self.kind(path), Kind::Nothing) && binary::is_one(&self.look().own, path)
     }
 
     /// Returns what is guarded and would be changed by an effect.
@@ -312,8 +322,8 @@ impl<'a> Guarded<'a> {
         }
         // A tool of ours on the search path.
         if let [.., dir, name] = parts
-            && name == "ahp"
-            && dir == "bin"
+            && NAMES.contains(&name.as_str())
+            && SEARCHED.contains(&dir.as_str())
         {
             return Some(path.to_owned());
         }

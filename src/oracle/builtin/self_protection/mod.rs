@@ -1,6 +1,7 @@
 //! SelfProtection: no agent changes the policy that judges it, the wires that carry it, or its log.
 
 mod answer;
+mod binary;
 mod brought;
 mod code;
 mod disarm;
@@ -16,12 +17,16 @@ mod judgement;
 mod look;
 mod mention;
 mod naming;
+mod own;
+mod packages;
 mod pathspec;
 mod places;
 mod reading;
+mod rights;
 mod script;
 mod spelling;
 mod tree;
+mod twin;
 mod unread;
 mod unseen;
 mod walk;

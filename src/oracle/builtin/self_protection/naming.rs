@@ -7,7 +7,7 @@ use super::expression::Deed;
 use super::found::{Found, act};
 use super::guarded::Guarded;
 use super::mention::{covers, path_of};
-use super::{brought, code, filled, mention, unseen, walk};
+use super::{brought, code, filled, mention, rights, unseen, walk};
 use crate::program;
 use crate::program::Fact;
 use crate::shell::{Analysis, Invocation, Word, code_only_reads, is_reader, sed_scripts};
@@ -27,6 +27,7 @@ pub(super) fn find(
     let reads = only_reads(invocation);
     links(guarded, invocation)
         .or_else(|| lays_over(guarded, invocation))
+        .or_else(|| rights::shuts(guarded, invocation))
         .or_else(|| brought::find(guarded, analysis, invocation))
         .or_else(|| filled::find(guarded, invocation))
         .or_else(|| by_search(guarded, analysis, invocation))
