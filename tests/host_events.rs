@@ -138,6 +138,32 @@ fn a_session_keeps_its_wires_and_takes_every_other_change_of_settings() {
         assert_eq!(reply["decision"], "block", "{settings}: {kept:?}");
         assert!(reply["reason"].to_string().contains(says), "{reply}");
     }
+    // Who would be asked there is another program, or whoever listens.
+    crate::world::executable(&world.path("evil/ahp"), "#!/bin/sh\n");
+    let evil = world.path("evil/ahp");
+    let evil = evil.display();
+    for handler in [
+        json!({
+            "type": "command",
+            "command": format!("{evil} hook --host claude-code --event PreToolUse --timeout 58"),
+            "timeout": 65,
+            "onFailure": "block",
+        }),
+        json!({
+            "type": "http",
+            "url": "http://127.0.0.1:9999/hook/claude-code?event=PreToolUse&timeout=58",
+            "timeout": 65,
+            "onFailure": "block",
+        }),
+    ] {
+        let mut strange = other.clone();
+        strange["hooks"]["PreToolUse"] = json!([{"hooks": [handler]}]);
+        let kept = changed(&strange.to_string());
+        let reply: Value = serde_json::from_str(&kept.stdout).unwrap_or_default();
+        assert_eq!(reply["decision"], "block", "{handler}: {kept:?}");
+        let says = reply["reason"].to_string();
+        assert!(says.contains("does not call this `ahp`"), "{reply}");
+    }
     // A wire that stands there and stops nothing is as good as none, and `doctor` names it.
     let own = other["hooks"]["PreToolUse"][0]["hooks"][0]["command"].clone();
     let own = own.as_str().unwrap();

@@ -39,12 +39,20 @@ pub(super) fn is_address(command: &str) -> bool {
     command.starts_with(SCHEME) || command.starts_with("https://")
 }
 
+/// Whether who listens at an address is this judge.
+pub(super) fn is_at(address: &str, judge: SocketAddr) -> bool {
+    let named = parts(address).map(|(named, _)| named.replace("localhost:", "127.0.0.1:"));
+    named.and_then(|named| named.parse().ok()) == Some(judge)
+}
+
+/// Returns who is asked at an address, and what for.
+fn parts(address: &str) -> Option<(&str, &str)> {
+    address.strip_prefix(SCHEME)?.split_once('/')
+}
+
 /// Whether an address is that of a judge on this machine which answers a host.
 pub(super) fn is_ours(address: &str, host: &str) -> bool {
-    let Some((judge, path)) = address
-        .strip_prefix(SCHEME)
-        .and_then(|rest| rest.split_once('/'))
-    else {
+    let Some((judge, path)) = parts(address) else {
         return false;
     };
     let is_here = judge.starts_with("localhost:")

@@ -21,6 +21,27 @@ pub struct Places {
 }
 
 impl Places {
+    /// Whether a command line calls this very program by a path, or by its name the one that the search path leads to.
+    pub(super) fn calls_us(&self, command: &str) -> bool {
+        let Some((program, _)) = command.split_once(" hook --host ") else {
+            return false;
+        };
+        let name = program.trim_matches(['\'', '"']).replace(r"'\''", "'");
+        if name == "ahp" {
+            return true;
+        }
+        let home = self.roots.home.as_deref();
+        let below_home = name
+            .strip_prefix("~/")
+            .or_else(|| name.strip_prefix("$HOME/"));
+        let path = match (below_home, home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => PathBuf::from(&name),
+        };
+        let found = path.canonicalize().ok();
+        found.is_some() && found == self.program.canonicalize().ok()
+    }
+
     /// Returns how the settings of a scope call `ahp`: by its path, but by its name in what a project shares with other
     /// machines.
     pub(super) fn program(&self, scope: Scope) -> String {

@@ -1,11 +1,12 @@
 //! Wire: a hook that stands in a host's settings, and whether the host would wait for it and heed it.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use crate::host::{Form, Host, HostEvent, Shape};
 
 use super::http;
-use super::places::is_alone;
+use super::places::{Places, is_alone};
 
 /// A hook that stands in a host's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +55,16 @@ impl Wire {
     /// Whether it is asked over HTTP.
     pub fn is_http(&self) -> bool {
         http::is_address(&self.command)
+    }
+
+    /// Returns whom it asks in place of this program, or of the judge that answers over HTTP here; none where it asks us.
+    pub(super) fn stranger(&self, places: &Places, judge: Option<SocketAddr>) -> Option<String> {
+        let is_us = if self.is_http() {
+            judge.is_some_and(|judge| http::is_at(&self.command, judge))
+        } else {
+            places.calls_us(&self.command)
+        };
+        (!is_us).then(|| format!("`{}` does not call this `ahp`", self.command))
     }
 
     /// Returns why the host would let things pass that its command would stop; none where it would not.

@@ -10,6 +10,8 @@ use crate::program::Fact;
 
 /// How many items of a list are followed; past it the rest cannot be told.
 pub(super) const MAX_ITEMS: usize = 4096;
+/// What stands for an item that is known only when it runs, in a text that a shell reads.
+const OPEN_ITEM: &str = "\"$PARALLEL_ITEM\"";
 /// How many patterns of a search are followed; past it all may be found.
 const MAX_PATTERNS: usize = 64;
 
@@ -74,19 +76,30 @@ impl Walker<'_> {
             };
         }
         let command = arguments.get(i..end).unwrap_or_default();
-        let items = if given.is_empty() {
+        let is_file = arguments
+            .get(end)
+            .is_some_and(|mark| mark.text.starts_with("::::"));
+        let items = if is_file {
+            // What stands in the file is known only when it runs.
+            vec![Word {
+                dynamic: true,
+                ..Word::default()
+            }]
+        } else if given.is_empty() {
             self.items(invocation, true)
         } else {
             given
         };
         for item in &items {
             let text = joined(command);
+            let is_open = item.dynamic && !command.is_empty();
+            let item = if is_open { OPEN_ITEM } else { &item.text };
             let text = if command.is_empty() {
-                item.text.clone()
+                item.to_owned()
             } else if text.contains("{}") {
-                text.replace("{}", &item.text)
+                text.replace("{}", item)
             } else {
-                format!("{text} {}", item.text)
+                format!("{text} {item}")
             };
             self.run_text(&text, &Input::default());
         }

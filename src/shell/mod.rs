@@ -29,6 +29,7 @@ mod recipe;
 mod scope;
 mod scripts;
 mod sed;
+mod slice;
 mod text;
 mod typed;
 mod unwrap;

@@ -3,6 +3,7 @@
 use super::Word;
 use super::fields::{Fields, Quoting};
 use super::scope::Scope;
+use super::slice::{indexed, place};
 use super::walk::Walker;
 
 /// What is known of a parameter.
@@ -40,6 +41,10 @@ impl Walker<'_> {
             };
         }
         match name.as_str() {
+            "#" => match &self.scope.positional {
+                Some(words) => plain(&words.len().to_string()),
+                None => Known::Unknown,
+            },
             "@" | "*" => match &self.scope.positional {
                 Some(words) => Known::Value(words.clone()),
                 None => Known::Unknown,
@@ -80,9 +85,12 @@ impl Walker<'_> {
     pub(super) fn parameter(&mut self, inner: &str, quoting: Quoting, fields: &mut Fields) {
         let written = format!("${{{inner}}}");
         if let Some(rest) = inner.strip_prefix('#').filter(|r| !r.is_empty()) {
-            match self.look_up(rest) {
+            let list = rest.strip_suffix("[@]").or(rest.strip_suffix("[*]"));
+            match self.look_up(list.unwrap_or(rest)) {
                 Known::Value(words) => {
-                    let length = words.first().map_or(0, |w| w.text.chars().count());
+                    let of_first = || words.first().map_or(0, |w| w.text.chars().count());
+                    let is_list = list.is_some() || matches!(rest, "@" | "*");
+                    let length = if is_list { words.len() } else { of_first() };
                     fields.push_str(&length.to_string());
                 }
                 _ => fields.unknown(&written, 0..0),
@@ -115,23 +123,32 @@ impl Walker<'_> {
             name = &target;
         }
         let mut known = self.look_up(name);
+        let mut is_list = matches!(name, "@" | "*");
         if let Some(rest) = operation.strip_prefix('[')
-            && let Some((index, rest)) = rest.rsplit_once(']')
+            && let Some((index, rest)) = indexed(rest)
         {
             operation = rest;
-            // An index is a sum, in which commands may run.
-            if index.contains(['$', '`']) {
-                self.expand_into(index, Quoting::Double, &mut Fields::default());
+            is_list = matches!(index, "@" | "*");
+            if !is_list {
+                // An index is a sum, in which commands may run.
+                let index = self.sum(index);
+                if let Known::Value(words) = &known {
+                    let at = index.and_then(|index| place(index, words.len()));
+                    known = at
+                        .and_then(|at| words.get(at).cloned())
+                        .map_or(Known::Unknown, |w| Known::Value(vec![w]));
+                }
             }
-            if let Known::Value(words) = &known
-                && !matches!(index, "@" | "*")
-            {
-                known = index
-                    .parse::<usize>()
-                    .ok()
-                    .and_then(|i| words.get(i).cloned())
-                    .map_or(Known::Unknown, |w| Known::Value(vec![w]));
-            }
+        }
+        if let Known::Value(words) = &known
+            && is_list
+            && let Some(bounds) = operation.strip_prefix(':')
+            && !bounds.starts_with(['-', '=', '?', '+'])
+        {
+            let words = self.slice(name == "@" || name == "*", words, bounds);
+            let is_separate = name != "*" && !inner.contains("[*]");
+            add_all(&words, is_separate, quoting, fields);
+            return;
         }
         self.operate(name, known, operation, &written, quoting, fields);
     }

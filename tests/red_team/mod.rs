@@ -4,8 +4,10 @@ mod brought;
 mod classes;
 mod everyday;
 mod fields;
+mod filters;
 mod folders;
 mod prefixes;
+mod program;
 mod readers;
 mod seams;
 mod unread;
@@ -41,6 +43,10 @@ fn project() -> World {
         "--- a/.ahp/hooks.yaml\n+++ b/.ahp/hooks.yaml\n@@ -1 +0,0 @@\n-version: 1\n",
     );
     world.write("src/main.rs", "fn main() {}\n");
+    world.write("docs/description", "x\n");
+    world.write("template/hooks/post-checkout", "#!/bin/sh\n");
+    world.write("template-plain/description", "x\n");
+    world.write("template-samples/hooks/pre-push.sample", "#!/bin/sh\n");
     world.write("fine.json", "{\"model\": \"x\"}");
     world.write("off.json", "{\"disableAllHooks\": true}");
     world.write("safe.json", "{\"env\": {\"CLAUDE_CODE_SAFE_MODE\": \"1\"}}");

@@ -340,8 +340,9 @@ impl Installer {
         }
     }
 
-    /// Says why the host, after a change of its settings, would no longer ask before a tool; none where it would.
-    pub fn is_undone(&self, places: &Places) -> Option<String> {
+    /// Says why the host, after a change of its settings, would no longer ask this program before a tool, or the judge that
+    /// answers over HTTP here; none where it would.
+    pub fn is_undone(&self, places: &Places, judge: Option<SocketAddr>) -> Option<String> {
         match self.switched_off(places) {
             Ok(None) => {}
             Ok(Some((key, file))) => {
@@ -358,7 +359,8 @@ impl Installer {
         for scope in Scope::ALL {
             let wires = self.wires(places, scope, None).unwrap_or_default();
             for wire in wires.iter().filter(|wire| asks(wire)) {
-                let weakness = wire.weakness(self.host)?;
+                let weakness = wire.weakness(self.host);
+                let weakness = weakness.or_else(|| wire.stranger(places, judge))?;
                 why = format!("of the hook before a tool, {weakness}");
             }
         }

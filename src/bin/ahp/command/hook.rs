@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::io::Write as _;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -102,20 +103,22 @@ impl Judge for Alone<'_> {
     }
 
     fn settings_changed(&self, decoded: &Decoded) -> Option<Verdict> {
-        settings_changed(self.environment, &self.here, decoded)
+        settings_changed(self.environment, &self.here, decoded, None)
     }
 }
 
-/// Blocks a change of the host's own settings after which it would no longer ask before a tool.
+/// Blocks a change of the host's own settings after which it would no longer ask before a tool; `judge` is where this
+/// process answers over HTTP.
 pub(crate) fn settings_changed(
     environment: &Environment,
     here: &Locations,
     decoded: &Decoded,
+    judge: Option<SocketAddr>,
 ) -> Option<Verdict> {
     let host_event = decoded.host_event?;
     let installer = Installer::of(decoded.host)?;
     let why = match install::places(environment, here) {
-        Ok(places) => installer.is_undone(&places)?,
+        Ok(places) => installer.is_undone(&places, judge)?,
         Err(error) => error,
     };
     let reason = format!("this session keeps its settings as they were: {why}");

@@ -29,8 +29,17 @@ pub(super) fn find(
     match tree.form {
         Form::Fetches => return filled(guarded, &target),
         Form::Files => {
-            let mut names = tree.sources.iter().map(|source| last_name(source));
-            return names.find_map(|name| guarded.covers(&target.join(name)).map(writes));
+            return tree.sources.iter().find_map(|source| {
+                let Some((dir, pattern)) = pattern_of(source) else {
+                    return guarded.covers(&target.join(last_name(source))).map(writes);
+                };
+                let met = named_below(&at(dir), pattern);
+                if met.is_empty() || is_filled(analysis, &at(dir)) {
+                    return filled(guarded, &target);
+                }
+                let mut names = met.iter().filter_map(|path| path.file_name());
+                names.find_map(|name| guarded.covers(&target.join(name)).map(writes))
+            });
         }
         Form::Copies | Form::Links => {}
     }

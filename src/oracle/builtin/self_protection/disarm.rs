@@ -5,16 +5,13 @@ use std::path::Path;
 use super::found::{Found, act};
 use super::guarded::Guarded;
 use super::mention::path_of;
-use super::{file, git};
+use super::{file, git, own, packages, twin};
 use crate::config::{OWN_PLACES, OWN_VARIABLES};
 use crate::host::{HOSTS, Host};
 use crate::place::Place;
 use crate::program;
 use crate::program::Fact;
 use crate::shell::{Analysis, Invocation, PathEffect, program_name};
-
-/// The commands of `ahp bundle` that change what is in force on the machine.
-const CHANGES_BUNDLE: &[&str] = &["break-glass", "install", "pull", "rollback"];
 
 /// Whether an environment variable changes what guards an agent: one of ours, or one that sets a host's hooks aside.
 fn disarms(variable: &str) -> bool {
@@ -34,86 +31,17 @@ pub(super) fn find(
     if invocation.environment.iter().any(|(name, _)| disarms(name)) {
         return Some(act("set a variable that disarms the policy"));
     }
+    let by_ours = own::find(guarded, invocation)
+        .or_else(|| packages::find(invocation))
+        .or_else(|| twin::find(guarded, analysis, invocation));
+    if by_ours.is_some() {
+        return by_ours;
+    }
     match program {
         "export" | "declare" | "typeset" | "readonly" | "unset" | "setx" | "launchctl" => {
             let names = operands.iter().map(|text| text.split('=').next());
             if names.flatten().any(disarms) {
                 return Some(act("set a variable that disarms the policy"));
-            }
-        }
-        "ahp" | "ahp-hooks" | "ahp-fleet" => {
-            // The value of `--format` is not a command.
-            let mut commands = operands.iter().filter(|o| !matches!(**o, "json" | "human"));
-            let command = commands.next().copied().unwrap_or_default();
-            let only_shows = ["--show", "--diff", "--help", "--list"]
-                .iter()
-                .any(|o| has(o));
-            if command == "trust" && !only_shows {
-                return Some(act("trust programs that no person has read"));
-            }
-            // Another policy, or one that only advises, is for the machine's owner to bring.
-            let bundle = match command {
-                "bundle" => commands.next(),
-                "fleet" => commands
-                    .find(|word| **word == "bundle")
-                    .and(commands.next()),
-                _ => None,
-            };
-            if bundle.is_some_and(|word| CHANGES_BUNDLE.contains(word)) && !has("--help") {
-                return Some(act("change the signed policy of this machine"));
-            }
-            let tells = |option: &str| {
-                let mut words = invocation.arguments.iter();
-                words.any(|w| w.text.split('=').next() == Some(option))
-            };
-            // Where records go, and which, is for the machine's owner to say.
-            let ships =
-                (command == "fleet" || program == "ahp-fleet") && operands.contains(&"ship");
-            let aims = || {
-                let mut variables = invocation.environment.iter();
-                ["--to", "--log"].into_iter().any(tells)
-                    || variables.any(|(name, _)| name.starts_with("OTEL_"))
-            };
-            if ships && aims() && !["--dry-run", "--help", "-h"].iter().any(|o| has(o)) {
-                return Some(act("carry the log to a place that its owner has not named"));
-            }
-            // Only a host gives events, and only a person's own terminal gives a person's answers.
-            if matches!(command, "hook" | "serve") && !has("--help") {
-                return Some(act("tell `ahp` of an event that did not happen"));
-            }
-            // Stops of a session count until one is let through.
-            if command == "run" && ["--session", "--event", "--events"].into_iter().any(tells) {
-                return Some(act("tell `ahp` of an event that did not happen"));
-            }
-            // The gate of CI lets programs run that the base has, and its base is CI's to tell.
-            if (command == "ci" || command == "run" && tells("--base"))
-                && !(has("--help") || has("-h"))
-            {
-                return Some(act("tell the gate of CI what it judges"));
-            }
-            let approves_tools = command == "mcp" && operands.contains(&"lock");
-            if approves_tools {
-                return Some(act("approve tools that no person has read"));
-            }
-            if command == "session" && has("forget") {
-                return Some(act("forget what was counted"));
-            }
-            if matches!(command, "uninstall") {
-                return Some(act("take the policy's wires out"));
-            }
-            if matches!(command, "edit" | "allow") || (command == "log" && has("--apply")) {
-                return Some(act("change the policy"));
-            }
-            let by_human = invocation
-                .value_of(&["--by"])
-                .is_some_and(|by| by.text != "agent");
-            let stdin = invocation.stdin.text();
-            let hides_human = has("--stdin") && stdin.is_none_or(|text| text.contains("human"));
-            if command == "respond" && (by_human || hides_human) {
-                return Some(act("answer in a person's name"));
-            }
-            if command == "init" && (has("--force") || has("-f")) {
-                return Some(act("write the policy anew"));
             }
         }
         "pkill" | "killall" | "taskkill" | "skill" if operands.iter().any(|text| is_ahp(text)) => {
@@ -148,15 +76,7 @@ pub(super) fn find(
         {
             return Some(act("stop `ahp`"));
         }
-        "cargo" | "npm" | "pip" | "pip3" | "pipx" | "brew" | "uv" => {
-            let removes = operands
-                .iter()
-                .any(|o| matches!(*o, "uninstall" | "remove" | "rm"));
-            if removes && operands.iter().any(|o| matches!(*o, "ahp" | "ahp-hooks")) {
-                return Some(act("remove `ahp`"));
-            }
-        }
-        "git" | "hub" => return git::find(guarded, invocation, &operands),
+        "git" | "hub" => return git::find(guarded, analysis, invocation, &operands),
         name if program::find(name).is_with(Fact::ReplacesHooks, &[operands.first().copied()])
             && git::has_wires(guarded) =>
         {

@@ -4,9 +4,10 @@ use std::fs;
 
 use super::found::{Found, act};
 use super::guarded::Guarded;
-use super::mention::covers;
+use super::mention::{covers, path_of};
+use super::places::named_below;
 use super::{code, file};
-use crate::shell::Invocation;
+use crate::shell::{Analysis, Invocation, Word};
 
 /// Whether git asks `ahp` by hooks of the repository.
 pub(super) fn has_wires(guarded: &Guarded<'_>) -> bool {
@@ -19,6 +20,7 @@ pub(super) fn has_wires(guarded: &Guarded<'_>) -> bool {
 /// Judges a git command.
 pub(super) fn find(
     guarded: &Guarded<'_>,
+    analysis: &Analysis,
     invocation: &Invocation,
     operands: &[&str],
 ) -> Option<Found> {
@@ -47,6 +49,9 @@ pub(super) fn find(
     });
     if sets_hooks || by_variable || by_alias {
         return Some(act("run git without its hooks"));
+    }
+    if let Some(found) = by_template(guarded, analysis, invocation, operands) {
+        return Some(found);
     }
     let skips = invocation.has_long("--no-verify")
         || (operands.contains(&"commit")
@@ -105,6 +110,56 @@ pub(super) fn find(
     None
 }
 
+/// A folder from which git takes hooks for the repository that it makes.
+fn by_template(
+    guarded: &Guarded<'_>,
+    analysis: &Analysis,
+    invocation: &Invocation,
+    operands: &[&str],
+) -> Option<Found> {
+    let command = operands
+        .iter()
+        .find(|o| matches!(**o, "init" | "clone" | "init-db"))?;
+    let of_option = invocation.value_of(&["--template"]);
+    let settings = invocation.arguments.iter().filter_map(|word| {
+        let (name, _) = word.text.split_once('=')?;
+        let is_it = name.eq_ignore_ascii_case("init.templatedir");
+        is_it.then(|| Word {
+            text: word
+                .text
+                .get(name.len() + 1..)
+                .unwrap_or_default()
+                .to_owned(),
+            ..word.clone()
+        })
+    });
+    let of_git = invocation.environment.iter().chain(&analysis.assignments);
+    let variables = of_git.filter(|(name, _)| name == "GIT_TEMPLATE_DIR");
+    let mut dirs = of_option
+        .into_iter()
+        .chain(settings)
+        .chain(variables.map(|(_, value)| value.clone()))
+        .filter(|dir| !dir.text.is_empty());
+    let brings = dirs.any(|dir| {
+        let path = path_of(guarded, invocation, &dir.text);
+        let hooks = path.join("hooks");
+        let is_written = analysis
+            .writes()
+            .iter()
+            .any(|effect| effect.path.starts_with(&path));
+        // Examples do nothing.
+        let mut names = named_below(&hooks, "*").into_iter();
+        let has_hooks = names.any(|hook| hook.extension().is_none_or(|e| e != "sample"));
+        dir.dynamic || is_written || has_hooks || !path.is_dir()
+    });
+    brings.then(|| {
+        (
+            format!("bring hooks by the template of `git {command}`"),
+            None,
+        )
+    })
+}
+
 /// Beginnings of settings that lead git to other settings, hooks or files.
 const LEADING: &[&str] = &[
     "core.bare",
@@ -115,6 +170,7 @@ const LEADING: &[&str] = &[
     "hook.",
     "include.",
     "includeif.",
+    "init.templatedir",
 ];
 
 /// A setting that sets the hooks aside, or what is run in their place.

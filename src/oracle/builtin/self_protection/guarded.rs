@@ -1,7 +1,7 @@
 //! Guarded: the files that no agent may change.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
+use super::binary;
+use super::binary::NAMES;
 use super::look::{Grounds, LastLook, Links, Look};
 use super::places::{Place, Places, components, way_in};
 use crate::guard::{GuardedDir, Guards};
@@ -22,6 +24,13 @@ const TELLING: &[&str] = &["hooks.yaml", "hooks.local.yaml", "signals.jsonl"];
 
 /// Files of ours that a search may meet.
 const FILES: &[&str] = &["hook.md", "hooks.local.yaml", "hooks.yaml", "signals.jsonl"];
+
+/// Folders to which search paths lead, by their last names: those of packages and of managers of versions too.
+const SEARCHED: &[&str] = &[".bin", "bin", "shims"];
+
+/// How deep a walk is followed into a guarded folder, and how many names of each folder there are looked at.
+const ENTRIES_DEEP: usize = 3;
+const MOST_ENTRIES: usize = 128;
 
 /// The files that no agent may change.
 #[derive(Debug)]
@@ -102,6 +111,11 @@ impl<'a> Guarded<'a> {
         self.links.get_or_init(|| self.last.links(self.look()))
     }
 
+    /// Whether a file is our own program, by whatever name.
+    pub(super) fn is_own(&self, path: &Path) -> bool {
+        !matches!(self.kind(path), Kind::Nothing) && binary::is_one(&self.look().own, path)
+    }
+
     /// Returns what is guarded and would be changed by an effect.
     pub(super) fn hit(&self, effect: &PathEffect) -> Option<PathBuf> {
         let takes_all = effect.recursive
@@ -177,6 +191,40 @@ impl<'a> Guarded<'a> {
             below.find(is_near).map(|place| place.path())
         };
         below(dir).or_else(|| below(&self.followed(dir)?))
+    }
+
+    /// Returns what is guarded, is there and lies in a folder at any depth, and the folders on the way, each by its way from
+    /// there.
+    pub(super) fn below(&self, dir: &Path) -> Vec<PathBuf> {
+        let mut ways = BTreeSet::new();
+        let mut add = |dir: &Path| {
+            let names = components(dir);
+            let places = self.look().places.iter().chain(self.links().targets.iter());
+            let met = places.filter(|place| {
+                let (base, mut parts) = place.way();
+                let is_below = place.is_below(&names) && place.depth() > names.len();
+                // Most of them lie in folders that are not there.
+                is_below
+                    && parts.next().is_none_or(|first| {
+                        first.contains('*')
+                            || !matches!(self.kind(&base.join(first)), Kind::Nothing)
+                    })
+            });
+            for path in met.flat_map(|place| place.found()) {
+                let way: PathBuf = path.components().skip(names.len() + 1).collect();
+                ways.extend(
+                    way.ancestors()
+                        .filter(|w| !w.as_os_str().is_empty())
+                        .map(Path::to_owned),
+                );
+                add_entries(&path, &way, ENTRIES_DEEP, &mut ways);
+            }
+        };
+        add(dir);
+        if let Some(followed) = self.followed(dir) {
+            add(&followed);
+        }
+        ways.into_iter().collect()
     }
 
     fn found(
@@ -274,8 +322,8 @@ impl<'a> Guarded<'a> {
         }
         // A tool of ours on the search path.
         if let [.., dir, name] = parts
-            && name == "ahp"
-            && dir == "bin"
+            && NAMES.contains(&name.as_str())
+            && SEARCHED.contains(&dir.as_str())
         {
             return Some(path.to_owned());
         }
@@ -308,6 +356,23 @@ impl<'a> Guarded<'a> {
                 .any(|window| window.iter().zip(*names).all(|(a, b)| a == b))
         });
         names_ours && (path.is_relative() || self.look().is_ours(path))
+    }
+}
+
+/// Adds what lies in a folder, not all of very much.
+fn add_entries(path: &Path, way: &Path, deep: usize, ways: &mut BTreeSet<PathBuf>) {
+    if deep == 0 || !path.is_dir() {
+        return;
+    }
+    for entry in fs::read_dir(path)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .take(MOST_ENTRIES)
+    {
+        let way = way.join(entry.file_name());
+        add_entries(&entry.path(), &way, deep - 1, ways);
+        ways.insert(way);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Look: what the file system says of the guarded places, kept from event to event for as long as it holds.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
@@ -7,6 +8,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::binary;
 use super::places::{Place, Places, WHOLE};
 use crate::guard::{GuardedDir, Guards};
 use crate::shell::real;
@@ -42,6 +44,8 @@ impl PartialEq for Grounds {
 pub(super) struct Look {
     grounds: Grounds,
     pub(super) places: Places,
+    /// Where our own program lies.
+    pub(super) own: Vec<PathBuf>,
     /// The root, the home directory, and those that variables name.
     dirs: Vec<Dir>,
     watched: Watched,
@@ -116,8 +120,15 @@ impl Look {
         for path in &grounds.further {
             places.add(path, WHOLE);
         }
+        let own = binary::own_files();
+        for path in &own {
+            if let (Some(dir), Some(name)) = (path.parent(), path.file_name()) {
+                places.add(dir, &[Cow::Owned(name.to_string_lossy().into_owned())]);
+            }
+        }
         Self {
             places,
+            own,
             grounds: grounds.clone(),
             dirs,
             watched,

@@ -1,12 +1,15 @@
 //! SelfProtection: no agent changes the policy that judges it, the wires that carry it, or its log.
 
 mod answer;
+mod binary;
 mod brought;
 mod code;
 mod disarm;
+mod expression;
 mod fields;
 mod file;
 mod filled;
+mod filter;
 mod found;
 mod git;
 mod guarded;
@@ -14,11 +17,16 @@ mod judgement;
 mod look;
 mod mention;
 mod naming;
+mod own;
+mod packages;
+mod pathspec;
 mod places;
 mod reading;
+mod rights;
 mod script;
 mod spelling;
 mod tree;
+mod twin;
 mod unread;
 mod unseen;
 mod walk;

@@ -3,16 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::expression::Deed;
 use super::found::{Found, act};
 use super::guarded::Guarded;
 use super::mention::{covers, path_of};
-use super::{brought, code, filled, mention, unseen, walk};
+use super::{brought, code, filled, mention, rights, unseen, walk};
 use crate::program;
 use crate::program::Fact;
-use crate::shell::{
-    Analysis, Invocation, Word, anywhere_below, code_only_reads, found_by_find, is_reader,
-    sed_scripts,
-};
+use crate::shell::{Analysis, Invocation, Word, code_only_reads, is_reader, sed_scripts};
 
 /// Finds what a program would do to the guarded files that it is given.
 pub(super) fn find(
@@ -29,6 +27,7 @@ pub(super) fn find(
     let reads = only_reads(invocation);
     links(guarded, invocation)
         .or_else(|| lays_over(guarded, invocation))
+        .or_else(|| rights::shuts(guarded, invocation))
         .or_else(|| brought::find(guarded, analysis, invocation))
         .or_else(|| filled::find(guarded, invocation))
         .or_else(|| by_search(guarded, analysis, invocation))
@@ -103,17 +102,13 @@ fn by_search(guarded: &Guarded<'_>, analysis: &Analysis, invocation: &Invocation
     let program = invocation.program.as_str();
     // What it prints for others to change is judged with the filters on the way.
     let through = walk::started_through(program)?;
-    // A search that leaves hidden folders out does not meet what is guarded.
-    if walk::leaves_out(invocation) || !changes_through(analysis, through) {
+    if !changes_through(analysis, through) {
         return None;
     }
     let hit = if program.starts_with("fd") {
-        walk::found_by_fd(guarded, invocation)
+        walk::found_by_fd(guarded, invocation, &|_| true)
     } else {
-        let found = found_by_find(invocation).into_iter();
-        found.map(anywhere_below).find_map(|word| {
-            guarded.hit(&walk::taken(path_of(guarded, invocation, &word.text), true))
-        })
+        walk::found_by(guarded, invocation, Deed::Acts, &|_| true)
     }?;
     Some((
         format!("change `{}`, which it finds", hit.display()),
@@ -172,8 +167,15 @@ fn by_finding(
         .filter_map(|range| analysis.invocations.get(range));
     let hit = finders.find_map(|finders| {
         let named = finders.iter().find_map(|finder| {
-            let mut operands = finder.operands();
-            operands.find_map(|word| covers(guarded, finder, &word.text))
+            // What a formatter finds by itself it may change; what somebody names for it, it may not.
+            let named = if is_fixer {
+                finder.operands().cloned().collect()
+            } else {
+                walk::named_by(finder)
+            };
+            named
+                .iter()
+                .find_map(|word| covers(guarded, finder, &word.text))
         });
         let walked = || {
             (!is_fixer)
@@ -249,6 +251,9 @@ fn by_given(
         {
             return None;
         }
+        if is_list(analysis, word) {
+            return None;
+        }
         if text.contains(char::is_whitespace) || (is_console && text.contains(['(', '"', '\''])) {
             return in_text(text);
         }
@@ -287,6 +292,17 @@ fn by_given(
         ),
         Some(hit),
     ))
+}
+
+/// Whether a word is what a search lists, and nothing else: what that comes upon is judged by its filters.
+fn is_list(analysis: &Analysis, word: &Word) -> bool {
+    let text = word.text.as_str();
+    let is_whole = text.starts_with("$(") && text.ends_with(')');
+    let made_by = analysis.invocations.get(word.made_by.clone());
+    is_whole
+        && text.matches("$(").count() == 1
+        && !text.contains('`')
+        && made_by.is_some_and(walk::only_list)
 }
 
 /// The commands that an invocation starts, which are judged by themselves.

@@ -142,8 +142,18 @@ impl<'a> Place<'a> {
 
     /// Whether something is there.
     pub(super) fn exists(&self) -> bool {
+        !self.found().is_empty()
+    }
+
+    /// Returns what is there.
+    pub(super) fn found(&self) -> Vec<PathBuf> {
         if !self.is_pattern() {
-            return self.path().exists();
+            let path = self.path();
+            return if path.exists() {
+                vec![path]
+            } else {
+                Vec::new()
+            };
         }
         let mut found = vec![self.base.dir.clone()];
         for part in self.parts() {
@@ -152,7 +162,7 @@ impl<'a> Place<'a> {
                 .flat_map(|dir| named_below(dir, part))
                 .collect();
         }
-        !found.is_empty()
+        found
     }
 
     /// Whether its path is a pattern.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::fields::{MAX_DEPTH, texts_of};
+use super::filter::keeps_out;
 use super::guarded::Guarded;
 use super::judgement::Attempt;
 use super::tree::{Form, Tree};
@@ -394,7 +395,7 @@ impl Reading<'_> {
             let (lister, filters) = made_by.split_first()?;
             let hit = self.found(lister)?;
             let name = hit.clone().path().to_string_lossy().into_owned();
-            (!filters.iter().any(|filter| walk::keeps_out(filter, &name))).then_some(hit)
+            (!filters.iter().any(|filter| keeps_out(filter, &name))).then_some(hit)
         })
     }
 

@@ -1,15 +1,15 @@
 //! Walks: programs that change what another finds in a folder that holds what is guarded.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::expression::{Deed, Expression, printed, roots};
+use super::filter::{keeps_out, lists};
 use super::guarded::Guarded;
 use super::mention::{covers, path_of};
-use crate::pattern::Pattern;
-use crate::shell::{
-    Analysis, Effect, Invocation, PathEffect, Word, anywhere_below, found_by_find, glob_of,
-    hidden_name, lexical,
-};
+use super::pathspec;
+use crate::shell::{Analysis, Effect, Invocation, PathEffect, Word, glob_of, hidden_name, lexical};
 
 /// Returns through what the programs came that a search of files starts; none of a program that is no such search.
 pub(super) fn started_through(program: &str) -> Option<&'static [&'static str]> {
@@ -22,68 +22,181 @@ pub(super) fn started_through(program: &str) -> Option<&'static [&'static str]> 
 
 /// Returns what is guarded and among the files that some invocations list, unless a filter keeps it out.
 pub(super) fn listed(guarded: &Guarded<'_>, made_by: &[Arc<Invocation>]) -> Option<PathBuf> {
-    let (lister, filters) = made_by.split_first()?;
-    if matches!(lister.program.as_str(), "bfs" | "find" | "gfind") && !leaves_out(lister) {
-        return found_by_find(lister).into_iter().find_map(|word| {
-            let word = anywhere_below(word);
-            let path = path_of(guarded, lister, &word.text);
-            let hit = guarded.hit(&taken(path, true))?;
-            let name = hit.to_string_lossy();
-            (!filters.iter().any(|filter| keeps_out(filter, &name))).then_some(hit)
-        });
-    }
-    let passes = |hit: &PathBuf| {
-        let name = hit.to_string_lossy();
-        !filters.iter().any(|filter| keeps_out(filter, &name))
-    };
+    made_by.iter().enumerate().find_map(|(at, lister)| {
+        let filters = made_by.get(at + 1..).unwrap_or_default();
+        let passes = |name: &str| !filters.iter().any(|filter| keeps_out(filter, name));
+        listed_by(guarded, lister, &passes)
+    })
+}
+
+fn listed_by(
+    guarded: &Guarded<'_>,
+    lister: &Invocation,
+    passes: &dyn Fn(&str) -> bool,
+) -> Option<PathBuf> {
     match lister.program.as_str() {
-        "fd" | "fdfind" => return found_by_fd(guarded, lister).filter(passes),
+        "bfs" | "find" | "gfind" => return found_by(guarded, lister, Deed::Prints, passes),
+        "fd" | "fdfind" => return found_by_fd(guarded, lister, passes),
         "locate" | "plocate" | "mlocate" | "mdfind" => {
             return lister.operands().find_map(|word| {
                 let anywhere = format!(
                     "/**/*{}*",
                     word.text.trim_matches(['/', '*']).to_lowercase()
                 );
-                guarded
-                    .hit(&taken(PathBuf::from(anywhere), true))
-                    .filter(passes)
+                let hit = guarded.hit(&taken(PathBuf::from(anywhere), true));
+                hit.filter(|hit| passes(&hit.to_string_lossy()))
             });
         }
         _ => {}
     }
-    if !lists_hidden(lister) || has_filter(lister) {
+    if !lists_hidden(lister) {
         return None;
     }
-    let here = [".".to_owned()];
-    // The first operand of a search is a pattern; what git lists is of the whole project.
-    let own = match lister.program.as_str() {
-        "grep" | "rg" | "ag" | "egrep" | "fgrep" => 1,
-        "git" => usize::MAX,
-        _ => 0,
-    };
-    let operands = lister.operands().skip(own);
-    let mut roots: Vec<String> = operands.map(|word| word.text.clone()).collect();
-    if roots.is_empty() {
-        roots.extend(here);
+    let is_search = matches!(
+        lister.program.as_str(),
+        "grep" | "rg" | "ag" | "egrep" | "fgrep"
+    );
+    let names_dirs = !is_search
+        && (lister.program != "git"
+            || lister
+                .subcommand()
+                .is_some_and(|word| matches!(word.text.as_str(), "status" | "clean")));
+    let is_flat = matches!(
+        lister.program.as_str(),
+        "ls" | "dir" | "vdir" | "eza" | "exa" | "lsd"
+    );
+    let roots = sent_to(lister);
+    let is_bare = roots.is_empty();
+    let here = Word::plain(".");
+    let roots = if is_bare { vec![&here] } else { roots };
+    roots.into_iter().find_map(|root| {
+        let dir = path_of(guarded, lister, &root.text);
+        if let Some(hit) = at_root(guarded, &dir, &root.text) {
+            return passes(&root.text).then_some(hit);
+        }
+        let mut below = guarded.below(&dir).into_iter();
+        below.find_map(|way| {
+            let path = dir.join(&way);
+            let is_dir = path.is_dir();
+            let is_named = (names_dirs || !is_dir) && !(is_flat && way.iter().count() > 1);
+            // A search tells of what it was sent into by that name; others may leave it out.
+            let is_git = lister.program == "git";
+            let whole = printed(&root.text, &way);
+            let passes_whole = !(is_git || is_search && is_bare) && passes(&whole);
+            let passes_bare = (is_bare || !is_search) && passes(&way.to_string_lossy());
+            let is_let_through = if is_git {
+                pathspec::lists(lister, &way)
+            } else {
+                lists(lister, &way, &path)
+            };
+            let is_listed = is_named && is_let_through;
+            (is_listed && (passes_whole || passes_bare)).then_some(path)
+        })
+    })
+}
+
+/// Returns what is guarded and holds the folder that a program is sent into; of a pattern, also what lies there.
+fn at_root(guarded: &Guarded<'_>, dir: &Path, root: &str) -> Option<PathBuf> {
+    if root.contains(['*', '?', '[']) {
+        return guarded.hit(&taken(dir.to_owned(), true));
     }
-    roots.iter().find_map(|root| {
-        let dir = path_of(guarded, lister, root);
-        let hit = guarded.hit(&taken(dir.clone(), false))?;
-        let name = hit
-            .strip_prefix(&dir)
-            .unwrap_or(&hit)
-            .to_string_lossy()
-            .into_owned();
-        let names = [format!("{root}/{name}"), name];
-        let is_kept_out = filters
-            .iter()
-            .any(|filter| names.iter().all(|name| keeps_out(filter, name)));
-        (!is_kept_out).then_some(hit)
+    guarded.covers_word(dir)
+}
+
+/// Returns where a program is sent that lists what lies there, as it is written.
+fn sent_to(lister: &Invocation) -> Vec<&Word> {
+    let known = lister.known();
+    match lister.program.as_str() {
+        // What git lists is of the whole project, and narrowed by its paths.
+        "git" => Vec::new(),
+        // The first operand of a search is a pattern.
+        "grep" | "rg" | "ag" | "egrep" | "fgrep" => {
+            let is_given = lister.has_short('e')
+                || lister.has_short('f')
+                || ["--regexp", "--file", "--files"]
+                    .iter()
+                    .any(|name| lister.has_long(name));
+            let own = lister.own_operands(known);
+            own.skip(usize::from(!is_given)).collect()
+        }
+        _ => lister.own_operands(known).collect(),
+    }
+}
+
+/// Returns the words by which a program that others are fed by names files itself.
+pub(super) fn named_by(finder: &Invocation) -> Vec<Word> {
+    match finder.program.as_str() {
+        "bfs" | "find" | "gfind" => roots(finder),
+        // Where it is sent it is judged with what it finds.
+        "fd" | "fdfind" => Vec::new(),
+        "grep" | "rg" | "ag" | "egrep" | "fgrep" => sent_to(finder).into_iter().cloned().collect(),
+        _ => finder.operands().cloned().collect(),
+    }
+}
+
+/// Whether programs print the names of files that they come upon, and no words of their own.
+pub(super) fn only_list(programs: &[Arc<Invocation>]) -> bool {
+    let has = |one: &Invocation, names: &[&str]| {
+        let mut words = one.arguments.iter();
+        words.any(|word| names.iter().any(|name| word.text.starts_with(name)))
+    };
+    let is_listing = |one: &Invocation| match one.program.as_str() {
+        "bfs" | "find" | "gfind" => !has(one, &["-printf", "-exec", "-ok", "-ls", "-fprint"]),
+        "fd" | "fdfind" => !has(one, &["-x", "-X", "--exec", "--format"]),
+        "grep" | "egrep" | "fgrep" | "rg" => {
+            let names = has(one, &["--files"]) || one.has_short('l');
+            let is_filter = one.own_operands(one.known()).count() == 1;
+            let says_more = has(one, &["-o", "--only-matching", "--replace", "--label"])
+                || ['o', 'r', 'R'].iter().any(|letter| one.has_short(*letter));
+            names || (is_filter && !says_more)
+        }
+        "git" => {
+            let command = one.subcommand().map_or("", |word| word.text.as_str());
+            let names = match command {
+                "ls-files" => true,
+                "grep" => one.has_short('l') || one.has_long("--files-with-matches"),
+                "diff" => one.has_long("--name-only"),
+                _ => false,
+            };
+            names
+                && !has(
+                    one,
+                    &["--format", "--pretty", "--line-prefix", "--src-prefix"],
+                )
+        }
+        "head" | "sort" | "tail" | "uniq" => one.operands().next().is_none(),
+        _ => false,
+    };
+    !programs.is_empty() && programs.iter().all(|one| is_listing(one))
+}
+
+/// Returns what is guarded and comes to what a `find` does with what it finds.
+pub(super) fn found_by(
+    guarded: &Guarded<'_>,
+    find: &Invocation,
+    deed: Deed,
+    passes: &dyn Fn(&str) -> bool,
+) -> Option<PathBuf> {
+    let expression = Expression::of(find, deed);
+    roots(find).into_iter().find_map(|root| {
+        let dir = path_of(guarded, find, &root.text);
+        if let Some(hit) = at_root(guarded, &dir, &root.text) {
+            return passes(&printed(&root.text, Path::new("x"))).then_some(hit);
+        }
+        let mut below = guarded.below(&dir).into_iter();
+        let way = below.find(|way| {
+            expression.reaches(&root, &dir, way) && passes(&printed(&root.text, way))
+        })?;
+        Some(dir.join(way))
     })
 }
 
 /// Returns what is guarded and found by an `fd` that looks into hidden folders as well.
-pub(super) fn found_by_fd(guarded: &Guarded<'_>, fd: &Invocation) -> Option<PathBuf> {
+pub(super) fn found_by_fd(
+    guarded: &Guarded<'_>,
+    fd: &Invocation,
+    passes: &dyn Fn(&str) -> bool,
+) -> Option<PathBuf> {
     let is_exec =
         |word: &&Word| matches!(word.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
     let command = fd.arguments.iter().skip_while(|word| !is_exec(word)).nth(1);
@@ -94,7 +207,7 @@ pub(super) fn found_by_fd(guarded: &Guarded<'_>, fd: &Invocation) -> Option<Path
     // Where it is sent it goes, whatever the name begins with.
     let named = roots.iter().find_map(|root| covers(guarded, fd, root));
     if named.is_some() || !lists_hidden(fd) {
-        return named;
+        return named.filter(|hit| passes(&hit.to_string_lossy()));
     }
     let roots = if roots.is_empty() { vec!["."] } else { roots };
     let values = |names: [&'static str; 2]| {
@@ -114,15 +227,29 @@ pub(super) fn found_by_fd(guarded: &Guarded<'_>, fd: &Invocation) -> Option<Path
             glob_of(&pattern.to_lowercase())
         });
     }
-    let is_left_out = |hit: &PathBuf| {
-        values(["-E", "--exclude"]).any(|out| hit.iter().any(|part| part == out.trim_matches('/')))
+    let is_whole = fd.has_short('p') || fd.has_long("--full-path");
+    let is_found = |way: &Path| {
+        let name = way.file_name().unwrap_or_default().to_string_lossy();
+        let name = name.to_lowercase();
+        let fits = |glob: &String| {
+            is_whole || glob.is_empty() || fast_glob::glob_match(glob.as_str(), name.as_str())
+        };
+        let is_left_out = values(["-E", "--exclude"]).any(|out| {
+            let out = out.trim_matches('/');
+            way.iter()
+                .any(|part| fast_glob::glob_match(out, &*part.to_string_lossy()))
+        });
+        names.iter().any(fits) && !is_left_out
     };
-    let found = roots
-        .iter()
-        .flat_map(|root| names.iter().map(move |name| format!("{root}/**/{name}")));
-    found
-        .filter_map(|text| guarded.hit(&taken(path_of(guarded, fd, &text), true)))
-        .find(|hit| !is_left_out(hit))
+    roots.into_iter().find_map(|root| {
+        let dir = path_of(guarded, fd, root);
+        let mut below = guarded.below(&dir).into_iter();
+        let way = below.find(|way| {
+            let names = [printed(root, way), way.to_string_lossy().into_owned()];
+            is_found(way) && names.iter().any(|name| passes(name))
+        })?;
+        Some(dir.join(way))
+    })
 }
 
 /// Returns what is guarded and would be met by code that changes what it finds.
@@ -147,7 +274,22 @@ pub(super) fn by_code(guarded: &Guarded<'_>, analysis: &Analysis) -> Option<Path
         };
         let leaves_out_ours = |name: &String| fast_glob::glob_match(name.as_str(), ".ahp");
         if walk.left_out.iter().any(leaves_out_ours) {
-            return None;
+            // What else is guarded there may be met all the same.
+            let is_left_out = |part: &OsStr| {
+                let part = part.to_string_lossy();
+                let mut out = walk.left_out.iter();
+                out.any(|name| fast_glob::glob_match(name.as_str(), &*part))
+            };
+            let is_met = |way: &PathBuf| {
+                let name = way.file_name().unwrap_or_default().to_string_lossy();
+                let is_near = walk.goes_down || way.iter().count() == 1;
+                let is_picked = |glob: &String| fast_glob::glob_match(glob.as_str(), &*name);
+                is_near
+                    && !way.iter().any(is_left_out)
+                    && (walk.picked.is_empty() || walk.picked.iter().any(is_picked))
+            };
+            let way = guarded.below(&root).into_iter().find(is_met)?;
+            return Some(root.join(way));
         }
         if walk.picked.is_empty() {
             return met("*");
@@ -165,13 +307,6 @@ pub(super) fn taken(path: PathBuf, inexact: bool) -> PathEffect {
         recursive: true,
         inexact,
     }
-}
-
-/// Whether a `find` goes past what begins with a dot.
-pub(super) fn leaves_out(find: &Invocation) -> bool {
-    let mut words = find.arguments.iter().map(|word| word.text.as_str());
-    let is_hidden = |text: &str| text.contains("/.") || text.contains(".ahp");
-    words.clone().any(|w| matches!(w, "!" | "-not" | "-prune")) && words.any(is_hidden)
 }
 
 /// Whether a program lists files of folders that begin with a dot.
@@ -213,67 +348,4 @@ fn prints_names(git: &Invocation, command: &str) -> bool {
         "clean" => git.has_short('n') || has(&["--dry-run"]),
         _ => false,
     }
-}
-
-/// Whether the lister itself takes only files of some names.
-fn has_filter(lister: &Invocation) -> bool {
-    let options = [
-        "--include",
-        "--exclude-dir",
-        "--glob",
-        "-g",
-        "--type",
-        "-t",
-        "-e",
-        "--extension",
-        "-name",
-        "-iname",
-        "-path",
-        "-not",
-        "!",
-        "-prune",
-        "-regex",
-    ];
-    let is_git = lister.program == "git" && narrows(lister);
-    is_git
-        || lister.arguments.iter().any(|word| {
-            let name = word.text.split('=').next().unwrap_or_default();
-            let is_pattern = matches!(lister.program.as_str(), "grep" | "egrep" | "fgrep")
-                && matches!(name, "-e" | "-t" | "-g");
-            !is_pattern && options.contains(&name)
-        })
-}
-
-/// Whether a command of git that prints names is given paths, besides what it is to compare.
-fn narrows(git: &Invocation) -> bool {
-    let command = git.subcommand().map_or("", |word| word.text.as_str());
-    let own = match command {
-        "ls-files" | "status" | "clean" => 1,
-        "grep" | "ls-tree" => 2,
-        _ => {
-            let dir = git.work_dir.as_deref().unwrap_or_else(|| Path::new(""));
-            let is_path = |word: &Word| word.text.contains('*') || dir.join(&word.text).exists();
-            return git.before_dashes().count() < git.arguments.len()
-                || git.operands().skip(1).any(is_path);
-        }
-    };
-    git.operands().count() > own
-}
-
-/// Whether a program in the pipe does not let a name through.
-pub(super) fn keeps_out(filter: &Invocation, name: &str) -> bool {
-    if !matches!(filter.program.as_str(), "grep" | "egrep" | "rg") {
-        return false;
-    }
-    let pattern = filter
-        .value_of(&["-e", "--regexp"])
-        .or_else(|| filter.operands().next().cloned());
-    let Some(pattern) = pattern.filter(|word| !word.dynamic) else {
-        return false;
-    };
-    let case = if filter.has_short('i') { "(?i)" } else { "" };
-    let Ok(pattern) = Pattern::new(&format!("{case}{}", pattern.text.replace("\\|", "|"))) else {
-        return false;
-    };
-    pattern.is_match(name) == filter.has_short('v')
 }

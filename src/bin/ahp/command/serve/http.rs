@@ -80,7 +80,7 @@ impl Http {
             listener: Some(listener),
             names: ["127.0.0.1", "[::1]", "localhost"].map(|name| format!("{name}:{port}")),
             token: Token::of(state_dir)?,
-            judge,
+            judge: judge.at(SocketAddr::new(address.ip(), port)),
             load,
         })
     }

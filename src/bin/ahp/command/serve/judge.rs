@@ -1,6 +1,7 @@
 //! Judge: the engines of the projects that are asked about, and what an event comes to in them.
 
 use std::cell::Cell;
+use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,6 +38,8 @@ pub(super) struct Judge {
     timeout: Duration,
     believes_humans: bool,
     engines: Arc<Engines>,
+    /// Where it answers over HTTP.
+    address: Option<SocketAddr>,
     pub(super) known: Known,
 }
 
@@ -89,8 +92,15 @@ impl Judge {
             timeout,
             believes_humans,
             engines,
+            address: None,
             known: Known::default(),
         }
+    }
+
+    /// Says where it answers over HTTP.
+    pub(super) fn at(mut self, address: SocketAddr) -> Self {
+        self.address = Some(address);
+        self
     }
 
     /// Returns the root of the project, and how many faults its policy has.
@@ -232,7 +242,7 @@ impl answer::Judge for Judge {
     }
 
     fn settings_changed(&self, decoded: &Decoded) -> Option<Verdict> {
-        settings_changed(&self.environment, &self.locations, decoded)
+        settings_changed(&self.environment, &self.locations, decoded, self.address)
     }
 }
 

@@ -136,7 +136,12 @@ impl Judge for Event<'_> {
     }
 
     fn settings_changed(&self, decoded: &Decoded) -> Option<Verdict> {
-        settings_changed(&Environment::of_process(), &self.outside.here, decoded)
+        settings_changed(
+            &Environment::of_process(),
+            &self.outside.here,
+            decoded,
+            None,
+        )
     }
 }
 

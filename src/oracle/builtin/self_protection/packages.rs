@@ -1,0 +1,101 @@
+//! Packages: what takes our program away by its package, or puts another one under its name.
+
+use super::binary::NAMES;
+use super::found::{Found, act};
+use crate::shell::Invocation;
+
+/// Programs that bring other programs, and take them away.
+const MANAGERS: &[&str] = &[
+    "apk", "apt", "apt-get", "aptitude", "asdf", "brew", "bun", "cargo", "choco", "conda", "dnf",
+    "dpkg", "gem", "go", "mamba", "mise", "nix", "nix-env", "npm", "pacman", "pip", "pip3", "pipx",
+    "pnpm", "port", "rpm", "rtx", "scoop", "snap", "uv", "volta", "winget", "yarn", "yum",
+    "zypper",
+];
+
+/// Their commands that take a program away.
+const REMOVES: &[&str] = &[
+    "--purge",
+    "--remove",
+    "--uninstall",
+    "autoremove",
+    "delete",
+    "del",
+    "erase",
+    "purge",
+    "r",
+    "remove",
+    "rm",
+    "un",
+    "uninstall",
+    "unlink",
+    "unuse",
+];
+
+/// The same as options of single programs, by how they begin.
+const REMOVES_BY: &[(&str, &str)] = &[
+    ("dpkg", "-r"),
+    ("dpkg", "-P"),
+    ("nix-env", "-e"),
+    ("pacman", "-R"),
+    ("rpm", "-e"),
+];
+
+/// Their commands that take every program away.
+const REMOVES_ALL: &[&str] = &["uninstall-all"];
+
+/// Their commands that bring one.
+const BRINGS: &[&str] = &["add", "build", "i", "install", "link", "-i", "-S"];
+
+/// Finds a package manager that removes or shadows our program.
+pub(super) fn find(invocation: &Invocation) -> Option<Found> {
+    let program = invocation.program.as_str();
+    if !MANAGERS.contains(&program) {
+        return None;
+    }
+    let words = || invocation.arguments.iter().map(|word| word.text.as_str());
+    let says = |commands: &[&str]| words().any(|word| commands.contains(&word));
+    let names: Vec<String> = words()
+        .filter(|w| !w.starts_with('-'))
+        .map(package)
+        .collect();
+    let is_named = |wanted: &str| names.iter().any(|name| name == wanted);
+    let by_option = || {
+        let mut options = REMOVES_BY.iter().filter(|(of, _)| *of == program);
+        options.any(|(_, option)| words().any(|word| word.starts_with(option)))
+    };
+    let removes = says(REMOVES) || by_option();
+    if says(REMOVES_ALL) || (removes && NAMES.iter().any(|name| is_named(name))) {
+        return Some(act("remove `ahp`"));
+    }
+    // The package of ours has another name.
+    let brings = says(BRINGS) && is_named("ahp") && !only_builds(invocation);
+    brings.then(|| act("put another program in the place of `ahp`"))
+}
+
+/// Whether what is named `ahp` is only compiled where it lies, or noted as a part of the project.
+fn only_builds(invocation: &Invocation) -> bool {
+    let first = invocation
+        .operands()
+        .next()
+        .map_or("", |word| word.text.as_str());
+    let is_noted = first == "add" && invocation.program == "cargo";
+    is_noted || (first == "build" && invocation.value_of(&["-o"]).is_none())
+}
+
+/// Returns the name that a package is known by: `cargo:ahp-hooks@1.2`, `AHP_hooks`, `example.com/ahp`.
+fn package(word: &str) -> String {
+    let name = match word.rsplit_once('@') {
+        Some((name, _)) if !name.is_empty() => name,
+        _ => word,
+    };
+    let name = name
+        .split(['=', '<', '>', '~', '!', '['])
+        .next()
+        .unwrap_or(name);
+    let name = name
+        .trim_end_matches('/')
+        .rsplit(['/', ':', '#'])
+        .next()
+        .unwrap_or(name);
+    name.to_lowercase().replace(['_', '.'], "-")
+}

@@ -1,0 +1,68 @@
+//! Twin: what would make a copy of our program, or another name for it, by which nobody knows it.
+
+use super::found::{Found, act};
+use super::guarded::Guarded;
+use super::mention::path_of;
+use super::tree::{Form, Tree};
+use crate::program;
+use crate::program::Fact;
+use crate::shell::{Analysis, Invocation};
+
+/// Finds a program that would make another name or a copy of ours, under which nobody knows it.
+pub(super) fn find(
+    guarded: &Guarded<'_>,
+    analysis: &Analysis,
+    invocation: &Invocation,
+) -> Option<Found> {
+    if invocation.remote {
+        return None;
+    }
+    let is_own = |text: &str| guarded.is_own(&path_of(guarded, invocation, text));
+    let makes = || act("make a copy of `ahp` under another name");
+    let goes_on = goes_on(analysis, invocation);
+    let is_opened = invocation
+        .redirects
+        .iter()
+        .filter(|redirect| redirect.reads())
+        .any(|redirect| is_own(&redirect.target.text));
+    // For the shell itself it stays open.
+    let is_kept = invocation.emulated || matches!(invocation.program.as_str(), "" | ":" | "exec");
+    if is_opened && (goes_on || is_kept || !invocation.only_reads()) {
+        return Some(makes());
+    }
+    let known = program::find(&invocation.program);
+    let tree = Tree::of(invocation)
+        .filter(|tree| matches!(tree.form, Form::Copies | Form::Links | Form::Files));
+    let packs = known.is(Fact::Unpacks) || known.is(Fact::Cluster);
+    let shows = goes_on && (known.is(Fact::Shows) || known.is(Fact::Decodes));
+    let copies = tree.is_some() || known.is(Fact::ToLast) || invocation.program == "dd";
+    if !packs && !shows && !copies {
+        return None;
+    }
+    let works_in = tree.and_then(|tree| tree.works_in);
+    let dirs: Vec<String> = invocation
+        .value_of(&["-C", "--directory"])
+        .map(|word| word.text)
+        .into_iter()
+        .chain(works_in)
+        .collect();
+    let mut given = invocation.arguments.iter().filter(|word| !word.dynamic);
+    let is_given = given.any(|word| {
+        let text = word.text.rsplit('=').next().unwrap_or_default();
+        is_own(text) || dirs.iter().any(|dir| is_own(&format!("{dir}/{text}")))
+    });
+    is_given.then(makes)
+}
+
+/// Whether what a program prints goes into a file, or to a program that does more than read it.
+fn goes_on(analysis: &Analysis, invocation: &Invocation) -> bool {
+    let nth = analysis
+        .invocations
+        .iter()
+        .position(|one| std::ptr::eq(one.as_ref(), invocation));
+    let is_fed = |one: &Invocation| nth.is_some_and(|nth| one.fed_by.contains(&nth));
+    invocation.redirects.iter().any(|r| r.takes_output())
+        || analysis.invocations.iter().any(|one| {
+            is_fed(one) && (!one.only_reads() || one.redirects.iter().any(|r| r.takes_output()))
+        })
+}

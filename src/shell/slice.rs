@@ -1,0 +1,97 @@
+//! Slice: a part of a list, `${@:2}` or `${NAME[@]: -1}`, and the sums by which the shell finds a place in one.
+
+use super::Word;
+use super::fields::{Fields, Quoting};
+use super::walk::Walker;
+
+impl Walker<'_> {
+    /// Returns the words between two bounds, `OFFSET` or `OFFSET:LENGTH`; all of them where a bound is known only when it
+    /// runs. Those of the shell itself begin with its own name.
+    pub(super) fn slice(&mut self, is_positional: bool, words: &[Word], bounds: &str) -> Vec<Word> {
+        let mut all = words.to_vec();
+        if is_positional {
+            all.insert(0, Word::plain("bash"));
+        }
+        let (offset, length) = match bounds.split_once(':') {
+            Some((offset, length)) => (self.sum(offset), Some(self.sum(length))),
+            None => (self.sum(bounds), None),
+        };
+        let start = offset.map(|offset| place(offset, all.len()));
+        let (Some(start), false) = (start, length == Some(None)) else {
+            return words.to_vec();
+        };
+        let Some(start) = start else {
+            return Vec::new();
+        };
+        let rest = all.split_off(start.min(all.len()));
+        let most = length.flatten().map_or(rest.len(), |length| {
+            usize::try_from(length).unwrap_or_default()
+        });
+        rest.into_iter().take(most).collect()
+    }
+
+    /// Returns what an expression of the shell comes to: numbers, added and subtracted. The commands in it run.
+    pub(super) fn sum(&mut self, expression: &str) -> Option<i64> {
+        let plain = expression.replace("$((", "(").replace("))", ")");
+        let text = if plain.contains(['$', '`']) {
+            let mut fields = Fields::default();
+            self.expand_into(&plain, Quoting::Double, &mut fields);
+            let words = fields.finish();
+            if words.iter().any(|word| word.dynamic) {
+                return None;
+            }
+            words.into_iter().next().unwrap_or_default().text
+        } else {
+            plain
+        };
+        let mut total = 0_i64;
+        let (mut sign, mut number) = (1, String::new());
+        for c in text.chars().chain(['+']) {
+            match c {
+                '0'..='9' => number.push(c),
+                '+' | '-' => {
+                    if !number.is_empty() {
+                        let value: i64 = number.parse().ok()?;
+                        total = total.checked_add(sign * value)?;
+                        (sign, number) = (1, String::new());
+                    }
+                    if c == '-' {
+                        sign = -sign;
+                    }
+                }
+                ' ' => {}
+                // Only around the whole they change nothing of a sum.
+                '(' if number.is_empty() && total == 0 => {}
+                ')' => {}
+                _ => {
+                    // Any other name of a variable is known only when it runs.
+                    return None;
+                }
+            }
+        }
+        Some(total)
+    }
+}
+
+/// Splits what stands behind a `[` at the bracket that closes it.
+pub(super) fn indexed(text: &str) -> Option<(&str, &str)> {
+    let mut depth = 0_usize;
+    let close = text.char_indices().find_map(|(at, c)| {
+        match c {
+            '[' => depth += 1,
+            ']' if depth == 0 => return Some(at),
+            ']' => depth -= 1,
+            _ => {}
+        }
+        None
+    })?;
+    Some((text.get(..close)?, text.get(close + 1..)?))
+}
+
+/// Returns the place in a list of so many that a number means: from the end on where it is below zero; none before the first.
+pub(super) fn place(number: i64, count: usize) -> Option<usize> {
+    usize::try_from(number).ok().or_else(|| {
+        let back = usize::try_from(number.unsigned_abs()).ok()?;
+        count.checked_sub(back)
+    })
+}
