@@ -410,14 +410,14 @@ fn a_command_has_the_time_that_its_file_gives_it() {
         world.ahp_fed(&["run", "--event", "-"], call).stdout
     };
     assert!(ran.contains("refused"), "{ran}");
-    // The host that calls waits as long, and `ahp` with it.
+    // The host that calls waits for longer, so that `ahp`, which has nine tenths of it, waits as long.
     let world =
         World::new("hooks: {pre-tool-use: [{oracle: CommandHooks, config: {file: a.json}}]}\n");
     world.write("a.json", file);
     world.ahp(&["install", "claude-code"]);
     let settings: Value = serde_json::from_str(&world.read(".claude/settings.json")).unwrap();
     let hook = &settings["hooks"]["PreToolUse"][0]["hooks"][0];
-    assert_eq!(hook["timeout"], 205, "{hook}");
+    assert_eq!(hook["timeout"], 227, "{hook}");
 }
 
 #[test]

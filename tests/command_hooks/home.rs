@@ -100,5 +100,5 @@ fn a_slow_hook_at_home_is_waited_for() {
     let wired = world
         .ahp(&["install", "claude", "--user", "--dry-run"])
         .stdout;
-    assert!(wired.contains("\"timeout\": 205"), "{wired}");
+    assert!(wired.contains("\"timeout\": 227"), "{wired}");
 }
