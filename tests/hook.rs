@@ -452,7 +452,7 @@ fn a_wrong_name_is_answered_with_the_nearest() {
     let world = World::new("");
     let done = ahp(&world, &["install", "claude-cod"]);
     assert_eq!(done.code, 1);
-    assert!(done.stderr.contains("did you mean `claude-code`?"));
+    assert!(done.stderr.contains("Did you mean `claude-code`?"));
 }
 
 #[test]

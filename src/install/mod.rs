@@ -40,7 +40,7 @@ pub enum InstallError {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        fault: Box<InstallError>,
+        fault: Box<Self>,
     },
     /// A settings file is not JSON.
     #[error(

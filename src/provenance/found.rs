@@ -88,13 +88,14 @@ impl Found {
         let is_block = |value: &Value| value.get("type").is_some_and(Value::is_string);
         let blocks = result.get("content").unwrap_or(result);
         match (result, blocks) {
-            (Value::String(text), _) => match structured(text) {
-                Some(tree) => self.answer(&tree, is_named),
-                None => {
+            (Value::String(text), _) => {
+                if let Some(tree) = structured(text) {
+                    self.answer(&tree, is_named);
+                } else {
                     self.listing(text, false);
                     self.text(text, is_named);
                 }
-            },
+            }
             (_, Value::Array(items)) if items.iter().all(is_block) => {
                 for item in items {
                     match item.get("text") {
@@ -108,7 +109,7 @@ impl Found {
             }
             // The text of an answer stands alone; a file or a mail has a `content` among its other fields.
             (Value::Object(all), Value::String(_)) if is_envelope(all) => {
-                self.answer(blocks, is_named)
+                self.answer(blocks, is_named);
             }
             (Value::Object(_), Value::String(text)) => {
                 // The file may itself be a list or a map.

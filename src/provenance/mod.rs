@@ -72,7 +72,7 @@ pub fn learn(facts: &Facts, settings: &ProvenanceSettings, was_asked: bool, orig
         Trigger::PreAgentTurn => {
             let typed = words::words(event.prompt.as_deref().unwrap_or_default());
             let mut kept = words::kept(&typed);
-            let hosts = typed.iter().flat_map(|word| {
+            let hosts = typed.iter().filter_map(|word| {
                 let host = words::targets(word).last().unwrap_or(word);
                 owner::label(host).map(str::to_owned)
             });

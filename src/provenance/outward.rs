@@ -43,7 +43,7 @@ pub fn outward(facts: &Facts, origins: Option<&Origins>) -> Option<bool> {
             let mut changes = false;
             if let Some(call) = &facts.event().tool {
                 leaves(&call.input, &mut |leaf| {
-                    changes |= is_changing_statement(leaf)
+                    changes |= is_changing_statement(leaf);
                 });
             }
             if changes || !has(READING) && (urls.is_empty() || !has(OPENING)) {

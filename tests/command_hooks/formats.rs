@@ -329,7 +329,9 @@ fn what_is_wrong_in_a_file_is_told() {
     let world = World::new("");
     let error = evaluate(&world, "{file: gone.json}", &event(BASH)).unwrap_err();
     assert!(
-        error.to_string().contains("`gone.json` cannot be read"),
+        error
+            .to_string()
+            .contains("there is no hook file `gone.json`"),
         "{error}"
     );
     assert!(evaluate(&world, "{}", &event(BASH)).is_err());

@@ -54,6 +54,7 @@ const SAMPLES: &[(&str, &str, &str)] = &[
     ("test-gate", "coverage_report", "lcov.info"),
     ("test-gate", "coverage_threshold", "80"),
     ("test-gate", "max_age", "12h"),
+    ("test-gate", "own_runners", "[tools/run.sh]"),
 ];
 
 /// What an oracle cannot be without.
@@ -318,10 +319,15 @@ const OWN_READS: &[(&str, &str)] = &[
         "the rules, when they are loaded",
     ),
     (
+        "self_protection/binary.rs",
+        "what may be this program under another name",
+    ),
+    (
         "self_protection/file.rs",
         "scripts that would run, outside the project too",
     ),
     ("self_protection/git.rs", "git's own index"),
+    ("self_protection/pathspec.rs", "git's own index"),
     ("test_gate/mod.rs", "reports that the run has just written"),
 ];
 

@@ -350,12 +350,12 @@ fn a_client_that_is_wired_over_http_is_refused_where_nobody_answers() {
     let called = |event: &str| read()["hooks"][event][0]["hooks"][0].clone();
     let before = called("PreToolUse");
     let url = format!(
-        "http://127.0.0.1:{}/hook/claude-code?event=PreToolUse&timeout=58",
+        "http://127.0.0.1:{}/hook/claude-code?event=PreToolUse&timeout=63",
         http.port
     );
     assert_eq!(
         before,
-        json!({"type": "http", "url": url, "timeout": 65, "onFailure": "block",
+        json!({"type": "http", "url": url, "timeout": 71, "onFailure": "block",
             "headers": {"Authorization": "Bearer $AHP_TOKEN"}, "allowedEnvVars": ["AHP_TOKEN"]})
     );
     // What is not stopped where nobody answers, and what only an exit code stops, is a program as ever.

@@ -293,7 +293,7 @@ fn there_is_one_daemon_and_what_a_killed_one_left_is_replaced() {
     assert_eq!(judged(&world), 1);
     let status = world.ahp(&["serve", "--status"]);
     assert!(status.stdout.contains("uptime_s"), "{status:?}");
-    assert!(status.stdout.contains(": 1 events, p50 "), "{status:?}");
+    assert!(status.stdout.contains(": 1 event, p50 "), "{status:?}");
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn of_a_long_result_a_mebibyte_is_read_and_the_rest_cannot_be_told() {
     let filler = "lorem ipsum ".repeat(100_000);
     told(
         &world,
-        json!(format!("first@evil.test {filler} last@evil.test"))
+        json!(format!("to first@evil.test {filler} last@evil.test"))
             .to_string()
             .as_bytes(),
     );
@@ -59,7 +59,7 @@ fn results_that_are_no_text_or_deeply_nested_are_read_as_far_as_they_go() {
         "]".repeat(100)
     );
     let quoted = json!(format!("{} eve@evil.test", "[".repeat(10_000))).to_string();
-    let binary = json!("\u{0}\u{1}eve@evil.test\u{0}\u{fffd}").to_string();
+    let binary = json!("to\u{0}\u{1}eve@evil.test\u{0}\u{fffd}").to_string();
     for output in [deep, quoted, binary] {
         let world = World::new(ASKS);
         told(&world, output.as_bytes());

@@ -45,16 +45,9 @@ pub(super) fn local(text: &str) -> Cow<'_, str> {
             .get(..2)
             .and_then(|code| std::str::from_utf8(code).ok());
         let code = code.filter(|_| *first == b'%');
-        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = tail.get(2..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(*first);
-                rest = tail;
-            }
-        }
+        let byte = code.and_then(|code| u8::from_str_radix(code, 16).ok());
+        bytes.push(byte.unwrap_or(*first));
+        rest = tail.get(byte.map_or(0, |_| 2)..).unwrap_or_default();
     }
     Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -279,8 +279,7 @@ pub(super) fn statements(call: &ToolCall) -> Vec<String> {
         let is_prose = || NOT_FILES.iter().any(|start| key.starts_with(start));
         let words = name_words(&given.key);
         let says = |start: &&str| words.iter().any(|word| word.starts_with(start));
-        STATEMENTS.iter().any(|start| says(&start))
-            || !is_prose() && LOSING.iter().any(|start| begins(&start))
+        STATEMENTS.iter().any(says) || !is_prose() && LOSING.iter().any(begins)
     };
     let given = call.given().into_iter();
     let texts = given.filter(|given| given.form == Form::Text && may_be(given));

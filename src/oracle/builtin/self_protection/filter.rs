@@ -271,7 +271,7 @@ fn by_rg(rg: &Invocation, way: &Path) -> bool {
         match glob.strip_prefix('!') {
             Some(out) if !is_dynamic && meets(out) => is_listed = false,
             None if is_dynamic || meets(glob) || text.eq_ignore_ascii_case(glob) => {
-                is_listed = true
+                is_listed = true;
             }
             _ => {}
         }

@@ -6,7 +6,7 @@ use super::mention::path_of;
 use super::tree::{Form, Tree};
 use crate::program;
 use crate::program::Fact;
-use crate::shell::{Analysis, Invocation};
+use crate::shell::{Analysis, Invocation, Redirect};
 
 /// Finds a program that would make another name or a copy of ours, under which nobody knows it.
 pub(super) fn find(
@@ -61,8 +61,8 @@ fn goes_on(analysis: &Analysis, invocation: &Invocation) -> bool {
         .iter()
         .position(|one| std::ptr::eq(one.as_ref(), invocation));
     let is_fed = |one: &Invocation| nth.is_some_and(|nth| one.fed_by.contains(&nth));
-    invocation.redirects.iter().any(|r| r.takes_output())
+    invocation.redirects.iter().any(Redirect::takes_output)
         || analysis.invocations.iter().any(|one| {
-            is_fed(one) && (!one.only_reads() || one.redirects.iter().any(|r| r.takes_output()))
+            is_fed(one) && (!one.only_reads() || one.redirects.iter().any(Redirect::takes_output))
         })
 }

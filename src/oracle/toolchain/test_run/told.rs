@@ -6,8 +6,6 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
-use crate::process::{Exit, Program};
-
 /// How much is kept of what is told; a run of ten thousand runners tells less.
 const MOST: usize = 16 << 20;
 
@@ -36,24 +34,35 @@ pub(super) enum Told {
     Forged(String),
 }
 
+#[cfg(not(target_vendor = "apple"))]
+fn make_pipe(path: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, Mode, mkfifoat};
+    Ok(mkfifoat(CWD, path, Mode::RUSR | Mode::WUSR)?)
+}
+
+/// There the call is not at hand without unsafe code.
+#[cfg(target_vendor = "apple")]
+fn make_pipe(path: &Path) -> io::Result<()> {
+    use crate::process::{Exit, Program};
+    let words = ["mkfifo", "-m", "600"].map(str::to_owned);
+    let words = words.into_iter().chain([path.display().to_string()]);
+    let made = Program::new(words.collect()).run();
+    match made
+        .map_err(|error| io::Error::other(error.to_string()))?
+        .exit
+    {
+        Exit::Code(0) => Ok(()),
+        _ => Err(io::Error::other("the pipe for reports cannot be made")),
+    }
+}
+
 impl Ear {
     /// Makes the pipe and hears.
     ///
     /// # Errors
     /// The pipe cannot be made or opened, or no thread started.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let made = Program::new(vec![
-            "mkfifo".to_owned(),
-            "-m".to_owned(),
-            "600".to_owned(),
-            path.display().to_string(),
-        ]);
-        let made = made
-            .run()
-            .map_err(|error| io::Error::other(error.to_string()))?;
-        if made.exit != Exit::Code(0) {
-            return Err(io::Error::other("the pipe for reports cannot be made"));
-        }
+        make_pipe(path)?;
         // Opened for both, so that neither side waits for the other.
         let pipe = File::options().read(true).write(true).open(path)?;
         let end = format!("end {}", uuid::Uuid::new_v4());

@@ -138,10 +138,10 @@ impl Names {
 
     /// Returns what is said of the first name that a filter asks for and none of these is.
     fn unknown(&self, filter: &Filter) -> Option<String> {
-        let is_same = |wanted: &str, name: &String| wanted.eq_ignore_ascii_case(name);
-        let is_oracle = |wanted: &str, name: &String| folded_name(wanted) == folded_name(name);
-        let is_binding = |wanted: &str, name: &String| wanted == name;
-        let asked: [(_, _, _, fn(&str, &String) -> bool); 3] = [
+        let is_same: Same = |wanted, name| wanted.eq_ignore_ascii_case(name);
+        let is_oracle: Same = |wanted, name| folded_name(wanted) == folded_name(name);
+        let is_binding: Same = |wanted, name| wanted == name;
+        let asked = [
             ("binding", &filter.binding, &self.bindings, is_binding),
             ("oracle", &filter.oracle, &self.oracles, is_oracle),
             ("host", &filter.host, &self.hosts, is_same),
@@ -160,6 +160,9 @@ impl Names {
         })
     }
 }
+
+/// Whether what was asked for means a name.
+type Same = fn(&str, &str) -> bool;
 
 /// Finds a name that is nowhere; the log is read only where the policy does not know it.
 fn check(filter: &Filter, reader: &Reader) -> Result<(), String> {
