@@ -35,13 +35,9 @@ pub(super) struct Found {
 impl Found {
     /// Reads a text; `is_named` says whether a passage is one that the person has named.
     pub(super) fn text(&mut self, text: &str, is_named: IsNamed<'_>) {
-        let mut end = text.len().min(MOST_BYTES - self.bytes);
-        self.is_cut |= end < text.len();
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        self.bytes += end;
-        let read = text.get(..end).unwrap_or_default();
+        let read = self.readable(text);
+        self.is_cut |= read.len() < text.len();
+        self.bytes += read.len();
         for passage in told::passages(read) {
             let kept = words::kept(&passage.words);
             if passage.is_told {
@@ -55,10 +51,20 @@ impl Found {
         }
     }
 
+    /// Returns as much of a text as is still read.
+    fn readable<'t>(&self, text: &'t str) -> &'t str {
+        let mut end = text.len().min(MOST_BYTES - self.bytes);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.get(..end).unwrap_or_default()
+    }
+
     /// Reads a text that a tool made of rows for people: what stands in columns, behind the names of headers, or alone is a
     /// field, but where a passage speaks to an agent.
     pub(super) fn listing(&mut self, text: &str, is_page: bool) {
-        for passage in told::passages(text).iter().filter(|p| !p.is_told) {
+        let read = self.readable(text);
+        for passage in told::passages(read).iter().filter(|p| !p.is_told) {
             for line in passage.text.lines() {
                 listing::cells(line, is_page, &mut |cell| {
                     self.records.push(words::whole(&words::words(cell)));
@@ -74,7 +80,8 @@ impl Found {
             .into_iter()
             .find(|sign| has(*sign))
             .unwrap_or(',');
-        for cell in text.lines().flat_map(|line| line.split(sign)) {
+        let read = self.readable(text);
+        for cell in read.lines().flat_map(|line| line.split(sign)) {
             let cell = cell.trim().trim_matches('"');
             if words::is_value(cell) {
                 self.records.push(words::whole(&words::words(cell)));

@@ -34,7 +34,7 @@ fn of_a_long_result_a_mebibyte_is_read_and_the_rest_cannot_be_told() {
     let filler = "lorem ipsum ".repeat(100_000);
     told(
         &world,
-        json!(format!("to first@evil.test {filler} last@evil.test"))
+        json!(format!("write to first@evil.test {filler} last@evil.test"))
             .to_string()
             .as_bytes(),
     );
