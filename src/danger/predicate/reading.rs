@@ -167,26 +167,33 @@ pub(super) fn is_masked(digest: &Digest<'_>) -> bool {
 }
 
 /// Whether a search of `NAME=value` lines finds no other settings than those that it names, and none of those is a secret:
-/// `^DEBUG=`, `^(HOST|PORT)=`.
+/// `^DEBUG=`, `^(HOST|PORT)=`. Options may add lines to it or turn it round, but for the few that only change how it is shown.
 pub(super) fn finds_settings(digest: &Digest<'_>) -> bool {
-    let given = digest.invocation.value_of(&["-e", "--regexp"]);
-    let Some(pattern) = given.as_ref().or(digest.operands.first().copied()) else {
+    let is_plain = |option: &Word| {
+        let mut letters = option.text.chars().skip(1);
+        letters.all(|letter| "EHPhinosw".contains(letter))
+    };
+    let mut options = digest.invocation.arguments.iter().filter(|w| w.is_option());
+    let Some(pattern) = digest.operands.first().filter(|_| options.all(is_plain)) else {
         return false;
     };
     let is_setting = |name: &str| {
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         !name.is_empty() && name.chars().all(is_name) && !is_secret_variable(name)
     };
-    let is_one = |text: &str| {
-        let text = text.strip_prefix('^')?.strip_suffix('=')?;
-        let names = text
-            .strip_prefix('(')
-            .and_then(|text| text.strip_suffix(')'));
-        Some(names.unwrap_or(text).split('|').all(is_setting))
+    let names = |text: &str| {
+        let text = text
+            .strip_prefix('^')
+            .and_then(|text| text.strip_suffix('='));
+        text.is_some_and(|text| {
+            let group = text
+                .strip_prefix('(')
+                .and_then(|text| text.strip_suffix(')'));
+            group.unwrap_or(text).split('|').all(is_setting)
+        })
     };
-    let whole = is_one(&pattern.text) == Some(true);
-    let mut parts = pattern.text.split("\\|").flat_map(|part| part.split('|'));
-    whole || parts.all(|part| is_one(part) == Some(true))
+    let mut parts = pattern.text.split('|');
+    names(&pattern.text) || parts.all(|part| names(part.strip_suffix('\\').unwrap_or(part)))
 }
 
 /// Whether the variables of the environment come from the pipe, with their values.
@@ -203,21 +210,24 @@ fn shows_names_alone(invocation: &Invocation) -> bool {
         let rest = rest.and_then(|rest| rest.strip_suffix("/g").or(rest.strip_suffix('/')));
         rest.is_some_and(|text| !text.contains(['&', '\\', '/', ';', '\n']))
     };
+    // An option behind them may give another script, or take the mask away.
+    let names_files = |rest: &[&str]| rest.iter().all(|word| !word.starts_with('-'));
     match (invocation.program.as_str(), words.as_slice()) {
-        ("sed", ["-E" | "-r", script, ..] | [script, ..]) => masks(script),
-        ("cut", ["-d=", "-f1", ..] | ["-d", "=", "-f1", ..] | ["-d", "=", "-f", "1", ..]) => true,
-        ("awk" | "gawk" | "mawk", ["-F=", script, ..] | ["-F", "=", script, ..]) => {
-            matches!(*script, "{print $1}" | "{ print $1 }")
+        ("sed", ["-E" | "-r", script, rest @ ..] | [script, rest @ ..]) => {
+            masks(script) && names_files(rest)
         }
         (
-            "grep",
-            [
-                option,
-                "^[A-Z_]*" | "^[A-Z_]+" | "^[A-Z0-9_]*" | "^[A-Z0-9_]+",
-                ..,
-            ],
-        ) => {
-            matches!(*option, "-o" | "-oE" | "-Eo")
+            "cut",
+            ["-d=", "-f1", rest @ ..]
+            | ["-d", "=", "-f1", rest @ ..]
+            | ["-d", "=", "-f", "1", rest @ ..],
+        ) => names_files(rest),
+        ("awk" | "gawk" | "mawk", ["-F=", script, rest @ ..] | ["-F", "=", script, rest @ ..]) => {
+            matches!(*script, "{print $1}" | "{ print $1 }") && names_files(rest)
+        }
+        ("grep", ["-o" | "-oE" | "-Eo", pattern, rest @ ..]) => {
+            let names = ["^[A-Z_]*", "^[A-Z_]+", "^[A-Z0-9_]*", "^[A-Z0-9_]+"];
+            names.contains(pattern) && names_files(rest)
         }
         ("jq", [script] | ["-r" | "-c" | "-M", script]) => is_of_keys(script),
         ("wc", _) => true,
@@ -236,8 +246,9 @@ fn is_of_keys(script: &str) -> bool {
         let mut parts = text.split("\\(").skip(1);
         return parts.all(|part| {
             let inner = part.rsplit_once(')').map_or(part, |(inner, _)| inner);
-            let is_name = |part: &str| part.starts_with(".metadata.") && !part.contains(['|', ',']);
-            is_name(inner) || inner.replace("|join(\",\")", "") == ".data|keys"
+            // An annotation may repeat the secret whole.
+            matches!(inner, ".metadata.name" | ".metadata.namespace")
+                || inner.replace("|join(\",\")", "") == ".data|keys"
         });
     }
     shows_keys(&script)
