@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::words::words;
 use crate::program;
 use crate::program::Fact;
-use crate::shell::{Analysis, Invocation, is_loopback};
+use crate::shell::{Analysis, Invocation, Word, is_loopback};
 
 /// Presets whose rules keep the files and settings of a machine; a container that was made for one command has none to lose.
 const OF_THE_MACHINE: &[&str] = &["filesystem", "system"];
@@ -33,27 +33,46 @@ fn is_apart(analysis: &Analysis, at: usize, invocation: &Invocation) -> bool {
     around.is_some_and(|run| gives_nothing(run) || is_in_started(before, run))
 }
 
-/// Whether a store that a client speaks with is one that its line has started: in a container, or at the port of one.
+/// Whether a store that a client speaks with is one that its line has started: in a container, or at the port of one. A client
+/// at a port must say itself that it means this machine, and nothing else may lead it elsewhere.
 pub(super) fn is_of_line(analysis: &Analysis, at: usize, client: &Invocation) -> bool {
     if client.remote {
         return is_apart(analysis, at, client);
     }
-    let host = client.value_of(&["-h", "--host"]);
-    let is_here = host.is_none_or(|host| is_loopback(&host.text));
-    let Some(port) = client.value_of(&["-p", "-P", "--port"]).filter(|_| is_here) else {
+    let Some(port) = client.value_of(&["-p", "-P", "--port"]) else {
         return false;
     };
+    let variables = client.environment.iter().chain(&analysis.assignments);
+    let mut names = variables.map(|(name, _)| name.to_ascii_uppercase());
+    let leads = |name: String| {
+        ["HOST", "HOSTADDR", "URL", "URI", "SERVICE"]
+            .iter()
+            .any(|end| name.ends_with(end))
+    };
+    let mut words = client.arguments.iter().map(|word| word.text.as_str());
+    let is_led = names.any(leads)
+        || words.any(|text| {
+            text.contains("://") || text.contains("host=") || text.contains("service=")
+        });
+    let is_here = match client.value_of(&["-h", "--host"]) {
+        Some(host) => is_loopback(&host.text),
+        // Alone of all of them it asks nobody else where no host is given.
+        None => client.program == "redis-cli",
+    };
+    if is_led || !is_here {
+        return false;
+    }
     let before = analysis.invocations.get(..at).unwrap_or_default();
     before.iter().any(|run| {
-        let mut options = run.arguments.windows(2);
-        let publishes = options.any(|pair| {
+        let options = given_nothing(run).unwrap_or_default();
+        let publishes = options.windows(2).any(|pair| {
             let [option, value] = pair else {
                 return false;
             };
             matches!(option.text.as_str(), "-p" | "--publish")
                 && value.text.rsplit(':').nth(1) == Some(port.text.as_str())
         });
-        publishes && program::find(&run.program).is(Fact::Mounts) && gives_nothing(run)
+        publishes && program::find(&run.program).is(Fact::Mounts)
     })
 }
 
@@ -89,13 +108,22 @@ fn is_in_started(before: &[Arc<Invocation>], exec: &Invocation) -> bool {
     })
 }
 
-/// Whether `docker run` names none but options that give the container nothing; one that is not known may give it something.
 fn gives_nothing(run: &Invocation) -> bool {
-    let mut words = run.arguments.iter().map(|word| word.text.as_str());
-    if words.find(|word| *word != "container") != Some("run") {
-        return false;
+    given_nothing(run).is_some()
+}
+
+/// Returns the options before the image of a `docker run` that names none but those that give the container nothing; one that
+/// is not known may give it something.
+fn given_nothing(run: &Invocation) -> Option<&[Word]> {
+    let mut words = run
+        .arguments
+        .iter()
+        .map(|word| word.text.as_str())
+        .enumerate();
+    if words.find(|(_, word)| *word != "container")?.1 != "run" {
+        return None;
     }
-    while let Some(word) = words.next() {
+    while let Some((at, word)) = words.next() {
         let (option, value) = match word.split_once('=') {
             Some((option, value)) => (option, Some(value)),
             None => (word, None),
@@ -104,12 +132,12 @@ fn gives_nothing(run: &Invocation) -> bool {
             continue;
         }
         if words!("container-settings").contains(&option) {
-            if value.or_else(|| words.next()).is_none() {
-                return false;
+            if value.is_none() {
+                words.next()?;
             }
             continue;
         }
-        return !option.starts_with('-');
+        return run.arguments.get(..at).filter(|_| !option.starts_with('-'));
     }
-    false
+    None
 }

@@ -131,7 +131,7 @@ impl Walker<'_> {
 
     /// Runs the commands in the index of a variable that a text names: `a[$(command)]`.
     pub(super) fn run_index(&mut self, text: &str) {
-        if text.contains("[$(") || text.contains("[`") {
+        if text.contains('[') && (text.contains("$(") || text.contains('`')) {
             self.expand_body(text);
         }
     }

@@ -4,6 +4,9 @@ use super::Word;
 use super::fields::{Fields, Quoting};
 use super::walk::Walker;
 
+/// The most brackets that a sum may hold.
+const DEPTH_LIMIT: usize = 32;
+
 impl Walker<'_> {
     /// Returns the words between two bounds, `OFFSET` or `OFFSET:LENGTH`; all of them where a bound is known only when it
     /// runs. Those of the shell itself begin with its own name.
@@ -44,32 +47,55 @@ impl Walker<'_> {
         } else {
             plain
         };
-        let mut total = 0_i64;
-        let (mut sign, mut number) = (1, String::new());
-        for c in text.chars().chain(['+']) {
-            match c {
-                '0'..='9' => number.push(c),
-                '+' | '-' => {
-                    if !number.is_empty() {
-                        let value: i64 = number.parse().ok()?;
-                        total = total.checked_add(sign * value)?;
-                        (sign, number) = (1, String::new());
-                    }
-                    if c == '-' {
-                        sign = -sign;
-                    }
-                }
-                ' ' => {}
-                // Only around the whole they change nothing of a sum.
-                '(' if number.is_empty() && total == 0 => {}
-                ')' => {}
-                _ => {
-                    // Any other name of a variable is known only when it runs.
-                    return None;
-                }
-            }
+        let mut rest = text.trim();
+        if rest.is_empty() {
+            return Some(0);
         }
-        Some(total)
+        if rest.matches('(').count() > DEPTH_LIMIT {
+            return None;
+        }
+        total(&mut rest).filter(|_| rest.is_empty())
+    }
+}
+
+/// Returns what a text begins with, added and subtracted, and leaves what stands behind it.
+fn total(rest: &mut &str) -> Option<i64> {
+    let mut total = 0_i64;
+    let mut sign = 1;
+    loop {
+        let value = single(rest)?.checked_mul(sign)?;
+        total = total.checked_add(value)?;
+        *rest = rest.trim_start();
+        sign = match rest.chars().next() {
+            Some('+') => 1,
+            Some('-') => -1,
+            _ => return Some(total),
+        };
+        *rest = rest.get(1..)?;
+    }
+}
+
+/// Returns a number, a sum in brackets, or one of them with a sign. The name of a variable is known only when it runs.
+fn single(rest: &mut &str) -> Option<i64> {
+    let behind = rest.trim_start_matches([' ', '+', '-']);
+    let signs = rest.get(..rest.len() - behind.len())?;
+    *rest = behind;
+    if signs.matches('-').count() % 2 == 1 {
+        return single(rest)?.checked_neg();
+    }
+    if let Some(inner) = rest.strip_prefix('(') {
+        *rest = inner;
+        let value = total(rest)?;
+        *rest = rest.trim_start().strip_prefix(')')?;
+        return Some(value);
+    }
+    let end = rest.find(|c: char| !c.is_ascii_alphanumeric());
+    let (digits, behind) = rest.split_at(end.unwrap_or(rest.len()));
+    *rest = behind;
+    match digits.strip_prefix('0') {
+        None | Some("") => digits.parse().ok(),
+        // With a zero before it the shell counts by eights.
+        Some(octal) => i64::from_str_radix(octal, 8).ok(),
     }
 }
 

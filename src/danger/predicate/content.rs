@@ -17,23 +17,23 @@ pub(super) fn has_data_store(digest: &Digest<'_>, words: &[&Word]) -> bool {
 
 /// Whether a store is there for development, by its name, and this line sets it up again.
 fn is_made_anew(digest: &Digest<'_>, word: &Word) -> bool {
+    fn parts(text: &str) -> impl Iterator<Item = &str> {
+        text.split(|c: char| !c.is_ascii_alphanumeric())
+    }
     let name = word.text.rsplit('/').next().unwrap_or_default();
-    let mut parts = name.split(|c: char| !c.is_ascii_alphanumeric());
-    let sets_up = |text: &str| {
-        let mut parts = text.split(|c: char| !c.is_ascii_alphanumeric());
-        parts.any(|part| {
-            matches!(
-                part,
-                "migrate" | "migrations" | "seed" | "setup" | "upgrade"
-            )
-        })
+    let has = |names: &[&str]| parts(name).any(|part| names.contains(&part));
+    let sets_up = |i: &Invocation| {
+        let known = program::find(&i.program);
+        let only_says = known.is(Fact::Text) || known.is(Fact::Lists) || i.program == "git";
+        let steps = ["migrate", "migrations", "seed", "setup", "upgrade"];
+        let mut first = i.operands().take(2).filter(|word| !word.text.contains(' '));
+        !only_says && first.any(|word| parts(&word.text).any(|part| steps.contains(&part)))
     };
     let all = &digest.analysis.invocations;
-    let later = all.get(digest.index + 1..).unwrap_or_default();
-    parts.any(|part| matches!(part, "dev" | "development"))
-        && later
-            .iter()
-            .any(|i| i.operands().any(|word| sets_up(&word.text)))
+    let mut later = all.get(digest.index + 1..).unwrap_or_default().iter();
+    has(&["dev", "development"])
+        && !has(&["live", "prod", "production"])
+        && later.any(|i| sets_up(i))
 }
 
 /// Whether a program prints nothing, so that a file it is led into ends up empty.

@@ -64,7 +64,6 @@ pub(super) fn is_remote_url(text: &str) -> bool {
         && !is_loopback(host)
 }
 
-/// Whether an address of this machine stands among the arguments, and none of another: `--endpoint-url http://localhost:4566`.
 /// Whether a bare connection goes to this machine: `localhost 80`, `TCP:localhost:80`.
 pub(super) fn goes_to_loopback(word: &Word) -> bool {
     let address = word.text.split_once(':').filter(|(kind, _)| {
@@ -74,6 +73,7 @@ pub(super) fn goes_to_loopback(word: &Word) -> bool {
     is_loopback(address.map_or(&word.text, |(_, address)| address))
 }
 
+/// Whether an address of this machine stands among the arguments, and none of another: `--endpoint-url http://localhost:4566`.
 pub(super) fn goes_to_loopback_url(digest: &Digest<'_>, _: &[&Word]) -> bool {
     let arguments = digest.invocation.arguments.iter();
     let mut urls = arguments

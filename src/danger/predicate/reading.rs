@@ -238,7 +238,18 @@ fn shows_names_alone(invocation: &Invocation) -> bool {
 /// Whether a filter of `jq` shows of what is below `.data` no more than the keys: `.data | keys`, and such in a text.
 fn is_of_keys(script: &str) -> bool {
     let script: String = script.chars().filter(|c| *c != ' ').collect();
-    let shows_keys = |part: &str| part.starts_with(".data|keys") && !part.contains([',', ';']);
+    let shows_keys = |text: &str| {
+        let behind = text.strip_prefix(".data|keys");
+        let known = [
+            "",
+            "[]",
+            "|.[]",
+            "|length",
+            "|join(\",\")",
+            "|join(\"\\n\")",
+        ];
+        behind.is_some_and(|behind| known.contains(&behind))
+    };
     if let Some(text) = script
         .strip_prefix(".items[]|\"")
         .and_then(|text| text.strip_suffix('"'))
@@ -247,8 +258,7 @@ fn is_of_keys(script: &str) -> bool {
         return parts.all(|part| {
             let inner = part.rsplit_once(')').map_or(part, |(inner, _)| inner);
             // An annotation may repeat the secret whole.
-            matches!(inner, ".metadata.name" | ".metadata.namespace")
-                || inner.replace("|join(\",\")", "") == ".data|keys"
+            matches!(inner, ".metadata.name" | ".metadata.namespace") || shows_keys(inner)
         });
     }
     shows_keys(&script)
