@@ -9,7 +9,7 @@ use crate::program::Fact;
 use crate::shell::{Analysis, Invocation, Word, is_loopback};
 
 /// Presets whose rules keep the files and settings of a machine; a container that was made for one command has none to lose.
-const OF_THE_MACHINE: &[&str] = &["filesystem", "system"];
+const OF_THE_MACHINE: &[&str] = &["filesystem", "supply-chain", "system"];
 
 /// Whether the rules of a preset say nothing of a command, as all that it can change goes with its container.
 pub(super) fn excuses(
@@ -129,6 +129,12 @@ fn given_nothing(run: &Invocation) -> Option<&[Word]> {
             None => (word, None),
         };
         if words!("container-flags").contains(&option) {
+            continue;
+        }
+        if matches!(option, "--net" | "--network") {
+            if value.or_else(|| Some(words.next()?.1)) != Some("none") {
+                return None;
+            }
             continue;
         }
         if words!("container-settings").contains(&option) {

@@ -79,7 +79,10 @@ fn drops_passing(statement: &[String], all: &[Vec<String>]) -> bool {
         })
     };
     let (object, name) = match statement[..] {
-        ["truncate", "table", name] | ["truncate", name] => return makes(name),
+        ["truncate", "table", name]
+        | ["truncate", name]
+        | ["delete", "from", name, ..]
+        | ["update", name, ..] => return makes(name),
         ["drop", object, .., name] => (object, name),
         _ => return false,
     };

@@ -11,6 +11,8 @@ pub(super) struct Wrapper {
     pub(super) rest: Rest,
     /// The subcommands that lead to it, by commas.
     after: &'static str,
+    /// The subcommands that run nothing, by commas.
+    except: &'static str,
     /// The options that take the next word as their value, by commas.
     values: &'static str,
     /// The options that take the next two words, by commas.
@@ -45,6 +47,7 @@ impl Wrapper {
         for word in line.split_ascii_whitespace() {
             match word.split_once('=') {
                 Some(("after", words)) => wrapper.after = words,
+                Some(("except", words)) => wrapper.except = words,
                 Some(("values", options)) => wrapper.values = options,
                 Some(("pairs", options)) => wrapper.pairs = options,
                 Some((_, own)) => wrapper.own = own.parse().unwrap_or_default(),
@@ -101,6 +104,11 @@ impl Wrapper {
 pub(super) fn find(program: &str, arguments: &[Word]) -> Option<Wrapper> {
     let lines = program::find(program).lines(Fact::Runs);
     lines.map(Wrapper::read).find(|wrapper| {
+        let first = arguments.iter().find(|a| !a.is_option());
+        let is_except = |word: &Word| wrapper.except.split(',').any(|name| name == word.text);
+        if first.is_some_and(is_except) {
+            return false;
+        }
         let mut own = arguments.iter().filter(|a| !a.is_option());
         let mut at_once = arguments.iter();
         wrapper.subcommands().enumerate().all(|(i, wanted)| {

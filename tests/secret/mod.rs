@@ -235,10 +235,15 @@ fn what_only_looks_like_one_stays() {
 
 #[test]
 fn time_grows_with_the_length_of_a_text_and_not_with_its_square() {
+    // How long this thread has computed, in nanoseconds: what else the machine does is not in it. Only Linux tells it so.
+    let computed = || {
+        let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+        told.split(' ').next()?.parse::<f64>().ok()
+    };
     let time = |text: &str| {
-        let start = std::time::Instant::now();
+        let start = computed()?;
         drop(redact(text));
-        start.elapsed().as_secs_f64()
+        Some(computed()? - start)
     };
     for piece in [
         "echo mysql -p vault put 'a ",
@@ -250,10 +255,13 @@ fn time_grows_with_the_length_of_a_text_and_not_with_its_square() {
     ] {
         let short = time(&piece.repeat((4 << 10) / piece.len()));
         let long = time(&piece.repeat((64 << 10) / piece.len()));
+        let (Some(short), Some(long)) = (short, long) else {
+            return;
+        };
         // Sixteen times the text; its square would be 256 times the time.
         assert!(
-            long < 100.0 * short.max(1e-3),
-            "{piece}: {short} s, {long} s"
+            long < 100.0 * short.max(1e6),
+            "{piece}: {short} ns, {long} ns"
         );
     }
 }

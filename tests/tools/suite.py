@@ -9,6 +9,7 @@ Each case is a project in a folder of its own: its files, the binding, and what 
 
 import argparse
 import json
+import multiprocessing
 import os
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ import sys
 import tempfile
 import time
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 PY = {"test_ok": "def test_ok():\n    assert 1 + 1 == 2\n", "test_bad": "def test_bad():\n    assert 1 + 1 == 3\n"}
@@ -271,34 +273,40 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ahp", required=True, type=Path)
     parser.add_argument("--tools", required=True, type=Path)
+    parser.add_argument("--jobs", type=int, default=1, help="cases at the same time")
     parser.add_argument("cases", nargs="*")
     args = parser.parse_args()
     ahp, tools = args.ahp.resolve(), Tools(args.tools.resolve())
-    failed, skipped, started = [], [], time.monotonic()
+    started = time.monotonic()
     cases = CASES | dict(of_file("cheats.toml")) | dict(of_file("honest.toml"))
-    for name, case in cases.items():
-        if args.cases and name not in args.cases:
-            continue
-        missing = [need for need in case[0] if need not in tools.found]
-        if missing:
-            skipped.append(name)
-            print(f"SKIPPED {name}: {', '.join(missing)} is not installed", file=sys.stderr)
-            continue
-        with tempfile.TemporaryDirectory() as scratch:
-            root = Path(scratch).resolve() / "project"
-            root.mkdir()
-            begun = time.monotonic()
-            verdict = judge(ahp, tools, case, root)
-        said = json.dumps(verdict)
-        wrong = [word for word in case[5] if word not in said]
-        good = verdict["decision"] == case[4] and not wrong
-        print(f"{'ok    ' if good else 'FAILED'} {name} ({time.monotonic() - begun:.1f} s)")
-        if not good:
-            failed.append(name)
-            print(f"  expected {case[4]} with {case[5]}, got {verdict['decision']}:\n  {json.dumps(verdict, indent=1)}")
-    ran = len(cases if not args.cases else args.cases) - len(skipped)
-    print(f"{ran - len(failed)} of {ran} cases passed, {len(skipped)} skipped, {time.monotonic() - started:.0f} s")
-    return 1 if failed or not ran else 0
+    chosen = {name: case for name, case in cases.items() if name in args.cases or not args.cases}
+    # Processes and not threads: a script that one thread still writes cannot be started while another one forks.
+    with multiprocessing.Pool(args.jobs) as pool:
+        passed = Counter(pool.starmap(tried, [(ahp, tools, *case) for case in chosen.items()], chunksize=1))
+    ran = len(chosen) - passed[None]
+    print(f"{passed[True]} of {ran} cases passed, {passed[None]} skipped, {time.monotonic() - started:.0f} s")
+    return 0 if passed[True] == ran > 0 else 1
+
+
+def tried(ahp, tools, name, case):
+    """Whether a case gives what it should; None where a tool that it needs is not there."""
+    missing = [need for need in case[0] if need not in tools.found]
+    if missing:
+        print(f"SKIPPED {name}: {', '.join(missing)} is not installed", file=sys.stderr)
+        return None
+    with tempfile.TemporaryDirectory() as scratch:
+        root = Path(scratch).resolve() / "project"
+        root.mkdir()
+        begun = time.monotonic()
+        verdict = judge(ahp, tools, case, root)
+    said = json.dumps(verdict)
+    good = verdict["decision"] == case[4] and all(word in said for word in case[5])
+    told = f"{'ok    ' if good else 'FAILED'} {name} ({time.monotonic() - begun:.1f} s)\n"
+    if not good:
+        told += f"  expected {case[4]} with {case[5]}, got {verdict['decision']}:\n  {json.dumps(verdict, indent=1)}\n"
+    sys.stdout.write(told)
+    sys.stdout.flush()
+    return good
 
 
 if __name__ == "__main__":

@@ -149,6 +149,46 @@ pub(super) fn is_not_there(digest: &Digest<'_>, word: &Word) -> bool {
     })
 }
 
+/// Whether an earlier command of the line has made what this one deletes: `docker volume create NAME`. But for the verb it must
+/// be the same words, so that both mean the same engine or cluster.
+pub(super) fn is_made_on_line(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    fn others(invocation: &Invocation, verbs: &[&str]) -> Vec<String> {
+        let words = invocation.arguments.iter().map(|word| word.text.clone());
+        let mut words: Vec<String> = words
+            .filter(|word| !verbs.contains(&word.as_str()))
+            .collect();
+        words.sort();
+        words
+    }
+    let invocation = digest.invocation;
+    let others_here = others(invocation, &["rm", "remove", "delete"]);
+    let is_told = |word: &&Word| !word.dynamic && !word.glob && word.made_by.is_empty();
+    let names = invocation
+        .environment
+        .iter()
+        .chain(&digest.analysis.assignments);
+    let leads = |name: &str| name.starts_with("DOCKER") || name.starts_with("KUBE");
+    !words.is_empty()
+        && words.iter().all(is_told)
+        && !names.map(|(name, _)| name.as_str()).any(leads)
+        && !digest.earlier().any(|i| {
+            i.operands()
+                .any(|word| word.text == "use-context" || word.text == "use")
+        })
+        && digest.earlier().any(|i| {
+            let first = &mut i.operands().take(2);
+            i.program == invocation.program
+                && i.remote == invocation.remote
+                && first.any(|word| word.text == "create")
+                && others(i, &["create"]) == others_here
+        })
+}
+
+/// Whether a path lies in a folder that `mktemp` makes on this line.
+pub(super) fn is_in_made_folder(digest: &Digest<'_>, word: &Word) -> bool {
+    path(digest, word).is_some_and(|path| path.starts_with(MADE_DIRECTORY))
+}
+
 /// Whether an earlier `mkdir` of the line makes the directory that a word means, or may.
 pub(super) fn is_made_before(digest: &Digest<'_>, word: &Word) -> bool {
     let mut makers = digest.earlier().filter(|i| i.program == "mkdir");

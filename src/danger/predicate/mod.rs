@@ -92,6 +92,8 @@ predicates! {
     "lists-unkept" Plain |d, _| content::lists_unkept(d);
     "many" Plain |d, w| w.iter().any(|x| x.glob && is_precious(d.place(x)));
     "made" Plain |d, _| d.invocation.arguments.iter().any(|w| !w.made_by.is_empty());
+    "made-on-line" Plain |d, w| known::is_made_on_line(d, w);
+    "made-folder" Plain |d, w| !w.is_empty() && w.iter().all(|x| known::is_in_made_folder(d, x));
     "made-all" Plain |d, _| content::is_made_of_all(d);
     "recursive" Plain |d, _| d.has_option("-r") || d.has_option("-R") || d.has_option("--recursive");
     "unfollowed" Plain |d, w| w.iter().any(|x| x.text == "{}" || !x.made_by.is_empty() && !x.glob && is_precious(d.place(x)));
@@ -125,6 +127,7 @@ predicates! {
     "secret-found" Plain |d, _| d.makers().any(|i| matches!(i.program.as_str(), "find" | "fd" | "locate" | "ls") && i.arguments.iter().any(|w| is_secret_file(&w.text)));
     "secret-input" Plain |d, _| reading::reads_secret_input(d.invocation);
     "secret-made" Plain |d, _| d.makers().any(reading::is_secret_reader);
+    "token-made" Plain |d, _| d.makers().any(reading::prints_token);
     "token-in-address" Plain |d, _| {
         let all = &d.analysis.invocations;
         let addresses = d.invocation.arguments.iter().filter(|w| w.text.contains("://"));

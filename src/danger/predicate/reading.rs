@@ -225,14 +225,31 @@ fn shows_names_alone(invocation: &Invocation) -> bool {
         ("awk" | "gawk" | "mawk", ["-F=", script, rest @ ..] | ["-F", "=", script, rest @ ..]) => {
             matches!(*script, "{print $1}" | "{ print $1 }") && names_files(rest)
         }
-        ("grep", ["-o" | "-oE" | "-Eo", pattern, rest @ ..]) => {
-            let names = ["^[A-Z_]*", "^[A-Z_]+", "^[A-Z0-9_]*", "^[A-Z0-9_]+"];
-            names.contains(pattern) && names_files(rest)
-        }
+        (
+            "grep",
+            ["-o", "-E", pattern, rest @ ..]
+            | ["-E", "-o", pattern, rest @ ..]
+            | ["-o" | "-oE" | "-Eo", pattern, rest @ ..],
+        ) => finds_names(pattern) && names_files(rest),
         ("jq", [script] | ["-r" | "-c" | "-M", script]) => is_of_keys(script),
         ("wc", _) => true,
         _ => false,
     }
+}
+
+/// Whether a pattern finds the names of variables alone: `^[A-Z0-9_]+=`. Small letters would find parts of a key.
+fn finds_names(pattern: &str) -> bool {
+    let pattern = pattern.strip_suffix('=').unwrap_or(pattern);
+    let letters = pattern
+        .strip_prefix("^[")
+        .and_then(|rest| rest.strip_suffix("]*").or(rest.strip_suffix("]+")));
+    letters.is_some_and(|letters| {
+        letters
+            .replace("A-Z", "")
+            .replace("0-9", "")
+            .replace('_', "")
+            .is_empty()
+    })
 }
 
 /// Whether a filter of `jq` shows of what is below `.data` no more than the keys: `.data | keys`, and such in a text.

@@ -118,6 +118,9 @@ const TEMPORARY: &[&str] = &[
     "sys_get_temp_dir(",
 ];
 
+/// What such a call gives.
+const TEMPORARY_DIRECTORY: &str = "/tmp/made";
+
 fn is_temporary(expression: &str) -> bool {
     TEMPORARY.iter().any(|call| expression.contains(call))
 }
@@ -126,7 +129,7 @@ fn is_temporary(expression: &str) -> bool {
 pub(super) fn value(expression: &str, code: &str) -> Word {
     let expression = expression.trim();
     if is_temporary(expression) {
-        return Word::plain("/tmp/made");
+        return Word::plain(TEMPORARY_DIRECTORY);
     }
     let is_home = ["home()", "expanduser", "HOME", "homedir()", "Dir.home"]
         .iter()
@@ -164,6 +167,9 @@ pub(super) fn value(expression: &str, code: &str) -> Word {
         }
         _ => literals.join(if joins { "/" } else { "" }),
     };
+    if let Some(start) = started_by(expression, code) {
+        text = format!("{}/{}", start.text, text.trim_start_matches('/'));
+    }
     if is_home && !text.starts_with('~') {
         text = format!("~/{}", text.trim_start_matches('/'));
     }
@@ -175,6 +181,22 @@ pub(super) fn value(expression: &str, code: &str) -> Word {
         text,
         ..Word::default()
     }
+}
+
+/// Returns the place that an expression starts with by its name, where the code makes it for temporary files: `made + '/a'`,
+/// `join(made, 'a')`.
+fn started_by(expression: &str, code: &str) -> Option<Word> {
+    let inner = expression.split_once("join(").map(|(_, inner)| inner);
+    let start = inner.unwrap_or(expression).trim_start();
+    let end = start.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$'))?;
+    let (name, behind) = start.split_at(end);
+    let goes_on = behind
+        .trim_start()
+        .starts_with(if inner.is_some() { ',' } else { '+' });
+    let times = |given: &str| code.matches(&format!("{name}{given}")).count();
+    let is_told = goes_on && !name.is_empty() && times("=") + times(" =") == 1;
+    let found = is_told.then(|| assigned(name, code))??;
+    (found.text == TEMPORARY_DIRECTORY).then_some(found)
 }
 
 /// Returns a template with values in the places that it leaves for them: `rm -rf %s`, `rm -rf {}`.
