@@ -149,7 +149,7 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
             && (args.yes || project::confirmed(&format!("Change {} so?", edit.file)))
         {
             let path = locations.project_root.join(&edit.file);
-            project::approving(&locations, args.yes, || {
+            project::approving(&locations, args.yes, std::slice::from_ref(&path), || {
                 std::fs::write(&path, &edit.after)
                     .map_err(|error| format!("cannot write `{}`: {error}", path.display()))
             })?;
