@@ -137,10 +137,7 @@ impl Engine {
             return;
         };
         if !state.knows_first_kept() && !Approved::is_first_kept(locations) {
-            // A fault that has no place is nobody's: what is sound cannot be told.
-            if let Some(faulty) = state.faulty_files() {
-                Approved::keep_first(locations, &faulty, !state.held().is_empty());
-            }
+            Approved::keep_first(locations, &state.faulty_files(), !state.held().is_empty());
         }
     }
 

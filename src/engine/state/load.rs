@@ -178,8 +178,13 @@ impl State {
         };
         let log = place.and_then(|place| {
             let opened = place.and_then(|place| {
-                SignalLog::open(place, &config.settings.log)
-                    .map_err(|e| Box::new(Diagnostic::unplaced(Code::BadRegex, e.to_string())))
+                SignalLog::open(place, &config.settings.log).map_err(|error| {
+                    let error = error.to_string();
+                    Box::new(match config.setting_origin("log.redact") {
+                        Some(origin) => Diagnostic::error(Code::BadRegex, error, origin.span),
+                        None => Diagnostic::unplaced(Code::BadRegex, error),
+                    })
+                })
             });
             opened.map_err(|fault| faults.push(*fault)).ok()
         });

@@ -126,17 +126,20 @@ impl State {
 
     #[doc(hidden)]
     /// Returns the names of the files that lie there with faults, as they are shown, and of the layers that are left out for
-    /// them; none where a fault stands in no file.
-    pub fn faulty_files(&self) -> Option<Vec<String>> {
+    /// them; those of all files where a fault stands in none, as then it cannot be told which are sound.
+    pub fn faulty_files(&self) -> Vec<String> {
         let file = |fault: &Diagnostic| self.source_of(fault).map(|source| source.name.to_string());
         let faults = self
             .faults
             .iter()
             .filter(|fault| !self.is_of_approved(fault));
-        let mut files: Vec<String> = faults.map(file).collect::<Option<_>>()?;
+        let files: Option<Vec<String>> = faults.map(file).collect();
+        let Some(mut files) = files else {
+            return self.layers.clone();
+        };
         let left_out = self.layers_read.iter().filter(|layer| layer.is_left_out);
         files.extend(left_out.map(|layer| layer.name.clone()));
-        Some(files)
+        files
     }
 
     fn source_of(&self, fault: &Diagnostic) -> Option<&Source> {
