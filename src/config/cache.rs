@@ -26,7 +26,7 @@ use crate::signal::hex;
 use crate::stamp::Stamp;
 
 /// Raised with every change to what is stored or to what it means.
-const FORMAT: u32 = 17;
+const FORMAT: u32 = 18;
 
 /// How many entries are kept; a project has one for each state of its layers.
 const MAX_ENTRIES: usize = 64;
@@ -39,7 +39,8 @@ const MAX_BYTES: u64 = 16 << 20;
 struct Header {
     extended: Vec<(PathBuf, [u8; 32])>,
     watched: Vec<(PathBuf, Option<Stamp>)>,
-    sources: Vec<String>,
+    /// The name of each file, and whether it is a part of what was approved.
+    sources: Vec<(String, bool)>,
     settings: Settings,
     setting_provenance: Vec<Provenance>,
     oracle_dirs: BTreeMap<LayerSource, Vec<PathBuf>>,
@@ -99,8 +100,12 @@ pub(super) fn read(locations: &Locations, triggers: &[Trigger]) -> Option<Loaded
         }
     }
     let mut sources = SourceMap::default();
-    for name in header.sources {
+    for (name, is_approved) in header.sources {
+        let first = sources.files().len();
         sources.add(name, "");
+        if is_approved {
+            sources.approve_from(first);
+        }
     }
     Some(Loaded {
         config,
@@ -212,7 +217,7 @@ fn encode(loaded: &Loaded) -> postcard::Result<Vec<u8>> {
             .sources
             .files()
             .iter()
-            .map(|source| source.name.to_string())
+            .map(|source| (source.name.to_string(), source.is_approved()))
             .collect(),
         settings: loaded.config.settings.clone(),
         setting_provenance: loaded.config.setting_provenance.clone(),
