@@ -187,7 +187,7 @@ impl Approved {
 
     /// Keeps what the first event of a project finds, but what is faulty; what is kept already stays. What has been
     /// corrected since is added, if nothing `is_held`: else it would take away what is.
-    pub fn keep_first(locations: &Locations, faulty: &[String], is_held: bool) {
+    pub(super) fn keep_first(locations: &Locations, faulty: &[String], is_held: bool) {
         let mut first = Self::first(locations, faulty);
         if Self::mark(locations).is_some() {
             let before = Self::read(locations);

@@ -61,16 +61,7 @@ pub(super) fn read(locations: &Locations, triggers: &[Trigger]) -> Option<Loaded
     if !is_own_dir(&dir) {
         return None;
     }
-    let mut layers = Vec::new();
-    for (source, path) in locations.layers() {
-        let content = match file::read_bytes(&path) {
-            Ok(_) if source.is_of_machine() => return None,
-            Ok(content) => Some(digest(&content)),
-            Err(file::Refused::Absent) => None,
-            Err(_) => return None,
-        };
-        layers.push((path, content));
-    }
+    let layers = layers(locations)?;
     let entry = read_own(&dir.join(key(locations, &layers)?)).ok()?;
     let (header, body): (Header, &[u8]) = postcard::take_from_bytes(&entry).ok()?;
     for (path, expected) in &header.extended {
@@ -118,7 +109,11 @@ pub(super) fn read(locations: &Locations, triggers: &[Trigger]) -> Option<Loaded
         is_cached: true,
         added: BTreeSet::new(),
         bundle: None,
-        inputs: Inputs::default(),
+        inputs: Inputs {
+            layers,
+            extended: header.extended,
+            ..Inputs::default()
+        },
         marks: BTreeMap::new(),
     })
 }
@@ -167,6 +162,37 @@ impl CacheEntry {
             write_whole(&self.dir, &self.name, &self.content).ok();
         }
     }
+}
+
+/// Keeps what the first event of a project finds. Its entry then has another name, and the same in it: what is held to itself
+/// is what it was before.
+pub(super) fn keep_first(locations: &Locations, faulty: &[String], is_held: bool) {
+    let is_first = Approved::mark(locations).is_none();
+    let layers = layers(locations).filter(|_| is_first);
+    let place = || {
+        let dir = locations.cache_dir.as_ref()?.join("policies");
+        Some(dir.join(key(locations, layers.as_ref()?)?))
+    };
+    let before = place();
+    Approved::keep_first(locations, faulty, is_held);
+    if let (Some(before), Some(now)) = (before, place()) {
+        fs::rename(before, now).ok();
+    }
+}
+
+/// Returns the place and the content of each layer; none where nothing of them is cached.
+fn layers(locations: &Locations) -> Option<Vec<(PathBuf, Option<[u8; 32]>)>> {
+    let mut layers = Vec::new();
+    for (source, path) in locations.layers() {
+        let content = match file::read_bytes(&path) {
+            Ok(_) if source.is_of_machine() => return None,
+            Ok(content) => Some(digest(&content)),
+            Err(file::Refused::Absent) => None,
+            Err(_) => return None,
+        };
+        layers.push((path, content));
+    }
+    Some(layers)
 }
 
 /// Returns the name of the entry for layers of this content at these places.
