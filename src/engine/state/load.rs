@@ -109,6 +109,7 @@ impl State {
         };
         origins.add(beside.files.into_iter());
         let cache_entry = locations.and_then(|locations| loaded.cache_entry(locations));
+        let is_of_project = locations.is_some_and(|locations| loaded.is_of_project(locations));
         let Loaded {
             mut config,
             mut sources,
@@ -242,7 +243,7 @@ impl State {
             layers,
             layers_read,
             guards,
-            is_first_seen: AtomicBool::new(false),
+            is_first_seen: AtomicBool::new(!is_of_project),
         }
     }
 }
