@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::event::Trigger;
 use crate::host::{Host, HostEvent};
 use crate::place::{Roots, Scope};
+use crate::shell_word::quoted_where_needed;
 
 use super::http;
 
@@ -115,15 +116,9 @@ pub(super) fn or_refuse(command: String, program: &str, host_event: &HostEvent) 
     }
 }
 
-/// Quotes a path for a shell where it needs it.
+/// Returns a path as one word of a command line.
 pub(super) fn quoted(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./+".contains(c);
-    if text.chars().all(plain) {
-        text.into_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
+    quoted_where_needed(&path.to_string_lossy())
 }
 
 /// Whether a command line, or an address that is asked, is one of ours for a host, wherever the program lay when it was written and whatever
