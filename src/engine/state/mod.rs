@@ -29,7 +29,7 @@ use crate::hook_md::Hooks;
 use crate::host::asks_person;
 use crate::machine_key::ProjectKey;
 use crate::oracle::Lookup;
-use crate::policy::{Mark, Policy, lint};
+use crate::policy::{Binding, Mark, Policy, lint};
 use crate::signal::Signal;
 use crate::signal_log::{
     AskedAbout, Body, EmptyHistory, Evaluation, History, LogHistory, SignalLog, SignalRecord,
@@ -76,7 +76,7 @@ pub struct State {
     layers: Vec<String>,
     layers_read: Vec<LayerRead>,
     guards: Arc<Guards>,
-    /// Whether somebody has seen to it that what the first event finds is kept.
+    /// Whether somebody has seen to it that what the first event finds is kept, or the project has nothing to be kept.
     is_first_seen: AtomicBool,
 }
 
@@ -228,11 +228,19 @@ impl State {
 
     /// Whether judging an event only computes: no program is run, no thread is started, no file of the project is read.
     pub(super) fn only_computes(&self, facts: &Facts) -> bool {
+        self.all_judge(facts, Binding::only_computes)
+    }
+
+    /// Whether all that would judge an event can judge one of the past.
+    pub(super) fn can_judge_the_past(&self, facts: &Facts) -> bool {
+        self.all_judge(facts, Binding::can_judge_the_past)
+    }
+
+    fn all_judge(&self, facts: &Facts, so: fn(&Binding, &Facts) -> bool) -> bool {
         let trigger = facts.event().trigger;
         let bindings = self.policy.trigger(trigger, &self.finder);
         self.policy.marks().iter().all(Mark::only_computes)
-            && bindings
-                .is_none_or(|policy| policy.candidates(facts).all(|b| b.only_computes(facts)))
+            && bindings.is_none_or(|policy| policy.candidates(facts).all(|b| so(b, facts)))
     }
 
     /// Returns a prompt for each HOOK.md hook of a trigger that cannot run.

@@ -25,7 +25,7 @@ const SHOWN: usize = 5;
 
 /// Why it cannot be told what an event would come to.
 const NOT_JUDGED: &str =
-    "they were not logged whole, or to judge them may take more than computing";
+    "they were not logged whole, or what the project was then would have to be known";
 
 /// The project's own layer, as the source map names it.
 const PROJECT_FILE: &str = ".ahp/hooks.yaml";
