@@ -88,8 +88,8 @@ pub(crate) fn engine_at(dir: Option<&Path>) -> Result<Engine, String> {
 /// Prints the faults and warnings of a policy on stderr; returns whether it is broken.
 pub(crate) fn print_faults(engine: &Engine) -> bool {
     let state = engine.state();
-    for fault in state.faults() {
-        output::error(output::diagnostic(fault, state.sources()));
+    for fault in output::diagnostics(state.faults(), state.sources()) {
+        output::error(fault);
     }
     !state.faults().is_empty()
 }
