@@ -96,6 +96,7 @@ pub mod secret;
 pub mod session;
 #[doc(hidden)]
 pub mod shell;
+mod shell_word;
 #[doc(hidden)]
 pub mod shield;
 pub mod signal;

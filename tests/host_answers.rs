@@ -111,6 +111,30 @@ fn an_answer_in_a_dialog_is_for_one_call() {
 }
 
 #[test]
+fn an_answer_is_learned_however_much_was_logged_since_the_question() {
+    for settings in ["", "settings: {log: {max_size: 100KB, keep: 9}}\n"] {
+        let world = World::new(&format!("extends: [ahp:standard]\n{settings}"));
+        tell(&world, "PreToolUse", "s", "t1", "default");
+        let other = json!({
+            "trigger": "pre-tool-use", "session_id": "other",
+            "tool": {"name": "Bash", "input": {"command": "ls"}},
+        });
+        let many = format!("{other}\n").repeat(600);
+        world.ahp_fed(&["run", "--events", "-"], many.as_bytes());
+        // The first answer has the index written, in which the question of the second one then stands.
+        tell(&world, "PreToolUse", "s", "t2", "default");
+        for call in ["t2", "t1"] {
+            tell(&world, "PostToolUse", "s", call, "default");
+        }
+        tell(&world, "PreToolUse", "s", "t3", "default");
+        tell(&world, "PostToolUse", "s", "t3", "default");
+        let shown = world.ahp(&["log", "show", "--json"]).json();
+        let by: Vec<_> = shown.iter().map(|entry| &entry["by"]).collect();
+        assert_eq!(by, [&json!("human"); 3], "{settings}");
+    }
+}
+
+#[test]
 fn what_people_say_yes_to_again_and_again_is_proposed_to_be_allowed() {
     let world = world();
     for n in 0..12 {

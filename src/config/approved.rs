@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::{Loaded, Locations, Reviewed, file, load};
+use crate::diagnostic::SourceMap;
 use crate::machine_key::ProjectKey;
 use crate::regular_file;
 use crate::signal::hex;
@@ -165,10 +166,11 @@ impl Approved {
         self.texts.is_empty() && self.scripts.is_empty()
     }
 
-    /// Whether the layers and scripts of a project are what was approved, by whomsoever.
-    pub fn is_current(locations: &Locations) -> bool {
-        Self::read(locations)
-            .is_some_and(|approved| approved == Self::of(locations, approved.is_by_person()))
+    /// Returns the layers and scripts of a project that are another than what was approved, by whomsoever; all, where nothing was.
+    pub fn waiting(locations: &Locations) -> BTreeSet<PathBuf> {
+        let approved = Self::read(locations).map(Self::into_reviewed);
+        let now = Self::of(locations, false).into_reviewed();
+        approved.unwrap_or_default().changed(&now)
     }
 
     /// Whether nothing is left to be kept of what the first event of a project finds, or can be.
@@ -185,7 +187,7 @@ impl Approved {
 
     /// Keeps what the first event of a project finds, but what is faulty; what is kept already stays. What has been
     /// corrected since is added, if nothing `is_held`: else it would take away what is.
-    pub fn keep_first(locations: &Locations, faulty: &[String], is_held: bool) {
+    pub(super) fn keep_first(locations: &Locations, faulty: &[String], is_held: bool) {
         let mut first = Self::first(locations, faulty);
         if Self::mark(locations).is_some() {
             let before = Self::read(locations);
@@ -204,14 +206,41 @@ impl Approved {
         }
     }
 
-    /// Approves what lies there now, as far as what lay there before was approved: who has changed it since is a person, and
-    /// what waited for approval before still waits.
+    /// Approves some files as they lie there now, but those that `waited` for approval before they were changed: who has changed
+    /// them since is a person. In a project of which nothing is approved yet they stay with the rest, if there is any.
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn follow(locations: &Locations) -> io::Result<()> {
-        let by_person = Self::read(locations).is_none_or(|approved| approved.is_by_person());
-        Self::of(locations, by_person).write(locations)
+    pub fn follow(
+        locations: &Locations,
+        files: &[PathBuf],
+        waited: &BTreeSet<PathBuf>,
+    ) -> io::Result<()> {
+        let before = Self::read(locations);
+        if before.is_none() && !waited.is_empty() {
+            return Ok(());
+        }
+        let mut now = Self::of(locations, true);
+        let mut approved = before.clone().unwrap_or_else(|| Self {
+            texts: BTreeMap::new(),
+            scripts: BTreeMap::new(),
+            ..now.clone()
+        });
+        for file in files.iter().filter(|file| !waited.contains(*file)) {
+            match now.texts.remove_entry(file) {
+                Some((file, text)) => approved.texts.insert(file, text),
+                None => approved.texts.remove(file),
+            };
+        }
+        // What these files do not extend any more is no part of the policy.
+        let texts = approved.texts.clone();
+        let loaded = load::from_approved(locations, &[], &texts, SourceMap::default());
+        let named: BTreeSet<&PathBuf> = own(&loaded, locations).map(|(path, _)| path).collect();
+        approved.texts.retain(|path, _| named.contains(path));
+        if before.as_ref() == Some(&approved) || (before.is_none() && approved.is_empty()) {
+            return Ok(());
+        }
+        approved.write(locations)
     }
 
     /// Writes it down.

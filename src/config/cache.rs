@@ -26,7 +26,7 @@ use crate::signal::hex;
 use crate::stamp::Stamp;
 
 /// Raised with every change to what is stored or to what it means.
-const FORMAT: u32 = 17;
+const FORMAT: u32 = 18;
 
 /// How many entries are kept; a project has one for each state of its layers.
 const MAX_ENTRIES: usize = 64;
@@ -39,7 +39,8 @@ const MAX_BYTES: u64 = 16 << 20;
 struct Header {
     extended: Vec<(PathBuf, [u8; 32])>,
     watched: Vec<(PathBuf, Option<Stamp>)>,
-    sources: Vec<String>,
+    /// The name of each file, and whether it is a part of what was approved.
+    sources: Vec<(String, bool)>,
     settings: Settings,
     setting_provenance: Vec<Provenance>,
     oracle_dirs: BTreeMap<LayerSource, Vec<PathBuf>>,
@@ -60,16 +61,7 @@ pub(super) fn read(locations: &Locations, triggers: &[Trigger]) -> Option<Loaded
     if !is_own_dir(&dir) {
         return None;
     }
-    let mut layers = Vec::new();
-    for (source, path) in locations.layers() {
-        let content = match file::read_bytes(&path) {
-            Ok(_) if source.is_of_machine() => return None,
-            Ok(content) => Some(digest(&content)),
-            Err(file::Refused::Absent) => None,
-            Err(_) => return None,
-        };
-        layers.push((path, content));
-    }
+    let layers = layers(locations)?;
     let entry = read_own(&dir.join(key(locations, &layers)?)).ok()?;
     let (header, body): (Header, &[u8]) = postcard::take_from_bytes(&entry).ok()?;
     for (path, expected) in &header.extended {
@@ -99,8 +91,12 @@ pub(super) fn read(locations: &Locations, triggers: &[Trigger]) -> Option<Loaded
         }
     }
     let mut sources = SourceMap::default();
-    for name in header.sources {
+    for (name, is_approved) in header.sources {
+        let first = sources.files().len();
         sources.add(name, "");
+        if is_approved {
+            sources.approve_from(first);
+        }
     }
     Some(Loaded {
         config,
@@ -113,7 +109,11 @@ pub(super) fn read(locations: &Locations, triggers: &[Trigger]) -> Option<Loaded
         is_cached: true,
         added: BTreeSet::new(),
         bundle: None,
-        inputs: Inputs::default(),
+        inputs: Inputs {
+            layers,
+            extended: header.extended,
+            ..Inputs::default()
+        },
         marks: BTreeMap::new(),
     })
 }
@@ -164,6 +164,37 @@ impl CacheEntry {
     }
 }
 
+/// Keeps what the first event of a project finds. Its entry then has another name, and the same in it: what is held to itself
+/// is what it was before.
+pub(super) fn keep_first(locations: &Locations, faulty: &[String], is_held: bool) {
+    let is_first = Approved::mark(locations).is_none();
+    let layers = layers(locations).filter(|_| is_first);
+    let place = || {
+        let dir = locations.cache_dir.as_ref()?.join("policies");
+        Some(dir.join(key(locations, layers.as_ref()?)?))
+    };
+    let before = place();
+    Approved::keep_first(locations, faulty, is_held);
+    if let (Some(before), Some(now)) = (before, place()) {
+        fs::rename(before, now).ok();
+    }
+}
+
+/// Returns the place and the content of each layer; none where nothing of them is cached.
+fn layers(locations: &Locations) -> Option<Vec<(PathBuf, Option<[u8; 32]>)>> {
+    let mut layers = Vec::new();
+    for (source, path) in locations.layers() {
+        let content = match file::read_bytes(&path) {
+            Ok(_) if source.is_of_machine() => return None,
+            Ok(content) => Some(digest(&content)),
+            Err(file::Refused::Absent) => None,
+            Err(_) => return None,
+        };
+        layers.push((path, content));
+    }
+    Some(layers)
+}
+
 /// Returns the name of the entry for layers of this content at these places.
 fn key(locations: &Locations, layers: &[(PathBuf, Option<[u8; 32]>)]) -> Option<String> {
     // What somebody else has reviewed holds for one run, and so does a draft.
@@ -212,7 +243,7 @@ fn encode(loaded: &Loaded) -> postcard::Result<Vec<u8>> {
             .sources
             .files()
             .iter()
-            .map(|source| source.name.to_string())
+            .map(|source| (source.name.to_string(), source.is_approved()))
             .collect(),
         settings: loaded.config.settings.clone(),
         setting_provenance: loaded.config.setting_provenance.clone(),

@@ -39,9 +39,12 @@ pub(super) fn from_approved(
     sources: SourceMap,
 ) -> Loaded {
     let mut loader = Loader::new(locations, left_out);
+    let first = sources.files().len();
     loader.approved = Some(texts);
     loader.sources = sources;
-    read_all(loader)
+    let mut loaded = read_all(loader);
+    loaded.sources.approve_from(first);
+    loaded
 }
 
 fn read_all(loader: Loader<'_>) -> Loaded {

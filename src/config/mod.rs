@@ -149,6 +149,11 @@ impl Loaded {
         &self.inputs.programs
     }
 
+    /// Whether a layer of the project was read, or a file of it that a layer extends.
+    pub fn is_of_project(&self, locations: &Locations) -> bool {
+        approved::own(self, locations).next().is_some()
+    }
+
     /// Returns what to put into the user's cache, from which [`Config::load_for`] takes it; to be written once
     /// everything that can be wrong with the configuration has been checked.
     pub fn cache_entry(&self, locations: &Locations) -> Option<CacheEntry> {
@@ -229,6 +234,12 @@ impl Config {
         let origins = ["arguments_from", "outward"];
         self.asks_origins |= origins.iter().any(|name| script.contains(name));
         mark::ask_by(script, &mut self.marks);
+    }
+
+    /// Keeps what the first event of a project finds of its policy, but the files of these names, which have faults; what is kept
+    /// already stays. What has been corrected since is added, if nothing `is_held`.
+    pub fn keep_first(locations: &Locations, faulty: &[String], is_held: bool) {
+        cache::keep_first(locations, faulty, is_held);
     }
 
     /// Returns the last place that gave a setting; none where it has its default.

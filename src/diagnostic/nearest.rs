@@ -10,13 +10,15 @@ pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
             .flat_map(char::to_lowercase)
             .collect()
     };
-    // A name of many thousand characters is not a misspelling, and the distance is quadratic.
-    if given.len() > 100 {
+    // A name of many thousand characters is not a misspelling nor what is meant by one, and the distance is quadratic.
+    const LONGEST: usize = 100;
+    if given.len() > LONGEST {
         return None;
     }
     let folded = fold(given);
     known
         .into_iter()
+        .filter(|name| name.len() <= LONGEST)
         .map(|name| (strsim::damerau_levenshtein(&folded, &fold(name)), name))
         .filter(|(distance, name)| *distance * 3 <= name.chars().count().max(3))
         .min_by_key(|(distance, _)| *distance)

@@ -21,6 +21,7 @@ pub struct Source {
     pub name: Arc<str>,
     /// The text; empty where only the name is known (a cached policy).
     pub text: Arc<str>,
+    is_approved: bool,
 }
 
 /// Stands behind the name of a file whose text is that which was approved, and not what lies there now.
@@ -29,12 +30,13 @@ const APPROVED: &str = " (approved)";
 impl Source {
     /// Returns the path that the name shows.
     pub fn path(&self) -> &str {
-        self.name.strip_suffix(APPROVED).unwrap_or(&self.name)
+        let plain = self.name.strip_suffix(APPROVED);
+        plain.filter(|_| self.is_approved).unwrap_or(&self.name)
     }
 
-    /// Whether the text is that which was approved, and not what lies there now.
-    pub fn is_approved(&self) -> bool {
-        self.name.ends_with(APPROVED)
+    /// Whether it was read as a part of what was approved, beside what lies there now: nobody can change it.
+    pub const fn is_approved(&self) -> bool {
+        self.is_approved
     }
 }
 
@@ -53,13 +55,24 @@ impl SourceMap {
         self.files.push(Source {
             name: name.into(),
             text: text.into(),
+            is_approved: false,
         });
         FileId(id)
     }
 
     /// Adds the text of a file as it was approved, and returns its number.
     pub fn add_approved(&mut self, name: &str, text: impl Into<Arc<str>>) -> FileId {
-        self.add(format!("{name}{APPROVED}"), text)
+        let first = self.files.len();
+        let id = self.add(format!("{name}{APPROVED}"), text);
+        self.approve_from(first);
+        id
+    }
+
+    /// Notes that all files from this one on were read as a part of what was approved.
+    pub(crate) fn approve_from(&mut self, first: usize) {
+        for source in self.files.iter_mut().skip(first) {
+            source.is_approved = true;
+        }
     }
 
     /// Returns a file's name and text.
@@ -67,11 +80,9 @@ impl SourceMap {
         self.files.get(usize::from(file.0))
     }
 
-    /// Whether a file was read as a part of what was approved, beside the one that lies there now: nobody can change it.
+    /// Whether a file was read as a part of what was approved, beside what lies there now: nobody can change it.
     pub fn is_approved(&self, file: FileId) -> bool {
-        let name = self.name(file);
-        let before = self.files.iter().take(usize::from(file.0));
-        name.ends_with(APPROVED) || before.into_iter().any(|source| *source.name == *name)
+        self.get(file).is_some_and(Source::is_approved)
     }
 
     /// Returns all files in the order of their numbers.

@@ -41,7 +41,7 @@ use serde_json::{Map, Value};
 use self::evaluation::{Evaluation, micros};
 use self::given::Origin;
 use self::past::EventPast;
-use crate::config::{Approved, Environment, Locations, Override};
+use crate::config::{Approved, Config, Environment, Locations, Override};
 use crate::event::Event;
 use crate::fact::{Facts, FactsSeed};
 use crate::policy::Selection;
@@ -137,10 +137,7 @@ impl Engine {
             return;
         };
         if !state.knows_first_kept() && !Approved::is_first_kept(locations) {
-            // A fault that has no place is nobody's: what is sound cannot be told.
-            if let Some(faulty) = state.faulty_files() {
-                Approved::keep_first(locations, &faulty, !state.held().is_empty());
-            }
+            Config::keep_first(locations, &state.faulty_files(), !state.held().is_empty());
         }
     }
 

@@ -44,6 +44,11 @@ impl Prepared {
         self.derived.is_empty() && self.state.only_computes(&self.facts)
     }
 
+    /// Whether it may be of the past: no program is run, and nothing is asked for that was another then.
+    pub fn can_judge_the_past(&self) -> bool {
+        self.derived.is_empty() && self.state.can_judge_the_past(&self.facts)
+    }
+
     /// Returns what the evaluation will have found, to be looked at by whoever stops waiting for it.
     pub fn found(&self) -> Found {
         self.found.clone()

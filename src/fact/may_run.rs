@@ -6,7 +6,8 @@
 use serde_json::Value;
 
 use crate::event::{Form, Given, ToolCall, ToolKind, ToolView, name_words};
-use crate::shell::{Reading, is_plainly_command, is_program, quoted, reading};
+use crate::shell::{Reading, is_plainly_command, is_program, reading};
+use crate::shell_word::quoted;
 
 /// As long as the command line gets, in bytes: what is longer is not followed to its end in any case.
 const LONGEST: usize = 128 << 10;

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::event::{Event, GitHook, Push, PushedRef, ToolCall, Trigger};
 use crate::place::{Place, Scope};
+use crate::shell_word::quoted;
 
 use super::{
     CANARY, Certainty, DecodeError, Decoded, Form, Host, HostEvent, HostResponse, Input, Reply,
@@ -140,10 +141,6 @@ fn message(file: &Path) -> String {
         .filter(|line| !line.starts_with('#'))
         .collect();
     kept.join("\n").trim().to_owned()
-}
-
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 fn encode(response: &HostResponse<'_>) -> Reply {

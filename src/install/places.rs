@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::event::Trigger;
 use crate::host::{Host, HostEvent};
 use crate::place::{Roots, Scope};
+use crate::shell_word::quoted_where_needed;
 
 use super::http;
 
@@ -26,19 +27,27 @@ impl Places {
         let Some((program, _)) = command.split_once(" hook --host ") else {
             return false;
         };
-        let name = program.trim_matches(['\'', '"']).replace(r"'\''", "'");
+        let within = |quote: char| {
+            program
+                .strip_prefix(quote)
+                .and_then(|p| p.strip_suffix(quote))
+        };
+        // In which quotes a shell looks for the home.
+        let (name, homes): (_, &[&str]) = match (within('\''), within('"')) {
+            (Some(name), _) => (name.replace(r"'\''", "'"), &[]),
+            (None, Some(name)) => (name.to_owned(), &["$HOME/"]),
+            (None, None) => (program.to_owned(), &["~/", "$HOME/"]),
+        };
         if name == "ahp" {
-            return true;
+            return self.is_in_path;
         }
-        let home = self.roots.home.as_deref();
-        let below_home = name
-            .strip_prefix("~/")
-            .or_else(|| name.strip_prefix("$HOME/"));
-        let path = match (below_home, home) {
+        let below_home = homes.iter().find_map(|home| name.strip_prefix(home));
+        let path = match (below_home, self.roots.home.as_deref()) {
             (Some(rest), Some(home)) => home.join(rest),
             _ => PathBuf::from(&name),
         };
-        let found = path.canonicalize().ok();
+        // In which folder a host would look for a relative path cannot be told.
+        let found = path.canonicalize().ok().filter(|_| path.is_absolute());
         found.is_some() && found == self.program.canonicalize().ok()
     }
 
@@ -107,15 +116,9 @@ pub(super) fn or_refuse(command: String, program: &str, host_event: &HostEvent) 
     }
 }
 
-/// Quotes a path for a shell where it needs it.
+/// Returns a path as one word of a command line.
 pub(super) fn quoted(path: &Path) -> String {
-    let text = path.to_string_lossy();
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./+".contains(c);
-    if text.chars().all(plain) {
-        text.into_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
+    quoted_where_needed(&path.to_string_lossy())
 }
 
 /// Whether a command line, or an address that is asked, is one of ours for a host, wherever the program lay when it was written and whatever
@@ -183,6 +186,37 @@ mod tests {
             ("true CALL", false),
         ] {
             assert_eq!(is_alone(&line.replace("CALL", call)), alone, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_call_leads_to_this_program_or_is_a_strangers() {
+        let dir = tempfile::tempdir().unwrap();
+        let program = dir.path().join("it's/ahp");
+        std::fs::create_dir(dir.path().join("it's")).unwrap();
+        std::fs::write(&program, "").unwrap();
+        let places = |is_in_path| Places {
+            roots: Roots::new(dir.path().join("project"), Some(dir.path().join("it's"))),
+            program: program.clone(),
+            is_in_path,
+        };
+        let by_path = quoted(&program);
+        for (call, in_path, leads) in [
+            (&*by_path, false, true),
+            ("ahp", true, true),
+            ("ahp", false, false),
+            ("'ahp'", false, false),
+            ("~/ahp", false, true),
+            ("$HOME/ahp", false, true),
+            ("\"$HOME/ahp\"", false, true),
+            ("\"~/ahp\"", false, false),
+            ("'~/ahp'", false, false),
+            ("'$HOME/ahp'", false, false),
+            ("/nowhere/ahp", true, false),
+            ("./ahp", true, false),
+        ] {
+            let command = format!("{call} hook --host codex --event Stop --timeout 54");
+            assert_eq!(places(in_path).calls_us(&command), leads, "{command}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! Scripts: hosts that run executables or code of their own in place of a command in a settings file.
 
 use crate::host::HostEvent;
+use crate::shell_word::quoted;
 
 use super::Wire;
 use super::places::Patience;
@@ -18,7 +19,7 @@ pub(super) fn is_ours(text: &str) -> bool {
 /// Returns an executable that does nothing but call `ahp`; where there is none, it gives the refusal, if there is one.
 pub(super) fn executable(host: &str, command: &str, refusal: Option<&str>) -> String {
     let missing = refusal.map_or_else(String::new, |refusal| {
-        let words = format!("'{}'", refusal.replace('\'', r"'\''"));
+        let words = quoted(refusal);
         format!("command -v ahp >/dev/null 2>&1 || {{\n  printf '%s\\n' {words}\n  exit 0\n}}\n")
     });
     format!(

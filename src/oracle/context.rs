@@ -59,18 +59,13 @@ impl HookContext {
     /// The issue's file cannot be understood, or something happens to an issue and nobody says to which: what an oracle asks of
     /// it then cannot be told.
     pub(in crate::oracle) fn issue(&self) -> Result<Option<&Arc<Issue>>, OracleError> {
-        let trigger = self.event().trigger;
-        match self.facts.issue() {
-            Err(error) => Err(OracleError::CannotTell(format!(
-                "{error}. {}",
-                error.remedy()
-            ))),
-            Ok(None) if self.facts.lacks_issue() && trigger.is_pre() => {
-                Err(OracleError::CannotTell(format!(
-                    "`{trigger}` names no issue, and neither the branch nor the session tells which one is meant; name it"
-                )))
-            }
-            Ok(issue) => Ok(issue),
+        let issue = self
+            .facts
+            .issue()
+            .map_err(|error| OracleError::CannotTell(format!("{error}. {}", error.remedy())))?;
+        match self.facts.lacks_issue() {
+            Some(why) => Err(OracleError::CannotTell(why)),
+            None => Ok(issue),
         }
     }
 

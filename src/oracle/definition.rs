@@ -92,6 +92,11 @@ pub trait Factory: fmt::Debug + Send + Sync {
         &[]
     }
 
+    /// Whether it may read files of the project, or look at the change of it, whatever it says that it needs.
+    fn reads_project(&self) -> bool {
+        true
+    }
+
     /// Whether it runs programs, so that a project's own binding of it needs trust.
     fn runs_programs(&self) -> bool;
 

@@ -196,21 +196,40 @@ impl Binding {
     /// Whether asking it for an event only computes: its conditions need nothing but the event and the log, and where
     /// they hold, its oracle is a built-in one that is judged in place.
     pub fn only_computes(&self, facts: &Facts) -> bool {
-        let is_at_hand = |fact: Fact| {
-            !matches!(
-                fact.source(),
-                FactSource::Issue | FactSource::Git | FactSource::Tests
-            )
+        self.judges_by(facts, || {
+            self.oracle.kind() == Kind::BuiltIn
+                && (self.oracle.oracle(facts)).is_ok_and(|oracle| oracle.mode() == Mode::Inline)
+        })
+    }
+
+    /// Whether it can be asked about an event of the past: it only computes, or is a script that asks for nothing of the
+    /// project, which is not what it was then.
+    pub fn can_judge_the_past(&self, facts: &Facts) -> bool {
+        let factory = self.oracle.factory();
+        let is_script = || {
+            factory.kind() == Kind::Script
+                && !factory.reads_project()
+                && factory.needs().iter().all(|source| is_at_hand(*source))
         };
+        self.only_computes(facts) || self.judges_by(facts, is_script)
+    }
+
+    /// Whether its conditions need nothing but the event and the log, and its oracle is such a one where they hold.
+    fn judges_by(&self, facts: &Facts, is_such: impl Fn() -> bool) -> bool {
         let mut asked = self.conditions.iter().flat_map(Condition::facts);
-        if !asked.all(is_at_hand) {
+        if !asked.all(|fact| is_at_hand(fact.source())) {
             return false;
         }
-        !self.applies(facts)
-            || (!self.is_async
-                && !self.oracle.varies()
-                && !matches!(self.ceiling, Some(IntensityCeiling::By(_)))
-                && self.oracle.kind() == Kind::BuiltIn
-                && (self.oracle.oracle(facts)).is_ok_and(|oracle| oracle.mode() == Mode::Inline))
+        let is_fixed =
+            !self.oracle.varies() && !matches!(self.ceiling, Some(IntensityCeiling::By(_)));
+        !self.applies(facts) || (!self.is_async && is_fixed && is_such())
     }
+}
+
+/// Whether what a fact comes from is the event or the log: neither a file of the project nor a program is needed.
+const fn is_at_hand(source: FactSource) -> bool {
+    !matches!(
+        source,
+        FactSource::Issue | FactSource::Git | FactSource::Tests
+    )
 }

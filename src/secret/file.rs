@@ -49,7 +49,10 @@ pub fn is_secret_file(path: &str) -> bool {
     if let Some([kind, _, _]) = bound {
         return *kind == "secret";
     }
-    SECRET.iter().any(|p| glob(p, name) || is_aimed_at(name, p))
+    let widest = widest_aim(name);
+    SECRET
+        .iter()
+        .any(|p| glob(p, name) || widest.is_some_and(|widest| p.len() <= widest && glob(name, p)))
 }
 
 /// Returns a path with the classes of one character written out: `.en[v]` is `.env`; none where it has none.
@@ -86,13 +89,11 @@ fn lies_below(dir: &str, parent: &str) -> bool {
     })
 }
 
-/// Whether a glob is so narrow that it is aimed at a file of secrets: `.env*`, `id_*`, not `log*`, which may stand for
-/// `logins.json` and for much else.
-fn is_aimed_at(pattern: &str, name: &str) -> bool {
-    let Some(at) = pattern.find(['*', '?', '[']) else {
-        return false;
-    };
+/// Returns how long a name may be at most at which a glob is aimed: `.env*`, `id_*`, not `log*`, which may stand for `logins.json`
+/// and for much else. None where it is no glob, or aimed at nothing.
+fn widest_aim(pattern: &str) -> Option<usize> {
+    let at = pattern.find(['*', '?', '['])?;
     let is_telling =
         at >= 2 && pattern.starts_with('.') || at >= 3 && pattern.starts_with("id_") || at >= 10;
-    is_telling && at * 2 >= name.len() && glob(pattern, name)
+    is_telling.then_some(at * 2)
 }

@@ -55,7 +55,7 @@ pub use self::path::{lexical, real};
 pub(crate) use self::reading::is_reader;
 pub(crate) use self::scripts::{Scripts, scripts};
 pub(crate) use self::sed::scripts as sed_scripts;
-pub(crate) use self::text::{quoted, shebang};
+pub(crate) use self::text::shebang;
 
 use std::path::PathBuf;
 

@@ -1,10 +1,5 @@
 //! Text as the shell and its small programs change it: escapes, base64, hex, `tr`.
 
-/// Writes a text as one word that no shell splits or expands.
-pub(crate) fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
-
 /// Returns the program that runs a script, by the script's first line.
 pub(crate) fn shebang(script: &str) -> Option<&str> {
     let line = script.lines().next()?.strip_prefix("#!")?;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::arrange::{Access, Mount};
 use super::{INSIDE, Plan};
+use crate::shell_word::quoted_where_needed;
 
 /// Folders of `/run` that say how names are resolved and where drivers lie.
 const KEPT_OF_RUN: &[&str] = &[
@@ -91,7 +92,7 @@ impl Plan {
     /// too, for what holds a mount can be renamed otherwise.
     pub fn for_container(&self) -> Vec<String> {
         let option = |Mount { path, access }: &Mount| {
-            let path = quoted(&text(path));
+            let path = quoted_where_needed(&text(path));
             match access {
                 Access::Way => Some(format!("-v {path}:{path}")),
                 Access::Held => Some(format!("-v {path}:{path}:ro")),
@@ -141,13 +142,4 @@ impl Words {
 
 fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
-}
-
-/// Quotes a word for a shell, where it needs that.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
-    if word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    crate::shell::quoted(word)
 }

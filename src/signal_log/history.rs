@@ -14,7 +14,7 @@ use super::chain::{Key, State};
 use super::files::LogFiles;
 use super::index::Snapshot;
 use super::respond::{RespondError, sessions_meant};
-use super::{Line, LogError, LogPlace, Reader, Record, chain};
+use super::{Line, LogError, LogPlace, Reader, Record, chain, index};
 use crate::event::Trigger;
 use crate::signal::{Action, Intensity, Signal};
 
@@ -148,6 +148,11 @@ trait Lookup: fmt::Debug + Send + Sync {
 
     fn records_of(&self, subject: &str) -> Vec<Record>;
 
+    /// Whether a text may stand in a state or record, as far as that is told without reading them.
+    fn may_mention(&self, _text: &str) -> bool {
+        true
+    }
+
     fn meant(&self, _selector: &str) -> Option<Vec<Option<String>>> {
         None
     }
@@ -169,6 +174,10 @@ impl<L: Lookup> History for L {
     }
 
     fn questions(&self, session_id: &str, call: &str) -> Vec<OpenQuestion> {
+        // Few calls were asked about, and each that has run asks for its question.
+        if !self.may_mention(call) {
+            return Vec::new();
+        }
         self.state(Key::questions(session_id)).into_questions(call)
     }
 
@@ -256,6 +265,11 @@ impl Lookup for LogHistory {
             self.complain(&error);
             Vec::new()
         })
+    }
+
+    fn may_mention(&self, text: &str) -> bool {
+        let snapshot = self.snapshot.lock().unwrap_or_else(PoisonError::into_inner);
+        snapshot.is_some() || index::may_mention(&self.files, text).unwrap_or(true)
     }
 
     fn meant(&self, selector: &str) -> Option<Vec<Option<String>>> {

@@ -16,6 +16,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 
+use rustix::fs::OFlags;
 use sha2::{Digest as _, Sha256};
 
 use super::blocks::lines;
@@ -23,7 +24,7 @@ use super::chain::{Key, State, Step};
 use super::files::LogFiles;
 use super::frame::{Frame, Links};
 use super::reader::Reader;
-use super::{Line, LogError, chain, frame};
+use super::{Line, LogError, chain, frame, reader};
 use crate::signal::hex;
 
 /// How many bytes behind the index are read again and again before it is written anew.
@@ -272,6 +273,35 @@ impl Snapshot {
     }
 }
 
+/// Whether a text stands in the index or in the records behind it, or there may be others; neither is verified.
+pub(super) fn may_mention(files: &LogFiles, text: &str) -> io::Result<bool> {
+    let has = |bytes: &[u8]| memchr::memmem::find(bytes, text.as_bytes()).is_some();
+    let absent = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+    let index = match files.read_small(&files.index()) {
+        Err(error) if absent(&error) => Vec::new(),
+        index => index?,
+    };
+    let file = match files.open(&files.current, OFlags::RDONLY) {
+        Err(error) if absent(&error) => return Ok(!files.segments()?.is_empty()),
+        file => file?,
+    };
+    let head = index.split(|b| *b == b'\n').next().unwrap_or_default();
+    let start = match std::str::from_utf8(head).ok().and_then(place_in) {
+        Some(place) if reader::first_seq(&file) == Some(place.first_seq) => place.offset,
+        None if index.is_empty() && files.segments()?.is_empty() => 0,
+        _ => return Ok(true),
+    };
+    let Some(length) = file.metadata()?.len().checked_sub(start) else {
+        return Ok(true);
+    };
+    if length > 2 * FRESH {
+        return Ok(true);
+    }
+    let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
+    file.read_exact_at(&mut bytes, start)?;
+    Ok(has(&index) || has(&bytes))
+}
+
 /// Returns the first line of an index, which says what it holds, and by what this machine knows it as its own.
 fn head(files: &LogFiles, end: &Place, states: &[u8]) -> String {
     let Place {
@@ -300,14 +330,19 @@ fn read_index(files: &LogFiles) -> Option<(Place, Vec<u8>)> {
         return None;
     }
     let text = std::str::from_utf8(&bytes).ok()?;
-    let mut fields = text.trim_end().strip_prefix(HEAD)?.split(' ');
-    let place = Place {
+    let place = place_in(text)?;
+    (head(files, &place, &states) == text).then_some((place, states))
+}
+
+/// Returns the place that the first line of an index names.
+fn place_in(head: &str) -> Option<Place> {
+    let mut fields = head.trim_end().strip_prefix(HEAD)?.split(' ');
+    Some(Place {
         first_seq: fields.next()?.parse().ok()?,
         offset: fields.next()?.parse().ok()?,
         seq: fields.next()?.parse().ok()?,
         hash: fields.next()?.to_owned(),
-    };
-    (head(files, &place, &states) == text).then_some((place, states))
+    })
 }
 
 /// Whether the log has the record that the index ends with, where it says.

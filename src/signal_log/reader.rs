@@ -331,7 +331,7 @@ impl Batch {
     }
 }
 
-fn first_seq(file: &File) -> Option<u64> {
+pub(super) fn first_seq(file: &File) -> Option<u64> {
     let mut head = [0; 32];
     let read = file.read_at(&mut head, 0).ok()?;
     frame::read_seq(head.get(..read)?)

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::path::PathBuf;
 
 use super::content::Content;
 use super::project::issue_command;
@@ -80,7 +81,7 @@ impl Trust {
         Ok(look.content.states().count())
     }
 
-    /// Trusts the layers that were written since a look, as far as they were trusted then or not there: who wrote them since is a
+    /// Trusts those of some files that are layers, if they were trusted at a look or not there: who has written them since is a
     /// person. All else, also a program that they name now, is trusted as it was before. A project that was never trusted stays so.
     ///
     /// # Errors
@@ -88,6 +89,7 @@ impl Trust {
     pub fn follow_layers(
         &self,
         before: &Look,
+        files: &[PathBuf],
         at: chrono::DateTime<chrono::Utc>,
     ) -> io::Result<()> {
         let Inner::Project(project) = &self.0 else {
@@ -97,13 +99,15 @@ impl Trust {
             return Ok(());
         };
         let now = self.look()?;
+        let written: Vec<String> = files.iter().filter_map(|f| project.relative(f)).collect();
         let waits = |path: &str| before.changes.iter().any(|change| change.path == path);
         let is_followed = |path: &str| {
+            let is_written = written.iter().any(|file| file == path);
             let is_layer = [&before.layers, &now.layers];
             let is_layer = is_layer
                 .iter()
                 .any(|layers| layers.iter().any(|l| l == path));
-            is_layer && !waits(path)
+            is_written && is_layer && !waits(path)
         };
         if !now.changes.iter().any(|change| is_followed(&change.path)) {
             return Ok(());

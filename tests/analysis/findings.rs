@@ -173,3 +173,36 @@ fn advice_for_the_layer_of_a_user_says_what_is_true() {
     world.ahp(&["trust", "-y"]);
     assert!(!all(40).stdout.contains("\"decision\":\"block\""));
 }
+
+/// A script is judged again as long as it asks only for what the log has.
+#[test]
+fn what_a_script_would_have_said_is_told_where_it_needs_nothing_of_the_project() {
+    let reads = "fn evaluate(ctx) { if file_exists(\"x\") { accept() } else { prompt(\"no\") } }";
+    let calls = "fn evaluate(ctx) { let f = Fn(\"file_exists\"); if f.call(\"x\") { accept() } else { prompt(\"no\") } }";
+    for (oracle, script, judged) in [("Say", "", 30), ("own", reads, 0), ("own", calls, 0)] {
+        let world = World::new(&format!(
+            "hooks:\n  pre-tool-use:\n    - {{oracle: {oracle}, id: push, when: {{tool.command: \"~ ^git push\"}}}}\n"
+        ));
+        world.write(".ahp/oracles/own.rhai", script);
+        let event = |n: u32| {
+            let event = json!({
+                "trigger": "pre-tool-use", "session_id": format!("s{n}"),
+                "tool": {"name": "Bash", "input": {"command": "git push"}},
+            });
+            format!("{event}\n")
+        };
+        let events: String = (0..30).map(event).collect();
+        let mut run = world.ahp_command();
+        run.env("AHP_TRUST", "all").args(["run", "--events", "-"]);
+        crate::world::fed(&mut run, events.as_bytes());
+        for record in world.log() {
+            if let Some(id) = record["signal"]["header"]["id"].as_str() {
+                let done = world.ahp(&["respond", id, "dismiss", "--by", "human"]);
+                assert_eq!(done.code, 0, "{}", done.stderr);
+            }
+        }
+        let advice = world.ahp(&["log", "advise", "--format", "json"]).json();
+        let effect = &advice[0][0]["effect"];
+        assert_eq!(effect["judged"], judged, "{oracle} {script}: {advice:?}");
+    }
+}

@@ -208,6 +208,27 @@ fn what_else_waits_for_approval_is_not_approved_with_a_command() {
 }
 
 #[test]
+fn a_command_passes_that_a_person_allows_though_another_file_waits_for_approval() {
+    let world = world();
+    let gate = "extends: [ahp:standard]
+hooks:
+  pre-tool-use:
+    - {oracle: PermissionChecker, id: no-make, config: {preset: none, dangerous_commands: [make]}}
+";
+    world.write(".ahp/hooks.yaml", gate);
+    assert_eq!(world.ahp(&["trust", "--yes"]).code, 0);
+    let weaker = "hooks: {pre-tool-use: [{id: no-make, enabled: false}]}\n";
+    world.write(".ahp/hooks.local.yaml", weaker);
+    let ran = world.ahp(&["allow", "-y", PUSH]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    for said in [".ahp/hooks.local.yaml", "`ahp trust`"] {
+        assert!(ran.stderr.contains(said), "{said}: {}", ran.stderr);
+    }
+    let judged = |command| judged(&world, command);
+    assert_eq!((judged(PUSH), judged("make")), (0, 2), "{}", ran.stdout);
+}
+
+#[test]
 fn what_a_user_has_allowed_stays_allowed() {
     let world = World::new("");
     let own = "extends: [ahp:standard]\nhooks: {pre-tool-use: [{id: safe-shell, config: {allow_commands: [\"=git push --force origin own\"]}}]}\n";

@@ -822,3 +822,23 @@ fn a_script_that_names_what_is_not_there_fails_the_check_wherever_it_stands() {
     let checked = world.ahp(&["check"]);
     assert_eq!(checked.code, 0, "{checked:?}");
 }
+
+#[test]
+fn of_many_faults_that_say_the_same_the_first_are_shown_and_all_are_counted() {
+    let binding = |n| format!("    - {{oracle: Nope, id: n{n}}}\n");
+    let bindings: String = (0..100).map(binding).collect();
+    let world = World::new(&format!(
+        "hooks:\n  pre-tool-use:\n{bindings}    - {{oracle: Other}}\n"
+    ));
+    let said = world.ahp(&["check"]).stdout;
+    assert_eq!(said.matches("{oracle: Nope, id").count(), 10, "{said}");
+    for told in [
+        "90 more: no oracle is called `Nope`",
+        "`Other`",
+        "101 errors",
+    ] {
+        assert!(said.contains(told), "{told}: {said}");
+    }
+    let all = world.ahp(&["check", "--format", "json"]).json();
+    assert_eq!(all.len(), 102);
+}

@@ -1,6 +1,6 @@
 //! What only a person decides: nothing of it is done where nobody can be asked, unless somebody has said `--yes`.
 
-use crate::world::World;
+use crate::world::{Ran, World};
 
 /// A server of one tool, which has to be started to be looked at.
 const SERVER: &str = r#"
@@ -39,4 +39,64 @@ fn nothing_is_approved_where_nobody_can_be_asked() {
     }
     assert_eq!(world.read(".ahp/hooks.yaml"), policy);
     assert!(!world.path(".ahp/mcp.lock").exists());
+}
+
+fn stops(world: &World, arguments: &[&str]) -> bool {
+    world.ahp(&[&["run"], arguments].concat()).code == 2
+}
+
+#[test]
+fn an_edit_approves_what_the_person_wrote_and_nothing_that_others_write_meanwhile() {
+    const POLICY: &str = "hooks:
+  pre-tool-use: [{oracle: PermissionChecker, config: {preset: none, dangerous_commands: [one, two]}}]
+  pre-session: [{oracle: gate}]
+";
+    const LOCAL: (&str, &str) = (
+        ".ahp/hooks.local.yaml",
+        "hooks: {pre-tool-use: [{id: permission-checker, config: {dangerous_commands: []}}]}\n",
+    );
+    const SCRIPT: (&str, &str) = (".ahp/oracles/gate.rhai", "fn evaluate(ctx) { }");
+    for ((file, weaker), is_there_before) in [(LOCAL, false), (LOCAL, true), (SCRIPT, false)] {
+        let world = World::new(POLICY);
+        world.write(SCRIPT.0, "fn evaluate(ctx) { block(\"no\", [\"x\"]) }");
+        assert_eq!(world.ahp(&["trust", "--yes"]).code, 0);
+        if is_there_before {
+            world.write(file, weaker);
+        }
+        world.write("weaker", weaker);
+        world.write(
+            "editor.sh",
+            format!("sed -i 's/one, two/one/' \"$1\"\ncp weaker {file}\n"),
+        );
+        // The controlling side of a terminal is one as well.
+        let mut terminal = std::fs::File::options();
+        let terminal = terminal.read(true).write(true).open("/dev/ptmx").unwrap();
+        let mut edit = world.ahp_command();
+        edit.arg("edit")
+            .env("EDITOR", "sh editor.sh")
+            .stdin(terminal);
+        let edited = Ran::of(&edit.output().unwrap());
+        let at = format!("{file} {is_there_before}: {edited:?}");
+        assert_eq!(edited.code, 0, "{at}");
+        for told in [file, "`ahp trust`"] {
+            assert!(edited.stderr.contains(told), "{at}");
+        }
+        let tool = |name| {
+            let input = serde_json::json!({"command": name}).to_string();
+            stops(
+                &world,
+                &["pre-tool-use", "--tool", "Bash", "--input", &input],
+            )
+        };
+        let session = || stops(&world, &["pre-session"]);
+        assert_eq!(
+            (tool("one"), tool("two"), session()),
+            (true, false, true),
+            "{at}"
+        );
+        // All of it is in force once it is approved.
+        assert_eq!(world.ahp(&["trust", "--yes"]).code, 0);
+        let is_script = file == SCRIPT.0;
+        assert_eq!((tool("one"), session()), (is_script, !is_script), "{at}");
+    }
 }

@@ -237,6 +237,19 @@ fn explain_of_one_binding_or_of_none_by_that_name() {
     let ran = world.ahp(&["explain", "pre-tool-use/two", "--format", "json"]);
     let ids: Vec<_> = ran.json().iter().map(|b| b["id"].clone()).collect();
     assert_eq!(ids, ["two"]);
+    // Of one binding a long value is shown whole, of many it is cut.
+    let many: Vec<String> = (0..40).map(|n| format!("command-{n}")).collect();
+    world.write(
+        ".ahp/hooks.local.yaml",
+        format!(
+            "hooks: {{pre-tool-use: [{{id: one, config: {{dangerous_commands: [{}]}}}}]}}",
+            many.join(", ")
+        ),
+    );
+    for (place, is_whole) in [("pre-tool-use/one", true), ("pre-tool-use", false)] {
+        let shown = world.ahp(&["explain", place]).stdout;
+        assert_eq!(shown.contains("command-39"), is_whole, "{shown}");
+    }
     let ran = world.ahp(&["explain", "pre-tool-use/three"]);
     assert_eq!(ran.code, 1);
     assert!(ran.stderr.contains("no binding `three`"), "{}", ran.stderr);

@@ -348,3 +348,22 @@ fn a_file_that_is_gone_is_a_fault_as_it_is_without_the_cache() {
         assert!(!told().contains(broken), "{}", told());
     }
 }
+
+#[test]
+fn the_second_event_of_a_project_takes_what_the_first_has_checked() {
+    let world = World::new("hooks: {pre-tool-use: [{oracle: PermissionChecker}]}");
+    let event = serde_json::json!({
+        "hook_event_name": "PreToolUse", "session_id": "s", "cwd": world.root(),
+        "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_use_id": "t",
+    });
+    let entries = || {
+        let listing = fs::read_dir(world.home().join(".cache/ahp/policies")).unwrap();
+        let names = listing.map(|entry| entry.unwrap().file_name());
+        names.collect::<Vec<_>>()
+    };
+    world.ahp_fed(&["hook"], event.to_string().as_bytes());
+    let first = entries();
+    assert_eq!(first.len(), 1);
+    world.ahp_fed(&["hook"], event.to_string().as_bytes());
+    assert_eq!(entries(), first);
+}

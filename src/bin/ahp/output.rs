@@ -1,6 +1,7 @@
 //! The one place that prints; colours only on a terminal, a closed pipe is not an error.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::OnceLock;
 
@@ -91,6 +92,26 @@ pub(crate) fn failure(reason: impl std::fmt::Display) -> crate::exit_code::Exit 
 /// Draws a fault with the user's line; colours are dropped by the stream where it has none.
 pub(crate) fn diagnostic(fault: &Diagnostic, sources: &SourceMap) -> String {
     diagnostic::render(fault, sources, true)
+}
+
+/// Draws faults like that, but of many that say the same only the first few.
+pub(crate) fn diagnostics<'d>(
+    faults: impl IntoIterator<Item = &'d Diagnostic>,
+    sources: &SourceMap,
+) -> Vec<String> {
+    const MOST: usize = 10;
+    let mut alike: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut drawn = Vec::new();
+    for fault in faults {
+        let number = alike.entry(&fault.message).or_default();
+        *number += 1;
+        if *number <= MOST {
+            drawn.push(diagnostic(fault, sources));
+        }
+    }
+    let further = alike.into_iter().filter(|(_, number)| *number > MOST);
+    drawn.extend(further.map(|(message, number)| format!("{} more: {message}", number - MOST)));
+    drawn
 }
 
 /// Whether colours are shown on stdout.

@@ -31,39 +31,38 @@ pub(crate) fn decided(yes: bool, what: &str) -> Result<(), String> {
     ))
 }
 
-/// Lets a person change the project's layers: what she writes, at a terminal or by her `--yes`, is approved by that, and nothing
-/// else that waits for approval.
+/// Lets a person change some files of the project's policy: what she writes there, at a terminal or by her `--yes`, is approved by
+/// that. Nothing else is, whoever has written it and whenever: it is told, and waits.
 pub(crate) fn approving<T>(
     locations: &Locations,
     yes: bool,
+    files: &[PathBuf],
     change: impl FnOnce() -> Result<T, String>,
 ) -> Result<T, String> {
     if !yes && !at_terminal() {
         return change();
     }
-    let follows = !approval_waits(locations);
+    let waited = Approved::waiting(locations);
     // The programs of the project may run as long as its layers are those that were looked at.
     let trust = engine(locations.clone()).build().ok();
     let trust = trust.map(|engine| engine.state().trust().clone());
     let before = trust.as_ref().and_then(|trust| trust.look().ok());
     let done = change()?;
     let kept = |error| format!("what was approved cannot be kept: {error}");
-    if follows {
-        Approved::follow(locations).map_err(kept)?;
-    }
+    Approved::follow(locations, files, &waited).map_err(kept)?;
     if let (Some(trust), Some(before)) = (trust, before) {
-        let followed = trust.follow_layers(&before, SystemClock.now());
+        let followed = trust.follow_layers(&before, files, SystemClock.now());
         followed.map_err(kept)?;
     }
-    Ok(done)
-}
-
-/// Whether something in the project's layers and scripts is another than what was approved, or nothing of them was.
-pub(crate) fn approval_waits(locations: &Locations) -> bool {
-    match Approved::read(locations) {
-        Some(_) => !Approved::is_current(locations),
-        None => !Approved::of(locations, false).is_empty(),
+    let waits = Approved::waiting(locations);
+    if !waits.is_empty() && Approved::read(locations).is_some() {
+        let waits: Vec<String> = waits.iter().map(|file| locations.display(file)).collect();
+        output::error(format!(
+            "notice: {} still waits for approval; `ahp trust` shows and approves all of it",
+            waits.join(", ")
+        ));
     }
+    Ok(done)
 }
 
 /// Finds the project around a directory that somebody has named: one that is not there has no policy to speak of.
@@ -89,8 +88,8 @@ pub(crate) fn engine_at(dir: Option<&Path>) -> Result<Engine, String> {
 /// Prints the faults and warnings of a policy on stderr; returns whether it is broken.
 pub(crate) fn print_faults(engine: &Engine) -> bool {
     let state = engine.state();
-    for fault in state.faults() {
-        output::error(output::diagnostic(fault, state.sources()));
+    for fault in output::diagnostics(state.faults(), state.sources()) {
+        output::error(fault);
     }
     !state.faults().is_empty()
 }

@@ -109,6 +109,7 @@ impl State {
         };
         origins.add(beside.files.into_iter());
         let cache_entry = locations.and_then(|locations| loaded.cache_entry(locations));
+        let is_of_project = locations.is_some_and(|locations| loaded.is_of_project(locations));
         let Loaded {
             mut config,
             mut sources,
@@ -178,8 +179,13 @@ impl State {
         };
         let log = place.and_then(|place| {
             let opened = place.and_then(|place| {
-                SignalLog::open(place, &config.settings.log)
-                    .map_err(|e| Box::new(Diagnostic::unplaced(Code::BadRegex, e.to_string())))
+                SignalLog::open(place, &config.settings.log).map_err(|error| {
+                    let error = error.to_string();
+                    Box::new(match config.setting_origin("log.redact") {
+                        Some(origin) => Diagnostic::error(Code::BadRegex, error, origin.span),
+                        None => Diagnostic::unplaced(Code::BadRegex, error),
+                    })
+                })
             });
             opened.map_err(|fault| faults.push(*fault)).ok()
         });
@@ -237,7 +243,7 @@ impl State {
             layers,
             layers_read,
             guards,
-            is_first_seen: AtomicBool::new(false),
+            is_first_seen: AtomicBool::new(!is_of_project),
         }
     }
 }

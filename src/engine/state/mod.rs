@@ -29,7 +29,7 @@ use crate::hook_md::Hooks;
 use crate::host::asks_person;
 use crate::machine_key::ProjectKey;
 use crate::oracle::Lookup;
-use crate::policy::{Mark, Policy, lint};
+use crate::policy::{Binding, Mark, Policy, lint};
 use crate::signal::Signal;
 use crate::signal_log::{
     AskedAbout, Body, EmptyHistory, Evaluation, History, LogHistory, SignalLog, SignalRecord,
@@ -76,7 +76,7 @@ pub struct State {
     layers: Vec<String>,
     layers_read: Vec<LayerRead>,
     guards: Arc<Guards>,
-    /// Whether somebody has seen to it that what the first event finds is kept.
+    /// Whether somebody has seen to it that what the first event finds is kept, or the project has nothing to be kept.
     is_first_seen: AtomicBool,
 }
 
@@ -126,17 +126,20 @@ impl State {
 
     #[doc(hidden)]
     /// Returns the names of the files that lie there with faults, as they are shown, and of the layers that are left out for
-    /// them; none where a fault stands in no file.
-    pub fn faulty_files(&self) -> Option<Vec<String>> {
+    /// them; those of all files where a fault stands in none, as then it cannot be told which are sound.
+    pub fn faulty_files(&self) -> Vec<String> {
         let file = |fault: &Diagnostic| self.source_of(fault).map(|source| source.name.to_string());
         let faults = self
             .faults
             .iter()
             .filter(|fault| !self.is_of_approved(fault));
-        let mut files: Vec<String> = faults.map(file).collect::<Option<_>>()?;
+        let files: Option<Vec<String>> = faults.map(file).collect();
+        let Some(mut files) = files else {
+            return self.layers.clone();
+        };
         let left_out = self.layers_read.iter().filter(|layer| layer.is_left_out);
         files.extend(left_out.map(|layer| layer.name.clone()));
-        Some(files)
+        files
     }
 
     fn source_of(&self, fault: &Diagnostic) -> Option<&Source> {
@@ -225,11 +228,19 @@ impl State {
 
     /// Whether judging an event only computes: no program is run, no thread is started, no file of the project is read.
     pub(super) fn only_computes(&self, facts: &Facts) -> bool {
+        self.all_judge(facts, Binding::only_computes)
+    }
+
+    /// Whether all that would judge an event can judge one of the past.
+    pub(super) fn can_judge_the_past(&self, facts: &Facts) -> bool {
+        self.all_judge(facts, Binding::can_judge_the_past)
+    }
+
+    fn all_judge(&self, facts: &Facts, so: fn(&Binding, &Facts) -> bool) -> bool {
         let trigger = facts.event().trigger;
         let bindings = self.policy.trigger(trigger, &self.finder);
         self.policy.marks().iter().all(Mark::only_computes)
-            && bindings
-                .is_none_or(|policy| policy.candidates(facts).all(|b| b.only_computes(facts)))
+            && bindings.is_none_or(|policy| policy.candidates(facts).all(|b| so(b, facts)))
     }
 
     /// Returns a prompt for each HOOK.md hook of a trigger that cannot run.

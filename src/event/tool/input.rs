@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::shell_word::quoted;
+
 /// The fields of an object.
 type Fields = serde_json::Map<String, Value>;
 
@@ -243,7 +245,7 @@ pub(in crate::event) fn quote(word: &str) -> String {
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
     }
-    format!("'{}'", word.replace('\'', r"'\''"))
+    quoted(word)
 }
 
 /// Returns every path in the input, in order, each once.

@@ -349,9 +349,15 @@ impl Facts {
             .map(Option::as_ref)
     }
 
-    /// Whether something happens to an issue that must be there, and nothing tells which one it is.
-    pub fn lacks_issue(&self) -> bool {
-        self.must_have_issue() && self.issue_id().is_none()
+    /// Returns why nothing of the event's issue can be told: something is about to happen to an issue that must be there, and
+    /// nothing tells which one it is.
+    pub fn lacks_issue(&self) -> Option<String> {
+        let trigger = self.event().trigger;
+        (trigger.is_pre() && self.must_have_issue() && self.issue_id().is_none()).then(|| {
+            format!(
+                "`{trigger}` names no issue, and neither the branch nor the session tells which one is meant; name it"
+            )
+        })
     }
 
     /// Whether the event's issue is a task that an agent keeps in its host: no file holds it.

@@ -166,13 +166,10 @@ const fn extra(
 
 /// Returns the issue of the event; that nobody can tell which one is meant is a failure, for a script must not judge by it.
 pub(super) fn issue(facts: &Facts) -> Fallible<Option<&Arc<Issue>>> {
-    let trigger = facts.event().trigger;
     let issue = facts.issue().map_err(|e| failure(e.to_string()))?;
-    if trigger.is_pre() && facts.lacks_issue() {
-        let message = format!("`{trigger}` names no issue, so that nothing of it can be told");
-        return Err(failure(message));
-    }
-    Ok(issue)
+    facts
+        .lacks_issue()
+        .map_or(Ok(issue), |why| Err(failure(why)))
 }
 
 fn part_of_issue(facts: &Facts, part: fn(&Issue) -> Dynamic) -> Fallible<Dynamic> {

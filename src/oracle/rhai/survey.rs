@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use rhai::{AST, ASTNode, Expr, Position, Stmt};
 
-use super::context;
+use super::{api, context};
 use crate::diagnostic::nearest;
 use crate::fact::{Fact, FactSource};
 use crate::signal::Intensity;
@@ -44,6 +44,8 @@ pub(super) struct Survey {
     pub(super) misspelt: Vec<MisspeltFact>,
     /// What must be asked for the facts that are used.
     pub(super) needs: BTreeSet<FactSource>,
+    /// Whether a function may read the project.
+    pub(super) reads_project: bool,
     /// The names directly below the context that are used.
     pub(super) roots: BTreeSet<String>,
     /// What the script can answer.
@@ -120,6 +122,8 @@ impl Survey {
         if call.name == "history" {
             self.needs.insert(FactSource::Log);
         }
+        // A function that is called by a text may be any.
+        self.reads_project |= call.name == "Fn" || api::reads_project(&call.name);
     }
 
     /// Notes the use of a dotted name; what stands behind the fact itself is a property of its value.

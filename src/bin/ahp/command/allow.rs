@@ -1,7 +1,7 @@
 //! ahp allow: lets one command pass that the policy stops, and no other; with a test case that shows it.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ahp::analysis::{Edit, allow_command};
 use ahp::config::{Config, LayerSource, Locations};
@@ -67,13 +67,11 @@ fn allow(args: &Args) -> Result<Exit, String> {
             "nothing was changed: it would still be stopped: {text}"
         ));
     }
-    project::approving(&locations, args.yes, || {
-        let is_new = |file: &Path, text: &str| fs::read_to_string(file).unwrap_or_default() != text;
-        let mut drafts = tried
-            .drafts
-            .iter()
-            .filter(|(file, text)| is_new(file, text));
-        drafts.try_for_each(|(file, text)| write(file, text))
+    let mut new = tried.drafts.clone();
+    new.retain(|file, text| fs::read_to_string(file).unwrap_or_default() != *text);
+    let written: Vec<PathBuf> = new.keys().cloned().collect();
+    project::approving(&locations, args.yes, &written, || {
+        new.iter().try_for_each(|(file, text)| write(file, text))
     })?;
     let shown = if stands_alone(&tried) {
         add_test(&locations.project_root.join(TESTS), command)?;

@@ -38,7 +38,10 @@ fn edit(args: &Args) -> Result<Exit, String> {
         .transpose()?;
     let (file, line) = match (place, &args.add) {
         (Some((trigger, _)), Some(oracle)) => {
-            project::approving(&locations, false, || add(&locations, trigger, oracle))?
+            let written = [project_file(&locations)];
+            project::approving(&locations, false, &written, || {
+                add(&locations, trigger, oracle)
+            })?
         }
         (Some((trigger, id)), None) => find(&locations, trigger, id)?,
         (None, _) => (project_file(&locations), 1),
@@ -53,8 +56,10 @@ fn edit(args: &Args) -> Result<Exit, String> {
         output::line(format!("{}:{line}", file.display()));
         return Ok(Exit::Success);
     }
-    project::approving(&locations, false, || {
-        open(&Environment::of_process(), &file, line)
+    let written = [file];
+    let [file] = &written;
+    project::approving(&locations, false, &written, || {
+        open(&Environment::of_process(), file, line)
     })
 }
 

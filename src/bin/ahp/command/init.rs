@@ -77,7 +77,8 @@ fn init(args: &Args) -> Result<Exit, String> {
     let file = dir.join(".ahp/hooks.yaml");
     if file.exists() && !args.pack.is_empty() {
         let locations = project::locations(Some(&dir));
-        return project::approving(&locations, false, || extend(&file, &args.pack));
+        let written = [locations.project_root.join(".ahp/hooks.yaml")];
+        return project::approving(&locations, false, &written, || extend(&file, &args.pack));
     }
     fs::create_dir_all(dir.join(".ahp"))
         .map_err(|e| format!("cannot make `{}`: {e}", dir.join(".ahp").display()))?;

@@ -167,10 +167,10 @@ pub(crate) fn effect(
     Ok(effect)
 }
 
-/// Judges an event by two engines, unless a program would have to run for it.
+/// Judges an event by two engines, unless a program would have to run for it, or the project be what it was.
 fn only_computed(engines: [&Engine; 2], event: &Event) -> Option<[Verdict; 2]> {
     let prepared = engines.map(|engine| engine.prepare(engine.state(), event.clone()));
-    if !prepared.iter().all(Prepared::only_computes) {
+    if !prepared.iter().all(Prepared::can_judge_the_past) {
         return None;
     }
     let [before, after] = prepared.map(|prepared| {

@@ -56,8 +56,7 @@ fn trust(args: &Args) -> Result<Exit, String> {
     let trust = state.trust();
     if args.revoke {
         let was = trust.revoke().map_err(|error| error.to_string())?;
-        let faulty = state.faulty_files().unwrap_or_default();
-        let first = Approved::first(&policy, &faulty).write(&policy);
+        let first = Approved::first(&policy, &state.faulty_files()).write(&policy);
         first.map_err(|error| error.to_string())?;
         output::line(if was {
             format!("{} is no longer trusted", root.display())
@@ -123,7 +122,7 @@ fn trust(args: &Args) -> Result<Exit, String> {
 /// nothing could be held to it.
 fn approve(locations: &Locations, engine: &Engine) -> Result<Exit, String> {
     let state = engine.state();
-    let mut faulty = state.faulty_files().unwrap_or_default();
+    let mut faulty = state.faulty_files();
     let is_of_project = |name: &str| {
         let root = &locations.project_root;
         !name.starts_with("~/") && root.join(name).starts_with(root)
@@ -133,9 +132,9 @@ fn approve(locations: &Locations, engine: &Engine) -> Result<Exit, String> {
     faulty.dedup();
     if !faulty.is_empty() {
         engine.keep_first(&state);
+        project::print_faults(engine);
         output::error(format!(
-            "notice: the policy was not approved, because it has faults: {}; correct them (`ahp check` shows them), then run \
-             `ahp trust` again",
+            "notice: the policy was not approved, because it has faults: {}; correct them, then run `ahp trust` again",
             faulty.join(", ")
         ));
         return Ok(Exit::Failure);

@@ -5,7 +5,7 @@ use crate::oracle::toolchain::test_run::{Failure, Runner, find, is_meant};
 use crate::oracle::wording::{last_said, listed};
 use crate::oracle::{HookContext, OracleError, toolchain};
 use crate::process::Program;
-use crate::shell::quoted;
+use crate::shell_word::quoted;
 use crate::signal::Signal;
 use crate::workspace::{Change, Issue};
 

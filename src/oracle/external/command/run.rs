@@ -10,7 +10,8 @@ use crate::event::Trigger;
 use crate::fact::Facts;
 use crate::oracle::{HookContext, OracleError};
 use crate::process::Program;
-use crate::shell::{Invocation, Surroundings, Word, analyse, quoted};
+use crate::shell::{Invocation, Surroundings, Word, analyse};
+use crate::shell_word::quoted;
 use crate::signal::{Intensity, Signal};
 
 /// Whether the file has commands for an event that nobody waits for.

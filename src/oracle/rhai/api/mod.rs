@@ -62,6 +62,13 @@ pub(super) fn register(engine: &mut Engine) {
     }
 }
 
+/// Whether the functions of a name read files of the project, or look at the change of it.
+pub(super) fn reads_project(name: &str) -> bool {
+    let groups = [&files::FILES, &change::GROUP];
+    let mut functions = groups.iter().flat_map(|group| group.functions);
+    functions.any(|function| function.name() == name)
+}
+
 /// Returns the names of all functions.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     GROUPS

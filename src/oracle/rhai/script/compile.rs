@@ -76,6 +76,7 @@ impl Script {
             triggers: declared.triggers,
             intensities: survey.intensities.into_iter().rev().collect(),
             needs: survey.needs.into_iter().collect(),
+            reads_project: survey.reads_project,
             misspelt: survey.misspelt,
             ast,
         })

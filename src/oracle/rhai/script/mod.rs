@@ -34,6 +34,7 @@ pub struct Script {
     triggers: Vec<Trigger>,
     intensities: Vec<Intensity>,
     needs: Vec<FactSource>,
+    reads_project: bool,
     misspelt: Vec<MisspeltFact>,
 }
 
@@ -114,6 +115,10 @@ impl Factory for Arc<Script> {
 
     fn needs(&self) -> &[FactSource] {
         &self.needs
+    }
+
+    fn reads_project(&self) -> bool {
+        self.reads_project
     }
 
     fn runs_programs(&self) -> bool {

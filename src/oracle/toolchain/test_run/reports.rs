@@ -14,7 +14,7 @@ use super::tally::Tally;
 use super::told::{Ear, Told};
 use super::{go, jest, junit};
 use crate::process::{Program, installed};
-use crate::shell::quoted;
+use crate::shell_word::quoted;
 use crate::signal::hex;
 use crate::stamp::Stamp;
 

@@ -90,8 +90,8 @@ fn check(args: &Args) -> Result<Exit, String> {
             }));
         }
         Format::Human => {
-            for fault in &faults {
-                output::line(output::diagnostic(fault, sources));
+            for fault in output::diagnostics(faults.iter().copied(), sources) {
+                output::line(fault);
                 output::line("");
             }
             let layers = state.layers();

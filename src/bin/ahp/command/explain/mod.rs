@@ -128,13 +128,13 @@ fn explain(args: &Args) -> Result<Exit, String> {
         }
         Format::Human => {
             if let Some(rows) = settings.filter(|rows| *rows != json!([])) {
-                output::line(format!("{BOLD}settings{BOLD:#}{}\n", lines(&rows)));
+                output::line(format!("{BOLD}settings{BOLD:#}{}\n", lines(&rows, false)));
             }
             if shown.is_empty() {
                 output::line("nothing is bound here: every such event is accepted");
             }
             for value in &shown {
-                output::line(human(value));
+                output::line(human(value, id.is_some()));
             }
         }
     }
@@ -231,7 +231,8 @@ fn binding(state: &State, trigger: Trigger, spec: &BindingSpec, facts: Option<&F
     value
 }
 
-fn human(value: &Value) -> String {
+/// Writes a binding; its values `whole`, or as much of each as fits.
+fn human(value: &Value, whole: bool) -> String {
     let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
     let mut out = format!(
         "{BOLD}{}{BOLD:#} {} {DIM}{} layer, {}{}{}{DIM:#}",
@@ -254,7 +255,7 @@ fn human(value: &Value) -> String {
         let fault = fault.as_str().unwrap_or_default();
         write!(out, "\n    DOES NOT RUN: {fault}").ok();
     }
-    out.push_str(&lines(&value["values"]));
+    out.push_str(&lines(&value["values"], whole));
     let reasons = value["not_judged"].as_object().into_iter().flatten();
     let reasons: Vec<String> = reasons
         .map(|(reason, gives)| format!("{reason}: {}", gives.as_str().unwrap_or_default()))
@@ -291,7 +292,7 @@ fn human(value: &Value) -> String {
 }
 
 /// Writes values one a line: key, value, the place that gave it, the places that it overrides.
-fn lines(rows: &Value) -> String {
+fn lines(rows: &Value, whole: bool) -> String {
     let mut out = String::new();
     for row in rows.as_array().into_iter().flatten() {
         // The heading has it already.
@@ -313,7 +314,7 @@ fn lines(rows: &Value) -> String {
             out,
             "\n    {:<26} {:<30}  {DIM}{}{over}{DIM:#}",
             row["key"].as_str().unwrap_or_default(),
-            short(&row["value"]),
+            on_one_line(&row["value"], whole),
             row["source"].as_str().unwrap_or_default(),
         )
         .ok();
@@ -321,14 +322,14 @@ fn lines(rows: &Value) -> String {
     out
 }
 
-/// Writes a value on one line, and no more of it than fits; `--format json` has all of it.
-fn short(value: &Value) -> String {
+/// Writes a value on one line; not `whole`, then no more of it than fits.
+fn on_one_line(value: &Value, whole: bool) -> String {
     const MOST: usize = 60;
     let text = match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    if text.chars().count() <= MOST {
+    if whole || text.chars().count() <= MOST {
         return text;
     }
     text.chars().take(MOST - 1).chain(['…']).collect()

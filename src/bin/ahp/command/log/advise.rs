@@ -1,8 +1,7 @@
 //! ahp log advise: what the figures say should change.
 
 use ahp::analysis::{Change, Edit, Proposal, RULES, Stats, advise, edit};
-use ahp::config::{Config, Locations};
-use ahp::engine::Engine;
+use ahp::config::{Approved, Config};
 use ahp::signal_log::Reader;
 use anstyle::{AnsiColor, Style};
 use serde_json::{Value, json};
@@ -26,7 +25,7 @@ const SHOWN: usize = 5;
 
 /// Why it cannot be told what an event would come to.
 const NOT_JUDGED: &str =
-    "they were not logged whole, or to judge them may take more than computing";
+    "they were not logged whole, or what the project was then would have to be known";
 
 /// The project's own layer, as the source map names it.
 const PROJECT_FILE: &str = ".ahp/hooks.yaml";
@@ -116,7 +115,7 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
     if args.apply {
         project::decided(args.yes, "each change of `--apply`")?;
     }
-    let is_approved = approved(&locations);
+    let is_approved = Approved::waiting(&locations).is_empty();
     let (mut told, mut can_apply) = (Vec::new(), false);
     for proposal in &proposals {
         let edit = edit(proposal, &loaded.config, &loaded.sources, PROJECT_FILE);
@@ -149,21 +148,23 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
             && (args.yes || project::confirmed(&format!("Change {} so?", edit.file)))
         {
             let path = locations.project_root.join(&edit.file);
-            project::approving(&locations, args.yes, || {
-                std::fs::write(&path, &edit.after)
+            let mut tried = locations.clone();
+            tried.drafts.insert(path.clone(), edit.after.clone());
+            if Config::load(&tried).is_broken() {
+                return Err(format!(
+                    "nothing was changed: {} would be broken by it; change it by hand",
+                    edit.file
+                ));
+            }
+            let written = [path];
+            let [path] = &written;
+            project::approving(&locations, args.yes, &written, || {
+                std::fs::write(path, &edit.after)
                     .map_err(|error| format!("cannot write `{}`: {error}", path.display()))
             })?;
             output::error(format!("changed {}", edit.file));
             // The next edit stands on this one.
             loaded = Config::load(&locations);
-            if loaded.is_broken() {
-                std::fs::write(&path, &edit.before)
-                    .map_err(|error| format!("cannot write `{}`: {error}", path.display()))?;
-                return Err(format!(
-                    "took it back: {} would be broken by it; change it by hand",
-                    edit.file
-                ));
-            }
         }
     }
     let held = Config::load(&locations).held;
@@ -179,15 +180,6 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
         output::line(format!("{DIM}--apply makes these changes{DIM:#}"));
     }
     Ok(Exit::Success)
-}
-
-/// Whether nothing of the project's policy waits for approval.
-fn approved(locations: &Locations) -> bool {
-    let engine = Engine::builder().locations(locations.clone()).build();
-    engine.is_ok_and(|engine| {
-        let look = engine.state().trust().look();
-        look.is_ok_and(|look| look.changes().is_empty())
-    })
 }
 
 /// Returns what an edit would have done to the logged events.

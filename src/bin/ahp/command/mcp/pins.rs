@@ -46,10 +46,11 @@ enum Pin {
 }
 
 impl Pin {
-    fn digest(&self) -> String {
+    /// Whether it is of a tool that says this of itself, in whatever order.
+    fn is_of(&self, said: &Map<String, Value>) -> bool {
         match self {
-            Self::Said(said) => digest(&Value::Object(said.clone())),
-            Self::Digest(digest) => digest.clone(),
+            Self::Said(then) => then == said,
+            Self::Digest(then) => *then == digest(said),
         }
     }
 }
@@ -130,7 +131,7 @@ impl Pins {
                     lines.push(format!("new: {name}"));
                     &empty
                 }
-                Some(pin) if pin.digest() == digest(&Value::Object((*said).clone())) => continue,
+                Some(pin) if pin.is_of(said) => continue,
                 Some(Pin::Digest(_)) => {
                     lines.push(format!(
                         "changed: {name} (what it said before was not kept)"
@@ -166,8 +167,9 @@ impl Pins {
         let Some(pinned) = self.servers.get(server) else {
             return Standing::Approved;
         };
+        let said = tool.as_object();
         match name(tool).and_then(|name| pinned.get(&name)) {
-            Some(then) if then.digest() == digest(tool) => Standing::Approved,
+            Some(then) if said.is_some_and(|said| then.is_of(said)) => Standing::Approved,
             Some(_) => Standing::Changed,
             None => Standing::New,
         }
@@ -191,10 +193,10 @@ fn name(tool: &Value) -> Option<String> {
 }
 
 /// Returns the digest of all that a tool says of itself, whatever the order in which it says it.
-fn digest(tool: &Value) -> String {
+fn digest(said: &Map<String, Value>) -> String {
     use std::fmt::Write as _;
     let mut text = String::from("sha256:");
-    for byte in Sha256::digest(sorted(tool).to_string()) {
+    for byte in Sha256::digest(sorted_members(said).to_string()) {
         write!(text, "{byte:02x}").ok();
     }
     text
@@ -202,16 +204,18 @@ fn digest(tool: &Value) -> String {
 
 fn sorted(value: &Value) -> Value {
     match value {
-        Value::Object(map) => {
-            let members: BTreeMap<&String, Value> = map
-                .iter()
-                .map(|(key, value)| (key, sorted(value)))
-                .collect();
-            json!(members)
-        }
+        Value::Object(members) => sorted_members(members),
         Value::Array(items) => items.iter().map(sorted).collect(),
         other => other.clone(),
     }
+}
+
+fn sorted_members(members: &Map<String, Value>) -> Value {
+    let members: BTreeMap<&String, Value> = members
+        .iter()
+        .map(|(key, value)| (key, sorted(value)))
+        .collect();
+    json!(members)
 }
 
 /// Asks a server for its tools.

@@ -1,0 +1,132 @@
+//! What is said of what was done, and what a person still has to do.
+
+use std::path::{Path, PathBuf};
+
+use ahp::host::Host;
+use ahp::install::{Change, Installer, Places};
+use ahp::place::Scope;
+
+use crate::exit_code::Exit;
+use crate::output;
+use crate::output::Format;
+
+/// What was done for one host.
+#[derive(Debug, serde::Serialize)]
+pub(super) struct Done {
+    pub(super) host: &'static str,
+    pub(super) scope: &'static str,
+    pub(super) changed: Vec<PathBuf>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) notes: Vec<String>,
+}
+
+/// Says what could not be done for a host.
+pub(super) fn failed(installer: &Installer, scope: Scope, error: &str) -> String {
+    format!("{} ({scope}): {error}", installer.host.name)
+}
+
+/// Tells what could not be done, after what was.
+pub(super) fn told(failures: &[String]) -> Exit {
+    for failure in failures {
+        output::error(format!("ahp: {failure}"));
+    }
+    if failures.is_empty() {
+        Exit::Success
+    } else {
+        Exit::Failure
+    }
+}
+
+pub(super) fn show(changes: &[Change]) {
+    for change in changes {
+        match change {
+            Change::Write { path, text, .. } => {
+                output::line(format!("--- {}\n{text}", path.display()));
+            }
+            Change::Remove { path } => output::line(format!("--- {} goes away", path.display())),
+            Change::Move { from, to } => {
+                output::line(format!("--- {} becomes {}", from.display(), to.display()));
+            }
+        }
+    }
+}
+
+/// Says what the person still has to do or to know.
+pub(super) fn notes(installer: &Installer, scope: Scope, places: &Places) -> Vec<String> {
+    let mut notes = Vec::new();
+    match (installer.host.name, scope) {
+        ("codex", Scope::Project) => notes.push(format!(
+            "Codex reads it only where the project is trusted: [projects.\"{}\"] trust_level = \"trusted\"",
+            places.roots.project.display()
+        )),
+        ("codex", Scope::System) => notes.push("Codex needs no trust for them, and nobody can switch them off".to_owned()),
+        ("vscode", Scope::System) => notes.push(
+            "VS Code has no hooks of the machine: each person wires her own by `ahp install vscode --user`, at log-in say"
+                .to_owned(),
+        ),
+        ("claude-code", Scope::System) => notes.push(
+            "where an organisation's settings come from Claude's servers, they win and this file is not read".to_owned(),
+        ),
+        ("codex", _) => notes.push("Codex was told to trust these hooks".to_owned()),
+        ("copilot" | "vscode", Scope::Project) => {
+            notes.push("Copilot CLI and VS Code share this file; Copilot reads it in trusted folders alone".to_owned());
+        }
+        ("monoco", _) => {
+            if let Ok(file) = installer.file(places, scope)
+                && let Some(dir) = file.parent()
+            {
+                notes.push(format!("put it first in the search path: export PATH=\"{}:$PATH\"", dir.display()));
+            }
+        }
+        _ => {}
+    }
+    if let Ok(Some((key, file))) = installer.switched_off(places) {
+        notes.push(format!("it {}", switched_off(installer.host, key, &file)));
+    }
+    notes
+}
+
+/// Says what a setting does that keeps the hooks of ours from running.
+pub(crate) fn switched_off(host: &Host, key: &str, file: &Path) -> String {
+    let file = file.display();
+    let is_machines = host.settings.and_then(|settings| settings.machine);
+    let is_only = is_machines.is_some_and(|machine| machine.only == Some(key));
+    if is_only {
+        format!(
+            "runs only the hooks that the machine's administrator has given it: `{key}` stands in {file}; `ahp install {} --system` puts ours there",
+            host.name
+        )
+    } else if key == "disableAllHooks" {
+        format!("runs no hook at all: `{key}` stands in {file}; take it out there")
+    } else {
+        format!("runs no hook at all: `{key}` is false in {file}; set it to true there")
+    }
+}
+
+pub(super) fn report(format: Format, verb: &str, same: &str, all: &[Done]) {
+    match format {
+        Format::Json => output::json(&all),
+        Format::Human => {
+            for done in all {
+                if done.changed.is_empty() {
+                    output::line(format!("{} ({}) {same}", done.host, done.scope));
+                } else {
+                    let files: Vec<String> = done
+                        .changed
+                        .iter()
+                        .map(|f| f.display().to_string())
+                        .collect();
+                    output::line(format!(
+                        "{verb} {} ({}): {}",
+                        done.host,
+                        done.scope,
+                        files.join(", ")
+                    ));
+                }
+                for note in &done.notes {
+                    output::line(format!("  {note}"));
+                }
+            }
+        }
+    }
+}
