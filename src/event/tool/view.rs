@@ -154,8 +154,8 @@ impl ToolView {
     pub fn changes_files(&self, name: &str) -> bool {
         match self.kind {
             ToolKind::Write | ToolKind::Edit | ToolKind::Delete => true,
-            ToolKind::Mcp | ToolKind::Other => names::changes_files(name),
-            ToolKind::Shell => names::kind_of(name).is_none() && names::changes_files(name),
+            ToolKind::Mcp | ToolKind::Other => names::may_change_files(name),
+            ToolKind::Shell => names::kind_of(name).is_none() && names::may_change_files(name),
             ToolKind::Read | ToolKind::Search | ToolKind::Fetch | ToolKind::Agent => false,
         }
     }
