@@ -312,7 +312,9 @@ impl Names {
         let mut named = Vec::new();
         for (key, value) in fields {
             match (key.as_str(), value) {
-                (_, Value::Bool(true)) => line.push(format!("--{}", key.replace('_', "-"))),
+                (_, Value::Bool(true)) => {
+                    line.push(quoted(&format!("--{}", key.replace('_', "-"))));
+                }
                 ("mode" | "operation" | "action", Value::String(word)) => {
                     line.push(quoted(&format!("--{word}")));
                 }
