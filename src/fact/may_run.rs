@@ -356,10 +356,10 @@ fn in_container(given: &[Given]) -> Option<String> {
 
 /// Returns the command by which a program runs a text.
 fn run_by(program: &str, text: &str) -> String {
-    let mut end = "END".to_owned();
-    while text.contains(&end) {
-        end.push('_');
-    }
+    const END: &str = "END";
+    let behind = text.split(END).skip(1);
+    let longest = behind.map(|rest| rest.len() - rest.trim_start_matches('_').len() + 1);
+    let end = format!("{END}{}", "_".repeat(longest.max().unwrap_or(0)));
     format!("{program} <<'{end}'\n{text}\n{end}")
 }
 
