@@ -239,6 +239,45 @@ fn a_patch_names_every_file_and_what_it_adds() {
 }
 
 #[test]
+fn what_stands_beside_a_patch_is_written_too() {
+    let patch = |path: &str| {
+        format!("*** Begin Patch\n*** Update File: {path}\n+patched {path}\n*** End Patch")
+    };
+    let (one, two) = (patch("a.txt"), patch("b.txt"));
+    let both = ["a.txt", "b.txt"];
+    for (input, paths, written) in [
+        (
+            json!({"patch": one, "file_path": "b.txt", "content": "plain"}),
+            &both[..],
+            &["patched a.txt", "plain"][..],
+        ),
+        (
+            json!({"patch": one, "path": "/p/a.txt", "new_string": "plain"}),
+            &both[..1],
+            &["patched a.txt", "plain"],
+        ),
+        (
+            json!({"patch": one, "diff": two}),
+            &both,
+            &["patched a.txt", "patched b.txt"],
+        ),
+        (
+            json!({"command": "apply", "patch": one}),
+            &both[..1],
+            &["patched a.txt"],
+        ),
+    ] {
+        for name in ["apply_patch", "mcp__files__apply_patch"] {
+            let view = view(name, input.clone());
+            assert_eq!(view.paths, paths, "{name} {input}");
+            let content = view.content.unwrap();
+            let lines: Vec<&str> = content.lines().filter(|line| !line.is_empty()).collect();
+            assert_eq!(lines, written, "{name} {input}");
+        }
+    }
+}
+
+#[test]
 fn a_patch_of_one_sort_is_of_that_kind() {
     let kind = |text| patch(text).kind;
     assert_eq!(kind("*** Add File: a\n+x\n"), ToolKind::Write);

@@ -264,12 +264,14 @@ pub(super) fn paths(input: &Value) -> Vec<String> {
     found
 }
 
-/// Returns the text that is written; the parts of several edits are joined by lines.
-pub(super) fn content(input: &Value) -> Option<String> {
+/// Returns the text that is written, beside some that were read; the parts of several edits are joined by lines.
+pub(super) fn content(input: &Value, read: &[&str]) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
     let is_content = |_: &Fields, key: &str| CONTENT.contains(&key);
     collect(input, &is_content, DEPTH, &mut |text| {
-        parts.push(text.to_owned());
+        if !read.contains(&text) {
+            parts.push(text.to_owned());
+        }
     });
     (!parts.is_empty()).then(|| parts.join("\n"))
 }
