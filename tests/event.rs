@@ -128,6 +128,38 @@ fn a_command_is_found_in_every_form() {
 }
 
 #[test]
+fn every_field_that_says_that_it_holds_a_command_is_judged() {
+    for (input, line) in [
+        (
+            json!({"command": "ls", "program": "git", "args": ["push"]}),
+            "ls push\ngit push",
+        ),
+        (json!({"command": "ls", "cmd": "git push"}), "ls\ngit push"),
+        (json!({"command": "ls", "cmd": "ls"}), "ls"),
+        (
+            json!({"command": "git", "args": [], "arguments": ["push"]}),
+            "git push",
+        ),
+        (
+            json!({"command": "git", "args": ["log"], "argv": "push -f"}),
+            "git log\ngit push -f",
+        ),
+        (json!({"program": "git", "args": ["push"]}), "git push"),
+        (
+            json!({"exe": "git", "program": "gh", "args": ["x"]}),
+            "gh x\ngit x",
+        ),
+        (json!({"shell_command": "git push"}), "git push"),
+        (json!({"command": "ls", "input": "what it reads"}), "ls"),
+    ] {
+        for name in ["Bash", "frobnicate", "mcp__shell__run"] {
+            let found = view(name, input.clone()).command;
+            assert_eq!(found.as_deref(), Some(line), "{name} {input}");
+        }
+    }
+}
+
+#[test]
 fn paths_and_content_are_found_in_lists_of_edits() {
     let input = json!({"edits": [
         {"filePath": "a.rs", "oldString": "x", "newString": "y"},
