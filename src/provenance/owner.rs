@@ -212,10 +212,16 @@ pub(super) fn is_host(word: &str) -> bool {
     domain.is_some_and(|domain| DOMAINS.contains(&domain)) || word.parse::<IpAddr>().is_ok()
 }
 
-/// Whether a word is a package of a registry and its version: `name@1.2.3`.
+/// Whether a word is a package of a registry and its version: `name@1.2.3`. What ends as domains do is the host of an
+/// address: `eve@163.com`.
 pub(super) fn is_versioned(word: &str) -> bool {
     let version = word.rsplit_once('@').map_or("", |(_, version)| version);
-    let mut parts = version.trim_start_matches(['^', '~', '=']).split('.');
-    let is_number = |part: &str| part.starts_with(|c: char| c.is_ascii_digit());
-    !word.contains(':') && parts.clone().count() < 4 && parts.next().is_some_and(is_number)
+    let version = version.trim_start_matches(['^', '~', '=']);
+    let last = version.rsplit('.').next().unwrap_or_default();
+    let is_domain = last.len() > 1
+        && (!last.contains(|c: char| c.is_ascii_digit()) || last.starts_with("xn--"));
+    !word.contains(':')
+        && !is_domain
+        && version.split('.').count() < 4
+        && version.starts_with(|c: char| c.is_ascii_digit())
 }
