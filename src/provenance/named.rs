@@ -1,6 +1,6 @@
 //! Named: what a person has named in what she typed, so that what is told of it is what she asked for.
 
-use super::words;
+use super::{owner, words};
 use crate::session::{Origin, Origins};
 
 /// What stands before a name that the person typed.
@@ -178,7 +178,7 @@ pub(super) fn typed(prompt: &str) -> Vec<String> {
         if bare.chars().count() > 2 && (is_name || has_sign || is_quoted) {
             let found = words::words(bare);
             let parts = found.iter().flat_map(|word| pieces(word));
-            names.extend(parts.map(|word| format!("{NAME}{word}")));
+            names.extend(parts.map(kept));
         }
         begins = token.ends_with(['.', '!', '?', ':', ';']);
     }
@@ -203,9 +203,32 @@ fn pieces(word: &str) -> impl Iterator<Item = &str> {
         .flatten()
 }
 
+/// Whether a word is a name that the person typed.
+pub(super) fn is_typed(word: &str, origins: &Origins) -> bool {
+    origins.has(Origin::Prompt, &kept(word))
+}
+
+/// Returns what is kept of a name that the person typed.
+pub(super) fn kept(word: &str) -> String {
+    format!("{NAME}{word}")
+}
+
+/// Returns what is kept where an agent, led by nobody, looks up what is kept under a word that the person typed: then that
+/// word is a name, though it has no capital.
+pub(super) fn looked_up(url: &str, origins: &Origins) -> Option<String> {
+    let [word] = <[String; 1]>::try_from(words::words(url)).ok()?;
+    let site = owner::site(&word)?;
+    let owner = owner::owner(&word).filter(|owner| origins.has(Origin::Prompt, owner))?;
+    let host = words::targets(&word).last().unwrap_or(&word);
+    let mut leading = [&*word, &*site]
+        .into_iter()
+        .chain(owner::domains_above(host));
+    (!leading.any(|text| origins.has(Origin::Text, text))).then(|| kept(owner))
+}
+
 /// Whether one of several words is a name that the person typed.
 pub(super) fn is_any(found: &[String], origins: &Origins) -> bool {
-    let is_typed = |word: &str| origins.has(Origin::Prompt, &format!("{NAME}{word}"));
+    let is_typed = |word: &str| is_typed(word, origins);
     found.iter().any(|word| {
         pieces(word).any(is_typed)
             || word

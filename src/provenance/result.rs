@@ -182,6 +182,12 @@ pub(super) fn learn(facts: &Facts, settings: &ProvenanceSettings, origins: &mut 
         .collect();
     origins.add(Origin::Text, cloned.iter().map(String::as_str));
     let is_of_others = is_of_others(facts, settings, Some(origins));
+    let looked_up: Vec<String> = tool
+        .urls
+        .iter()
+        .filter_map(|url| named::looked_up(url, origins))
+        .collect();
+    origins.add(Origin::Prompt, looked_up.iter().map(String::as_str));
     if is_of_others {
         let written: Vec<String> = written(facts).iter().map(|path| foreign(path)).collect();
         origins.add(Origin::Text, written.iter().map(String::as_str));
