@@ -150,10 +150,15 @@ const FOLLOWING: &[&str] = &[
     "official",
     "officially",
     "recommended",
-    "say",
-    "says",
     "steps",
 ];
+
+/// Words that say so behind one of some others: `as it says`, and not `say hi`.
+const SAYING: &[&str] = &["say", "says"];
+
+/// Those others, and how many words may stand between.
+const AS: &[&str] = &["as", "how", "what", "whatever"];
+const BETWEEN: usize = 4;
 
 /// What is kept where the person typed one of them.
 const FOLLOWS: &str = "\u{1}follows";
@@ -183,8 +188,14 @@ pub(super) fn typed(prompt: &str) -> Vec<String> {
         begins = token.ends_with(['.', '!', '?', ':', ';']);
     }
     let lower = prompt.to_lowercase();
-    let mut words = lower.split(|c: char| !c.is_alphanumeric());
-    if words.any(|word| FOLLOWING.contains(&word)) {
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).collect();
+    let says = |near: &[&str]| {
+        let last = near.last().is_some_and(|word| SAYING.contains(word));
+        last && near.iter().any(|word| AS.contains(word))
+    };
+    let mut ends =
+        (1..=words.len()).filter_map(|end| words.get(end.saturating_sub(BETWEEN + 2)..end));
+    if words.iter().any(|word| FOLLOWING.contains(word)) || ends.any(says) {
         names.push(FOLLOWS.to_owned());
     }
     names
