@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::found::{Found, leaves};
+use super::listing::By;
 use super::{CUT, FOREIGN, SEEN, SPOKEN, TOLD, invocations, named, outward, words};
 use crate::config::ProvenanceSettings;
 use crate::event::ToolKind;
@@ -218,10 +219,7 @@ pub(super) fn learn(facts: &Facts, settings: &ProvenanceSettings, origins: &mut 
             // The answer of a search has rows: titles and addresses.
             ToolKind::Fetch if tool.urls.is_empty() => found.fields(result, &is_named),
             _ if is_table(facts) => leaves(result, &mut |leaf| found.rows(leaf, &is_named)),
-            _ => leaves(result, &mut |leaf| {
-                found.listing(leaf, true);
-                found.text(leaf, &is_named);
-            }),
+            _ => leaves(result, &mut |leaf| found.listing(leaf, By::Page, &is_named)),
         }
         // The address that the agent asked for comes back with the answer, and is still its own.
         let mut asked = BTreeSet::new();
