@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::listing::By;
+use super::told::Passage;
 use super::{listing, told, words};
 use crate::config::parse_yaml;
 use crate::diagnostic::FileId;
@@ -49,14 +50,22 @@ impl Found {
         let read = self.readable(text);
         self.is_cut |= read.len() < text.len();
         self.bytes += read.len();
+        let mut last: Option<(Passage<'_>, bool)> = None;
         for passage in told::passages(read) {
             let is_named = !passage.is_told && is_named(&passage.words);
             self.add(words::kept(&passage.words), passage.is_told, is_named);
+            if let Some((last, was_named)) = &last {
+                // What an empty line parts may belong together.
+                let seam = words::across(&last.words, &passage.words);
+                let is_told = passage.is_told || last.is_told;
+                self.add(seam, is_told, is_named && *was_named);
+            }
             if let Some(by) = rows.filter(|_| !passage.is_told) {
                 listing::cells(passage.text, by, &mut |cell| {
                     self.records.push(words::whole(&words::words(cell)));
                 });
             }
+            last = Some((passage, is_named));
         }
     }
 
