@@ -1,5 +1,8 @@
 //! Named: what a person has named in what she typed, so that what is told of it is what she asked for.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use super::{owner, words};
 use crate::session::{Origin, Origins};
 
@@ -237,13 +240,34 @@ pub(super) fn looked_up(url: &str, origins: &Origins) -> Option<String> {
     (!leading.any(|text| origins.has(Origin::Text, text))).then(|| kept(owner))
 }
 
-/// Whether one of several words is a name that the person typed.
-pub(super) fn is_any(found: &[String], origins: &Origins) -> bool {
-    let is_typed = |word: &str| is_typed(word, origins);
-    found.iter().any(|word| {
-        pieces(word).any(is_typed)
-            || word
-                .split([':', '@', '='])
-                .any(|piece| piece.len() < word.len() && is_typed(piece))
-    })
+/// The names that the person typed: each word is looked up once.
+pub(super) struct Typed<'o> {
+    origins: &'o Origins,
+    known: RefCell<HashMap<String, bool>>,
+}
+
+impl<'o> Typed<'o> {
+    pub(super) fn of(origins: &'o Origins) -> Self {
+        Self {
+            origins,
+            known: RefCell::default(),
+        }
+    }
+
+    /// Whether one of several words is such a name, or a part of it.
+    pub(super) fn is_any(&self, found: &[String]) -> bool {
+        found.iter().any(|word| self.is_one(word))
+    }
+
+    fn is_one(&self, word: &str) -> bool {
+        if let Some(is_one) = self.known.borrow().get(word) {
+            return *is_one;
+        }
+        let is_typed = |word: &str| is_typed(word, self.origins);
+        let mut parts = word.split([':', '@', '=']);
+        let is_one = pieces(word).any(is_typed)
+            || parts.any(|piece| piece.len() < word.len() && is_typed(piece));
+        self.known.borrow_mut().insert(word.to_owned(), is_one);
+        is_one
+    }
 }
