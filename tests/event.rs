@@ -128,6 +128,38 @@ fn a_command_is_found_in_every_form() {
 }
 
 #[test]
+fn every_field_that_says_that_it_holds_a_command_is_judged() {
+    for (input, line) in [
+        (
+            json!({"command": "ls", "program": "git", "args": ["push"]}),
+            "ls push\ngit push",
+        ),
+        (json!({"command": "ls", "cmd": "git push"}), "ls\ngit push"),
+        (json!({"command": "ls", "cmd": "ls"}), "ls"),
+        (
+            json!({"command": "git", "args": [], "arguments": ["push"]}),
+            "git push",
+        ),
+        (
+            json!({"command": "git", "args": ["log"], "argv": "push -f"}),
+            "git log\ngit push -f",
+        ),
+        (json!({"program": "git", "args": ["push"]}), "git push"),
+        (
+            json!({"exe": "git", "program": "gh", "args": ["x"]}),
+            "gh x\ngit x",
+        ),
+        (json!({"shell_command": "git push"}), "git push"),
+        (json!({"command": "ls", "input": "what it reads"}), "ls"),
+    ] {
+        for name in ["Bash", "frobnicate", "mcp__shell__run"] {
+            let found = view(name, input.clone()).command;
+            assert_eq!(found.as_deref(), Some(line), "{name} {input}");
+        }
+    }
+}
+
+#[test]
 fn paths_and_content_are_found_in_lists_of_edits() {
     let input = json!({"edits": [
         {"filePath": "a.rs", "oldString": "x", "newString": "y"},
@@ -236,6 +268,45 @@ fn a_patch_names_every_file_and_what_it_adds() {
     assert_eq!(patch.paths, ["new.txt", "old.rs", "moved.rs", "dead.rs"]);
     assert_eq!(patch.content.unwrap(), "line one\nline two\ncome\n");
     assert_eq!(patch.kind, ToolKind::Edit);
+}
+
+#[test]
+fn what_stands_beside_a_patch_is_written_too() {
+    let patch = |path: &str| {
+        format!("*** Begin Patch\n*** Update File: {path}\n+patched {path}\n*** End Patch")
+    };
+    let (one, two) = (patch("a.txt"), patch("b.txt"));
+    let both = ["a.txt", "b.txt"];
+    for (input, paths, written) in [
+        (
+            json!({"patch": one, "file_path": "b.txt", "content": "plain"}),
+            &both[..],
+            &["patched a.txt", "plain"][..],
+        ),
+        (
+            json!({"patch": one, "path": "/p/a.txt", "new_string": "plain"}),
+            &both[..1],
+            &["patched a.txt", "plain"],
+        ),
+        (
+            json!({"patch": one, "diff": two}),
+            &both,
+            &["patched a.txt", "patched b.txt"],
+        ),
+        (
+            json!({"command": "apply", "patch": one}),
+            &both[..1],
+            &["patched a.txt"],
+        ),
+    ] {
+        for name in ["apply_patch", "mcp__files__apply_patch"] {
+            let view = view(name, input.clone());
+            assert_eq!(view.paths, paths, "{name} {input}");
+            let content = view.content.unwrap();
+            let lines: Vec<&str> = content.lines().filter(|line| !line.is_empty()).collect();
+            assert_eq!(lines, written, "{name} {input}");
+        }
+    }
 }
 
 #[test]

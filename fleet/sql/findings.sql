@@ -131,7 +131,7 @@ went_on as (
   select distinct p.log_id as log_id, p.hook as hook, p.binding as binding, p.subject as subject, p.finding as finding,
     p.episode as episode
   from spans p
-  join signals s on p.log_id = s.log_id and p.hook = s.hook and p.binding = s.binding
+  join found s on p.log_id = s.log_id and p.hook = s.hook and p.binding = s.binding
     and p.subject = coalesce(s.issue, s.session, '') and p.finding = s.finding
   join answers a on s.log_id = a.log_id and s.signal_id = a.signal_id
   where a.inferred and not a.refused and a.action in ('dismiss', 'accept_modification')

@@ -313,7 +313,9 @@ impl Names {
         let mut named = Vec::new();
         for (key, value) in fields {
             match (key.as_str(), value) {
-                (_, Value::Bool(true)) => line.push(format!("--{}", key.replace('_', "-"))),
+                (_, Value::Bool(true)) => {
+                    line.push(quoted(&format!("--{}", key.replace('_', "-"))));
+                }
                 ("mode" | "operation" | "action", Value::String(word)) => {
                     line.push(quoted(&format!("--{word}")));
                 }
@@ -355,10 +357,10 @@ fn in_container(given: &[Given]) -> Option<String> {
 
 /// Returns the command by which a program runs a text.
 fn run_by(program: &str, text: &str) -> String {
-    let mut end = "END".to_owned();
-    while text.contains(&end) {
-        end.push('_');
-    }
+    const END: &str = "END";
+    let behind = text.split(END).skip(1);
+    let longest = behind.map(|rest| rest.len() - rest.trim_start_matches('_').len() + 1);
+    let end = format!("{END}{}", "_".repeat(longest.max().unwrap_or(0)));
     format!("{program} <<'{end}'\n{text}\n{end}")
 }
 

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::listing::By;
+use super::told::Passage;
 use super::{listing, told, words};
 use crate::config::parse_yaml;
 use crate::diagnostic::FileId;
@@ -35,20 +37,47 @@ pub(super) struct Found {
 impl Found {
     /// Reads a text; `is_named` says whether a passage is one that the person has named.
     pub(super) fn text(&mut self, text: &str, is_named: IsNamed<'_>) {
+        self.read(text, is_named, None);
+    }
+
+    /// Reads a text in which a tool may have made rows for people: what stands in columns, behind the names of headers, or alone
+    /// is a field, but where a passage speaks to an agent.
+    pub(super) fn listing(&mut self, text: &str, by: By, is_named: IsNamed<'_>) {
+        self.read(text, is_named, Some(by));
+    }
+
+    fn read(&mut self, text: &str, is_named: IsNamed<'_>, rows: Option<By>) {
         let read = self.readable(text);
         self.is_cut |= read.len() < text.len();
         self.bytes += read.len();
+        let mut last: Option<(Passage<'_>, bool)> = None;
         for passage in told::passages(read) {
-            let kept = words::kept(&passage.words);
-            if passage.is_told {
-                self.told.extend(kept);
-            } else {
-                if is_named(&passage.words) {
-                    self.named.extend(kept.iter().cloned());
-                }
-                self.texts.extend(kept);
+            let is_named = !passage.is_told && is_named(&passage.words);
+            self.add(words::kept(&passage.words), passage.is_told, is_named);
+            if let Some((last, was_named)) = &last {
+                // What an empty line parts may belong together.
+                let seam = words::across(&last.words, &passage.words);
+                let is_told = passage.is_told || last.is_told;
+                self.add(seam, is_told, is_named && *was_named);
             }
+            if let Some(by) = rows.filter(|_| !passage.is_told) {
+                listing::cells(passage.text, by, &mut |cell| {
+                    self.records.push(words::whole(&words::words(cell)));
+                });
+            }
+            last = Some((passage, is_named));
         }
+    }
+
+    fn add(&mut self, kept: Vec<String>, is_told: bool, is_named: bool) {
+        if is_told {
+            self.told.extend(kept);
+            return;
+        }
+        if is_named {
+            self.named.extend(kept.iter().cloned());
+        }
+        self.texts.extend(kept);
     }
 
     /// Returns as much of a text as is still read.
@@ -58,19 +87,6 @@ impl Found {
             end -= 1;
         }
         text.get(..end).unwrap_or_default()
-    }
-
-    /// Reads a text that a tool made of rows for people: what stands in columns, behind the names of headers, or alone is a
-    /// field, but where a passage speaks to an agent.
-    pub(super) fn listing(&mut self, text: &str, is_page: bool) {
-        let read = self.readable(text);
-        for passage in told::passages(read).iter().filter(|p| !p.is_told) {
-            for line in passage.text.lines() {
-                listing::cells(line, is_page, &mut |cell| {
-                    self.records.push(words::whole(&words::words(cell)));
-                });
-            }
-        }
     }
 
     /// Reads rows: each cell that is short is a field.
@@ -99,8 +115,7 @@ impl Found {
                 if let Some(tree) = structured(text) {
                     self.answer(&tree, is_named);
                 } else {
-                    self.listing(text, false);
-                    self.text(text, is_named);
+                    self.listing(text, By::Service, is_named);
                 }
             }
             (_, Value::Array(items)) if items.iter().all(is_block) => {

@@ -8,42 +8,116 @@ const HEADERS: &[&str] = &[
     "reply-to", "sender", "sent", "subject", "to", "user",
 ];
 
-/// What parts the cells of a row.
-const BETWEEN: &[&str] = &["|", "\t", "  "];
+/// Who wrote a text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    /// A tool, of what a service keeps.
+    Service,
+    /// Whoever keeps a page or prints a line: rows of tables alone are fields there.
+    Page,
+}
 
-/// Calls with each part of a line that is a field: the cells of a row, what stands behind the name of a header, and what
-/// begins a line as its number. Of a page, which is written by whoever keeps it, rows alone.
-pub(super) fn cells(line: &str, is_page: bool, give: &mut dyn FnMut(&str)) {
-    let line = line.trim().trim_start_matches(['-', '*', '•', '#']).trim();
-    let between = BETWEEN.iter().find(|sign| line.contains(**sign));
-    let parts: Vec<&str> = match between {
-        Some(sign) => line.split(sign).collect(),
-        None => vec![line],
-    };
-    let is_row = parts.len() > 1;
-    for part in parts.iter().map(|part| part.trim()) {
-        if is_row && words::is_value(part) {
-            give(part);
-        }
-        if is_page {
-            continue;
-        }
-        header(part, give);
-        if is_row || !part.contains(char::is_whitespace) {
-            give(part);
+/// What parts the cells of a row.
+const BETWEEN: &[&str] = &["|", "\t", COLUMNS];
+
+/// What parts columns, which people also write within a sentence.
+const COLUMNS: &str = "  ";
+
+/// Calls with each part of a text that is a field: the cells of a row, what stands behind the name of a header, and what
+/// begins a line as its number. Prose is none of it.
+pub(super) fn cells(text: &str, by: By, give: &mut dyn FnMut(&str)) {
+    let lines: Vec<Line<'_>> = text.lines().map(Line::of).collect();
+    for rows in lines.chunk_by(Line::is_row_below) {
+        let is_table = rows.len() > 1;
+        for line in rows {
+            // One line alone may have two blanks by chance, and one of a page any sign.
+            let is_row = line.cells.len() > 1
+                && (is_table || by == By::Service && line.sign != Some(COLUMNS));
+            match by {
+                // What an address in it is there for says whoever keeps the page.
+                By::Page => {
+                    let is_table = is_row && rows.iter().all(Line::is_short);
+                    let cells = line
+                        .cells
+                        .iter()
+                        .filter(|cell| is_table && !has(cell, words::points));
+                    cells.for_each(|cell| give(cell));
+                }
+                By::Service if is_row => line.cells.iter().for_each(|cell| {
+                    header(cell, give);
+                    if words::is_value(cell) {
+                        give(cell);
+                    }
+                }),
+                By::Service => {
+                    header(line.text, give);
+                    if !line.text.contains(char::is_whitespace) {
+                        give(line.text);
+                    }
+                }
+            }
+            if by == By::Service {
+                beginning(line.text, give);
+            }
         }
     }
-    if is_page {
-        return;
+}
+
+/// A line without the sign of a list before it.
+struct Line<'t> {
+    text: &'t str,
+    /// What parts its cells; none where it has one.
+    sign: Option<&'static str>,
+    cells: Vec<&'t str>,
+    /// Where its second cell begins.
+    column: usize,
+}
+
+impl<'t> Line<'t> {
+    fn of(line: &'t str) -> Self {
+        let text = line.trim_start_matches(|c: char| c.is_whitespace() || "-*•#".contains(c));
+        let before = line.len() - text.len();
+        let text = text.trim_end();
+        let sign = BETWEEN.iter().copied().find(|sign| text.contains(sign));
+        let parts = sign.map_or(vec![text], |sign| text.split(sign).collect());
+        let rest = sign.and_then(|sign| text.split_once(sign));
+        let column = rest.map_or(0, |(first, rest)| {
+            before + first.len() + (rest.len() - rest.trim_start().len())
+        });
+        let cells = parts.iter().map(|part| part.trim());
+        Self {
+            text,
+            sign,
+            cells: cells.filter(|cell| !cell.is_empty()).collect(),
+            column,
+        }
     }
-    // What stands before the text of a message: its number, or who wrote it.
+
+    /// Whether the next line goes on with the same columns.
+    fn is_row_below(&self, next: &Self) -> bool {
+        self.sign == next.sign
+            && self.cells.len() > 1
+            && match self.sign {
+                Some(COLUMNS) => self.column == next.column && next.cells.len() > 1,
+                _ => self.cells.len() == next.cells.len(),
+            }
+    }
+
+    /// Whether none of its cells is a text.
+    fn is_short(&self) -> bool {
+        self.cells.iter().all(|cell| words::is_value(cell))
+    }
+}
+
+/// Gives what stands before the text of a message: its number, or who wrote it. An address there begins a sentence.
+fn beginning(line: &str, give: &mut dyn FnMut(&str)) {
     let line = line
         .strip_prefix('[')
         .and_then(|rest| rest.split_once(']'))
         .map_or(line, |(_, rest)| rest.trim());
     if let Some((first, rest)) = line.split_once(char::is_whitespace) {
         let is_number = first.contains(|c: char| c.is_ascii_digit() || "._#".contains(c));
-        if is_number && words::is_value(first) {
+        if is_number && !has(first, words::is_place) && words::is_value(first) {
             give(first);
         }
         // `id 4411`, `#13 Joost <mail>`
@@ -55,6 +129,10 @@ pub(super) fn cells(line: &str, is_page: bool, give: &mut dyn FnMut(&str)) {
     if let Some((who, _)) = line.split_once(':').filter(|(who, _)| !who.contains(' ')) {
         give(who);
     }
+}
+
+fn has(text: &str, is_such: fn(&str) -> bool) -> bool {
+    words::words(text).iter().any(|word| is_such(word))
 }
 
 /// Gives what stands behind the name of a header, and both parts of `Name <mail>`.

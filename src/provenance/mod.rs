@@ -72,11 +72,12 @@ pub fn learn(facts: &Facts, settings: &ProvenanceSettings, was_asked: bool, orig
         Trigger::PreAgentTurn => {
             let typed = words::words(event.prompt.as_deref().unwrap_or_default());
             let mut kept = words::kept(&typed);
-            let hosts = typed.iter().filter_map(|word| {
+            for word in &typed {
                 let host = words::targets(word).last().unwrap_or(word);
-                owner::label(host).map(str::to_owned)
-            });
-            kept.extend(hosts);
+                kept.extend(owner::label(host).map(str::to_owned));
+                let owners = [owner::label(host), owner::owner(word)];
+                kept.extend(owners.into_iter().flatten().map(named::kept));
+            }
             kept.extend(named::typed(event.prompt.as_deref().unwrap_or_default()));
             origins.add(Origin::Prompt, kept.iter().map(String::as_str));
             origins.drop_asked();

@@ -1,6 +1,9 @@
 //! Named: what a person has named in what she typed, so that what is told of it is what she asked for.
 
-use super::words;
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use super::{owner, words};
 use crate::session::{Origin, Origins};
 
 /// What stands before a name that the person typed.
@@ -150,10 +153,15 @@ const FOLLOWING: &[&str] = &[
     "official",
     "officially",
     "recommended",
-    "say",
-    "says",
     "steps",
 ];
+
+/// Words that say so behind one of some others: `as it says`, and not `say hi`.
+const SAYING: &[&str] = &["say", "says"];
+
+/// Those others, and how many words may stand between.
+const AS: &[&str] = &["as", "how", "what", "whatever"];
+const BETWEEN: usize = 4;
 
 /// What is kept where the person typed one of them.
 const FOLLOWS: &str = "\u{1}follows";
@@ -178,13 +186,19 @@ pub(super) fn typed(prompt: &str) -> Vec<String> {
         if bare.chars().count() > 2 && (is_name || has_sign || is_quoted) {
             let found = words::words(bare);
             let parts = found.iter().flat_map(|word| pieces(word));
-            names.extend(parts.map(|word| format!("{NAME}{word}")));
+            names.extend(parts.map(kept));
         }
         begins = token.ends_with(['.', '!', '?', ':', ';']);
     }
     let lower = prompt.to_lowercase();
-    let mut words = lower.split(|c: char| !c.is_alphanumeric());
-    if words.any(|word| FOLLOWING.contains(&word)) {
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).collect();
+    let says = |near: &[&str]| {
+        let last = near.last().is_some_and(|word| SAYING.contains(word));
+        last && near.iter().any(|word| AS.contains(word))
+    };
+    let mut ends =
+        (1..=words.len()).filter_map(|end| words.get(end.saturating_sub(BETWEEN + 2)..end));
+    if words.iter().any(|word| FOLLOWING.contains(word)) || ends.any(says) {
         names.push(FOLLOWS.to_owned());
     }
     names
@@ -203,13 +217,57 @@ fn pieces(word: &str) -> impl Iterator<Item = &str> {
         .flatten()
 }
 
-/// Whether one of several words is a name that the person typed.
-pub(super) fn is_any(found: &[String], origins: &Origins) -> bool {
-    let is_typed = |word: &str| origins.has(Origin::Prompt, &format!("{NAME}{word}"));
-    found.iter().any(|word| {
-        pieces(word).any(is_typed)
-            || word
-                .split([':', '@', '='])
-                .any(|piece| piece.len() < word.len() && is_typed(piece))
-    })
+/// Whether a word is a name that the person typed.
+pub(super) fn is_typed(word: &str, origins: &Origins) -> bool {
+    origins.has(Origin::Prompt, &kept(word))
+}
+
+/// Returns what is kept of a name that the person typed.
+pub(super) fn kept(word: &str) -> String {
+    format!("{NAME}{word}")
+}
+
+/// Returns what is kept where an agent, led by nobody, looks up what is kept under a word that the person typed: then that
+/// word is a name, though it has no capital.
+pub(super) fn looked_up(url: &str, origins: &Origins) -> Option<String> {
+    let [word] = <[String; 1]>::try_from(words::words(url)).ok()?;
+    let site = owner::site(&word)?;
+    let owner = owner::owner(&word).filter(|owner| origins.has(Origin::Prompt, owner))?;
+    let host = words::targets(&word).last().unwrap_or(&word);
+    let mut leading = [&*word, &*site]
+        .into_iter()
+        .chain(owner::domains_above(host));
+    (!leading.any(|text| origins.has(Origin::Text, text))).then(|| kept(owner))
+}
+
+/// The names that the person typed: each word is looked up once.
+pub(super) struct Typed<'o> {
+    origins: &'o Origins,
+    known: RefCell<HashMap<String, bool>>,
+}
+
+impl<'o> Typed<'o> {
+    pub(super) fn of(origins: &'o Origins) -> Self {
+        Self {
+            origins,
+            known: RefCell::default(),
+        }
+    }
+
+    /// Whether one of several words is such a name, or a part of it.
+    pub(super) fn is_any(&self, found: &[String]) -> bool {
+        found.iter().any(|word| self.is_one(word))
+    }
+
+    fn is_one(&self, word: &str) -> bool {
+        if let Some(is_one) = self.known.borrow().get(word) {
+            return *is_one;
+        }
+        let is_typed = |word: &str| is_typed(word, self.origins);
+        let mut parts = word.split([':', '@', '=']);
+        let is_one = pieces(word).any(is_typed)
+            || parts.any(|piece| piece.len() < word.len() && is_typed(piece));
+        self.known.borrow_mut().insert(word.to_owned(), is_one);
+        is_one
+    }
 }

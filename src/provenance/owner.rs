@@ -154,27 +154,26 @@ fn is_shared(host: &str) -> bool {
     })
 }
 
-/// Returns who an address belongs to, as people name it: the label below the public end of its host, the first two parts of a
-/// path at a host that many share, or the name of a package.
-pub(super) fn owners(word: &str) -> Vec<&str> {
+/// Returns who an address belongs to, as people name it: the label below the public end of its host, the account at a host
+/// that many share, or the name or the scope of a package. What somebody calls a thing below an account names nobody.
+pub(super) fn owner(word: &str) -> Option<&str> {
     let bare = word.split_once("://").map_or(word, |(_, rest)| rest);
     if is_versioned(word) || !bare.contains('/') && !word.contains("://") {
         // A name alone may be looked up, and carry something along.
-        let name = word.rsplit_once('@').filter(|_| is_versioned(word));
-        let parts = name.into_iter().flat_map(|(name, _)| name.split('/'));
-        return parts.collect();
+        let (name, _) = word.rsplit_once('@').filter(|_| is_versioned(word))?;
+        return name.split('/').next();
     }
     let (authority, path) = bare.split_once('/').unwrap_or((bare, ""));
     let host = authority.split([':', '?', '#']).next().unwrap_or_default();
     if !is_host(host) {
         let is_package = !word.contains("://") && !authority.contains(['@', '.']);
-        return bare.split('/').take(2).filter(|_| is_package).collect();
+        return Some(authority).filter(|_| is_package);
     }
     if is_shared(host) {
-        let parts = path.split(['/', '?', '#', '@', ':']).take(2);
-        return parts.filter(|part| !part.is_empty()).collect();
+        let account = path.split(['/', '?', '#', '@', ':']).next();
+        return account.filter(|account| !account.is_empty());
     }
-    label(host).into_iter().collect()
+    label(host)
 }
 
 /// Returns the label of a host below its public end: `acme` of `docs.acme.co.uk`.
@@ -212,10 +211,16 @@ pub(super) fn is_host(word: &str) -> bool {
     domain.is_some_and(|domain| DOMAINS.contains(&domain)) || word.parse::<IpAddr>().is_ok()
 }
 
-/// Whether a word is a package of a registry and its version: `name@1.2.3`.
+/// Whether a word is a package of a registry and its version: `name@1.2.3`. What ends as domains do is the host of an
+/// address: `eve@163.com`.
 pub(super) fn is_versioned(word: &str) -> bool {
     let version = word.rsplit_once('@').map_or("", |(_, version)| version);
-    let mut parts = version.trim_start_matches(['^', '~', '=']).split('.');
-    let is_number = |part: &str| part.starts_with(|c: char| c.is_ascii_digit());
-    !word.contains(':') && parts.clone().count() < 4 && parts.next().is_some_and(is_number)
+    let version = version.trim_start_matches(['^', '~', '=']);
+    let last = version.rsplit('.').next().unwrap_or_default();
+    let is_domain = last.len() > 1
+        && (!last.contains(|c: char| c.is_ascii_digit()) || last.starts_with("xn--"));
+    !word.contains(':')
+        && !is_domain
+        && version.split('.').count() < 4
+        && version.starts_with(|c: char| c.is_ascii_digit())
 }

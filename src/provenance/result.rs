@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::found::{Found, leaves};
+use super::listing::By;
 use super::{CUT, FOREIGN, SEEN, SPOKEN, TOLD, invocations, named, outward, words};
 use crate::config::ProvenanceSettings;
 use crate::event::ToolKind;
@@ -181,6 +182,12 @@ pub(super) fn learn(facts: &Facts, settings: &ProvenanceSettings, origins: &mut 
         .map(|path| foreign(&path))
         .collect();
     origins.add(Origin::Text, cloned.iter().map(String::as_str));
+    let looked_up: Vec<String> = tool
+        .urls
+        .iter()
+        .filter_map(|url| named::looked_up(url, origins))
+        .collect();
+    origins.add(Origin::Prompt, looked_up.iter().map(String::as_str));
     let is_of_others = is_of_others(facts, settings, Some(origins));
     if is_of_others {
         let written: Vec<String> = written(facts).iter().map(|path| foreign(path)).collect();
@@ -189,33 +196,30 @@ pub(super) fn learn(facts: &Facts, settings: &ProvenanceSettings, origins: &mut 
     let mut found = Found::default();
     let by = origins.tool(&call.name);
     if is_of_others {
+        let typed = named::Typed::of(origins);
         let mut is_call_named = false;
         leaves(&call.input, &mut |leaf| {
             is_call_named |= tool.kind != ToolKind::Shell
                 && words::is_value(leaf)
-                && named::is_any(&words::words(leaf), origins);
+                && typed.is_any(&words::words(leaf));
         });
         for invocation in invocations(facts) {
             for word in &invocation.arguments {
-                is_call_named |= named::is_any(&words::words(&word.text), origins);
+                is_call_named |= typed.is_any(&words::words(&word.text));
             }
         }
         // Whoever reads a page or a file need not do as it says; what a service keeps for the person is hers.
         let may_name = tool.kind == ToolKind::Mcp || named::is_followed(origins);
         let is_page = tool.kind == ToolKind::Fetch && may_name;
-        let is_named = |words: &[String]| {
-            is_page || may_name && (is_call_named || named::is_any(words, origins))
-        };
+        let is_named =
+            |words: &[String]| is_page || may_name && (is_call_named || typed.is_any(words));
         found.texts.push(SEEN.to_owned());
         match tool.kind {
             ToolKind::Mcp => found.answer(result, &is_named),
             // The answer of a search has rows: titles and addresses.
             ToolKind::Fetch if tool.urls.is_empty() => found.fields(result, &is_named),
             _ if is_table(facts) => leaves(result, &mut |leaf| found.rows(leaf, &is_named)),
-            _ => leaves(result, &mut |leaf| {
-                found.listing(leaf, true);
-                found.text(leaf, &is_named);
-            }),
+            _ => leaves(result, &mut |leaf| found.listing(leaf, By::Page, &is_named)),
         }
         // The address that the agent asked for comes back with the answer, and is still its own.
         let mut asked = BTreeSet::new();

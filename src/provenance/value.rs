@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::wanted::{Wanted, wanted};
-use super::{CUT, SEEN, TOLD, invocations, outward, owner, words};
+use super::{CUT, SEEN, TOLD, invocations, named, outward, owner, words};
 use crate::event::ToolKind;
 use crate::fact::Facts;
 use crate::session::{Origin, Origins};
@@ -128,14 +128,11 @@ fn is_told(value: &Wanted, origins: &Origins) -> bool {
         && !has_all(&parts, Origin::Project, origins)
 }
 
-/// Whether an address is at a name that the person typed: of a site or a mailbox there, of a place at a site that many share,
-/// or of a package.
+/// Whether an address is at a host that the person typed, or belongs to somebody whom she named.
 fn is_at_typed_name(word: &str, origins: &Origins) -> bool {
     let mail = word.rsplit_once('@').filter(|_| !word.contains('/'));
     mail.is_some_and(|(_, host)| origins.has(Origin::Prompt, &format!("//{host}")))
-        || owner::owners(word)
-            .iter()
-            .any(|owner| owner.len() > 2 && origins.has(Origin::Prompt, owner))
+        || owner::owner(word).is_some_and(|owner| named::is_typed(owner, origins))
 }
 
 /// Returns the first origin in which all of a value was found.
@@ -161,40 +158,26 @@ fn origin(value: &Wanted, origins: &Origins) -> Option<Origin> {
     }
     let joined = words::joined(&value.words);
     let named: Vec<String> = parts.iter().map(|part| words::named(part)).collect();
+    // A scheme or a version makes no other thing of an address.
+    let plain = match &*value.words {
+        [word] => words::plain(word),
+        _ => None,
+    };
     for origin in Origin::ALL {
+        let mut others = joined.iter().chain(&plain);
         let is_there = match origin {
             Origin::Record => {
                 origins.has(origin, &whole)
-                    || joined
-                        .as_ref()
-                        .is_some_and(|word| origins.has(origin, &words::named(word)))
                     || has_all(&named, origin, origins)
+                    || others.any(|word| {
+                        origins.has(origin, &words::whole(std::slice::from_ref(word)))
+                            || origins.has(origin, &words::named(word))
+                    })
             }
-            _ => {
-                has_all(&parts, origin, origins)
-                    || joined
-                        .as_ref()
-                        .is_some_and(|word| origins.has(origin, word))
-            }
+            _ => has_all(&parts, origin, origins) || others.any(|word| origins.has(origin, word)),
         };
         if is_there {
             return Some(origin);
-        }
-    }
-    if let [word] = &*value.words
-        && let Some(plain) = words::plain(word)
-    {
-        for origin in Origin::ALL {
-            let is_there = match origin {
-                Origin::Record => {
-                    origins.has(origin, &words::whole(std::slice::from_ref(&plain)))
-                        || origins.has(origin, &words::named(&plain))
-                }
-                _ => origins.has(origin, &plain),
-            };
-            if is_there {
-                return Some(origin);
-            }
         }
     }
     for word in value.words.iter().filter(|_| value.by_target) {

@@ -77,13 +77,7 @@ pub(super) fn kept(words: &[String]) -> Vec<String> {
     let halves = words.iter().filter_map(|word| word.split_once('/'));
     let halves = halves.filter(|(_, name)| !name.contains('/'));
     kept.extend(halves.flat_map(|(owner, name)| [owner.to_owned(), name.to_owned()]));
-    // The number of an account is printed in groups, and given as one; or the other way round.
-    for groups in words.chunk_by(|left, right| is_group(left) && is_group(right)) {
-        kept.extend(joined(groups));
-    }
-    for start in 0..words.len() {
-        kept.extend(accounts(words.get(start..).unwrap_or_default()));
-    }
+    kept.extend(numbers(words));
     // `eve at evil.example` is read as an address by whoever is told to write there.
     for three in words.windows(3) {
         if let [user, at, host] = three
@@ -105,6 +99,34 @@ pub(super) fn kept(words: &[String]) -> Vec<String> {
     }
     kept.extend(words.windows(2).map(pair));
     kept
+}
+
+/// Returns what is kept of the seam of two texts: neighbours, and a number that goes on in the next one.
+pub(super) fn across(left: &[String], right: &[String]) -> Vec<String> {
+    let (Some(last), Some(first)) = (left.last(), right.first()) else {
+        return Vec::new();
+    };
+    let is_part = |word: &&String| is_group(word) || word.len() <= 4;
+    let count = |found: usize| found.min(*ACCOUNT.end());
+    let before = count(left.iter().rev().take_while(is_part).count());
+    let behind = count(right.iter().take_while(is_part).count());
+    let mut kept = vec![format!("{last} {first}")];
+    if let (Some(before @ [_, ..]), Some(behind @ [_, ..])) =
+        (left.get(left.len() - before..), right.get(..behind))
+    {
+        kept.extend(numbers(&[before, behind].concat()));
+    }
+    kept
+}
+
+/// Returns the numbers of accounts and telephones, which are printed in groups, and given as one; or the other way round.
+fn numbers(words: &[String]) -> Vec<String> {
+    let groups = words.chunk_by(|left, right| is_group(left) && is_group(right));
+    let mut numbers: Vec<String> = groups.filter_map(joined).collect();
+    for start in 0..words.len() {
+        numbers.extend(accounts(words.get(start..).unwrap_or_default()));
+    }
+    numbers
 }
 
 /// Whether a word is a group of a longer number.

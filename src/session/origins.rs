@@ -3,7 +3,7 @@
 //! Four Bloom filters in blocks of 64 bytes (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom Filters, 2007).
 //! What is in one is not put into a later one: text that was written to a file and is read back stays what it was.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
@@ -64,7 +64,7 @@ const LENGTH: usize = HEAD + 4 * FILTER;
 const BLOCK: usize = 64;
 
 /// How many bits a word sets.
-const BITS: u32 = 4;
+const BITS: usize = 4;
 
 /// Of how many words a filter is half full: ln 2 times its bits by those of a word.
 const MOST_WORDS: u64 = FILTER as u64 * 8 * 69 / 100 / BITS as u64;
@@ -258,26 +258,23 @@ impl Origins {
 
     /// Whether a word has stood in texts of an origin.
     pub fn has(&self, origin: Origin, word: &str) -> bool {
-        let (at, mask) = self.place(origin, word);
-        self.has_bits(at, mask)
+        self.has_bits(place(origin, self.hash(word)))
     }
 
-    fn has_bits(&self, at: usize, mask: [u8; BLOCK]) -> bool {
-        let block = self.bytes.get(at..at + BLOCK).unwrap_or_default();
-        block
-            .iter()
-            .zip(mask)
-            .all(|(byte, bits)| byte & bits == bits)
+    fn has_bits(&self, bits: [usize; BITS]) -> bool {
+        bits.iter().all(|bit| {
+            let byte = self.bytes.get(bit / 8);
+            byte.is_some_and(|byte| byte & (1 << (bit % 8)) != 0)
+        })
     }
 
-    fn set_bits(&mut self, at: usize, mask: [u8; BLOCK], origin: Origin) {
-        let block = self.bytes.get_mut(at..at + BLOCK).unwrap_or_default();
-        for (byte, bits) in block.iter_mut().zip(mask) {
-            *byte |= bits;
+    fn set_bits(&mut self, bits: [usize; BITS]) {
+        for bit in bits {
+            if let Some(byte) = self.bytes.get_mut(bit / 8) {
+                *byte |= 1 << (bit % 8);
+            }
+            self.changed.insert(bit / 8 / BLOCK);
         }
-        self.changed.insert(at / BLOCK);
-        let count = count(origin);
-        self.put(count, &(self.number(count) + 1).to_le_bytes());
     }
 
     /// Returns the number of a tool of somebody else, by which words are told to be of its results; none where so many
@@ -319,10 +316,9 @@ impl Origins {
         let tools = self.tools().into_iter().enumerate();
         let with_all = tools.filter(|(number, _)| {
             !words.is_empty()
-                && words.iter().all(|word| {
-                    let (at, _) = self.place(Origin::Text, word);
-                    self.has_bits(at, self.mask_of(*number, word))
-                })
+                && words
+                    .iter()
+                    .all(|word| self.has_bits(place_of(*number, self.hash(word))))
         });
         with_all.map(|(_, name)| name).collect()
     }
@@ -348,16 +344,26 @@ impl Origins {
             Origin::Project => &Origin::ALL,
             Origin::Record | Origin::Text => &[Origin::Prompt, Origin::Project],
         };
-        for word in words {
-            let (at, mask) = self.place(origin, word);
-            if self.has_bits(at, mask) || earlier.iter().any(|other| self.has(*other, word)) {
+        let mut added = 0;
+        let mut seen = HashSet::new();
+        for word in words.filter(|word| seen.insert(*word)) {
+            let hash = self.hash(word);
+            let bits = place(origin, hash);
+            let is_earlier = |other: &Origin| self.has_bits(place(*other, hash));
+            if self.has_bits(bits) || earlier.iter().any(is_earlier) {
                 continue;
             }
-            self.set_bits(at, mask, origin);
+            self.set_bits(bits);
+            added += 1;
             // Of neighbours the words are enough to tell whose they are.
             if let Some(tool) = tool.filter(|_| !word.contains(' ')) {
-                self.set_bits(at, self.mask_of(tool, word), origin);
+                self.set_bits(place_of(tool, hash));
+                added += 1;
             }
+        }
+        if added > 0 {
+            let count = count(origin);
+            self.put(count, &(self.number(count) + added).to_le_bytes());
         }
     }
 
@@ -365,25 +371,34 @@ impl Origins {
         self.bytes.get(SALT..WORDS).unwrap_or_default()
     }
 
-    /// Returns the block of a word, and the bits that it sets there.
-    fn place(&self, origin: Origin, word: &str) -> (usize, [u8; BLOCK]) {
-        let mut bits = digest([self.salt(), word.as_bytes()]);
-        let blocks = (FILTER / BLOCK) as u64;
-        let block = usize::try_from(bits % blocks).unwrap_or(0);
-        bits /= blocks;
-        (HEAD + origin as usize * FILTER + block * BLOCK, mask(bits))
+    /// Returns what a word is known by; it says nothing without the salt.
+    fn hash(&self, word: &str) -> u64 {
+        digest([self.salt(), word.as_bytes()])
     }
+}
 
-    /// Returns the bits that say in the block of a word that a tool gave it back.
-    fn mask_of(&self, tool: usize, word: &str) -> [u8; BLOCK] {
-        let tool = tool.to_le_bytes();
-        mask(digest([
-            self.salt(),
-            &b"tool"[..],
-            &tool[..],
-            word.as_bytes(),
-        ]))
-    }
+/// Returns the bits that a word sets in the filter of an origin, all of them in one block.
+fn place(origin: Origin, hash: u64) -> [usize; BITS] {
+    let blocks = (FILTER / BLOCK) as u64;
+    bits(origin, hash % blocks, hash / blocks)
+}
+
+/// Returns the bits that say in the block of a word that a tool gave it back.
+fn place_of(tool: usize, hash: u64) -> [usize; BITS] {
+    let blocks = (FILTER / BLOCK) as u64;
+    let mixed = (hash ^ (tool as u64 + 1)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    bits(Origin::Text, hash % blocks, mixed >> 20)
+}
+
+fn bits(origin: Origin, block: u64, hash: u64) -> [usize; BITS] {
+    let to_size = |number: u64| usize::try_from(number).unwrap_or(0);
+    let at = HEAD + origin as usize * FILTER + to_size(block) * BLOCK;
+    let mut rest = hash;
+    [(); BITS].map(|()| {
+        let bit = to_size(rest % 512);
+        rest /= 512;
+        at * 8 + bit
+    })
 }
 
 /// Returns the place of the number of words of an origin.
@@ -413,16 +428,4 @@ fn damaged() -> io::Error {
         io::ErrorKind::InvalidData,
         "it is damaged or not of this version",
     )
-}
-
-fn mask(mut bits: u64) -> [u8; BLOCK] {
-    let mut mask = [0; BLOCK];
-    for _ in 0..BITS {
-        let bit = usize::try_from(bits % 512).unwrap_or(0);
-        bits /= 512;
-        if let Some(byte) = mask.get_mut(bit / 8) {
-            *byte |= 1 << (bit % 8);
-        }
-    }
-    mask
 }

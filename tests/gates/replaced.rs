@@ -21,6 +21,13 @@ fn what_takes_the_place_of_a_runner_is_named_until_a_person_names_it() {
     assert_eq!(kind, "test-runner-replaced");
     assert!(reason.ends_with(": mvnw"), "{reason}");
     assert_eq!(kinds(&project, "{own_runners: mvnw}"), "");
+    assert_eq!(
+        kinds(
+            &project,
+            "{command: ./mvnw, report: 'target/surefire-reports/*.xml'}"
+        ),
+        "test-runner-replaced"
+    );
     // It says nothing of what another command runs.
     script(&project, "run", "printf 'x\\n'");
     assert_eq!(

@@ -24,14 +24,10 @@ impl Field {
                 updated: updated.clone(),
             }),
             ("command", Value::Object(map)) if kind == ToolKind::Shell => {
-                let key = input::COMMAND.iter().find(|key| map.contains_key(**key))?;
-                // The program would be changed, and its arguments would stay.
-                if matches!(*key, "command" | "cmd") && input::has_arguments(map) {
-                    return None;
-                }
+                let key = input::command_field(map)?;
                 Some(Self {
                     pointer: format!("/{key}"),
-                    updated: in_form(map.get(*key)?, key, updated),
+                    updated: in_form(map.get(key)?, key, updated),
                 })
             }
             ("path" | "file_path", Value::Object(map)) => Self::only(map, input::PATH, updated),

@@ -54,7 +54,8 @@ impl ToolCall {
     /// Returns every text of its input.
     pub(crate) fn given(&self) -> Vec<Given> {
         let mut found = Vec::new();
-        let writes = !input::paths(&self.input).is_empty() && names::changes_files(&self.name);
+        let name = self.mcp.as_ref().map_or(&self.name, |mcp| &mcp.tool);
+        let writes = !input::paths(&self.input).is_empty() && names::changes_files(name);
         collect("", &self.unwrapped(), writes, DEPTH, &mut found);
         found
     }

@@ -9,8 +9,8 @@ use crate::shell_word::quoted;
 /// The fields of an object.
 type Fields = serde_json::Map<String, Value>;
 
-/// The fields that hold a command line, best first.
-pub(super) const COMMAND: &[&str] = &[
+/// The fields that say outright that they hold a command line, best first.
+const NAMES_COMMAND: &[&str] = &[
     "command",
     "cmd",
     "cli_command",
@@ -18,10 +18,12 @@ pub(super) const COMMAND: &[&str] = &[
     "commands",
     "command_line",
     "commandLine",
-    "script",
-    "chars",
-    "input",
+    "shell_command",
+    "shellCommand",
 ];
+
+/// The fields of a shell that hold its command line where none says so outright, best first.
+const MAY_BE_COMMAND: &[&str] = &["script", "chars", "input"];
 
 /// The fields that hold a path, or a list of paths, or a list of objects with paths.
 pub(super) const PATH: &[&str] = &[
@@ -94,22 +96,70 @@ pub(super) const CONTENT: &[&str] = &[
 /// How deep lists of edits and files are searched: `edits[].file_path` and the like.
 const DEPTH: usize = 4;
 
-/// Returns the command line; the words of an argument vector are quoted and joined.
+/// Returns the command line, or those of all fields that say that they hold one: which of them is run nobody knows. The words
+/// of an argument vector are quoted and joined.
 pub(super) fn command(input: &Value) -> Option<String> {
     match input {
         Value::String(text) => Some(text.clone()),
         Value::Array(words) if is_flat(words) => Some(join(words)),
-        Value::Object(map) => COMMAND.iter().find_map(|key| {
-            let value = map.get(*key)?;
-            match (*key, value) {
-                ("commands", Value::Array(lines)) => Some(lines_of(lines)),
-                ("commands", Value::String(text)) => Some(encoded_lines(text)),
-                ("command" | "cmd", Value::String(program)) => Some(started(program, map)),
-                (_, Value::String(text)) => Some(text.clone()),
-                (_, Value::Array(words)) if is_flat(words) => Some(join(words)),
-                _ => None,
+        Value::Object(map) => {
+            let mut lines = named_lines(map);
+            if lines.is_empty() {
+                lines.extend(MAY_BE_COMMAND.iter().find_map(|key| line_of(key, map)));
             }
-        }),
+            (!lines.is_empty()).then(|| lines.join("\n"))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the command line of a tool that is not known to be a shell, where its input says outright that it is one.
+pub(super) fn named_command(input: &Value) -> Option<String> {
+    let lines = named_lines(input.as_object()?);
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// Returns the one field that holds the command line; none where there are several, or where its arguments stand beside it.
+pub(super) fn command_field(map: &Fields) -> Option<&'static str> {
+    let is_there = |key: &&&str| map.contains_key(**key);
+    let named: Vec<&str> = NAMES_COMMAND.iter().filter(is_there).copied().collect();
+    match *named {
+        [] if !names_program(map) => MAY_BE_COMMAND.iter().find(is_there).copied(),
+        [key] if arguments(map).is_empty() => Some(key),
+        _ => None,
+    }
+}
+
+/// Returns the command lines that an input says outright that it holds.
+fn named_lines(map: &Fields) -> Vec<String> {
+    let named = NAMES_COMMAND.iter().filter_map(|key| line_of(key, map));
+    let programs = PROGRAM.iter().filter_map(|key| map.get(*key)?.as_str());
+    let programs = programs.filter(|_| names_program(map));
+    let mut lines = Vec::new();
+    for line in named.chain(programs.map(|program| started(program, map))) {
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+/// Whether a program is named beside arguments.
+fn names_program(map: &Fields) -> bool {
+    !arguments(map).is_empty()
+        && PROGRAM
+            .iter()
+            .any(|key| map.get(*key).is_some_and(Value::is_string))
+}
+
+/// Returns the command line that a field holds.
+fn line_of(key: &str, map: &Fields) -> Option<String> {
+    match (key, map.get(key)?) {
+        ("commands", Value::Array(lines)) => Some(lines_of(lines)),
+        ("commands", Value::String(text)) => Some(encoded_lines(text)),
+        ("command" | "cmd", Value::String(program)) => Some(started(program, map)),
+        (_, Value::String(text)) => Some(text.clone()),
+        (_, Value::Array(words)) if is_flat(words) => Some(join(words)),
         _ => None,
     }
 }
@@ -119,35 +169,11 @@ fn is_flat(words: &[Value]) -> bool {
     !words.iter().any(|word| word.is_array() || word.is_object())
 }
 
-/// Keys that say outright that their value is a command line.
-const NAMES_COMMAND: &[&str] = &[
-    "cli_command",
-    "cliCommand",
-    "command",
-    "cmd",
-    "command_line",
-    "commandLine",
-    "shell_command",
-    "shellCommand",
-    "commands",
-];
-
 /// The fields that hold the arguments of a program that is named beside them.
 const ARGUMENTS: &[&str] = &["args", "arguments", "argv"];
 
 /// The fields that name a program where its arguments stand beside it: one alone may be anything.
 const PROGRAM: &[&str] = &["program", "executable", "binary", "exe"];
-
-/// Returns the command line of a tool that is not known to be a shell, where its input says outright that it is one.
-pub(super) fn named_command(input: &Value) -> Option<String> {
-    let map = input.as_object()?;
-    let program = PROGRAM.iter().find_map(|key| map.get(*key)?.as_str());
-    if let Some(program) = program.filter(|_| has_arguments(map)) {
-        return Some(started(program, map));
-    }
-    let is_named = NAMES_COMMAND.iter().any(|key| map.contains_key(*key));
-    is_named.then(|| command(input)).flatten()
-}
 
 /// Returns every string of the input of a shell that is in no known form: any of them may be what it runs.
 pub(super) fn every_text(input: &Value) -> Option<String> {
@@ -194,23 +220,25 @@ pub(super) fn work_dir(input: &Value) -> Option<&str> {
     WORK_DIR.iter().find_map(text)
 }
 
-/// Whether arguments stand beside a program.
-pub(super) fn has_arguments(map: &Fields) -> bool {
-    ARGUMENTS.iter().any(|key| match map.get(*key) {
-        Some(Value::Array(words)) => !words.is_empty(),
-        Some(Value::String(text)) => !text.is_empty(),
-        _ => false,
-    })
+/// Returns what each field of arguments holds, as a shell reads it: words, or a text that is split.
+fn arguments(map: &Fields) -> Vec<String> {
+    let held = |key: &&str| match map.get(*key)? {
+        Value::Array(words) => Some(join(words)),
+        Value::String(text) => Some(text.clone()),
+        _ => None,
+    };
+    let held = ARGUMENTS.iter().filter_map(held);
+    held.filter(|words| !words.is_empty()).collect()
 }
 
-/// Returns a program with the arguments that the input has beside it: as words, or as a text that is split as a shell does.
+/// Returns a program with the arguments that the input has beside it, a line for each field of them.
 fn started(program: &str, map: &Fields) -> String {
-    let given = ARGUMENTS.iter().find_map(|key| map.get(*key));
-    match given {
-        Some(Value::Array(words)) if !words.is_empty() => format!("{program} {}", join(words)),
-        Some(Value::String(text)) if !text.is_empty() => format!("{program} {text}"),
-        _ => program.to_owned(),
+    let arguments = arguments(map);
+    if arguments.is_empty() {
+        return program.to_owned();
     }
+    let lines = arguments.iter().map(|words| format!("{program} {words}"));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Returns a list of command lines as a script.
@@ -266,12 +294,14 @@ pub(super) fn paths(input: &Value) -> Vec<String> {
     found
 }
 
-/// Returns the text that is written; the parts of several edits are joined by lines.
-pub(super) fn content(input: &Value) -> Option<String> {
+/// Returns the text that is written, beside some that were read; the parts of several edits are joined by lines.
+pub(super) fn content(input: &Value, read: &[&str]) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
     let is_content = |_: &Fields, key: &str| CONTENT.contains(&key);
     collect(input, &is_content, DEPTH, &mut |text| {
-        parts.push(text.to_owned());
+        if !read.contains(&text) {
+            parts.push(text.to_owned());
+        }
     });
     (!parts.is_empty()).then(|| parts.join("\n"))
 }

@@ -221,10 +221,22 @@ const CHANGING: &[&str] = &[
     "replace", "save", "update", "insert", "put", "apply", "mkdir", "unlink", "truncate",
 ];
 
-/// Whether a tool of this name, that nobody knows, says that it changes files.
-pub(super) fn changes_files(name: &str) -> bool {
+/// Whether a tool of this name, that nobody knows, may say that it changes files: `compute` has `put` in it.
+pub(super) fn may_change_files(name: &str) -> bool {
     let name = name.to_lowercase();
     CHANGING.iter().any(|word| name.contains(word))
+}
+
+/// Whether a tool of this name says by a word of its own that it changes files, or is known to.
+pub(super) fn changes_files(name: &str) -> bool {
+    let tool = mcp::of_name(name).map(|mcp| mcp.tool);
+    let name = tool.as_deref().unwrap_or(name);
+    matches!(
+        kind_of(name),
+        Some(ToolKind::Write | ToolKind::Edit | ToolKind::Delete)
+    ) || name_words(name)
+        .iter()
+        .any(|word| CHANGING.contains(&word.as_str()))
 }
 
 /// Splits the name of a tool into its words: `read_file`, `readFile`.

@@ -1,5 +1,6 @@
 //! ToolView: a tool call in the vocabulary that all hosts share.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::Value;
@@ -92,32 +93,37 @@ impl ToolView {
         let mcp = (kind == ToolKind::Mcp)
             .then(|| named_mcp(call, given))
             .flatten();
-        let patch = match kind {
-            ToolKind::Edit => patch_text(given).and_then(Patch::read),
-            _ if call.is_unknown() => patch_within("", given, MOST_NESTED).and_then(Patch::read),
-            _ => None,
+        let texts = match kind {
+            ToolKind::Edit => patch_texts(given),
+            _ if call.is_unknown() => patches_within("", given, MOST_NESTED),
+            _ => Vec::new(),
         };
-        let (paths, content) = if let Some(patch) = &patch {
-            let mut paths = patched(patch, given);
-            if kind == ToolKind::Edit {
+        let (paths, content) = if let Some(patch) = Patch::read(&texts.join("\n")) {
+            // Which of several fields the tool takes nobody knows: what stands beside the patch counts too.
+            let beside = input::content(given, &texts);
+            if kind == ToolKind::Edit && beside.is_none() {
                 kind = patch.kind();
-            } else {
-                let named = input::paths(given).into_iter();
-                let further: Vec<_> = named.filter(|path| !paths.contains(path)).collect();
-                paths.extend(further);
             }
-            (paths, Some(patch.added.clone()))
+            let paths = [patched(&patch, given), input::paths(given)].concat();
+            let content = [patch.added].into_iter().chain(beside);
+            (paths, Some(content.collect::<Vec<_>>().join("\n")))
         } else {
             kind = by_verb(&call.name, kind, given);
             match kind {
                 ToolKind::Shell if is_unknown => (input::paths(given), None),
                 ToolKind::Shell | ToolKind::Fetch | ToolKind::Agent => (Vec::new(), None),
                 ToolKind::Write | ToolKind::Edit | ToolKind::Mcp => {
-                    (input::paths(given), input::content(given))
+                    (input::paths(given), input::content(given, &[]))
                 }
                 _ => (input::paths(given), None),
             }
         };
+        let mut seen = BTreeSet::new();
+        let mut paths: Vec<String> = paths
+            .iter()
+            .map(|p| path::written(p, work_dir, root))
+            .collect();
+        paths.retain(|path| seen.insert(path.clone()));
         Self {
             kind,
             command: match kind {
@@ -125,10 +131,7 @@ impl ToolView {
                 ToolKind::Mcp => input::named_command(given),
                 _ => None,
             },
-            paths: paths
-                .iter()
-                .map(|p| path::written(p, work_dir, root))
-                .collect(),
+            paths,
             content,
             work_dir: matches!(kind, ToolKind::Shell | ToolKind::Mcp)
                 .then(|| input::work_dir(given).map(str::to_owned))
@@ -154,8 +157,8 @@ impl ToolView {
     pub fn changes_files(&self, name: &str) -> bool {
         match self.kind {
             ToolKind::Write | ToolKind::Edit | ToolKind::Delete => true,
-            ToolKind::Mcp | ToolKind::Other => names::changes_files(name),
-            ToolKind::Shell => names::kind_of(name).is_none() && names::changes_files(name),
+            ToolKind::Mcp | ToolKind::Other => names::may_change_files(name),
+            ToolKind::Shell => names::kind_of(name).is_none() && names::may_change_files(name),
             ToolKind::Read | ToolKind::Search | ToolKind::Fetch | ToolKind::Agent => false,
         }
     }
@@ -237,31 +240,34 @@ fn named_mcp(call: &ToolCall, given: &Value) -> Option<McpTool> {
         .or_else(|| mcp::of_input(given))
 }
 
-/// Returns the text in which a patch would stand.
-fn patch_text(given: &Value) -> Option<&str> {
-    let text = match given {
-        Value::String(text) => Some(text.as_str()),
-        Value::Object(map) => [
-            "command",
-            "input",
-            "patch",
-            "patchText",
-            "patch_text",
-            "diff",
-        ]
-        .iter()
-        .find_map(|key| map.get(*key).and_then(patch_word)),
-        _ => None,
-    }?;
-    (text.contains("*** ") || text.contains("+++ ")).then_some(text)
+/// Returns the texts in which a patch would stand.
+fn patch_texts(given: &Value) -> Vec<&str> {
+    const FIELDS: &[&str] = &[
+        "command",
+        "input",
+        "patch",
+        "patchText",
+        "patch_text",
+        "diff",
+    ];
+    let texts: Vec<&str> = match given {
+        Value::String(text) => vec![text],
+        Value::Object(map) => {
+            let fields = FIELDS.iter().filter_map(|key| map.get(*key));
+            fields.filter_map(patch_word).collect()
+        }
+        _ => Vec::new(),
+    };
+    let is_patch = |text: &&str| text.contains("*** ") || text.contains("+++ ");
+    texts.into_iter().filter(is_patch).collect()
 }
 
 /// How deep a patch is looked for in the input of a tool that nobody knows.
 const MOST_NESTED: usize = 8;
 
-/// Returns the text in which a patch stands in the input of a tool that nobody knows: below a key that says so, or a text
+/// Returns the texts in which a patch stands in the input of a tool that nobody knows: below a key that says so, or a text
 /// that begins as one.
-fn patch_within<'v>(key: &str, value: &'v Value, depth: usize) -> Option<&'v str> {
+fn patches_within<'v>(key: &str, value: &'v Value, depth: usize) -> Vec<&'v str> {
     match value {
         Value::String(text) => {
             let key = key.to_ascii_lowercase();
@@ -269,15 +275,22 @@ fn patch_within<'v>(key: &str, value: &'v Value, depth: usize) -> Option<&'v str
                 && (text.contains("*** ") || text.contains("+++ "));
             let begins = ["*** Begin Patch", "--- ", "diff --git "];
             let is_patch = begins.iter().any(|start| text.starts_with(start));
-            (is_told || is_patch && text.contains('\n')).then_some(text)
+            let is_patch = is_told || is_patch && text.contains('\n');
+            is_patch.then_some(&**text).into_iter().collect()
         }
         Value::Array(items) if depth > 0 => {
-            (items.iter()).find_map(|item| patch_within(key, item, depth - 1))
+            let items = items.iter();
+            items
+                .flat_map(|item| patches_within(key, item, depth - 1))
+                .collect()
         }
         Value::Object(map) if depth > 0 => {
-            (map.iter()).find_map(|(key, value)| patch_within(key, value, depth - 1))
+            let fields = map.iter();
+            fields
+                .flat_map(|(key, value)| patches_within(key, value, depth - 1))
+                .collect()
         }
-        _ => None,
+        _ => Vec::new(),
     }
 }
 
@@ -301,7 +314,9 @@ fn by_verb(name: &str, kind: ToolKind, given: &Value) -> ToolKind {
     let does_several = name.contains("editor") || name.contains("str_replace");
     match given.get("command").and_then(Value::as_str) {
         Some("create") if does_several => return ToolKind::Write,
-        Some("view") if does_several && input::content(given).is_none() => return ToolKind::Read,
+        Some("view") if does_several && input::content(given, &[]).is_none() => {
+            return ToolKind::Read;
+        }
         _ => {}
     }
     // What stands in the place of nothing is the whole file.

@@ -39,22 +39,32 @@ pub(super) fn files(runners: &BTreeSet<String>, context: &HookContext) -> BTreeS
 
 /// Returns what the content of such a file puts in the place of a runner, a compiler, or a part of one.
 pub(super) fn read(file: &str, content: &[u8]) -> BTreeSet<String> {
-    reader(file).map_or(BTreeSet::new(), |read| {
-        read(&String::from_utf8_lossy(content))
-            .into_iter()
-            .collect()
-    })
+    let said = match reader(file) {
+        Some(Reader::Text(read)) => read(&String::from_utf8_lossy(content)),
+        // Programs are no text: two of them may look the same as one.
+        Some(Reader::Whole) => vec![format!("{WHOLE}{}", hex(&Sha256::digest(content)))],
+        None => Vec::new(),
+    };
+    said.into_iter().collect()
 }
 
-fn reader(file: &str) -> Option<fn(&str) -> Vec<String>> {
+/// What of a file says so.
+enum Reader {
+    Text(fn(&str) -> Vec<String>),
+    Whole,
+}
+
+fn reader(file: &str) -> Option<Reader> {
     let (dir, name) = file.rsplit_once('/').unwrap_or(("", file));
     let dir = dir.rsplit('/').next().unwrap_or(dir);
     match (dir, name) {
-        (".cargo", "config.toml" | "config") => Some(cargo_config),
-        (_, "Cargo.toml") => Some(manifest),
-        (".config", "nextest.toml") => Some(nextest),
-        (_, "rust-toolchain.toml" | "rust-toolchain") => Some(toolchain),
-        (_, "mvnw" | "gradlew") | (".mvn" | "wrapper", _) if is_wrapper(file) => Some(whole),
+        (".cargo", "config.toml" | "config") => Some(Reader::Text(cargo_config)),
+        (_, "Cargo.toml") => Some(Reader::Text(manifest)),
+        (".config", "nextest.toml") => Some(Reader::Text(nextest)),
+        (_, "rust-toolchain.toml" | "rust-toolchain") => Some(Reader::Text(toolchain)),
+        (_, "mvnw" | "gradlew") | (".mvn" | "wrapper", _) if is_wrapper(file) => {
+            Some(Reader::Whole)
+        }
         _ => None,
     }
 }
@@ -65,10 +75,6 @@ fn is_wrapper(file: &str) -> bool {
     below(".mvn/")
         || below("gradle/wrapper/")
         || ["mvnw", "gradlew"].iter().any(|name| file.ends_with(name))
-}
-
-fn whole(text: &str) -> Vec<String> {
-    vec![format!("{WHOLE}{}", hex(&Sha256::digest(text)))]
 }
 
 fn toml(text: &str) -> Value {
@@ -196,5 +202,11 @@ mod tests {
             let said: Vec<String> = read(file, text.as_bytes()).into_iter().collect();
             assert_eq!(said.join("; "), expected, "{file}");
         }
+    }
+
+    #[test]
+    fn a_program_is_known_by_its_bytes() {
+        let jar = "gradle/wrapper/gradle-wrapper.jar";
+        assert_ne!(read(jar, b"PK\xfe"), read(jar, b"PK\xff"));
     }
 }

@@ -56,7 +56,7 @@ pub(in crate::oracle) struct TestRun {
     pub(in crate::oracle) tally: Option<Tally>,
     /// How a runner ended before it had run and reported everything.
     pub(in crate::oracle) cut_short: Vec<String>,
-    /// The runners that reported; `jvm` for those whose reports lie in the project.
+    /// The runners that reported; `jvm` for those of Maven and Gradle, which write what lies in the project.
     pub(in crate::oracle) runners: BTreeSet<String>,
     /// Reports that nobody can have made who may, with the reason.
     pub(in crate::oracle) forged: Vec<String>,
@@ -88,8 +88,8 @@ impl Runner {
         let mut reports = Reports::new(root)
             .map_err(|e| OracleError::failed(format!("there is no place for reports: {e}")))?;
         let mut globs = self.reports.clone();
-        let is_of_jvm = globs.is_empty() && find::is_of_jvm(context.workspace());
-        if is_of_jvm {
+        let is_of_jvm = find::is_of_jvm(context.workspace());
+        if is_of_jvm && globs.is_empty() {
             globs.extend(JVM_REPORTS.iter().map(|&glob| glob.to_owned()));
         }
         let mut aside = Aside::of(context, &expand(root, &globs), |_| true);
