@@ -108,7 +108,8 @@ pub(super) fn find(
         let mut dirs = path.text.split(':').filter(|dir| !dir.starts_with('$'));
         dirs.find_map(|dir| files.text(&format!("{dir}/{program}")))?
     };
-    run(shebang(&text)?, &text)
+    let (interpreter, _) = shebang(&text)?;
+    run(interpreter, &text)
 }
 
 fn program_or_shell(program: &str) -> &str {
