@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::binary;
 use super::fields::{MAX_DEPTH, texts_of};
 use super::filter::keeps_out;
 use super::guarded::Guarded;
@@ -352,8 +353,7 @@ impl Reading<'_> {
         let traces = [
             "bpftrace", "dtruss", "gdb", "ltrace", "perf", "rr", "strace", "truss",
         ];
-        let is_ours =
-            |word: &Word| matches!(word.text.rsplit('/').next(), Some("ahp" | "ahp-hooks"));
+        let is_ours = |word: &Word| binary::is_named(&word.text);
         let invocation = self.invocation;
         let is_traced = traces.contains(&invocation.program.as_str())
             && invocation.arguments.iter().any(is_ours);
