@@ -268,7 +268,6 @@ impl Reading<'_> {
     fn by_folder(&self) -> Option<Hit> {
         let invocation = self.invocation;
         let known = invocation.known();
-        let tree = Tree::of(invocation);
         let searches = known.is(Fact::PatternFirst) && !known.is(Fact::Language);
         if searches && !walk::lists_hidden(invocation) {
             // Where it stands, or is sent, it goes.
@@ -283,7 +282,8 @@ impl Reading<'_> {
         if invocation.unpacks(known) {
             return None;
         }
-        if let Some(tree) = tree.filter(|tree| matches!(tree.form, Form::Copies | Form::Links)) {
+        let is_whole = |tree: &Tree| matches!(tree.form, Form::Copies | Form::Links);
+        if let Some(tree) = Tree::of(invocation).filter(is_whole) {
             return tree.sources.iter().find_map(|source| self.named(source));
         }
         if !takes && !self.may_walk() {
