@@ -1,15 +1,20 @@
 //! Text as the shell and its small programs change it: escapes, base64, hex, `tr`.
 
-/// Returns the program that runs a script, by the script's first line.
-pub(crate) fn shebang(script: &str) -> Option<&str> {
-    let line = script.lines().next()?.strip_prefix("#!")?;
-    let mut words = line.split_ascii_whitespace();
-    let program = words.next()?.rsplit('/').next()?;
-    if program != "env" {
-        return Some(program);
+/// Returns the program that runs a script, by the script's first line, and the words of that line: the program there, and the
+/// rest as one word.
+pub(crate) fn shebang(script: &str) -> Option<(&str, impl Iterator<Item = &str>)> {
+    let line = script.lines().next()?.strip_prefix("#!")?.trim();
+    let (path, rest) = match line.split_once(char::is_whitespace) {
+        Some((path, rest)) => (path, Some(rest.trim())),
+        None => (line, None),
+    };
+    let mut program = path.rsplit('/').next()?;
+    if program == "env" {
+        let mut words = rest?.split_ascii_whitespace();
+        let named = words.find(|word| !word.starts_with('-') && !word.contains('='));
+        program = named?.rsplit('/').next()?;
     }
-    let named = words.find(|word| !word.starts_with('-') && !word.contains('='));
-    named?.rsplit('/').next()
+    Some((program, std::iter::once(path).chain(rest)))
 }
 
 /// Decodes the escapes of `$'…'`, `echo -e` and `printf`.

@@ -106,13 +106,11 @@ impl Walker<'_> {
     /// Runs a script that this line has written, as its first line says: the program there is given the rest of that line as one
     /// word, and the script's name.
     fn run_written(&mut self, script: &Invocation, text: &str, input: &Input) -> Option<String> {
-        let by = shebang(text).filter(|by| program::find(by).is_known());
-        let line = text.lines().next().and_then(|line| line.strip_prefix("#!"));
-        let (Some(_), Some(line)) = (by, line) else {
+        let by = shebang(text).filter(|(by, _)| program::find(by).is_known());
+        let Some((_, own)) = by else {
             return self.inside(&script.program, |w| w.run_text(text, input));
         };
-        let own = line.trim().splitn(2, char::is_whitespace);
-        let own: Vec<Word> = own.map(|word| Word::plain(word.trim())).collect();
+        let own: Vec<Word> = own.map(Word::plain).collect();
         let words = [own, vec![script.path.clone()], script.arguments.clone()].concat();
         let call = Call {
             words,

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::binary;
 use super::judgement::Attempt;
 use crate::fact::Facts;
 use crate::shell::Invocation;
@@ -16,7 +17,7 @@ pub(super) fn find(facts: &Facts, root: &Path) -> Option<Attempt> {
     let shell = facts.shell()?;
     let mut is_first = true;
     shell.invocations.iter().find_map(|invocation| {
-        let is_ours = matches!(invocation.program.as_str(), "ahp" | "ahp-hooks");
+        let is_ours = binary::is_named(&invocation.program);
         let what = is_ours
             .then(|| of_another(facts, root, invocation, is_first))
             .flatten();

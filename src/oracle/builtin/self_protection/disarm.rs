@@ -5,7 +5,7 @@ use std::path::Path;
 use super::found::{Found, act};
 use super::guarded::Guarded;
 use super::mention::path_of;
-use super::{file, git, own, packages, twin};
+use super::{binary, file, git, own, packages, twin};
 use crate::config::{OWN_PLACES, OWN_VARIABLES};
 use crate::host::{HOSTS, Host};
 use crate::place::Place;
@@ -123,10 +123,10 @@ fn host_of_package(script: &str) -> Option<&'static Host> {
 }
 
 fn is_ahp(text: &str) -> bool {
-    matches!(text, "ahp" | "ahp-hooks" | "ahp.exe" | "[a]hp")
-        || text.starts_with("ahp ")
-        || text.ends_with("/ahp")
-        || text == "^ahp$"
+    // A pattern that meets its name, or a whole command line.
+    let name = text.split(' ').next().unwrap_or_default();
+    let name = name.trim_start_matches('^').trim_end_matches('$');
+    binary::is_named(&name.trim_end_matches(".exe").replace("[a]", "a"))
 }
 
 /// Another agent that would run without the hooks that this one has, or with code in it that can pass them by.

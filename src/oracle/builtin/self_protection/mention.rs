@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::binary;
 use super::guarded::Guarded;
 use crate::program;
 use crate::program::Fact;
@@ -98,23 +99,11 @@ pub(super) fn disarms(text: &str) -> bool {
         .filter(|word| !word.is_empty())
         .collect();
     words.iter().enumerate().any(|(at, word)| {
-        let is_ours = matches!(word.rsplit('/').next(), Some("ahp" | "ahp-hooks"));
         // Code may say the name of the program twice.
         let mut next = words.iter().skip(at + 1).take(2);
-        is_ours && next.any(|next| DISARMING.contains(next))
+        binary::is_named(word) && next.any(|next| binary::is_refused(next))
     })
 }
-
-/// The commands of ours that only a person gives.
-const DISARMING: &[&str] = &[
-    "allow",
-    "edit",
-    "hook",
-    "respond",
-    "serve",
-    "trust",
-    "uninstall",
-];
 
 /// Whether a text with blanks in it reads as one that is written for people, not for a program.
 pub(super) fn is_prose(text: &str) -> bool {

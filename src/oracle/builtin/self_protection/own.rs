@@ -1,6 +1,6 @@
 //! Own: the commands of `ahp` that no agent gives.
 
-use super::binary::NAMES;
+use super::binary::{NAMES, may_be_refused};
 use super::found::{Found, act};
 use super::guarded::Guarded;
 use super::mention::path_of;
@@ -25,26 +25,6 @@ const HARMLESS: &[&str] = &[
     "replay",
     "schema",
     "test",
-];
-
-/// The commands that are refused, always or with some words.
-const REFUSED: &[&str] = &[
-    "allow",
-    "bundle",
-    "ci",
-    "edit",
-    "fleet",
-    "hook",
-    "init",
-    "install",
-    "log",
-    "mcp",
-    "respond",
-    "run",
-    "serve",
-    "session",
-    "trust",
-    "uninstall",
 ];
 
 /// The commands behind whose `--` another program stands, which is judged by itself.
@@ -83,7 +63,7 @@ fn launched(guarded: &Guarded<'_>, invocation: &Invocation) -> Option<Found> {
         let behind = behind.strip_prefix(&[Word::plain("--")]).unwrap_or(behind);
         // Most words are followed by no command of ours.
         let first = behind.iter().find(|word| !word.is_option())?;
-        let is_command = REFUSED.contains(&first.text.as_str());
+        let is_command = may_be_refused(&first.text);
         let is_ours = || {
             NAMES.contains(&&*program_name(&word.text))
                 || (word.text.contains('/')
@@ -104,7 +84,7 @@ fn launched(guarded: &Guarded<'_>, invocation: &Invocation) -> Option<Found> {
 fn may_be_ours(invocation: &Invocation) -> bool {
     let is_path = invocation.path.text.contains('/') || invocation.path.dynamic;
     let first = invocation.operands().next();
-    let is_command = first.is_some_and(|word| REFUSED.contains(&word.text.as_str()));
+    let is_command = first.is_some_and(|word| may_be_refused(&word.text));
     !invocation.remote
         && (is_command || (is_path && first.is_some_and(is_open)))
         && (is_path || !invocation.known().is_known())

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::binary;
 use super::fields::{MAX_DEPTH, texts_of};
-use super::filter::keeps_out;
 use super::guarded::Guarded;
 use super::judgement::Attempt;
+use super::search::Fd;
 use super::tree::{Form, Tree};
 use super::unread::{Hit, Unread, spelled};
 use super::{mention, script, walk};
@@ -267,7 +268,6 @@ impl Reading<'_> {
     fn by_folder(&self) -> Option<Hit> {
         let invocation = self.invocation;
         let known = invocation.known();
-        let tree = Tree::of(invocation);
         let searches = known.is(Fact::PatternFirst) && !known.is(Fact::Language);
         if searches && !walk::lists_hidden(invocation) {
             // Where it stands, or is sent, it goes.
@@ -282,7 +282,8 @@ impl Reading<'_> {
         if invocation.unpacks(known) {
             return None;
         }
-        if let Some(tree) = tree.filter(|tree| matches!(tree.form, Form::Copies | Form::Links)) {
+        let is_whole = |tree: &Tree| matches!(tree.form, Form::Copies | Form::Links);
+        if let Some(tree) = Tree::of(invocation).filter(is_whole) {
             return tree.sources.iter().find_map(|source| self.named(source));
         }
         if !takes && !self.may_walk() {
@@ -352,8 +353,7 @@ impl Reading<'_> {
         let traces = [
             "bpftrace", "dtruss", "gdb", "ltrace", "perf", "rr", "strace", "truss",
         ];
-        let is_ours =
-            |word: &Word| matches!(word.text.rsplit('/').next(), Some("ahp" | "ahp-hooks"));
+        let is_ours = |word: &Word| binary::is_named(&word.text);
         let invocation = self.invocation;
         let is_traced = traces.contains(&invocation.program.as_str())
             && invocation.arguments.iter().any(is_ours);
@@ -395,7 +395,7 @@ impl Reading<'_> {
             let (lister, filters) = made_by.split_first()?;
             let hit = self.found(lister)?;
             let name = hit.clone().path().to_string_lossy().into_owned();
-            (!filters.iter().any(|filter| keeps_out(filter, &name))).then_some(hit)
+            walk::come_through(self.analysis, filters, &name).then_some(hit)
         })
     }
 
@@ -407,7 +407,12 @@ impl Reading<'_> {
                 let text = anywhere_below(word).text;
                 named(&text).or_else(|| named(text.strip_suffix("/*")?))
             }),
-            "fd" | "fdfind" => finder.operands().find_map(|word| named(&word.text)),
+            "fd" | "fdfind" => {
+                let search = Fd::of(finder);
+                let sent_to = search.roots.into_iter().chain(search.base);
+                let operands = finder.operands().map(|word| word.text.as_str());
+                operands.chain(sent_to).find_map(named)
+            }
             _ => finder.operands().find_map(|word| named(&word.text)?.told()),
         }
     }

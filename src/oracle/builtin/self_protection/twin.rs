@@ -19,7 +19,7 @@ pub(super) fn find(
     }
     let is_own = |text: &str| guarded.is_own(&path_of(guarded, invocation, text));
     let makes = || act("make a copy of `ahp` under another name");
-    let goes_on = goes_on(analysis, invocation);
+    let goes_on = || goes_on(analysis, invocation);
     let is_opened = invocation
         .redirects
         .iter()
@@ -27,16 +27,17 @@ pub(super) fn find(
         .any(|redirect| is_own(&redirect.target.text));
     // For the shell itself it stays open.
     let is_kept = invocation.emulated || matches!(invocation.program.as_str(), "" | ":" | "exec");
-    if is_opened && (goes_on || is_kept || !invocation.only_reads()) {
+    if is_opened && (is_kept || !invocation.only_reads() || goes_on()) {
         return Some(makes());
     }
     let known = program::find(&invocation.program);
     let tree = Tree::of(invocation)
         .filter(|tree| matches!(tree.form, Form::Copies | Form::Links | Form::Files));
-    let packs = known.is(Fact::Unpacks) || known.is(Fact::Cluster);
-    let shows = goes_on && (known.is(Fact::Shows) || known.is(Fact::Decodes));
     let copies = tree.is_some() || known.is(Fact::ToLast) || invocation.program == "dd";
-    if !packs && !shows && !copies {
+    let packs = known.is(Fact::Unpacks) || known.is(Fact::Cluster);
+    let may_show = known.is(Fact::Shows) || known.is(Fact::Decodes);
+    let may_copy = packs || copies || may_show && goes_on();
+    if !may_copy {
         return None;
     }
     let works_in = tree.and_then(|tree| tree.works_in);
