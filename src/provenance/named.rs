@@ -227,17 +227,21 @@ pub(super) fn kept(word: &str) -> String {
     format!("{NAME}{word}")
 }
 
-/// Returns what is kept where an agent, led by nobody, looks up what is kept under a word that the person typed: then that
-/// word is a name, though it has no capital.
-pub(super) fn looked_up(url: &str, origins: &Origins) -> Option<String> {
-    let [word] = <[String; 1]>::try_from(words::words(url)).ok()?;
+/// Returns what is kept where an agent, led by nobody, looks up an address with a word that the person typed: then whoever
+/// keeps it is named, though the word has no capital.
+pub(super) fn looked_up(address: &str, origins: &Origins) -> Option<String> {
+    let [word] = <[String; 1]>::try_from(words::words(address)).ok()?;
     let site = owner::site(&word)?;
-    let owner = owner::owner(&word).filter(|owner| origins.has(Origin::Prompt, owner))?;
+    let owner = owner::owner(&word)?;
+    let bare = word.split_once("://").map_or(&*word, |(_, rest)| rest);
+    let mut parts = bare.split(|c: char| !c.is_alphanumeric());
     let host = words::targets(&word).last().unwrap_or(&word);
     let mut leading = [&*word, &*site]
         .into_iter()
         .chain(owner::domains_above(host));
-    (!leading.any(|text| origins.has(Origin::Text, text))).then(|| kept(owner))
+    (parts.any(|part| part.len() > 2 && origins.has(Origin::Prompt, part))
+        && !leading.any(|text| origins.has(Origin::Text, text)))
+    .then(|| kept(owner))
 }
 
 /// The names that the person typed: each word is looked up once.

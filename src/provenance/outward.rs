@@ -363,7 +363,7 @@ pub(super) fn is_listed(address: &str, trusted: &[String]) -> bool {
 }
 
 /// Returns what of a program's arguments names another machine.
-fn addresses(invocation: &Invocation) -> impl Iterator<Item = &str> {
+pub(super) fn addresses(invocation: &Invocation) -> impl Iterator<Item = &str> {
     let texts = invocation.arguments.iter().map(|word| word.text.as_str());
     texts.filter(|text| {
         let host = text.split(['/', ':']).next().unwrap_or_default();

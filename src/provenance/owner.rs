@@ -141,10 +141,14 @@ pub(super) fn site(word: &str) -> Option<String> {
     if !is_shared(host) {
         return Some(format!("//{host}"));
     }
-    let place = path.split(['/', '?', '#']).next();
-    place
-        .filter(|place| !place.is_empty())
-        .map(|place| format!("//{host}/{place}"))
+    account(path).map(|account| format!("//{host}/{account}"))
+}
+
+/// Returns whose place a path at a host that many share is; services have a word before it.
+fn account(path: &str) -> Option<&str> {
+    let parts = path.split(['/', '?', '#', '@', ':']);
+    let mut parts = parts.skip_while(|part| matches!(*part, "orgs" | "repos" | "users"));
+    parts.next().filter(|account| !account.is_empty())
 }
 
 fn is_shared(host: &str) -> bool {
@@ -170,8 +174,7 @@ pub(super) fn owner(word: &str) -> Option<&str> {
         return Some(authority).filter(|_| is_package);
     }
     if is_shared(host) {
-        let account = path.split(['/', '?', '#', '@', ':']).next();
-        return account.filter(|account| !account.is_empty());
+        return account(path);
     }
     label(host)
 }

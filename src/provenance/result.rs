@@ -182,10 +182,11 @@ pub(super) fn learn(facts: &Facts, settings: &ProvenanceSettings, origins: &mut 
         .map(|path| foreign(&path))
         .collect();
     origins.add(Origin::Text, cloned.iter().map(String::as_str));
-    let looked_up: Vec<String> = tool
-        .urls
-        .iter()
-        .filter_map(|url| named::looked_up(url, origins))
+    let urls = tool.urls.iter().map(String::as_str);
+    let fetching = invocations(facts).filter(|invocation| fetches(invocation));
+    let looked_up: Vec<String> = urls
+        .chain(fetching.flat_map(outward::addresses))
+        .filter_map(|address| named::looked_up(address, origins))
         .collect();
     origins.add(Origin::Prompt, looked_up.iter().map(String::as_str));
     let is_of_others = is_of_others(facts, settings, Some(origins));
