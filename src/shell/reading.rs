@@ -162,7 +162,7 @@ impl Invocation {
     }
 
     /// Whether an option is known, with or without its value; a cluster is where all its letters are.
-    fn knows_option(&self, known: Program, text: &str) -> bool {
+    pub(crate) fn knows_option(&self, known: Program, text: &str) -> bool {
         let name = text.split_once('=').map_or(text, |(name, _)| name);
         if self.knows_flag(known, name) {
             return true;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::project;
+use super::{index, project};
 use crate::permission_checker::oracle::evaluate;
 use crate::world::World;
 
@@ -66,6 +66,96 @@ const MEETS: &[&str] = &[
     "rg -uu -l extends -g '!*.md'",
     "fd -H -E .ahp -e json -e yaml",
     "fd -H -E '.ahpx' yaml",
+    "fd -H -E 'hooks.yaml/' -e yaml",
+    "fd -H -E '/src' -E 'x/.ahp' -e yaml",
+    "fd --unrestricted --unrestricted -e yaml",
+    "fd -e yaml --search-path .ahp",
+    "fd --search-path=.ahp",
+    "fd -e yaml --base-directory .ahp",
+    "fd -H -e rs -e yaml -x true \\;",
+    "fd -H -x true \\; -e yaml",
+    "fd -H \"$PATTERN\"",
+    "find . -type f | grep ''",
+    "find . -type f | grep -A1 '\\.rs$'",
+    "find . -type f | grep -5 '\\.rs$'",
+    "find . -type f | grep -z '\\.rs'",
+    "find . -type f | grep -v '[\\.a]ahp'",
+    "find . -type f | grep -FE '\\.rs$'",
+    "find . -type f | sed 's#^\\./##' | grep -v '^\\./\\.'",
+    "find . -type f | grep -n . | grep -v '^\\.'",
+    "find . -type f | rg -vS '\\.AHP'",
+    "find . -type f | rg --passthru '\\.rs$'",
+    "git grep -l extends HEAD",
+    "git grep -l extends HEAD -- '*.yaml'",
+    "git ls-files ':!.AHP' ':!.CLAUDE'",
+    "git ls-files ':(exclude,icase).AHP'",
+    "git ls-files ':!hooks.yaml/'",
+    "git ls-files :/",
+    "git -C src ls-files :/",
+    "git -C src ls-files ..",
+    "git ls-files --with-tree=HEAD~3 '*.jsonl'",
+    "git ls-files -k '*.jsonl'",
+    "git diff --name-only HEAD~1 -- '*.jsonl'",
+    "git ls-tree -r --name-only HEAD",
+    "git --literal-pathspecs ls-files ':!.ahp' ':!.claude'",
+    "GIT_INDEX_FILE=x git ls-files '*.jsonl'",
+    "export GIT_INDEX_FILE=x; git ls-files '*.jsonl'",
+    "grep -l extends -d recurse --exclude-dir=.git .",
+    "grep -l extends --dereference-recursive --exclude-dir=.git .",
+    "grep -rl extends --exclude-d=.git .",
+    "grep -rl --regex extends .",
+    "rg --files --hidden -eging",
+    "rg --unrestricted --unrestricted --files",
+    "rg --files -g '*'",
+    "rg --files -g '.ahp' -g '.ahp/*'",
+    "rg -l --hidden extends --iglob '*.YAML'",
+    "rg -l --hidden extends -g '*.YAML' --glob-case-insensitive",
+    "rg -l --hidden --type-add 'rust:*.yaml' -t rust extends",
+    "rg -l --hidden -g '*.yaml' -t rust extends",
+    "rg -l --hidden --pre unpack nowhere",
+    "rg -l --hidden -E utf-16 nowhere",
+    "rg -l --hidden --search-zip nowhere",
+    "rg -l --hidden --count-matches --include-zero nowhere",
+    "rg --files --hidden -g '!hooks.yaml/' -g '!settings.json'",
+    "rg --files --hidden -g '!!.ahp'",
+];
+
+/// What is given a guarded place by name, whatever it looks for.
+const NAMES: &[&str] = &[
+    "sort <<< .ahp/hooks.yaml",
+    "head -1 <<< .ahp/hooks.yaml",
+    "uniq <<< .ahp/hooks.yaml",
+    "grep hooks <<< .ahp/hooks.yaml",
+    "grep -l --label=.ahp/hooks.yaml a < src/main.rs",
+    "grep -l --label .ahp/hooks.yaml a < src/main.rs",
+    "grep -L x .ahp/hooks.yaml",
+    "grep -rl x src .ahp",
+    "rg -l x .ahp",
+    "rg --files .ahp",
+    "rg -r .ahp/hooks.yaml x src/main.rs",
+    "fd -e rs --search-path .ahp",
+    "fd -e rs --base-directory=.ahp",
+    "find src -maxdepth 0 -printf '.ahp/hooks.yaml\\n'",
+    "find src .ahp -name '*.rs'",
+    "git -C .ahp ls-files",
+    "git ls-files .ahp",
+    "git diff --name-only -- .ahp",
+    "git ls-files --format=.ahp/hooks.yaml",
+];
+
+/// What names a guarded place only to leave it out, or to look for its name in other files.
+const LEAVES_OUT: &[&str] = &[
+    "find . -path './.*' -prune -o -type f -newer .ahp/hooks.yaml -print",
+    "find src -type f -exec grep -l '\\.ahp' {} +",
+    "grep -rl .ahp/hooks.yaml src",
+    "grep -rl --exclude-dir=.ahp x src",
+    "rg -l .ahp/hooks.yaml src",
+    "rg -l x -g '!.ahp/hooks.yaml'",
+    "fd -H -E .ahp/hooks.yaml -e rs",
+    "git ls-files ':!.ahp' src",
+    "git ls-files ':(exclude).ahp/hooks.yaml' '*.rs'",
+    "git grep -l .ahp/hooks.yaml -- '*.rs'",
+    "git ls-files '*.rs' | grep -v .ahp/hooks.yaml",
 ];
 
 /// What does not.
@@ -106,6 +196,20 @@ const KEEPS_OUT: &[&str] = &[
     "fd -e rs",
     "fd -H -e rs",
     "fd -H -E .ahp -E .claude -E .agents -e yaml",
+    "fd -H -E '.*/' -e yaml",
+    "fd --extension=rs --hidden",
+    "find . -type f | grep --regexp='\\.rs$' | sort -u | head -n 5",
+    "find . -type f | cut -c3- | grep '\\.rs$'",
+    "git ls-files ':(exclude,top).*'",
+    "git ls-files '*.jsonl'",
+    "git -C src ls-files",
+    "git -C src ls-files '../*.rs'",
+    "git grep -l -e foo --and -e bar src",
+    "git -c color.ui=never ls-files src",
+    "rg -l --hidden extends -g '!.*/'",
+    "rg -l foo src -g '!x'",
+    "rg -l --hidden nowhere",
+    "rg -l --hidden -w nowhere -S",
 ];
 
 /// The ends of a `find` that acts by itself, and what prints in their place.
@@ -119,8 +223,8 @@ fn tracked() -> World {
     let world = project();
     world.write(".ahp/hooks.yaml", "extends: [ahp:standard]\n");
     world.write(".claude/settings.json", "{\"hooks\": \"ahp hook\"}");
-    let names = b"DIRC\0\0\0\x02 .ahp/hooks.yaml\0 .claude/settings.json\0 src/main.rs\0";
-    world.write(".git/index", names);
+    let names = [".ahp/hooks.yaml", ".claude/settings.json", "src/main.rs"];
+    world.write(".git/index", index(2, &names));
     world
 }
 
@@ -174,9 +278,60 @@ fn what_git_does_not_track_it_does_not_list() {
     };
     let list = "git ls-files '*.json' | xargs sed -i s/a/b/";
     assert!(is_stopped(list));
-    world.write(".git/index", b"DIRC\0\0\0\x02 src/main.rs\0");
-    assert!(!is_stopped(list));
+    // Another file whose name ends in the same way is another file.
+    world.write(
+        ".git/index",
+        index(2, &["src/main.rs", "docs/.claude/settings.json"]),
+    );
+    for list in [list, "git ls-files | xargs sed -i s/a/b/"] {
+        assert!(!is_stopped(list), "{list}");
+    }
+    for list in [
+        "git diff --name-only HEAD~1 -- '*.json' | xargs sed -i s/a/b/",
+        "git ls-files -o '*.json' | xargs sed -i s/a/b/",
+        "git grep -l hook HEAD~1 | cut -d: -f2 | xargs sed -i s/a/b/",
+        "git ls-files --recurse-submodules | xargs sed -i s/a/b/",
+    ] {
+        assert!(is_stopped(list), "{list}");
+    }
     // In this form names are not written out.
-    world.write(".git/index", b"DIRC\0\0\0\x04 src/main.rs\0");
+    world.write(".git/index", index(4, &["src/main.rs"]));
     assert!(is_stopped(list));
+}
+
+#[test]
+fn a_stash_of_what_git_does_not_track_puts_the_policy_aside() {
+    let world = tracked();
+    let is_stopped = |command: &str| {
+        let input = json!({ "command": command });
+        let found = evaluate(&world, "SelfProtection", "{}", "Bash", input).unwrap();
+        !found.is_empty()
+    };
+    let stash = "git stash -u";
+    assert!(!is_stopped(stash));
+    world.write(".git/index", index(2, &["docs/.ahp/hooks.yaml"]));
+    assert!(is_stopped(stash));
+}
+
+#[test]
+fn what_a_list_is_given_by_name_counts_whatever_it_looks_for() {
+    let world = tracked();
+    let is_stopped = |command: &str| {
+        let input = json!({ "command": command });
+        let found = evaluate(&world, "SelfProtection", "{}", "Bash", input).unwrap();
+        !found.is_empty()
+    };
+    let mut wrong = Vec::new();
+    for (lists, is_wanted) in [(NAMES, true), (LEAVES_OUT, false)] {
+        for (list, taker) in lists
+            .iter()
+            .flat_map(|l| TAKERS.iter().map(move |t| (l, t)))
+        {
+            let line = taker.replace("@L", list);
+            if is_stopped(&line) != is_wanted {
+                wrong.push(format!("stopped {}: {line}", !is_wanted));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -24,6 +24,16 @@ use serde_json::json;
 use crate::permission_checker::oracle::evaluate;
 use crate::world::{World, write};
 
+/// Returns git's list of files in the form in which it keeps it, as far as names are concerned.
+fn index(version: u8, names: &[&str]) -> Vec<u8> {
+    let entries = names.iter().flat_map(|name| {
+        let length = u16::try_from(name.len()).unwrap().to_be_bytes();
+        [&[0x5a; 60][..], &length, name.as_bytes(), b"\0"].concat()
+    });
+    let head = [&b"DIRC\0\0\0"[..], &[version], b"\0\0\0\x03"].concat();
+    head.into_iter().chain(entries).collect()
+}
+
 /// A project with a policy, a script that disarms, links and a patch.
 fn project() -> World {
     let world = World::new("");
@@ -32,7 +42,10 @@ fn project() -> World {
     world.write(".agents/hooks/guard/HOOK.md", "---\n---\n");
     world.write(".claude/settings.json", "{}");
     world.write(".git/hooks/pre-commit", "#!/bin/sh\nexec ahp hook\n");
-    world.write(".git/index", "DIRC");
+    world.write(
+        ".git/index",
+        index(2, &[".claude/settings.json", "src/main.rs"]),
+    );
     world.write("disarm.sh", "#!/bin/sh\nrm -rf .ahp\n");
     world.write("disarm.py", "import shutil\nshutil.rmtree('.ahp')\n");
     world.write("disarm.pl", "unlink('.ahp/hooks.yaml');\n");

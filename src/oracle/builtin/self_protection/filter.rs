@@ -1,14 +1,8 @@
 //! Filter: whether what lists files, or stands behind it in a pipe, lets a name through. What cannot be told does.
 
-use std::fs;
-use std::path::Path;
-
-use super::file;
+use super::options::{INSTEAD_OF_PATTERN, Options, is_grep};
 use crate::pattern::Pattern;
 use crate::shell::Invocation;
-
-/// The longest file in which is looked for what a search looks for, in bytes.
-const MOST_LOOKED_AT: u64 = 1 << 20;
 
 /// Whether a text fits a pattern of file names in which `*` stands for a slash, too; none where that cannot be told.
 pub(super) fn wild(pattern: &str, text: &str, folds: bool) -> Option<bool> {
@@ -52,84 +46,124 @@ fn literal(c: char, regex: &mut String) {
     regex.push(c);
 }
 
+/// The options of a search in a pipe by which it can be told of a line whether it is let through.
+const READ: &[&str] = &[
+    "-E",
+    "-F",
+    "-P",
+    "-S",
+    "-a",
+    "-e",
+    "-h",
+    "-i",
+    "-s",
+    "-v",
+    "-w",
+    "-x",
+    "--color",
+    "--extended-regexp",
+    "--fixed-strings",
+    "--ignore-case",
+    "--invert-match",
+    "--line-regexp",
+    "--perl-regexp",
+    "--regexp",
+    "--smart-case",
+    "--word-regexp",
+];
+
 /// Whether a program in the pipe does not let a name through.
 pub(super) fn keeps_out(filter: &Invocation, name: &str) -> bool {
     let program = filter.program.as_str();
-    let is_grep = matches!(program, "grep" | "egrep" | "fgrep" | "rg");
-    let has = |letter: char, long: &str| has_letter(filter, letter) || filter.has_long(long);
-    // Patterns of a file, and other lines than those of the pipe, are not looked at.
-    let is_plain = |from: usize| filter.own_operands(filter.known()).count() <= from;
-    if !is_grep || has('f', "--file") || has('L', "--files-without-match") {
+    let options = Options::of(filter);
+    let is_rg = program == "rg";
+    let patterns = options.patterns();
+    let is_fixed = program == "fgrep" || options.has(&["-F", "--fixed-strings"]);
+    let is_perl = options.has(&["-P", "--perl-regexp"]);
+    let is_extended = program == "egrep" || options.has(&["-E", "--extended-regexp"]);
+    // Other lines than those of the pipe are not looked at; of two syntaxes the last one would count.
+    let is_read = (is_rg || is_grep(program))
+        && options.are_only(READ)
+        && options.operands().len() <= usize::from(!options.has(INSTEAD_OF_PATTERN))
+        && u8::from(is_fixed) + u8::from(is_perl) + u8::from(is_extended) <= 1
+        // What `-E` of `rg` says is how a text is encoded.
+        && !(is_rg && is_extended)
+        && patterns.iter().all(|(_, is_dynamic)| !is_dynamic);
+    if !is_read || patterns.is_empty() {
         return false;
     }
-    let given = values(filter, &["-e", "--regexp"]);
-    let patterns: Vec<&str> = if given.is_empty() {
-        let own = filter.own_operands(filter.known()).next();
-        own.map(|word| (word.text.as_str(), word.dynamic))
-            .into_iter()
-            .filter_map(known)
-            .collect()
-    } else {
-        let all = given.iter().copied();
-        all.filter_map(known).collect()
-    };
-    let is_whole = patterns.len() == given.len().max(1) && is_plain(usize::from(given.is_empty()));
-    if !is_whole {
-        return false;
-    }
-    let is_fixed = program == "fgrep" || has('F', "--fixed-strings");
-    let is_basic =
-        program == "grep" && !has('E', "--extended-regexp") && !has('P', "--perl-regexp");
     let meets = |pattern: &str| {
-        let lines = pattern.lines().map(|line| {
-            let text = if is_fixed {
-                let mut text = String::new();
-                line.chars().for_each(|c| literal(c, &mut text));
-                text
-            } else if is_basic {
-                extended(line)
-            } else {
-                line.to_owned()
-            };
-            let text = if has('x', "--line-regexp") {
-                format!("^(?:{text})$")
-            } else if has('w', "--word-regexp") {
-                format!(r"\b(?:{text})\b")
-            } else {
-                text
-            };
-            let folds = has('i', "--ignore-case") || (program == "rg" && has('S', "--smart-case"));
-            let text = if folds { format!("(?i){text}") } else { text };
-            Some(Pattern::new(&text).ok()?.is_match(name))
-        });
-        lines
-            .collect::<Option<Vec<bool>>>()
-            .map(|met| met.contains(&true))
+        let text = if is_fixed {
+            let mut text = String::new();
+            pattern.chars().for_each(|c| literal(c, &mut text));
+            text
+        } else if is_rg || is_perl {
+            pattern.to_owned()
+        } else if has_odd_class(pattern) {
+            return None;
+        } else if is_extended {
+            pattern.to_owned()
+        } else {
+            extended(pattern)
+        };
+        let text = if options.has(&["-x", "--line-regexp"]) {
+            format!("^(?:{text})$")
+        } else if options.has(&["-w", "--word-regexp"]) {
+            format!(r"\b(?:{text})\b")
+        } else {
+            text
+        };
+        let is_smart = is_rg && options.has(&["-S", "--smart-case"]);
+        // What is a capital letter to it, and what turns it off again, is not told.
+        if is_smart && text.contains(char::is_uppercase) || is_rg && options.has(&["-s"]) {
+            return None;
+        }
+        let folds = is_smart || options.has(&["-i", "--ignore-case"]);
+        let text = if folds { format!("(?i){text}") } else { text };
+        Some(Pattern::new(&text).ok()?.is_match(name))
     };
-    let met: Option<Vec<bool>> = patterns.into_iter().map(meets).collect();
-    met.is_some_and(|met| met.contains(&true) == has('v', "--invert-match"))
+    let lines = patterns.iter().flat_map(|(pattern, _)| pattern.split('\n'));
+    let met: Option<Vec<bool>> = lines.map(meets).collect();
+    met.is_some_and(|met| met.contains(&true) == options.has(&["-v", "--invert-match"]))
 }
 
-/// Letters of `grep` and `rg` behind which a value stands.
-const TAKING: &[char] = &['A', 'B', 'C', 'd', 'D', 'e', 'f', 'g', 'm', 't', 'T'];
-
-/// Whether an option of one letter is given, and is not a letter of another's value.
-fn has_letter(search: &Invocation, letter: char) -> bool {
-    let mut words = search
-        .before_dashes()
-        .filter(|word| !word.text.starts_with("--"));
-    words.any(|word| {
-        let letters = word.text.strip_prefix('-').unwrap_or_default();
-        let taking = letters.find(TAKING).map_or(letters.len(), |at| at + 1);
-        letters
-            .get(..taking)
-            .is_some_and(|own| own.contains(letter))
-    })
+/// Whether names come through a program in the pipe as they are, if at all.
+pub(super) fn keeps_names(filter: &Invocation) -> bool {
+    let options = Options::of(filter);
+    let operands = options.operands();
+    match filter.program.as_str() {
+        "cat" | "head" | "sort" | "tail" | "uniq" => operands.is_empty() && options.are_known(),
+        "rg" => options.are_only(READ),
+        program if is_grep(program) => options.are_only(READ),
+        // A whole field, or all from a column on.
+        "awk" | "gawk" | "mawk" => {
+            options.are_only(&[]) && matches!(operands[..], [(code, false)] if is_field(code))
+        }
+        "cut" => options.are_only(&["-c", "-f"]),
+        "tr" => operands.first().is_some_and(|(from, _)| *from == "\\n") && options.are_only(&[]),
+        _ => false,
+    }
 }
 
-/// Returns a pattern that is known.
-fn known((text, is_dynamic): (&str, bool)) -> Option<&str> {
-    (!is_dynamic).then_some(text)
+/// Whether code of awk prints one field, and nothing else.
+fn is_field(code: &str) -> bool {
+    let inner = code
+        .trim()
+        .strip_prefix('{')
+        .and_then(|code| code.strip_suffix('}'));
+    let field = inner.and_then(|code| code.trim().strip_prefix("print $"));
+    field.is_some_and(|field| field == "NF" || field.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// Whether a class of characters stands in an expression that other engines read otherwise.
+fn has_odd_class(pattern: &str) -> bool {
+    let Some((_, class)) = pattern.split_once('[') else {
+        return false;
+    };
+    let class = class.rsplit_once(']').map_or(class, |(class, _)| class);
+    ["\\", "&&", "--", "~~"]
+        .iter()
+        .any(|odd| class.contains(odd))
 }
 
 /// Returns a basic expression as an extended one: what has a meaning bare in one has it behind a `\` in the other.
@@ -156,178 +190,4 @@ fn extended(basic: &str) -> String {
         text.push(c);
     }
     text
-}
-
-/// Returns every value of an option, by each of its names, and whether it is known only when it runs.
-pub(super) fn values<'a>(invocation: &'a Invocation, names: &[&str]) -> Vec<(&'a str, bool)> {
-    let (_, values): (Vec<_>, Vec<_>) = options(invocation, names).into_iter().unzip();
-    values
-}
-
-/// Returns every option of some names with its value, in order.
-fn options<'a>(invocation: &'a Invocation, names: &[&str]) -> Vec<(&'a str, (&'a str, bool))> {
-    let mut found = Vec::new();
-    let mut words = invocation.before_dashes();
-    while let Some(word) = words.next() {
-        let text = word.text.as_str();
-        let (name, attached) = match text.split_once('=') {
-            Some((name, value)) if text.starts_with("--") => (name, Some(value)),
-            _ if text.starts_with("--") => (text, None),
-            // Behind its letter, or behind those of others that take no value.
-            _ => {
-                let letters = text.strip_prefix('-').unwrap_or_default();
-                let at = letters.char_indices().find_map(|(at, letter)| {
-                    let name = names.iter().find(|name| name.chars().eq(['-', letter]));
-                    name.map(|_| at)
-                });
-                let Some(at) = at else { continue };
-                let value = letters.get(at + 1..).filter(|value| !value.is_empty());
-                (letters.get(at..=at).unwrap_or_default(), value)
-            }
-        };
-        let is_wanted = names
-            .iter()
-            .any(|wanted| *wanted == name || wanted.strip_prefix('-') == Some(name));
-        if !is_wanted {
-            continue;
-        }
-        if let Some(value) = attached {
-            found.push((name, (value, word.dynamic)));
-        } else if let Some(next) = words.next() {
-            found.push((name, (next.text.as_str(), next.dynamic)));
-        }
-    }
-    found
-}
-
-/// Whether a program that goes through folders lists a file, given by its way from where it was sent, and where it lies.
-pub(super) fn lists(lister: &Invocation, way: &Path, path: &Path) -> bool {
-    match lister.program.as_str() {
-        "grep" | "egrep" | "fgrep" => by_grep(lister, way) && holds(lister, path),
-        "rg" => by_rg(lister, way) && holds(lister, path),
-        _ => true,
-    }
-}
-
-fn by_grep(grep: &Invocation, way: &Path) -> bool {
-    let name = name_of(way);
-    let fits = |(pattern, is_dynamic): (&str, bool), name: &str, open: bool| {
-        let told = (!is_dynamic).then(|| wild(pattern.trim_end_matches('/'), name, false));
-        told.flatten().unwrap_or(open)
-    };
-    let is_in_left_out = values(grep, &["--exclude-dir"]).into_iter().any(|value| {
-        let mut folders = way.iter().rev().skip(1);
-        folders.any(|folder| fits(value, &folder.to_string_lossy(), false))
-    });
-    // The last one that fits decides; where none does, the first says what is usual.
-    let told = options(grep, &["--include", "--exclude"]);
-    let is_usual = told
-        .first()
-        .is_none_or(|(option, _)| *option != "--include");
-    let decides = told
-        .into_iter()
-        .rfind(|(option, value)| fits(*value, &name, *option == "--include"));
-    !is_in_left_out && decides.map_or(is_usual, |(option, _)| option == "--include")
-}
-
-/// The kinds of files that have to do with what is guarded, as `rg` calls them, with their endings.
-const KINDS: &[(&str, &[&str])] = &[
-    ("c", &["c", "h"]),
-    ("cpp", &["cpp", "cc", "hpp", "h"]),
-    ("css", &["css"]),
-    ("go", &["go"]),
-    ("html", &["html"]),
-    ("java", &["java"]),
-    ("js", &["js", "cjs", "mjs", "jsx"]),
-    ("json", &["json", "jsonl"]),
-    ("markdown", &["md", "mdx", "markdown"]),
-    ("md", &["md", "mdx", "markdown"]),
-    ("php", &["php"]),
-    ("py", &["py"]),
-    ("python", &["py"]),
-    ("ruby", &["rb"]),
-    ("rust", &["rs"]),
-    ("toml", &["toml"]),
-    ("ts", &["ts", "tsx", "mts", "cts"]),
-    ("yaml", &["yaml", "yml"]),
-];
-
-fn by_rg(rg: &Invocation, way: &Path) -> bool {
-    let text = way.to_string_lossy();
-    let meets = |pattern: &str| {
-        let bare = pattern.trim_matches('/');
-        if bare.contains('/') || pattern.starts_with('/') {
-            let mut folders = way
-                .ancestors()
-                .filter(|folder| !folder.as_os_str().is_empty());
-            return folders.any(|folder| fast_glob::glob_match(bare, &*folder.to_string_lossy()));
-        }
-        way.iter()
-            .any(|part| fast_glob::glob_match(bare, &*part.to_string_lossy()))
-    };
-    let globs = options(rg, &["-g", "--glob", "--iglob"]);
-    let mut is_listed = !globs.iter().any(|(_, (glob, _))| !glob.starts_with('!'));
-    for (_, (glob, is_dynamic)) in globs {
-        match glob.strip_prefix('!') {
-            Some(out) if !is_dynamic && meets(out) => is_listed = false,
-            None if is_dynamic || meets(glob) || text.eq_ignore_ascii_case(glob) => {
-                is_listed = true;
-            }
-            _ => {}
-        }
-    }
-    let kinds = values(rg, &["-t", "--type"]);
-    let ending = way.extension().map(|e| e.to_string_lossy().to_lowercase());
-    let may_be = |(kind, is_dynamic): &(&str, bool)| {
-        let known = KINDS.iter().find(|(name, _)| name == kind);
-        let endings = known.map(|(_, endings)| *endings).filter(|_| !is_dynamic);
-        endings.is_none_or(|endings| ending.as_deref().is_some_and(|e| endings.contains(&e)))
-    };
-    is_listed && (kinds.is_empty() || kinds.iter().any(may_be))
-}
-
-/// Whether a file may hold what is looked for: a plain text can be looked for here as well.
-fn holds(search: &Invocation, path: &Path) -> bool {
-    let is_listing = has_letter(search, 'l') || search.has_long("--files-with-matches");
-    let given = values(search, &["-e", "--regexp"]);
-    let own = search.own_operands(search.known()).next();
-    let patterns: Vec<(&str, bool)> = match (given.is_empty(), own) {
-        (true, Some(own)) => vec![(own.text.as_str(), own.dynamic)],
-        (true, None) => return true,
-        (false, _) => given,
-    };
-    let is_plain = |(text, is_dynamic): &(&str, bool)| {
-        let plain = |c: char| c.is_alphanumeric() || " _-/:=,'\"<>".contains(c);
-        !is_dynamic && !text.is_empty() && text.chars().all(plain)
-    };
-    let is_other = ['f', 'v', 'L', 'z', 'c']
-        .iter()
-        .any(|l| has_letter(search, *l))
-        || [
-            "--file",
-            "--invert-match",
-            "--files-without-match",
-            "--files",
-        ]
-        .iter()
-        .any(|name| search.has_long(name));
-    if !is_listing || is_other || !patterns.iter().all(is_plain) {
-        return true;
-    }
-    // Of a longer one only a part would be read.
-    let is_short = fs::metadata(path).is_ok_and(|found| found.len() < MOST_LOOKED_AT);
-    let Some(text) = is_short.then(|| file::read(path)).flatten() else {
-        return true;
-    };
-    let text = text.to_lowercase();
-    patterns
-        .iter()
-        .any(|(pattern, _)| text.contains(&pattern.to_lowercase()))
-}
-
-fn name_of(way: &Path) -> String {
-    way.file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned()
 }

@@ -1,9 +1,8 @@
 //! Git: its hooks set aside, the policy put away, settings that run programs.
 
-use std::fs;
-
 use super::found::{Found, act};
 use super::guarded::Guarded;
+use super::index::Index;
 use super::mention::{covers, path_of};
 use super::places::named_below;
 use super::{code, file};
@@ -79,8 +78,8 @@ pub(super) fn find(
         let policy = guarded.root().join(".ahp");
         // What git does not track would go away until the stash is taken back.
         let tracked = || {
-            fs::read(guarded.root().join(".git/index"))
-                .is_ok_and(|index| memchr::memmem::find(&index, b".ahp/hooks.yaml").is_some())
+            let index = Index::read(guarded.root());
+            index.is_some_and(|index| index.holds(".ahp/hooks.yaml"))
         };
         if policy.exists() && (everything || (untracked && !tracked())) {
             return Some(("put the policy aside".to_owned(), Some(policy)));

@@ -7,10 +7,11 @@ use super::expression::Deed;
 use super::found::{Found, act};
 use super::guarded::Guarded;
 use super::mention::{covers, path_of};
+use super::named::{named, only_list};
+use super::options::is_steered;
 use super::{brought, code, filled, mention, rights, unseen, walk};
-use crate::program;
 use crate::program::Fact;
-use crate::shell::{Analysis, Invocation, Word, code_only_reads, is_reader, sed_scripts};
+use crate::shell::{Analysis, Invocation, Word, code_only_reads, sed_scripts};
 
 /// Finds what a program would do to the guarded files that it is given.
 pub(super) fn find(
@@ -167,19 +168,16 @@ fn by_finding(
         .filter_map(|range| analysis.invocations.get(range));
     let hit = finders.find_map(|finders| {
         let named = finders.iter().find_map(|finder| {
+            let mut operands = finder.operands();
             // What a formatter finds by itself it may change; what somebody names for it, it may not.
-            let named = if is_fixer {
-                finder.operands().cloned().collect()
-            } else {
-                walk::named_by(finder)
-            };
-            named
-                .iter()
-                .find_map(|word| covers(guarded, finder, &word.text))
+            if is_fixer || !only_list(std::slice::from_ref(finder)) {
+                return operands.find_map(|word| covers(guarded, finder, &word.text));
+            }
+            named(guarded, finder)
         });
         let walked = || {
             (!is_fixer)
-                .then(|| walk::listed(guarded, finders))
+                .then(|| walk::listed(guarded, analysis, finders))
                 .flatten()
         };
         named.or_else(walked)
@@ -251,8 +249,8 @@ fn by_given(
         {
             return None;
         }
-        if is_list(analysis, word) {
-            return None;
+        if let Some(listers) = listers(analysis, word) {
+            return listers.iter().find_map(|lister| named(guarded, lister));
         }
         if text.contains(char::is_whitespace) || (is_console && text.contains(['(', '"', '\''])) {
             return in_text(text);
@@ -294,15 +292,15 @@ fn by_given(
     ))
 }
 
-/// Whether a word is what a search lists, and nothing else: what that comes upon is judged by its filters.
-fn is_list(analysis: &Analysis, word: &Word) -> bool {
+/// Returns the programs that list what a word stands for, if it stands for nothing else: what that comes upon is judged by
+/// their filters.
+fn listers<'a>(analysis: &'a Analysis, word: &Word) -> Option<&'a [Arc<Invocation>]> {
     let text = word.text.as_str();
     let is_whole = text.starts_with("$(") && text.ends_with(')');
-    let made_by = analysis.invocations.get(word.made_by.clone());
-    is_whole
-        && text.matches("$(").count() == 1
-        && !text.contains('`')
-        && made_by.is_some_and(walk::only_list)
+    let made_by = analysis.invocations.get(word.made_by.clone())?;
+    let is_list =
+        is_whole && text.matches("$(").count() == 1 && !text.contains('`') && only_list(made_by);
+    is_list.then_some(made_by)
 }
 
 /// The commands that an invocation starts, which are judged by themselves.
@@ -368,22 +366,6 @@ fn evaluated(guarded: &Guarded<'_>, invocation: &Invocation) -> Option<PathBuf> 
     words
         .filter(|word| word.made_by.is_empty() && word.text.contains(['$', '`']))
         .find_map(|word| mention::in_text(guarded, invocation, &word.text))
-}
-
-/// Whether a variable is set that may make a program do more than its options say.
-fn is_steered(analysis: &Analysis, invocation: &Invocation) -> bool {
-    let any = program::find("*");
-    let runs =
-        |name: &str, value: &Word| any.lists(Fact::RunsVariables, name) && !is_reader(&value.text);
-    let is_harmless = |name: &str| {
-        any.lists(Fact::HarmlessVariables, name) || any.lists(Fact::RunsVariables, name)
-    };
-    let mut own = invocation.environment.iter();
-    let mut lasting = analysis.assignments.iter();
-    let hides = |i: &Arc<Invocation>| i.program == "hash" && i.has_short('p');
-    analysis.invocations.iter().any(hides)
-        || own.any(|(name, value)| !is_harmless(name) || runs(name, value))
-        || lasting.any(|(name, value)| any.lists(Fact::Steers, name) || runs(name, value))
 }
 
 /// Whether a program leaves the files that it is given as they are, but for what its effects tell.

@@ -1,10 +1,15 @@
-//! Pathspec: which files git lists, by the paths to which a command of it is narrowed, and by what it keeps a list of.
+//! Pathspec: which files git lists, by the paths to which a command of it is narrowed, and by what it keeps a list of. What
+//! cannot be told it lists.
 
-use std::fs;
-use std::path::Path;
+use std::cell::OnceCell;
+use std::path::{Component, Path, PathBuf};
 
-use super::filter::{values, wild};
-use crate::shell::{Invocation, Word};
+use super::filter::wild;
+use super::guarded::Guarded;
+use super::index::Index;
+use super::mention::path_of;
+use super::options::Options;
+use crate::shell::{Invocation, Word, lexical};
 
 /// Options of git without a value of their own, behind which a path may stand.
 const FLAGS: &[&str] = &[
@@ -20,139 +25,365 @@ const FLAGS: &[&str] = &[
     "-z",
 ];
 
-/// Whether git lists a file, given by its way from where it works.
-pub(super) fn lists(git: &Invocation, way: &Path) -> bool {
-    let text = way.to_string_lossy();
-    if text.starts_with(".git/") || text == ".git" {
-        return false;
-    }
-    let specs = specs(git);
-    if specs.is_empty() {
-        return true;
-    }
-    let mut is_listed = None;
-    for spec in specs {
-        let magic = spec.text.strip_prefix(':').unwrap_or_default();
-        let (is_out, pattern) = match (magic.strip_prefix(['!', '^']), magic.strip_prefix('(')) {
-            (Some(rest), _) => (true, rest),
-            (None, Some(rest)) => match rest.split_once(')') {
-                Some((words, rest)) => (words.split(',').any(|w| w == "exclude"), rest),
-                None => return true,
-            },
-            (None, None) => (false, spec.text.trim_start_matches(":/")),
-        };
-        let fits = (!spec.dynamic).then(|| {
-            let bare = pattern.trim_start_matches("./").trim_end_matches('/');
-            let is_above = matches!(bare, "" | ".") || way.starts_with(bare);
-            if is_above {
-                Some(true)
-            } else {
-                wild(bare, &text, true)
+/// Options with which `ls-files` and `grep` list files that git tracks, and no others.
+const TRACKED: &[&str] = &[
+    "-E",
+    "-F",
+    "-G",
+    "-H",
+    "-I",
+    "-L",
+    "-P",
+    "-c",
+    "-e",
+    "-h",
+    "-l",
+    "-m",
+    "-n",
+    "-s",
+    "-t",
+    "-v",
+    "-w",
+    "-z",
+    "--and",
+    "--cached",
+    "--count",
+    "--deleted",
+    "--eol",
+    "--error-unmatch",
+    "--extended-regexp",
+    "--files-with-matches",
+    "--files-without-match",
+    "--fixed-strings",
+    "--full-name",
+    "--ignore-case",
+    "--invert-match",
+    "--line-number",
+    "--modified",
+    "--name-only",
+    "--not",
+    "--null",
+    "--or",
+    "--perl-regexp",
+    "--regexp",
+    "--stage",
+    "--word-regexp",
+];
+
+/// Options with which `diff` lists changes of files that git tracks, where it is told of no other state.
+const CHANGED: &[&str] = &[
+    "-r",
+    "-z",
+    "--diff-filter",
+    "--name-only",
+    "--name-status",
+    "--no-color",
+    "--no-renames",
+    "--numstat",
+    "--raw",
+    "--relative",
+    "--stat",
+];
+
+/// A command of git that lists files.
+#[derive(Debug)]
+pub(super) struct Listing<'a> {
+    command: &'a str,
+    /// Where git works.
+    pub(super) here: PathBuf,
+    /// The top of its working tree, or else where it works.
+    pub(super) top: PathBuf,
+    /// The paths to which it is narrowed; none where that cannot be told.
+    specs: Option<Vec<Spec>>,
+    /// Whether it lists only what git tracks now.
+    lists_tracked: bool,
+    index: OnceCell<Option<Index>>,
+}
+
+/// One path to which a command is narrowed.
+#[derive(Debug)]
+struct Spec {
+    is_out: bool,
+    /// From the top of the working tree; none where it cannot be read.
+    pattern: Option<String>,
+}
+
+impl<'a> Listing<'a> {
+    /// Reads a command. One that is steered by variables may list anything.
+    pub(super) fn of(guarded: &Guarded<'_>, git: &'a Invocation, is_steered: bool) -> Self {
+        let (own, command, rest) = parts(git);
+        let own = Own::of(own).filter(|_| !is_steered);
+        let here = path_of(guarded, git, ".");
+        let dirs = own.iter().flat_map(|own| &own.dirs);
+        let here = dirs.fold(here, |here, dir| lexical(dir, &here, guarded.home()));
+        let top = here.ancestors().find(|dir| dir.join(".git").exists());
+        let top = top.unwrap_or(&here).to_owned();
+        let prefix = here.strip_prefix(&top).unwrap_or(Path::new(""));
+        let words = Words::of(git, command, rest, &here);
+        let is_narrowed = matches!(command, "clean" | "grep" | "ls-files" | "ls-tree");
+        let specs = own.zip(words.as_ref()).map(|(_, words)| {
+            let mut specs: Vec<Spec> = words
+                .paths
+                .iter()
+                .map(|word| Spec::of(word, prefix))
+                .collect();
+            if specs.is_empty() && is_narrowed {
+                specs.push(Spec::of(&Word::plain("."), prefix));
             }
+            specs
         });
-        match (is_out, fits.flatten()) {
-            (true, Some(true)) => return false,
-            (true, _) => is_listed = is_listed.or(Some(true)),
-            (false, fits) => {
-                is_listed = Some(is_listed.unwrap_or(false) || fits != Some(false));
+        Self {
+            command,
+            specs,
+            lists_tracked: words.is_some_and(|words| words.only_tracked)
+                && !top.join(".gitmodules").exists(),
+            here,
+            top,
+            index: OnceCell::new(),
+        }
+    }
+
+    /// Whether it names folders of which it does not know the files.
+    pub(super) fn names_folders(&self) -> bool {
+        matches!(self.command, "clean" | "status")
+    }
+
+    /// Whether git lists a file, given by its way from the top.
+    pub(super) fn lists(&self, way: &Path) -> bool {
+        let Some(specs) = &self.specs else {
+            return true;
+        };
+        let is_out = |spec: &Spec| spec.is_out && spec.fits(way) == Some(true);
+        let mut ways_in = specs.iter().filter(|spec| !spec.is_out).peekable();
+        let is_in = ways_in.peek().is_none() || ways_in.any(|spec| spec.fits(way) != Some(false));
+        !way.starts_with(".git") && is_in && !specs.iter().any(is_out) && self.may_be_tracked(way)
+    }
+
+    /// Whether git may know a file: by the list of files that it keeps, where that is there to be read.
+    fn may_be_tracked(&self, way: &Path) -> bool {
+        let index = || self.index.get_or_init(|| Index::read(&self.top));
+        let known = self.lists_tracked.then(index).and_then(Option::as_ref);
+        known.is_none_or(|index| index.holds(&way.to_string_lossy()))
+    }
+}
+
+impl Spec {
+    fn of(word: &Word, prefix: &Path) -> Self {
+        let mut is_out = false;
+        let mut is_from_top = false;
+        let mut is_known = !word.dynamic;
+        let mut path = word.text.as_str();
+        if let Some((words, rest)) = path
+            .strip_prefix(":(")
+            .and_then(|text| text.split_once(')'))
+        {
+            for word in words.split(',') {
+                match word {
+                    "exclude" => is_out = true,
+                    "top" => is_from_top = true,
+                    _ => is_known = false,
+                }
+            }
+            path = rest;
+        } else if let Some(magic) = path.strip_prefix(':') {
+            path = magic.trim_start_matches(['!', '^', '/']);
+            let signs = magic.strip_suffix(path).unwrap_or_default();
+            is_out = signs.contains(['!', '^']);
+            is_from_top = signs.contains('/');
+            is_known &= !signs.is_empty() && !path.starts_with(['(', ':']);
+        }
+        let from = if is_from_top { Path::new("") } else { prefix };
+        let is_plain = !from.to_string_lossy().contains(['*', '?', '[', '\\']);
+        Self {
+            is_out,
+            pattern: (is_known && is_plain).then(|| below(from, path)).flatten(),
+        }
+    }
+
+    /// Whether it fits a file; none where that cannot be told.
+    fn fits(&self, way: &Path) -> Option<bool> {
+        let pattern = self.pattern.as_deref()?;
+        let bare = pattern.trim_end_matches('/');
+        if way.starts_with(bare) {
+            // With a slash behind it, it is a folder.
+            let is_folder = bare.len() == pattern.len() || way != Path::new(bare);
+            return is_folder.then_some(true);
+        }
+        wild(pattern, &way.to_string_lossy(), !self.is_out)
+    }
+}
+
+/// Returns a path from the top of the working tree; none where it leads out of it.
+fn below(prefix: &Path, path: &str) -> Option<String> {
+    let mut names: Vec<String> = Vec::new();
+    for part in prefix.join(path).components() {
+        match part {
+            Component::Normal(name) => names.push(name.to_string_lossy().into_owned()),
+            Component::ParentDir => {
+                names.pop()?;
+            }
+            Component::CurDir => {}
+            Component::Prefix(_) | Component::RootDir => return None,
+        }
+    }
+    let slash = if path.ends_with('/') && !names.is_empty() {
+        "/"
+    } else {
+        ""
+    };
+    Some(names.join("/") + slash)
+}
+
+/// What stands before the command of git.
+#[derive(Debug, Default)]
+struct Own<'a> {
+    /// The folders into which it goes, one after the other.
+    dirs: Vec<&'a str>,
+}
+
+impl<'a> Own<'a> {
+    /// Reads the words before the command; none where they may turn git to other files.
+    fn of(words: &'a [Word]) -> Option<Self> {
+        let mut own = Self::default();
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            match word.text.as_str() {
+                "-C" => own
+                    .dirs
+                    .push(words.next().filter(|dir| !dir.dynamic)?.text.as_str()),
+                "-c" => {
+                    let setting = words.next()?.text.to_lowercase();
+                    let is_harmless = ["color.", "core.pager=", "core.quotepath="]
+                        .iter()
+                        .any(|start| setting.starts_with(start));
+                    is_harmless.then_some(())?;
+                }
+                "-P" | "--no-pager" | "--no-optional-locks" => {}
+                _ => return None,
             }
         }
+        Some(own)
     }
-    is_listed.unwrap_or(true) && may_be_tracked(git, way)
 }
 
-/// Returns the paths to which a command of git that prints names is narrowed.
-fn specs(git: &Invocation) -> Vec<&Word> {
-    let Some(command) = git.subcommand() else {
-        return Vec::new();
-    };
-    let words = git.arguments.iter();
-    let mut rest: Vec<&Word> = words
-        .skip_while(|word| !std::ptr::eq(*word, command))
-        .skip(1)
-        .collect();
-    if let Some(dashes) = rest.iter().position(|word| word.text == "--") {
-        return rest.split_off(dashes + 1);
-    }
-    let own = match command.text.as_str() {
-        "ls-files" | "status" | "clean" => 0,
-        "grep" => usize::from(values(git, &["-e"]).is_empty()),
-        "ls-tree" => 1,
-        _ => {
-            let dir = git.work_dir.as_deref().unwrap_or_else(|| Path::new(""));
-            let is_path = |word: &Word| word.text.contains('*') || dir.join(&word.text).exists();
-            let mut before = "";
-            rest.retain(|word| {
-                let option = std::mem::replace(&mut before, word.text.as_str());
-                // It may be the value of an option.
-                let is_free =
-                    !option.starts_with('-') || option.contains('=') || FLAGS.contains(&option);
-                !word.is_option() && is_free && is_path(word)
-            });
-            return rest;
+/// What stands behind the command of git.
+#[derive(Debug)]
+struct Words<'a> {
+    paths: Vec<&'a Word>,
+    only_tracked: bool,
+}
+
+impl<'a> Words<'a> {
+    /// Returns the paths to which a command is narrowed, if they can be told from its other words.
+    fn of(git: &'a Invocation, command: &str, rest: &'a [Word], here: &Path) -> Option<Self> {
+        let dashes = rest.iter().position(|word| word.text == "--");
+        let (before, behind) = rest.split_at(dashes.unwrap_or(rest.len()));
+        let behind = behind.iter().skip(1);
+        let options = Options::among(git, before);
+        let own = match command {
+            "clean" | "ls-files" | "status" => 0,
+            "grep" => usize::from(!options.has(&["-e", "-f"])),
+            "ls-tree" => 1,
+            _ => {
+                let paths = if dashes.is_some() {
+                    Vec::new()
+                } else {
+                    paths_among(before, here)
+                };
+                let only_paths = options.operands().len() == paths.len();
+                return Some(Self {
+                    only_tracked: command == "diff" && only_paths && options.are_only(CHANGED),
+                    paths: paths.into_iter().chain(behind).collect(),
+                });
+            }
+        };
+        if !options.are_known() {
+            return None;
         }
-    };
-    let mut is_value = false;
-    let takes = [
-        "-e",
-        "-f",
-        "-m",
-        "-A",
-        "-B",
-        "-C",
-        "-x",
-        "-X",
-        "--exclude",
-        "--exclude-from",
-        "--with-tree",
-    ];
-    rest.retain(|word| {
-        let was_value = std::mem::replace(&mut is_value, takes.contains(&word.text.as_str()));
-        !was_value && !word.is_option()
-    });
-    rest.split_off(own.min(rest.len()))
+        let operands: Vec<&Word> = before
+            .iter()
+            .filter(|word| {
+                options
+                    .operands()
+                    .iter()
+                    .any(|(text, _)| std::ptr::eq(*text, word.text.as_str()))
+            })
+            .skip(own)
+            .collect();
+        // What is no path is another state of the files.
+        let is_path = |word: &&Word| is_path(word, here);
+        let has_tree = command == "grep"
+            && (dashes.is_some() && !operands.is_empty() || !operands.iter().all(is_path));
+        Some(Self {
+            only_tracked: matches!(command, "grep" | "ls-files")
+                && !has_tree
+                && options.are_only(TRACKED),
+            paths: if has_tree { Vec::new() } else { operands }
+                .into_iter()
+                .chain(behind)
+                .collect(),
+        })
+    }
 }
 
-/// Whether git may know a file: by the list of files that it keeps, where that is there to be read.
-fn may_be_tracked(git: &Invocation, way: &Path) -> bool {
-    let others = [
-        "--others",
-        "--ignored",
-        "--untracked",
-        "--no-index",
-        "--git-dir",
-        "--work-tree",
-    ];
-    let is_moved = git
-        .environment
+/// Whether a word is a path rather than a state of the files.
+fn is_path(word: &Word, here: &Path) -> bool {
+    word.text.contains('*') || word.text.starts_with([':', '.']) || here.join(&word.text).exists()
+}
+
+/// Returns the paths among words of which it is not known which of them are values of options.
+fn paths_among<'a>(words: &'a [Word], here: &Path) -> Vec<&'a Word> {
+    let mut before = "";
+    let is_given = |word: &&'a Word| {
+        let option = std::mem::replace(&mut before, word.text.as_str());
+        // It may be the value of an option.
+        let is_free = !option.starts_with('-') || option.contains('=') || FLAGS.contains(&option);
+        !word.is_option() && is_free && (word.text.contains('*') || here.join(&word.text).exists())
+    };
+    words.iter().filter(is_given).collect()
+}
+
+/// Returns the words before the command of git, the command, and the words behind it.
+fn parts(git: &Invocation) -> (&[Word], &str, &[Word]) {
+    let words = git.arguments.as_slice();
+    let command = git.subcommand();
+    let at = words
         .iter()
-        .any(|(name, _)| name.starts_with("GIT_"));
-    let lists_others = matches!(
-        git.subcommand().map(|w| w.text.as_str()),
-        Some("status" | "clean")
-    );
-    if is_moved
-        || lists_others
-        || git.has_short('o')
-        || git.has_short('i')
-        || others.iter().any(|name| git.has_long(name))
-    {
-        return true;
-    }
-    let Some(dir) = git.work_dir.as_deref() else {
-        return true;
-    };
-    let Some(top) = dir.ancestors().find(|dir| dir.join(".git").exists()) else {
-        return true;
-    };
-    let Ok(index) = fs::read(top.join(".git/index")) else {
-        return true;
-    };
-    // In other forms than these the names are not written out, or lie elsewhere.
-    let is_plain = index.starts_with(b"DIRC") && index.get(4..8) != Some(&[0, 0, 0, 4]);
-    let is_split = memchr::memmem::find(&index, b"link\0\0").is_some();
-    let full = dir.strip_prefix(top).unwrap_or(Path::new("")).join(way);
-    !is_plain
-        || is_split
-        || memchr::memmem::find(&index, full.to_string_lossy().as_bytes()).is_some()
+        .position(|word| command.is_some_and(|command| std::ptr::eq(word, command)));
+    let (own, behind) = words.split_at(at.unwrap_or(words.len()));
+    let name = behind.first().map_or("", |word| word.text.as_str());
+    (own, name, behind.get(1..).unwrap_or_default())
+}
+
+/// Returns the words by which git is given files, or a text to print: not what it leaves out, and not what it looks for in
+/// files of which it prints the names.
+pub(super) fn named(git: &Invocation) -> Vec<&str> {
+    let (own, command, rest) = parts(git);
+    let options = Options::among(git, rest);
+    let only_looks = command == "grep"
+        && options.has(&[
+            "-L",
+            "-l",
+            "--files-with-matches",
+            "--files-without-match",
+            "--name-only",
+        ]);
+    let pattern = only_looks
+        .then(|| options.patterns().into_iter().next())
+        .flatten();
+    let given = options.given.iter().filter(|given| {
+        let is_pattern = match given.name.as_str() {
+            "" => given.value == pattern,
+            "-e" => only_looks,
+            "-x" | "--exclude" => true,
+            _ => false,
+        };
+        let text = given.value.map_or("", |(text, _)| text);
+        !is_pattern && !Spec::of(&Word::plain(text), Path::new("")).is_out
+    });
+    let texts = given.filter_map(|given| given.value).map(|(text, _)| text);
+    own.iter()
+        .map(|word| word.text.as_str())
+        .chain(texts)
+        .collect()
 }

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::binary;
 use super::fields::{MAX_DEPTH, texts_of};
-use super::filter::keeps_out;
 use super::guarded::Guarded;
 use super::judgement::Attempt;
+use super::search::Fd;
 use super::tree::{Form, Tree};
 use super::unread::{Hit, Unread, spelled};
 use super::{mention, script, walk};
@@ -395,7 +395,7 @@ impl Reading<'_> {
             let (lister, filters) = made_by.split_first()?;
             let hit = self.found(lister)?;
             let name = hit.clone().path().to_string_lossy().into_owned();
-            (!filters.iter().any(|filter| keeps_out(filter, &name))).then_some(hit)
+            walk::come_through(self.analysis, filters, &name).then_some(hit)
         })
     }
 
@@ -407,7 +407,12 @@ impl Reading<'_> {
                 let text = anywhere_below(word).text;
                 named(&text).or_else(|| named(text.strip_suffix("/*")?))
             }),
-            "fd" | "fdfind" => finder.operands().find_map(|word| named(&word.text)),
+            "fd" | "fdfind" => {
+                let search = Fd::of(finder);
+                let sent_to = search.roots.into_iter().chain(search.base);
+                let operands = finder.operands().map(|word| word.text.as_str());
+                operands.chain(sent_to).find_map(named)
+            }
             _ => finder.operands().find_map(|word| named(&word.text)?.told()),
         }
     }

@@ -5,11 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::expression::{Deed, Expression, printed, roots};
-use super::filter::{keeps_out, lists};
+use super::filter::{keeps_names, keeps_out};
 use super::guarded::Guarded;
-use super::mention::{covers, path_of};
-use super::pathspec;
-use crate::shell::{Analysis, Effect, Invocation, PathEffect, Word, glob_of, hidden_name, lexical};
+use super::mention::path_of;
+use super::options::{INSTEAD_OF_PATTERN, Options, is_grep, is_steered, searches};
+use super::pathspec::Listing;
+use super::search;
+use super::search::Fd;
+use crate::shell::{Analysis, Effect, Invocation, PathEffect, hidden_name, lexical};
 
 /// Returns through what the programs came that a search of files starts; none of a program that is no such search.
 pub(super) fn started_through(program: &str) -> Option<&'static [&'static str]> {
@@ -21,16 +24,29 @@ pub(super) fn started_through(program: &str) -> Option<&'static [&'static str]> 
 }
 
 /// Returns what is guarded and among the files that some invocations list, unless a filter keeps it out.
-pub(super) fn listed(guarded: &Guarded<'_>, made_by: &[Arc<Invocation>]) -> Option<PathBuf> {
+pub(super) fn listed(
+    guarded: &Guarded<'_>,
+    analysis: &Analysis,
+    made_by: &[Arc<Invocation>],
+) -> Option<PathBuf> {
     made_by.iter().enumerate().find_map(|(at, lister)| {
         let filters = made_by.get(at + 1..).unwrap_or_default();
-        let passes = |name: &str| !filters.iter().any(|filter| keeps_out(filter, name));
-        listed_by(guarded, lister, &passes)
+        let passes = |name: &str| come_through(analysis, filters, name);
+        listed_by(guarded, analysis, lister, &passes)
     })
+}
+
+/// Whether a name comes through programs in a pipe. Behind one that makes another of it that cannot be told.
+pub(super) fn come_through(analysis: &Analysis, filters: &[Arc<Invocation>], name: &str) -> bool {
+    let mut known = filters
+        .iter()
+        .take_while(|filter| keeps_names(filter) && !is_steered(analysis, filter));
+    !known.any(|filter| keeps_out(filter, name))
 }
 
 fn listed_by(
     guarded: &Guarded<'_>,
+    analysis: &Analysis,
     lister: &Invocation,
     passes: &dyn Fn(&str) -> bool,
 ) -> Option<PathBuf> {
@@ -52,46 +68,53 @@ fn listed_by(
     if !lists_hidden(lister) {
         return None;
     }
-    let is_search = matches!(
-        lister.program.as_str(),
-        "grep" | "rg" | "ag" | "egrep" | "fgrep"
-    );
-    let names_dirs = !is_search
-        && (lister.program != "git"
-            || lister
-                .subcommand()
-                .is_some_and(|word| matches!(word.text.as_str(), "status" | "clean")));
+    let is_steered = is_steered(analysis, lister);
+    if lister.program == "git" {
+        return by_git(guarded, lister, is_steered, passes);
+    }
+    let is_search = searches(&lister.program);
     let is_flat = matches!(
         lister.program.as_str(),
         "ls" | "dir" | "vdir" | "eza" | "exa" | "lsd"
     );
     let roots = sent_to(lister);
     let is_bare = roots.is_empty();
-    let here = Word::plain(".");
-    let roots = if is_bare { vec![&here] } else { roots };
+    let roots = if is_bare { vec!["."] } else { roots };
     roots.into_iter().find_map(|root| {
-        let dir = path_of(guarded, lister, &root.text);
-        if let Some(hit) = at_root(guarded, &dir, &root.text) {
-            return passes(&root.text).then_some(hit);
+        let dir = path_of(guarded, lister, root);
+        if let Some(hit) = at_root(guarded, &dir, root) {
+            return passes(root).then_some(hit);
         }
         let mut below = guarded.below(&dir).into_iter();
         below.find_map(|way| {
             let path = dir.join(&way);
-            let is_dir = path.is_dir();
-            let is_named = (names_dirs || !is_dir) && !(is_flat && way.iter().count() > 1);
+            let is_named = !(is_search && path.is_dir() || is_flat && way.iter().count() > 1);
             // A search tells of what it was sent into by that name; others may leave it out.
-            let is_git = lister.program == "git";
-            let whole = printed(&root.text, &way);
-            let passes_whole = !(is_git || is_search && is_bare) && passes(&whole);
+            let passes_whole = !(is_search && is_bare) && passes(&printed(root, &way));
             let passes_bare = (is_bare || !is_search) && passes(&way.to_string_lossy());
-            let is_let_through = if is_git {
-                pathspec::lists(lister, &way)
-            } else {
-                lists(lister, &way, &path)
-            };
-            let is_listed = is_named && is_let_through;
+            let is_listed = is_named && (is_steered || search::lists(lister, root, &way, &path));
             (is_listed && (passes_whole || passes_bare)).then_some(path)
         })
+    })
+}
+
+/// Returns what is guarded and listed by a command of git, by its name from there or from the top of the project.
+fn by_git(
+    guarded: &Guarded<'_>,
+    git: &Invocation,
+    is_steered: bool,
+    passes: &dyn Fn(&str) -> bool,
+) -> Option<PathBuf> {
+    let listing = Listing::of(guarded, git, is_steered);
+    let mut below = guarded.below(&listing.top).into_iter();
+    below.find_map(|way| {
+        let path = listing.top.join(&way);
+        let is_named = listing.names_folders() || !path.is_dir();
+        let from_here = path.strip_prefix(&listing.here).unwrap_or(&way);
+        let is_listed = is_named && listing.lists(&way);
+        let passes = |name: &Path| passes(&name.to_string_lossy());
+        let is_let_through = is_listed && (passes(&way) || passes(from_here));
+        is_let_through.then_some(path)
     })
 }
 
@@ -104,70 +127,13 @@ fn at_root(guarded: &Guarded<'_>, dir: &Path, root: &str) -> Option<PathBuf> {
 }
 
 /// Returns where a program is sent that lists what lies there, as it is written.
-fn sent_to(lister: &Invocation) -> Vec<&Word> {
-    let known = lister.known();
-    match lister.program.as_str() {
-        // What git lists is of the whole project, and narrowed by its paths.
-        "git" => Vec::new(),
-        // The first operand of a search is a pattern.
-        "grep" | "rg" | "ag" | "egrep" | "fgrep" => {
-            let is_given = lister.has_short('e')
-                || lister.has_short('f')
-                || ["--regexp", "--file", "--files"]
-                    .iter()
-                    .any(|name| lister.has_long(name));
-            let own = lister.own_operands(known);
-            own.skip(usize::from(!is_given)).collect()
-        }
-        _ => lister.own_operands(known).collect(),
-    }
-}
-
-/// Returns the words by which a program that others are fed by names files itself.
-pub(super) fn named_by(finder: &Invocation) -> Vec<Word> {
-    match finder.program.as_str() {
-        "bfs" | "find" | "gfind" => roots(finder),
-        // Where it is sent it is judged with what it finds.
-        "fd" | "fdfind" => Vec::new(),
-        "grep" | "rg" | "ag" | "egrep" | "fgrep" => sent_to(finder).into_iter().cloned().collect(),
-        _ => finder.operands().cloned().collect(),
-    }
-}
-
-/// Whether programs print the names of files that they come upon, and no words of their own.
-pub(super) fn only_list(programs: &[Arc<Invocation>]) -> bool {
-    let has = |one: &Invocation, names: &[&str]| {
-        let mut words = one.arguments.iter();
-        words.any(|word| names.iter().any(|name| word.text.starts_with(name)))
-    };
-    let is_listing = |one: &Invocation| match one.program.as_str() {
-        "bfs" | "find" | "gfind" => !has(one, &["-printf", "-exec", "-ok", "-ls", "-fprint"]),
-        "fd" | "fdfind" => !has(one, &["-x", "-X", "--exec", "--format"]),
-        "grep" | "egrep" | "fgrep" | "rg" => {
-            let names = has(one, &["--files"]) || one.has_short('l');
-            let is_filter = one.own_operands(one.known()).count() == 1;
-            let says_more = has(one, &["-o", "--only-matching", "--replace", "--label"])
-                || ['o', 'r', 'R'].iter().any(|letter| one.has_short(*letter));
-            names || (is_filter && !says_more)
-        }
-        "git" => {
-            let command = one.subcommand().map_or("", |word| word.text.as_str());
-            let names = match command {
-                "ls-files" => true,
-                "grep" => one.has_short('l') || one.has_long("--files-with-matches"),
-                "diff" => one.has_long("--name-only"),
-                _ => false,
-            };
-            names
-                && !has(
-                    one,
-                    &["--format", "--pretty", "--line-prefix", "--src-prefix"],
-                )
-        }
-        "head" | "sort" | "tail" | "uniq" => one.operands().next().is_none(),
-        _ => false,
-    };
-    !programs.is_empty() && programs.iter().all(|one| is_listing(one))
+fn sent_to(lister: &Invocation) -> Vec<&str> {
+    let options = Options::of(lister);
+    // The first operand of a search is a pattern.
+    let is_pattern = searches(&lister.program) && !options.has(INSTEAD_OF_PATTERN);
+    let mut operands = options.operands();
+    operands.drain(..operands.len().min(usize::from(is_pattern)));
+    operands.into_iter().map(|(text, _)| text).collect()
 }
 
 /// Returns what is guarded and comes to what a `find` does with what it finds.
@@ -191,62 +157,37 @@ pub(super) fn found_by(
     })
 }
 
-/// Returns what is guarded and found by an `fd` that looks into hidden folders as well.
+/// Returns what is guarded and found by an `fd`.
 pub(super) fn found_by_fd(
     guarded: &Guarded<'_>,
     fd: &Invocation,
     passes: &dyn Fn(&str) -> bool,
 ) -> Option<PathBuf> {
-    let is_exec =
-        |word: &&Word| matches!(word.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch");
-    let command = fd.arguments.iter().skip_while(|word| !is_exec(word)).nth(1);
-    let is_own = |word: &&Word| !command.is_some_and(|command| std::ptr::eq(*word, command));
-    let mut operands = fd.own_operands(fd.known()).take_while(is_own);
-    let pattern = operands.next().map_or("", |word| word.text.as_str());
-    let roots: Vec<&str> = operands.map(|word| word.text.as_str()).collect();
+    let search = Fd::of(fd);
+    let at = |root: &str| {
+        let base = search.base.map(|base| path_of(guarded, fd, base));
+        let here = base.or_else(|| fd.work_dir.clone()).unwrap_or_default();
+        lexical(root, &here, guarded.home())
+    };
     // Where it is sent it goes, whatever the name begins with.
-    let named = roots.iter().find_map(|root| covers(guarded, fd, root));
-    if named.is_some() || !lists_hidden(fd) {
-        return named.filter(|hit| passes(&hit.to_string_lossy()));
+    let named = search.roots.iter().chain(&search.base);
+    let named = named.map(|root| at(root));
+    let hit = named.into_iter().find_map(|dir| guarded.covers_word(&dir));
+    if hit.is_some() || !lists_hidden(fd) {
+        return hit.filter(|hit| passes(&hit.to_string_lossy()));
     }
-    let roots = if roots.is_empty() { vec!["."] } else { roots };
-    let values = |names: [&'static str; 2]| {
-        let pairs = fd.arguments.windows(2);
-        pairs.filter_map(move |pair| match pair {
-            [name, value] if names.contains(&name.text.as_str()) => Some(value.text.as_str()),
-            _ => None,
-        })
+    let here = ["."];
+    let roots = if search.roots.is_empty() {
+        &here[..]
+    } else {
+        &search.roots
     };
-    let mut names: Vec<String> = values(["-e", "--extension"])
-        .map(|extension| format!("*.{}", extension.trim_start_matches('.').to_lowercase()))
-        .collect();
-    if names.is_empty() {
-        names.push(if fd.has_short('g') || fd.has_long("--glob") {
-            pattern.to_lowercase()
-        } else {
-            glob_of(&pattern.to_lowercase())
-        });
-    }
-    let is_whole = fd.has_short('p') || fd.has_long("--full-path");
-    let is_found = |way: &Path| {
-        let name = way.file_name().unwrap_or_default().to_string_lossy();
-        let name = name.to_lowercase();
-        let fits = |glob: &String| {
-            is_whole || glob.is_empty() || fast_glob::glob_match(glob.as_str(), name.as_str())
-        };
-        let is_left_out = values(["-E", "--exclude"]).any(|out| {
-            let out = out.trim_matches('/');
-            way.iter()
-                .any(|part| fast_glob::glob_match(out, &*part.to_string_lossy()))
-        });
-        names.iter().any(fits) && !is_left_out
-    };
-    roots.into_iter().find_map(|root| {
-        let dir = path_of(guarded, fd, root);
+    roots.iter().find_map(|root| {
+        let dir = at(root);
         let mut below = guarded.below(&dir).into_iter();
         let way = below.find(|way| {
             let names = [printed(root, way), way.to_string_lossy().into_owned()];
-            is_found(way) && names.iter().any(|name| passes(name))
+            search.finds(root, way) && names.iter().any(|name| passes(name))
         })?;
         Some(dir.join(way))
     })
@@ -320,8 +261,9 @@ pub(super) fn lists_hidden(lister: &Invocation) -> bool {
             has(&['a', 'A']) || lister.has_long("--all") || lister.has_long("--almost-all")
         }
         "bfs" | "find" | "gfind" => true,
-        "grep" | "egrep" | "fgrep" => has(&['r', 'R']) || lister.has_long("--recursive"),
-        "rg" | "fd" | "fdfind" | "ag" => has(&['u', 'H', '.']) || lister.has_long("--hidden"),
+        "ag" => has(&['u']) || lister.has_long("--hidden"),
+        "fd" | "fdfind" | "rg" => search::goes_into_hidden(lister),
+        program if is_grep(program) => search::goes_into_hidden(lister),
         "tree" | "du" => has(&['a']),
         "git" => lister
             .subcommand()
