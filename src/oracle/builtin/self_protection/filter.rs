@@ -1,11 +1,19 @@
 //! Filter: whether what lists files, or stands behind it in a pipe, lets a name through. What cannot be told does.
 
 use super::options::{INSTEAD_OF_PATTERN, Options, is_grep};
+use crate::glob::glob;
 use crate::pattern::Pattern;
 use crate::shell::Invocation;
 
 /// Whether a text fits a pattern of file names in which `*` stands for a slash, too; none where that cannot be told.
 pub(super) fn wild(pattern: &str, text: &str, folds: bool) -> Option<bool> {
+    if !pattern.contains(['[', '\\']) {
+        return Some(if folds {
+            glob(&pattern.to_lowercase(), &text.to_lowercase())
+        } else {
+            glob(pattern, text)
+        });
+    }
     let mut regex = String::from(if folds { "(?si)^" } else { "(?s)^" });
     let mut chars = pattern.chars().peekable();
     while let Some(c) = chars.next() {
