@@ -1,6 +1,7 @@
 //! Programs that gather words and run a command with them: `xargs`, `parallel`, `find`, `fd`.
 
 use super::command::Call;
+use super::finds::found_by_find;
 use super::unwrap::joined;
 use super::walk::{Input, Walker};
 use super::wrapper::takes_next;
@@ -12,8 +13,6 @@ use crate::program::Fact;
 pub(super) const MAX_ITEMS: usize = 4096;
 /// What stands for an item that is known only when it runs, in a text that a shell reads.
 const OPEN_ITEM: &str = "\"$PARALLEL_ITEM\"";
-/// How many patterns of a search are followed; past it all may be found.
-const MAX_PATTERNS: usize = 64;
 
 impl Walker<'_> {
     pub(super) fn run_xargs(&mut self, invocation: &Invocation) -> Option<String> {
@@ -253,82 +252,4 @@ impl Walker<'_> {
 fn takes_value(invocation: &Invocation, option: &str) -> bool {
     let program = program::find(&invocation.program);
     takes_next(option, |name| program.lists(Fact::Values, name))
-}
-
-/// Returns what stands for the files that a `find` finds: its paths with its name patterns.
-/// What `find` does with what it has found; a test behind it narrows nothing.
-fn is_action(word: &str) -> bool {
-    matches!(word, "-delete" | "-exec" | "-execdir" | "-ok" | "-okdir")
-}
-
-/// Returns the arguments of `find` that stand before what it does.
-pub(crate) fn before_action(find: &Invocation) -> impl Iterator<Item = &Word> {
-    let arguments = find.arguments.iter();
-    arguments.take_while(|word| !is_action(&word.text))
-}
-
-pub(crate) fn found_by_find(find: &Invocation) -> Vec<Word> {
-    let mut roots: Vec<&Word> = find
-        .arguments
-        .iter()
-        .skip_while(|w| matches!(w.text.as_str(), "-H" | "-L" | "-P"))
-        .take_while(|w| !w.text.starts_with(['-', '(', '!']))
-        .collect();
-    let here = Word::plain(".");
-    if roots.is_empty() {
-        roots.push(&here);
-    }
-    let mut patterns = Vec::new();
-    let mut negated = false;
-    let mut words = find.arguments.iter();
-    while let Some(word) = words.next() {
-        match word.text.as_str() {
-            "!" | "-not" => {
-                negated = true;
-                continue;
-            }
-            "-name" | "-iname" | "-path" | "-wholename" | "-ipath" => {
-                let pattern = words.next();
-                let is_left_out = matches!(words.as_slice(), [prune, or, ..]
-                    if prune.text == "-prune" && matches!(or.text.as_str(), "-o" | "-or"));
-                if let Some(pattern) = pattern.filter(|_| !negated && !is_left_out) {
-                    let name = pattern
-                        .text
-                        .trim_end_matches("/*")
-                        .rsplit('/')
-                        .next()
-                        .unwrap_or_default();
-                    patterns.push(name.to_owned());
-                }
-            }
-            action if is_action(action) && patterns.is_empty() => patterns.push("*".to_owned()),
-            _ => {}
-        }
-        negated = false;
-    }
-    if patterns.is_empty() || patterns.len() > MAX_PATTERNS || roots.len() > MAX_ITEMS {
-        patterns = vec!["*".to_owned()];
-    }
-    roots
-        .iter()
-        .flat_map(|root| {
-            patterns.iter().map(|pattern| Word {
-                text: format!("{}/{pattern}", root.text.trim_end_matches('/')),
-                dynamic: root.dynamic,
-                glob: true,
-                each: true,
-                made_by: 0..0,
-            })
-        })
-        .collect()
-}
-
-/// Returns what stands for the finds of a search at any depth.
-pub(crate) fn anywhere_below(word: Word) -> Word {
-    let text = match word.text.rsplit_once('/') {
-        Some((root, "*")) => root.to_owned(),
-        Some((root, name)) => format!("{root}/**/{name}"),
-        None => word.text.clone(),
-    };
-    Word { text, ..word }
 }

@@ -23,19 +23,7 @@ const CIRCLES: &[(&str, &[&str])] = &[
     ("host", &["decode", "git", "native"]),
     ("oracle/builtin/self_protection", &["judgement", "script"]),
     ("oracle/toolchain/test_run", &["console", "go"]),
-    (
-        "shell",
-        &[
-            "analysis",
-            "command",
-            "effect",
-            "gather",
-            "guard",
-            "issue_command",
-            "unwrap",
-            "walk",
-        ],
-    ),
+    ("shell", &["analysis", "guard", "issue_command", "walk"]),
     (
         "signal_log",
         &["chain", "compose", "group", "history", "index", "writer"],

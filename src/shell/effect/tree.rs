@@ -1,15 +1,15 @@
 //! Programs that work on whole trees: `find`, and those that pack and unpack archives.
 
 use super::{Collector, Effect};
-use crate::shell::{Word, gather};
+use crate::shell::{Word, finds};
 
 impl Collector<'_> {
     pub(super) fn find(&mut self) {
         let invocation = self.invocation;
         let deletes = invocation.arguments.iter().any(|w| w.text == "-delete");
         if deletes {
-            for word in gather::found_by_find(invocation) {
-                let anywhere = gather::anywhere_below(word);
+            for word in finds::found_by_find(invocation) {
+                let anywhere = finds::anywhere_below(word);
                 self.add(&anywhere, Effect::Delete, true);
             }
         }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::filter::wild;
-use crate::shell::{Invocation, Word};
+use crate::shell::{Invocation, Word, is_depth_first, roots};
 
 /// How deep an expression is followed; what lies deeper is not told.
 const MAX_DEPTH: usize = 64;
@@ -104,7 +104,7 @@ pub(super) const STARTS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
 /// One `find`, and what is asked of it.
 #[derive(Debug)]
 pub(super) struct Expression<'a> {
-    words: Vec<&'a Word>,
+    words: &'a [Word],
     deed: Deed,
     /// What lies in a folder comes before it, so that nothing is left out on the way.
     is_depth_first: bool,
@@ -115,10 +115,10 @@ pub(super) struct Expression<'a> {
 impl<'a> Expression<'a> {
     /// Reads the words of a `find` behind its folders.
     pub(super) fn of(find: &'a Invocation, deed: Deed) -> Self {
-        let words: Vec<&Word> = find.arguments.iter().skip(leading(find)).collect();
-        let is = |word: &&Word, names: &[&str]| names.contains(&word.text.as_str());
+        let (_, words) = roots(find);
+        let is = |word: &Word, names: &[&str]| names.contains(&word.text.as_str());
         Self {
-            is_depth_first: words.iter().any(|w| is(w, &["-depth", "-d", "-delete"])),
+            is_depth_first: is_depth_first(find),
             has_deed: words.iter().any(|w| {
                 is(w, PRINTS)
                     || is(w, STARTS)
@@ -156,37 +156,11 @@ impl<'a> Expression<'a> {
         if !self.has_deed && self.deed == Deed::Prints {
             visit.does = value != Known::No;
         }
+        // Above the least depth nothing is asked of it.
         visit.does &= !visit.is_out;
+        visit.prunes &= !visit.is_out;
         visit
     }
-}
-
-/// Returns how many words of a `find` stand before its expression.
-fn leading(find: &Invocation) -> usize {
-    let words = find.arguments.iter();
-    let own = words.clone().take_while(|w| {
-        matches!(
-            w.text.as_str(),
-            "-H" | "-L" | "-P" | "-E" | "-X" | "-x" | "-s"
-        ) || w.text.starts_with("-O")
-    });
-    let own = own.count();
-    own + words.skip(own).take_while(|w| !begins(&w.text)).count()
-}
-
-/// Whether a word begins the expression.
-fn begins(text: &str) -> bool {
-    text.starts_with('-') || matches!(text, "(" | "!" | ")" | ",")
-}
-
-/// Returns the folders in which a `find` looks.
-pub(super) fn roots(find: &Invocation) -> Vec<Word> {
-    let words = find.arguments.iter().take(leading(find));
-    let roots: Vec<Word> = words.filter(|w| !begins(&w.text)).cloned().collect();
-    if roots.is_empty() {
-        return vec![Word::plain(".")];
-    }
-    roots
 }
 
 /// Returns a file as a program prints it that was sent into a folder.
@@ -218,7 +192,7 @@ impl<'a> Visit<'a> {
     }
 
     fn next(&mut self) -> Option<&'a Word> {
-        let word = self.expression.words.get(self.at).copied();
+        let word = self.expression.words.get(self.at);
         self.at += usize::from(word.is_some());
         word
     }

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::expression::{Deed, Expression, printed, roots};
+use super::expression::{Deed, Expression, printed};
 use super::filter::{keeps_names, keeps_out};
 use super::guarded::Guarded;
 use super::mention::path_of;
@@ -12,7 +12,7 @@ use super::options::{INSTEAD_OF_PATTERN, Options, is_grep, is_steered, searches}
 use super::pathspec::Listing;
 use super::search;
 use super::search::Fd;
-use crate::shell::{Analysis, Effect, Invocation, PathEffect, hidden_name, lexical};
+use crate::shell::{Analysis, Effect, Invocation, PathEffect, hidden_name, lexical, roots};
 
 /// Returns through what the programs came that a search of files starts; none of a program that is no such search.
 pub(super) fn started_through(program: &str) -> Option<&'static [&'static str]> {
@@ -144,7 +144,8 @@ pub(super) fn found_by(
     passes: &dyn Fn(&str) -> bool,
 ) -> Option<PathBuf> {
     let expression = Expression::of(find, deed);
-    roots(find).into_iter().find_map(|root| {
+    let (roots, _) = roots(find);
+    roots.into_iter().find_map(|root| {
         let dir = path_of(guarded, find, &root.text);
         if let Some(hit) = at_root(guarded, &dir, &root.text) {
             return passes(&printed(&root.text, Path::new("x"))).then_some(hit);
