@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::code;
 use super::file::read;
@@ -68,10 +68,30 @@ pub(super) fn find(
     }
     if matches!(program, "xargs" | "gxargs" | "parallel") {
         // Lines of a file become arguments, or whole commands.
-        let Stdin::File(word) = &invocation.stdin else {
-            return None;
+        let stdin = match &invocation.stdin {
+            Stdin::File(word) => Some(word.clone()),
+            _ => None,
         };
-        return run("sh", &files.text(&word.text)?);
+        let mut behind = invocation.arguments.iter();
+        let marked = behind.find(|word| word.text == "::::").and(behind.next());
+        let named = invocation.value_of(&["-a", "--arg-file"]);
+        let mut lists = stdin.into_iter().chain(named).chain(marked.cloned());
+        return lists.find_map(|word| run("sh", &files.text(&word.text)?));
+    }
+    if matches!(program, "at" | "batch") {
+        return files
+            .read_by(invocation)
+            .iter()
+            .find_map(|text| run("sh", text));
+    }
+    if invocation.path.dynamic {
+        // A line of a file is the command: `$(tail -1 FILE)`, `while read -r line; do $line; done < FILE`.
+        let made = files.named_by(invocation.path.made_by.clone());
+        let stdin = match &invocation.stdin {
+            Stdin::File(word) => files.text(&word.text),
+            _ => None,
+        };
+        return made.iter().chain(&stdin).find_map(|text| run("sh", text));
     }
     if is_shell || code::is_interpreter(program) {
         let takes_code = program == "eval" || code::takes_code(invocation);
@@ -148,28 +168,44 @@ struct Files<'a> {
 }
 
 impl Files<'_> {
-    /// Returns the text of a file, also of one that this command line is only about to copy there.
+    /// Returns the text of a file, with what this command line is only about to copy there.
     fn text(&self, name: &str) -> Option<String> {
-        let home = self.guarded.home();
-        let path = lexical(name, self.dir, home);
-        read(&path).or_else(|| {
-            let mut copies = self.analysis.invocations.iter().filter(|i| {
-                matches!(
-                    i.program.as_str(),
-                    "cp" | "mv" | "ln" | "install" | "ditto" | "rsync"
-                )
-            });
-            copies.find_map(|copy| {
-                let operands: Vec<&Word> = copy.operands().collect();
-                let (target, sources) = operands.split_last()?;
-                let target = lexical(&target.text, self.dir, home);
-                let source = sources.iter().find(|source| {
-                    let source = Path::new(&source.text);
-                    target == path || source.file_name().is_some_and(|n| target.join(n) == path)
-                })?;
-                read(&lexical(&source.text, self.dir, home))
-            })
-        })
+        let path = self.place(name);
+        let copies = self.analysis.invocations.iter();
+        let texts = read(&path)
+            .into_iter()
+            .chain(copies.flat_map(|copy| self.copied(copy, &path)));
+        texts.reduce(|text, more| format!("{text}\n{more}"))
+    }
+
+    fn place(&self, name: &str) -> PathBuf {
+        lexical(name, self.dir, self.guarded.home())
+    }
+
+    /// Returns what a program copies to a file, or prints into it of other files.
+    fn copied(&self, copy: &Invocation, path: &Path) -> Vec<String> {
+        let operands: Vec<&Word> = copy.operands().collect();
+        let is_copy = matches!(
+            copy.program.as_str(),
+            "cp" | "mv" | "ln" | "install" | "ditto" | "rsync"
+        );
+        let mut outputs = copy.redirects.iter().filter(|r| r.takes_output());
+        let sources = if outputs.any(|redirect| self.place(&redirect.target.text) == *path) {
+            operands
+        } else if let Some((target, sources)) = operands.split_last().filter(|_| is_copy) {
+            let target = self.place(&target.text);
+            let is_source = |source: &&&Word| {
+                let source = Path::new(&source.text);
+                target == *path || source.file_name().is_some_and(|n| target.join(n) == *path)
+            };
+            sources.iter().filter(is_source).copied().collect()
+        } else {
+            Vec::new()
+        };
+        let texts = sources.into_iter();
+        texts
+            .filter_map(|source| read(&self.place(&source.text)))
+            .collect()
     }
 
     /// Returns the texts of the files that a word names, as a pattern too.
@@ -192,12 +228,13 @@ impl Files<'_> {
             .collect()
     }
 
-    /// Returns the texts of the files that some invocations name.
+    /// Returns the texts of the files that some invocations name or open.
     fn named_by(&self, range: Range<usize>) -> Vec<String> {
         let invocations = self.analysis.invocations.get(range).unwrap_or_default();
-        let words = invocations
-            .iter()
-            .flat_map(|invocation| invocation.operands());
+        let words = invocations.iter().flat_map(|invocation| {
+            let opened = invocation.redirects.iter().filter(|r| r.reads());
+            invocation.operands().chain(opened.map(|r| &r.target))
+        });
         words.filter_map(|word| self.text(&word.text)).collect()
     }
 
