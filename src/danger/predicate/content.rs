@@ -165,10 +165,6 @@ pub(super) fn empties_tables(digest: &Digest<'_>) -> bool {
                 .split_whitespace()
                 .collect::<String>()
                 .to_ascii_lowercase();
-            // A database that is only in memory goes with the code, where the code opens no other.
-            if text.contains(".connect(':memory:'") && text.matches("connect(").count() == 1 {
-                return false;
-            }
             words!("emptying-calls").iter().any(|call| text.contains(call))
                 // A script may hold such text for a file that it writes; one line of code does it.
                 || takes_code && text.contains(".objects.") && text.contains(").delete()")

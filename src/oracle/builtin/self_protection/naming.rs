@@ -151,12 +151,14 @@ fn by_finding(
     if !unpacks && (reads || matches!(invocation.program.as_str(), "xargs" | "gxargs")) {
         return None;
     }
+    let inner = Inner::of(analysis, invocation);
     // What a search runs by itself is judged with the search.
     let by_itself = invocation.through(&["find", "fd"]);
     let mut given: Vec<_> = invocation
         .arguments
         .iter()
         .filter(|word| word.dynamic || (word.each && !by_itself))
+        .filter(|word| !inner.takes(word))
         .map(|word| word.made_by.clone())
         .collect();
     if unpacks || (invocation.program == "parallel" && changes_through(analysis, &["parallel"])) {
@@ -255,7 +257,9 @@ fn by_given(
         if text.contains(char::is_whitespace) || (is_console && text.contains(['(', '"', '\''])) {
             return in_text(text);
         }
-        if mounts && text.ends_with(":ro") {
+        // In quotes it is what finds any text, and not a pattern of names.
+        let is_anything = !word.glob && !known.is_known() && text.rsplit('=').next() == Some(".*");
+        if is_anything || (mounts && text.ends_with(":ro")) {
             return None;
         }
         let is_option = nth <= options && text.starts_with(['-', '+']);
@@ -328,6 +332,13 @@ impl<'a> Inner<'a> {
                     .map(|(name, value)| (name.as_str(), value.text.as_str()))
                     .any(|pair| word.split_once('=') == Some(pair))
         })
+    }
+
+    /// Whether an inner command on this machine gets a made word as it is, and is judged by what it does to it:
+    /// `npx prettier --write $(git diff --name-only)`.
+    fn takes(&self, word: &Word) -> bool {
+        let mut inner = self.0.iter();
+        inner.any(|inner| !inner.remote && inner.arguments.contains(word))
     }
 
     /// Whether a text is one that an inner shell runs.
