@@ -112,7 +112,7 @@ fn an_answer_in_a_dialog_is_for_one_call() {
 
 #[test]
 fn an_answer_is_learned_however_much_was_logged_since_the_question() {
-    for settings in ["", "settings: {log: {max_size: 100KB, keep: 9}}\n"] {
+    for settings in ["", "settings: {log: {max_size: 100KiB, keep: 9}}\n"] {
         let world = World::new(&format!("extends: [ahp:standard]\n{settings}"));
         tell(&world, "PreToolUse", "s", "t1", "default");
         let other = json!({

@@ -207,7 +207,7 @@ impl Approved {
     }
 
     /// Approves some files as they lie there now, but those that `waited` for approval before they were changed: who has changed
-    /// them since is a person. In a project of which nothing is approved yet they stay with the rest, if there is any.
+    /// them since is a person. All stays as it was where what is approved would then have faults, or name files that are not.
     ///
     /// # Errors
     /// It cannot be written.
@@ -217,13 +217,10 @@ impl Approved {
         waited: &BTreeSet<PathBuf>,
     ) -> io::Result<()> {
         let before = Self::read(locations);
-        if before.is_none() && !waited.is_empty() {
-            return Ok(());
-        }
         let mut now = Self::of(locations, true);
+        // The scripts are what the first event would find.
         let mut approved = before.clone().unwrap_or_else(|| Self {
             texts: BTreeMap::new(),
-            scripts: BTreeMap::new(),
             ..now.clone()
         });
         for file in files.iter().filter(|file| !waited.contains(*file)) {
@@ -237,7 +234,8 @@ impl Approved {
         let loaded = load::from_approved(locations, &[], &texts, SourceMap::default());
         let named: BTreeSet<&PathBuf> = own(&loaded, locations).map(|(path, _)| path).collect();
         approved.texts.retain(|path, _| named.contains(path));
-        if before.as_ref() == Some(&approved) || (before.is_none() && approved.is_empty()) {
+        let is_empty = before.is_none() && approved.texts.is_empty();
+        if loaded.is_broken() || is_empty || before.as_ref() == Some(&approved) {
             return Ok(());
         }
         approved.write(locations)

@@ -1,5 +1,8 @@
 //! The known name nearest to a misspelt one.
 
+/// A name of many thousand bytes is not a misspelling nor what is meant by one, and the distance is quadratic.
+const LONGEST: usize = 100;
+
 /// Returns the known name nearest to `given`, if one is near enough to be what was meant.
 ///
 /// Nearness is Damerau-Levenshtein distance without case and punctuation, at most a third of the name's length.
@@ -10,8 +13,6 @@ pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
             .flat_map(char::to_lowercase)
             .collect()
     };
-    // A name of many thousand characters is not a misspelling nor what is meant by one, and the distance is quadratic.
-    const LONGEST: usize = 100;
     if given.len() > LONGEST {
         return None;
     }

@@ -45,6 +45,24 @@ fn stops(world: &World, arguments: &[&str]) -> bool {
     world.ahp(&[&["run"], arguments].concat()).code == 2
 }
 
+fn stops_command(world: &World, command: &str) -> bool {
+    let input = serde_json::json!({"command": command}).to_string();
+    stops(
+        world,
+        &["pre-tool-use", "--tool", "Bash", "--input", &input],
+    )
+}
+
+/// Runs `ahp` for a person at a terminal, whose editor is the script `editor.sh`.
+fn at_terminal(world: &World, arguments: &[&str]) -> Ran {
+    // The controlling side of a terminal is one as well.
+    let mut terminal = std::fs::File::options();
+    let terminal = terminal.read(true).write(true).open("/dev/ptmx").unwrap();
+    let mut command = world.ahp_command();
+    command.args(arguments).env("EDITOR", "sh editor.sh");
+    Ran::of(&command.stdin(terminal).output().unwrap())
+}
+
 #[test]
 fn an_edit_approves_what_the_person_wrote_and_nothing_that_others_write_meanwhile() {
     const POLICY: &str = "hooks:
@@ -68,26 +86,13 @@ fn an_edit_approves_what_the_person_wrote_and_nothing_that_others_write_meanwhil
             "editor.sh",
             format!("sed -i 's/one, two/one/' \"$1\"\ncp weaker {file}\n"),
         );
-        // The controlling side of a terminal is one as well.
-        let mut terminal = std::fs::File::options();
-        let terminal = terminal.read(true).write(true).open("/dev/ptmx").unwrap();
-        let mut edit = world.ahp_command();
-        edit.arg("edit")
-            .env("EDITOR", "sh editor.sh")
-            .stdin(terminal);
-        let edited = Ran::of(&edit.output().unwrap());
+        let edited = at_terminal(&world, &["edit"]);
         let at = format!("{file} {is_there_before}: {edited:?}");
         assert_eq!(edited.code, 0, "{at}");
         for told in [file, "`ahp trust`"] {
             assert!(edited.stderr.contains(told), "{at}");
         }
-        let tool = |name| {
-            let input = serde_json::json!({"command": name}).to_string();
-            stops(
-                &world,
-                &["pre-tool-use", "--tool", "Bash", "--input", &input],
-            )
-        };
+        let tool = |name| stops_command(&world, name);
         let session = || stops(&world, &["pre-session"]);
         assert_eq!(
             (tool("one"), tool("two"), session()),
@@ -98,5 +103,39 @@ fn an_edit_approves_what_the_person_wrote_and_nothing_that_others_write_meanwhil
         assert_eq!(world.ahp(&["trust", "--yes"]).code, 0);
         let is_script = file == SCRIPT.0;
         assert_eq!((tool("one"), session()), (is_script, !is_script), "{at}");
+    }
+}
+
+#[test]
+fn a_policy_that_a_person_writes_is_not_weakened_by_what_lay_there_before() {
+    const PUSH: &str = "git push --force origin main";
+    let world = World::new("");
+    let weaker = "hooks: {pre-tool-use: [{id: safe-shell, enabled: false}]}\n";
+    world.write(".ahp/hooks.local.yaml", weaker);
+    let done = at_terminal(&world, &["init"]);
+    assert_eq!(done.code, 0, "{done:?}");
+    assert!(done.stderr.contains(".ahp/hooks.local.yaml"), "{done:?}");
+    assert!(stops_command(&world, PUSH));
+    assert_eq!(world.ahp(&["trust", "--yes"]).code, 0);
+    assert!(!stops_command(&world, PUSH));
+}
+
+#[test]
+fn what_is_approved_stays_where_an_edit_names_what_nobody_has_looked_at() {
+    const POLICY: &str = "hooks:
+  pre-tool-use: [{oracle: PermissionChecker, config: {preset: none, dangerous_commands: [one]}}]
+";
+    // A pack of another, and a fault that is left in the file.
+    for added in ["extends: [pack.yaml]", "hooks: ["] {
+        let world = World::new(POLICY);
+        world.write(".ahp/pack.yaml", "hooks: {}\n");
+        assert_eq!(world.ahp(&["trust", "--yes"]).code, 0);
+        world.write("editor.sh", format!("echo '{added}' >> \"$1\"\n"));
+        let done = at_terminal(&world, &["edit"]);
+        let told = done.stderr.contains(".ahp/hooks.yaml still waits")
+            || done.stderr.contains(".ahp/hooks.yaml, ");
+        assert!(told, "{added}: {done:?}");
+        world.write(".ahp/hooks.yaml", "hooks: {}\n");
+        assert!(stops_command(&world, "one"), "{added}");
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use ahp::config::{Approved, PACKS, Pack, parse_yaml};
+use ahp::config::{PACKS, Pack, parse_yaml};
 use ahp::diagnostic::FileId;
 use ahp::engine::Engine;
 use ahp::event::Trigger;
@@ -82,25 +82,12 @@ fn init(args: &Args) -> Result<Exit, String> {
     }
     fs::create_dir_all(dir.join(".ahp"))
         .map_err(|e| format!("cannot make `{}`: {e}", dir.join(".ahp").display()))?;
-    // `create_new`, so that no policy is ever overwritten, not even in a race.
-    let mut opened = fs::File::create_new(&file).map_err(|e| {
-        if e.kind() == std::io::ErrorKind::AlreadyExists {
-            format!(
-                "`{}` is already there; `ahp init --pack NAME` adds a pack to it",
-                file.display()
-            )
-        } else {
-            format!("cannot write `{}`: {e}", file.display())
-        }
+    let locations = project::locations(Some(&dir));
+    let written = [locations.project_root.join(".ahp/hooks.yaml")];
+    project::approving(&locations, false, &written, || {
+        write_new(&file, &starter(&args.pack))
     })?;
-    opened
-        .write_all(starter(&args.pack).as_bytes())
-        .map_err(|e| format!("cannot write `{}`: {e}", file.display()))?;
     output::line(format!("wrote {}", file.display()));
-    if project::at_terminal() {
-        let locations = project::locations(Some(&dir));
-        Approved::of(&locations, true).write(&locations).ok();
-    }
     write_schema(&dir)?;
     let ignored = ignore(&dir)?;
     if ignored > 0 {
@@ -240,6 +227,20 @@ fn judge_submissions(packs: &[&str]) -> bool {
             .specs()
             .contains_key(&Trigger::PreIssueSubmit)
     })
+}
+
+/// Writes a policy where there is none: none is ever overwritten, not even in a race.
+fn write_new(file: &Path, text: &str) -> Result<(), String> {
+    let unwritten = |e| format!("cannot write `{}`: {e}", file.display());
+    match fs::File::create_new(file) {
+        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => Err(format!(
+            "`{}` is already there; `ahp init --pack NAME` adds a pack to it",
+            file.display()
+        )),
+        opened => opened
+            .and_then(|mut opened| opened.write_all(text.as_bytes()))
+            .map_err(unwritten),
+    }
 }
 
 /// Writes what editors complete and check the policy by.
