@@ -423,7 +423,7 @@ mod tests {
         let is_mark = |mark: &&str| match mark.split_once('=') {
             None => matches!(*mark, "away" | "assignments" | "opens"),
             Some(("own", count)) => matches!(count, "1" | "2"),
-            Some(("after" | "pairs" | "values", list)) => {
+            Some(("after" | "except" | "pairs" | "values", list)) => {
                 list.split(',').all(|word| !word.is_empty())
             }
             Some(_) => false,

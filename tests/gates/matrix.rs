@@ -326,8 +326,7 @@ const OWN_READS: &[(&str, &str)] = &[
         "self_protection/file.rs",
         "scripts that would run, outside the project too",
     ),
-    ("self_protection/git.rs", "git's own index"),
-    ("self_protection/pathspec.rs", "git's own index"),
+    ("self_protection/index.rs", "git's own index"),
     ("test_gate/mod.rs", "reports that the run has just written"),
 ];
 

@@ -92,7 +92,7 @@ predicates! {
     "lists-unkept" Plain |d, _| content::lists_unkept(d);
     "many" Plain |d, w| w.iter().any(|x| x.glob && is_precious(d.place(x)));
     "made" Plain |d, _| d.invocation.arguments.iter().any(|w| !w.made_by.is_empty());
-    "made-on-line" Plain |d, w| known::is_made_on_line(d, w);
+    "made-on-line" Plain known::is_made_on_line;
     "made-folder" Plain |d, w| !w.is_empty() && w.iter().all(|x| known::is_in_made_folder(d, x));
     "made-all" Plain |d, _| content::is_made_of_all(d);
     "recursive" Plain |d, _| d.has_option("-r") || d.has_option("-R") || d.has_option("--recursive");

@@ -1,7 +1,11 @@
 //! Index: the list that git keeps of the files that it tracks, as far as their names are written out in it.
 
-use std::fs;
 use std::path::Path;
+
+use crate::regular_file;
+
+/// The largest list that is read, in bytes: that of half a million files.
+const MAX_BYTES: u64 = 64 << 20;
 
 /// The list of one repository.
 #[derive(Debug)]
@@ -10,7 +14,7 @@ pub(super) struct Index(Vec<u8>);
 impl Index {
     /// Reads the list of a working tree; none where there is none, or one in a form in which names are not written out.
     pub(super) fn read(top: &Path) -> Option<Self> {
-        let bytes = fs::read(top.join(".git/index")).ok()?;
+        let bytes = regular_file::read_linked(&top.join(".git/index"), MAX_BYTES).ok()?;
         // The fourth form shortens names, and a part of a split one lies elsewhere.
         let version = bytes.strip_prefix(b"DIRC")?.get(..4)?;
         let is_whole = memchr::memmem::find(&bytes, b"link\0\0").is_none();
