@@ -22,6 +22,9 @@ const NARROWED: &[&str] = &[
     "self_protection",
 ];
 
+/// How many bindings are named to whoever names one that is not there.
+const MOST_SHOWN: usize = 8;
+
 /// The layers so far, from the outermost inwards.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stack {
@@ -316,6 +319,12 @@ impl Bindings {
                 return;
             }
             let known: Vec<&str> = self.specs.iter().map(|base| base.id.as_str()).collect();
+            let mut help = "add `oracle: NAME` for a new binding".to_owned();
+            if !known.is_empty() {
+                let shown = known.iter().take(MOST_SHOWN);
+                let ids: Vec<String> = shown.map(|id| format!("`{id}`")).collect();
+                help = format!("{help}; earlier layers have {}", ids.join(", "));
+            }
             let diagnostic = Diagnostic::error(
                 Code::MissingKey,
                 format!(
@@ -325,7 +334,7 @@ impl Bindings {
                 entry.span,
             )
             .did_you_mean(&entry.id, known)
-            .help("add `oracle: NAME` for a new binding");
+            .help(help);
             diagnostics.push(diagnostic);
             return;
         };
