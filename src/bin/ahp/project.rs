@@ -11,6 +11,9 @@ use ahp::trust;
 use crate::background;
 use crate::output;
 
+/// The project's own layer, as the source map names it.
+pub(crate) const PROJECT_FILE: &str = ".ahp/hooks.yaml";
+
 /// Finds the project around a directory; around the current one where none is given.
 pub(crate) fn locations(dir: Option<&Path>) -> Locations {
     Locations::find(&Environment::of_process(), dir)

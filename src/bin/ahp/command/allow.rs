@@ -12,9 +12,8 @@ use ahp::event::{Event, Trigger};
 use crate::exit_code::Exit;
 use crate::output;
 use crate::project;
+use crate::project::PROJECT_FILE;
 
-/// The project's own layer, as the source map names it.
-const PROJECT_FILE: &str = ".ahp/hooks.yaml";
 /// The tests of what was allowed.
 const TESTS: &str = ".ahp/tests/allowed.yaml";
 

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::slice;
 
 use ahp::config::{Config, Environment, LayerSource, Loaded, Locations, with_binding};
 use ahp::diagnostic::Span;
@@ -11,6 +12,7 @@ use ahp::event::Trigger;
 use crate::exit_code::Exit;
 use crate::output;
 use crate::project;
+use crate::project::PROJECT_FILE;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -56,15 +58,13 @@ fn edit(args: &Args) -> Result<Exit, String> {
         output::line(format!("{}:{line}", file.display()));
         return Ok(Exit::Success);
     }
-    let written = [file];
-    let [file] = &written;
-    project::approving(&locations, false, &written, || {
-        open(&Environment::of_process(), file, line)
+    project::approving(&locations, false, slice::from_ref(&file), || {
+        open(&Environment::of_process(), &file, line)
     })
 }
 
 fn project_file(locations: &Locations) -> PathBuf {
-    locations.project_root.join(".ahp/hooks.yaml")
+    locations.project_root.join(PROJECT_FILE)
 }
 
 /// Returns the file and line of a binding, or of the first one of a trigger.

@@ -1,5 +1,7 @@
 //! ahp log advise: what the figures say should change.
 
+use std::slice;
+
 use ahp::analysis::{Change, Edit, Proposal, RULES, Stats, advise, edit};
 use ahp::config::{Approved, Config};
 use ahp::signal_log::Reader;
@@ -15,6 +17,7 @@ use crate::log_file::LogFile;
 use crate::output;
 use crate::output::Format;
 use crate::project;
+use crate::project::PROJECT_FILE;
 use crate::view::count;
 
 const BOLD: Style = Style::new().bold();
@@ -26,9 +29,6 @@ const SHOWN: usize = 5;
 /// Why it cannot be told what an event would come to.
 const NOT_JUDGED: &str =
     "they were not logged whole, or what the project was then would have to be known";
-
-/// The project's own layer, as the source map names it.
-const PROJECT_FILE: &str = ".ahp/hooks.yaml";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -156,10 +156,8 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
                     edit.file
                 ));
             }
-            let written = [path];
-            let [path] = &written;
-            project::approving(&locations, args.yes, &written, || {
-                std::fs::write(path, &edit.after)
+            project::approving(&locations, args.yes, slice::from_ref(&path), || {
+                std::fs::write(&path, &edit.after)
                     .map_err(|error| format!("cannot write `{}`: {error}", path.display()))
             })?;
             output::error(format!("changed {}", edit.file));
