@@ -121,6 +121,20 @@ fn a_policy_that_a_person_writes_is_not_weakened_by_what_lay_there_before() {
 }
 
 #[test]
+fn a_policy_below_another_project_is_approved_where_it_lies() {
+    let world = World::new("hooks: {}\n");
+    let inner = world.path("inner");
+    std::fs::create_dir(&inner).unwrap();
+    assert_eq!(at_terminal(&world, &["init", "inner"]).code, 0);
+    world.write("inner/.ahp/hooks.yaml", "version: 1\n");
+    let input = r#"{"command": "git push --force origin main"}"#;
+    let mut run = world.ahp_command();
+    run.args(["run", "pre-tool-use", "--tool", "Bash", "--input", input]);
+    let ran = Ran::of(&run.current_dir(inner).output().unwrap());
+    assert_eq!(ran.code, 2, "{ran:?}");
+}
+
+#[test]
 fn what_is_approved_stays_where_an_edit_names_what_nobody_has_looked_at() {
     const POLICY: &str = "hooks:
   pre-tool-use: [{oracle: PermissionChecker, config: {preset: none, dangerous_commands: [one]}}]

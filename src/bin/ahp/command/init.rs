@@ -14,6 +14,7 @@ use super::schema;
 use crate::exit_code::Exit;
 use crate::output;
 use crate::project;
+use crate::project::PROJECT_FILE;
 use crate::view::count;
 
 /// What git should not keep: the person's own layer, and what the engine writes itself.
@@ -74,16 +75,16 @@ fn init(args: &Args) -> Result<Exit, String> {
             dir.display()
         ));
     }
-    let file = dir.join(".ahp/hooks.yaml");
+    let mut locations = project::locations(Some(&dir));
+    // A policy makes a project of its folder, also below another one.
+    locations.project_root.clone_from(&locations.work_dir);
+    let written = [locations.project_root.join(PROJECT_FILE)];
+    let file = dir.join(PROJECT_FILE);
     if file.exists() && !args.pack.is_empty() {
-        let locations = project::locations(Some(&dir));
-        let written = [locations.project_root.join(".ahp/hooks.yaml")];
         return project::approving(&locations, false, &written, || extend(&file, &args.pack));
     }
     fs::create_dir_all(dir.join(".ahp"))
         .map_err(|e| format!("cannot make `{}`: {e}", dir.join(".ahp").display()))?;
-    let locations = project::locations(Some(&dir));
-    let written = [locations.project_root.join(".ahp/hooks.yaml")];
     project::approving(&locations, false, &written, || {
         write_new(&file, &starter(&args.pack))
     })?;
