@@ -194,7 +194,13 @@ fn started_by(expression: &str, code: &str) -> Option<Word> {
         .trim_start()
         .starts_with(if inner.is_some() { ',' } else { '+' });
     let times = |given: &str| code.matches(&format!("{name}{given}")).count();
-    let is_told = goes_on && !name.is_empty() && times("=") + times(" =") == 1;
+    let given = || {
+        ["=", " =", "+=", " +="]
+            .into_iter()
+            .map(times)
+            .sum::<usize>()
+    };
+    let is_told = goes_on && !name.is_empty() && given() == 1;
     let found = is_told.then(|| assigned(name, code))??;
     (found.text == TEMPORARY_DIRECTORY).then_some(found)
 }
