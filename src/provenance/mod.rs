@@ -74,9 +74,10 @@ pub fn learn(facts: &Facts, settings: &ProvenanceSettings, was_asked: bool, orig
             let mut kept = words::kept(&typed);
             for word in &typed {
                 let host = words::targets(word).last().unwrap_or(word);
-                kept.extend(owner::label(host).map(str::to_owned));
-                let owners = [owner::label(host), owner::owner(word)];
-                kept.extend(owners.into_iter().flatten().map(named::kept));
+                let label = owner::label(host);
+                kept.extend(label.map(str::to_owned));
+                let owners = label.into_iter().chain(owner::owner(word));
+                kept.extend(owners.map(named::kept));
             }
             kept.extend(named::typed(event.prompt.as_deref().unwrap_or_default()));
             origins.add(Origin::Prompt, kept.iter().map(String::as_str));

@@ -141,8 +141,7 @@ pub(super) fn keeps_names(filter: &Invocation) -> bool {
     let operands = options.operands();
     match filter.program.as_str() {
         "cat" | "head" | "sort" | "tail" | "uniq" => operands.is_empty() && options.are_known(),
-        "rg" => options.are_only(READ),
-        program if is_grep(program) => options.are_only(READ),
+        program if program == "rg" || is_grep(program) => options.are_only(READ),
         // A whole field, or all from a column on.
         "awk" | "gawk" | "mawk" => {
             options.are_only(&[]) && matches!(operands[..], [(code, false)] if is_field(code))

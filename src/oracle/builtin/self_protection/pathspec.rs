@@ -300,16 +300,11 @@ impl<'a> Words<'a> {
         if !options.are_known() {
             return None;
         }
-        let operands: Vec<&Word> = before
-            .iter()
-            .filter(|word| {
-                options
-                    .operands()
-                    .iter()
-                    .any(|(text, _)| std::ptr::eq(*text, word.text.as_str()))
-            })
-            .skip(own)
-            .collect();
+        let mut next = options.operands().into_iter().peekable();
+        let mut is_operand =
+            |word: &Word| next.next_if(|(text, _)| std::ptr::eq(*text, word.text.as_str()));
+        let operands = before.iter().filter(|word| is_operand(word).is_some());
+        let operands: Vec<&Word> = operands.skip(own).collect();
         // What is no path is another state of the files.
         let is_path = |word: &&Word| is_path(word, here);
         let has_tree = command == "grep"

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::file;
 use super::filter::wild;
-use super::options::{Options, is_grep};
+use super::options::{Given, Options, is_grep};
 use crate::shell::{Invocation, Word, glob_of};
 
 /// The longest file in which is looked for what a search looks for, in bytes.
@@ -135,7 +135,9 @@ const KINDS: &[(&str, &[&str])] = &[
 fn by_rg(rg: &Options<'_>, root: &str, way: &Path) -> bool {
     let folds_all = rg.has(&["--glob-case-insensitive"]);
     let globs: Vec<_> = rg.named(&["-g", "--glob", "--iglob"]).collect();
-    let mut has_positive = false;
+    let is_positive =
+        |given: &&Given<'_>| given.value.is_none_or(|(glob, _)| !glob.starts_with('!'));
+    let has_positive = globs.iter().any(is_positive);
     // The last one that fits decides, and before every kind.
     let told = |way: &Path| {
         globs.iter().rev().find_map(|given| {
@@ -151,9 +153,6 @@ fn by_rg(rg: &Options<'_>, root: &str, way: &Path) -> bool {
             (fits.unwrap_or(!is_out)).then_some(!is_out)
         })
     };
-    for given in &globs {
-        has_positive |= given.value.is_none_or(|(glob, _)| !glob.starts_with('!'));
-    }
     let is_hidden = |way: &Path| name_of(way).starts_with('.');
     let shows_hidden = rg.has(&["-.", "-u", "--hidden", "--unrestricted"]);
     let mut folders = way
