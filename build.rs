@@ -18,8 +18,7 @@ fn main() {
     println!("cargo::rerun-if-env-changed=CC");
     println!("cargo::rerun-if-env-changed=AHP_BUILD_PIE");
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|given| given == value);
-    let is_meant = is("PROFILE", "release")
-        && is("CARGO_CFG_TARGET_OS", "linux")
+    let is_meant = is("CARGO_CFG_TARGET_OS", "linux")
         && is("CARGO_CFG_TARGET_ARCH", "x86_64")
         && is("CARGO_CFG_TARGET_ENV", "gnu")
         && env::var_os("CARGO_FEATURE_CLI").is_some()

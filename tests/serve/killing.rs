@@ -8,7 +8,7 @@ use ahp::signal_log::{Body, Reader, verify};
 use serde_json::Value;
 
 use super::socket::{Daemon, payload};
-use crate::world::World;
+use crate::world::{World, sized};
 
 /// Small files, so that the log is turned over meanwhile, again and again.
 const POLICY: &str = "settings: {log: {max_size: 64KiB, keep: 100000}}
@@ -25,11 +25,7 @@ const ONE_EVENT: u64 = 8 << 10;
 
 #[test]
 fn every_event_is_answered_and_the_log_is_whole_whenever_the_daemon_is_killed() {
-    let each = if std::env::var_os("AHP_TEST_FULL_SIZE").is_some() {
-        250
-    } else {
-        10
-    };
+    let each = sized(10, 250);
     let world = World::new(POLICY);
     let (told, answered) = mpsc::channel();
     let mut kills = 0;

@@ -9,7 +9,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use super::PUSH_GATE;
-use crate::world::World;
+use crate::world::{World, sized};
 
 const COUNTER: &str = r#"
 settings: {log: {events: none}}
@@ -105,13 +105,8 @@ fn kill_and_count(processes: usize, events: usize) {
 
 #[test]
 fn processes_that_are_killed_lose_and_double_nothing() {
-    kill_and_count(4, 40);
-}
-
-#[test]
-#[ignore = "long; `.ci/sessions` runs it"]
-fn sixteen_processes_and_ten_thousand_updates() {
-    kill_and_count(16, 625);
+    let (processes, each) = sized((4, 40), (16, 625));
+    kill_and_count(processes, each);
 }
 
 #[test]

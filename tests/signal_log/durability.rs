@@ -10,11 +10,10 @@ use ahp::config::LogSettings;
 use ahp::signal_log::{Body, Reader, SignalLog, verify};
 
 use super::making::{accepted, at, settings};
+use crate::world::sized;
 
 /// Set in a process that is one of the writers: the log, the writer's name, and how many records.
 const WRITER: &str = "AHP_TEST_LOG_WRITER";
-/// Set for the full size of 64 processes and 2,000 records each.
-const FULL: &str = "AHP_TEST_FULL_SIZE";
 
 fn small_files() -> LogSettings {
     LogSettings {
@@ -109,11 +108,7 @@ fn write_and_kill(path: &Path, processes: u32, records: u32) -> Vec<(String, u64
 
 #[test]
 fn what_killed_writers_acknowledged_is_there() {
-    let (processes, records) = if std::env::var_os(FULL).is_some() {
-        (64, 2000)
-    } else {
-        (12, 60)
-    };
+    let (processes, records) = sized((12, 60), (64, 2000));
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("signals.jsonl");
     let done = write_and_kill(&path, processes, records);

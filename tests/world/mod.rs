@@ -15,6 +15,15 @@ use ahp::process::find_program;
 use ahp::signal_log::LogPlace;
 use ahp::trust::Trust;
 
+/// How many of a long proof: the default run takes fewer, `.ci/durability` and `.ci/sessions` take all.
+pub(crate) fn sized<T>(by_default: T, at_full_size: T) -> T {
+    if std::env::var_os("AHP_TEST_FULL_SIZE").is_some() {
+        at_full_size
+    } else {
+        by_default
+    }
+}
+
 /// A throw-away project with a throw-away home.
 pub(crate) struct World {
     pub(crate) dir: tempfile::TempDir,
