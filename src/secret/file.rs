@@ -55,6 +55,13 @@ pub fn is_secret_file(path: &str) -> bool {
         .any(|p| glob(p, name) || widest.is_some_and(|widest| p.len() <= widest && glob(name, p)))
 }
 
+/// Whether a path names a directory all of whose files hold secrets, or one below it: `~/.gnupg`, `~/.mozilla/firefox`.
+pub(crate) fn is_secret_folder(path: &str) -> bool {
+    let path = path.trim_end_matches('/');
+    let name = path.rsplit('/').next().unwrap_or_default();
+    FOLDERS.iter().any(|folder| lies_below(path, folder)) && !PUBLIC.iter().any(|p| glob(p, name))
+}
+
 /// Returns a path with the classes of one character written out: `.en[v]` is `.env`; none where it has none.
 fn without_classes(path: &str) -> Option<String> {
     let mut plain = path.to_owned();

@@ -15,6 +15,7 @@ mod value;
 mod words;
 
 pub use self::file::is_secret_file;
+pub(crate) use self::file::is_secret_folder;
 pub(crate) use self::format::{Format, ends_key, opens_key};
 pub(crate) use self::name::{is_secret_field, is_secret_variable};
 pub(crate) use self::words::{Hit, Words};

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::exit::names_an_option;
 use super::gather::MAX_ITEMS;
 use super::interpreter::is_input;
 use super::scope::{Variable, says_hidden};
@@ -43,11 +44,8 @@ impl Walker<'_> {
             "shopt" | "setopt" => self.scope.matches_hidden |= says_hidden(arguments),
             "set" => {
                 self.scope.matches_hidden |= says_hidden(arguments);
-                let at = arguments.iter().position(|w| !w.is_option());
-                if let Some(at) = at {
-                    let words = arguments.get(at..).unwrap_or_default();
-                    let skip = usize::from(words.first().is_some_and(|w| w.text == "--"));
-                    self.scope.positional = words.get(skip..).map(<[Word]>::to_vec);
+                if let Some(words) = set_operands(arguments) {
+                    self.scope.positional = Some(words.to_vec());
                 }
             }
             "shift" => {
@@ -281,4 +279,19 @@ fn refers(program: &str, arguments: &[Word]) -> bool {
         !letters.starts_with('-') && letters.contains('n')
     };
     program == "nameref" || arguments.iter().any(is_reference)
+}
+
+/// What `set` makes the positional parameters; none where it only sets options.
+fn set_operands(arguments: &[Word]) -> Option<&[Word]> {
+    let mut at = 0;
+    while let Some(word) = arguments.get(at) {
+        if word.text == "--" {
+            return arguments.get(at + 1..);
+        }
+        if !word.text.starts_with(['-', '+']) {
+            return arguments.get(at..);
+        }
+        at += 1 + usize::from(names_an_option(&word.text));
+    }
+    None
 }

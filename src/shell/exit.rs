@@ -78,7 +78,7 @@ impl Options {
             if letters.contains('e') && !option.starts_with("--") {
                 self.stops_at_error = on;
             }
-            if letters.ends_with('o') {
+            if names_an_option(option) {
                 match words.next() {
                     Some("pipefail") => self.minds_pipes = on,
                     Some("errexit") => self.stops_at_error = on,
@@ -103,6 +103,11 @@ impl Options {
             _ => self.stops_at_error,
         }
     }
+}
+
+/// Whether a word of `set` has the name of an option behind it, as `-euo` of `set -euo pipefail`.
+pub(super) fn names_an_option(word: &str) -> bool {
+    word.starts_with(['-', '+']) && !word.starts_with("--") && word.ends_with('o')
 }
 
 /// Whether a shell that is started tells of failures: by the line that it is given as a word, `bash -c 'make test'`. Of what it

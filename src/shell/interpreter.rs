@@ -24,7 +24,7 @@ impl Walker<'_> {
         }
         let arguments = &invocation.arguments;
         let mut i = 0;
-        let mut takes_text = false;
+        let (mut takes_text, mut takes_input) = (false, false);
         while let Some(word) = arguments.get(i) {
             let text = word.text.as_str();
             if text == "--" {
@@ -36,6 +36,7 @@ impl Walker<'_> {
             }
             let is_short = !text.starts_with("--");
             takes_text |= (is_short && text.contains('c')) || text == "--command";
+            takes_input |= is_short && text.contains('s');
             let takes_value =
                 matches!(text, "-o" | "+o" | "-O" | "+O" | "--rcfile" | "--init-file")
                     || (is_short
@@ -66,9 +67,13 @@ impl Walker<'_> {
             self.scope = saved;
             return output;
         }
-        if let Some(script) = operands.first().filter(|w| !is_input(&w.text)) {
+        if let Some(script) = operands
+            .first()
+            .filter(|w| !takes_input && !is_input(&w.text))
+        {
             if let Some(text) = self.written_text(script) {
-                return self.run_text(&text, input);
+                let arguments = operands.get(1..).unwrap_or_default();
+                return self.run_process(&text, arguments, input);
             }
             if !script.made_by.is_empty() {
                 self.feed(invocation, script);
@@ -76,12 +81,26 @@ impl Walker<'_> {
             return None;
         }
         if let Stdin::Text(text) = &input.stdin {
-            let saved = self.scope.clone();
-            let output = self.run_text(text, &Input::default());
-            self.scope = saved;
-            return output;
+            // What stands behind `-s` or `-` is given to the text.
+            let skip = operands.first().is_some_and(|w| is_input(&w.text));
+            let arguments = operands.get(usize::from(skip)..).unwrap_or_default();
+            return self.run_process(text, arguments, &Input::default());
         }
         None
+    }
+
+    /// Runs a text as a process does: with its own variables, and these arguments.
+    pub(super) fn run_process(
+        &mut self,
+        text: &str,
+        arguments: &[Word],
+        input: &Input,
+    ) -> Option<String> {
+        let saved = self.scope.clone();
+        self.scope.positional = Some(arguments.to_vec());
+        let output = self.run_text(text, input);
+        self.scope = saved;
+        output
     }
 
     /// Runs a text that words gave; what other programs make of it is known only when it runs.

@@ -108,7 +108,9 @@ impl Walker<'_> {
     fn run_written(&mut self, script: &Invocation, text: &str, input: &Input) -> Option<String> {
         let by = shebang(text).filter(|(by, _)| program::find(by).is_known());
         let Some((_, own)) = by else {
-            return self.inside(&script.program, |w| w.run_text(text, input));
+            return self.inside(&script.program, |w| {
+                w.run_process(text, &script.arguments, input)
+            });
         };
         let own: Vec<Word> = own.map(Word::plain).collect();
         let words = [own, vec![script.path.clone()], script.arguments.clone()].concat();

@@ -3,6 +3,7 @@
 use crate::danger::digest::Digest;
 use crate::danger::place::Place;
 use crate::danger::words::words;
+use crate::secret::is_secret_folder;
 use crate::shell::Word;
 
 /// Whether a file cannot be made again by a build.
@@ -86,7 +87,9 @@ pub(super) fn is_file_name(text: &str) -> bool {
 /// Whether a path names a directory that holds secrets alone, or a whole home.
 pub(super) fn is_secret_dir(path: &str) -> bool {
     let path = path.trim_end_matches('/');
-    path == "~" || words!("secret-dirs").iter().any(|d| path.ends_with(d))
+    path == "~"
+        || is_secret_folder(path)
+        || words!("secret-dirs").iter().any(|d| path.ends_with(d))
 }
 
 /// Whether a path names a database that is one file, or a dump or backup of one.

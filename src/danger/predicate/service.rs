@@ -45,14 +45,15 @@ struct Call<'a> {
     has_arguments: bool,
 }
 
-/// Returns the calls of methods in code, `of.name(…`, and of the commands that are made for a client, `new NameCommand(…`.
+/// Returns the calls of methods in code, `of.name(…`, of the commands that are made for a client, `new NameCommand(…`, and of
+/// functions whose name alone tells that they send.
 fn calls(text: &str) -> impl Iterator<Item = Call<'_>> {
     text.match_indices('(').filter_map(|(at, _)| {
         let before = text.get(..at)?;
         let (of, name) = last_name(before);
         let of = match of.strip_suffix('.') {
             Some(of) => last_name(of.trim_end_matches([')', '(', '?'])).1,
-            None if name.ends_with("Command") => "",
+            None if name.ends_with("Command") || sends(&parts(name).concat()) => "",
             None => return None,
         };
         let after = text.get(at + 1..).unwrap_or_default();
@@ -81,9 +82,7 @@ fn effect(call: Call<'_>, text: &str) -> Option<&'static str> {
     if words!("paying-calls").contains(&owner_and_name.as_str()) {
         return Some("pays");
     }
-    if words!("sending-calls").contains(&owner_and_name.as_str())
-        || words!("sending-calls").contains(&whole.as_str())
-    {
+    if sends(&owner_and_name) || sends(&whole) {
         return Some("sends");
     }
     let verbs = words!("deleting-verbs");
@@ -100,6 +99,11 @@ fn effect(call: Call<'_>, text: &str) -> Option<&'static str> {
         }),
     };
     deletes.then_some("deletes")
+}
+
+/// Whether a call of this name, in lower case and without underscores, sends messages to people.
+fn sends(name: &str) -> bool {
+    words!("sending-calls").contains(&name)
 }
 
 /// Returns the words of a name in lower case: `delete_bucket` and `DeleteBucket` alike.
