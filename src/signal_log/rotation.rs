@@ -14,12 +14,11 @@ use super::files::{LogFiles, Segment};
 /// The fastest one: the next ones take longer, and what they make of a log is not smaller.
 const LEVEL: i32 = 1;
 
-/// Packs the parts that are not, a crashed process's too, and deletes all but the newest `keep`.
+/// Packs the parts that are not, a crashed process's too, and where `full` says so deletes the oldest.
 ///
 /// Nothing here can lose a record: a part is packed under another name, saved, named, and only then the plain one
 /// deleted. What goes wrong is returned as warnings.
-pub(super) fn tidy(files: &LogFiles, keep: u32) -> Vec<String> {
-    let mut warnings = Vec::new();
+pub(super) fn tidy(files: &LogFiles, full: Option<Full>) -> Vec<String> {
     let segments = match files.segments() {
         Ok(segments) => segments,
         Err(error) => {
@@ -29,9 +28,10 @@ pub(super) fn tidy(files: &LogFiles, keep: u32) -> Vec<String> {
             )];
         }
     };
-    let excess = segments.len().saturating_sub(keep as usize);
-    for (i, segment) in segments.iter().enumerate() {
-        let done = if i < excess {
+    let excess = full.map_or_else(Vec::new, |full| full.excess(files, &segments));
+    let mut warnings = Vec::new();
+    for segment in &segments {
+        let done = if excess.contains(&segment.first_seq) {
             delete(files, segment)
         } else if segment.packed {
             Ok(())
@@ -45,6 +45,43 @@ pub(super) fn tidy(files: &LogFiles, keep: u32) -> Vec<String> {
         }
     }
     warnings
+}
+
+/// A file has become a full part.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Full {
+    /// How many full parts are kept.
+    pub(super) keep: u32,
+    /// The number of the first record behind it.
+    pub(super) next: u64,
+}
+
+impl Full {
+    /// Returns the parts behind the newest full ones that are kept, by the numbers of their first records.
+    ///
+    /// Only parts that this machine began are among them, and those that another machine's turn has cut short do not count:
+    /// whoever writes under another home pushes none of them out.
+    fn excess(self, files: &LogFiles, segments: &[Segment]) -> Vec<u64> {
+        let ends = segments.iter().skip(1).map(|s| s.first_seq);
+        let lengths = segments.iter().zip(ends.chain([self.next]));
+        let lengths: Vec<_> = lengths
+            .map(|(segment, end)| (segment, end.saturating_sub(segment.first_seq)))
+            .collect();
+        let full = lengths.last().map_or(0, |(_, length)| *length);
+        let mut kept = 0;
+        let mut excess = Vec::new();
+        for (segment, length) in lengths.into_iter().rev() {
+            if !matches!(open_segment(files, segment), Ok(Some(_))) {
+                continue;
+            }
+            if kept == self.keep {
+                excess.push(segment.first_seq);
+            } else {
+                kept += u32::from(length.saturating_mul(2) >= full);
+            }
+        }
+        excess
+    }
 }
 
 fn delete(files: &LogFiles, segment: &Segment) -> io::Result<()> {

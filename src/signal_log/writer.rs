@@ -19,6 +19,7 @@ use super::group::{Group, Outcome};
 use super::lock::Lock;
 use super::redact::Redactor;
 use super::tail::Tail;
+use super::rotation::Full;
 use super::{Body, LogError, LogPlace, Notice, frame, rotation};
 use crate::config::{Fsync, LogSettings};
 
@@ -255,7 +256,11 @@ impl SignalLog {
         if let Some(first) = appended.first_mut() {
             first.begins_file = length == 0 || rotated;
             if rotated {
-                first.warnings = rotation::tidy(&self.files, self.settings.keep);
+                let full = Full {
+                    keep: self.settings.keep,
+                    next: tail.seq + 1,
+                };
+                first.warnings = rotation::tidy(&self.files, (!is_foreign).then_some(full));
             }
         }
         Ok(Written { appended, saved })

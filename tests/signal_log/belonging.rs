@@ -246,6 +246,21 @@ fn a_project_moves_its_log_only_within_itself() {
 }
 
 #[test]
+fn who_writes_under_another_home_pushes_nothing_out() {
+    let world = World::new(&format!("settings: {{log: {{keep: 2}}}}\n{POLICY}"));
+    let other = World::new("");
+    for n in 1..=6 {
+        call(&world, "make clean", "s1");
+        let mut there = world.ahp_command();
+        there.env("HOME", other.home());
+        there.args(["run", "pre-tool-use", "--tool", "Bash", "--input"]);
+        there.arg(r#"{"command": "make clean"}"#);
+        there.output().unwrap();
+        assert_eq!(shown(&world, &["show", "--json"]).len(), n);
+    }
+}
+
+#[test]
 fn a_pipe_as_an_archive_keeps_no_verdict_waiting() {
     for name in ["signals-1.jsonl.zst", "signals-1.jsonl", "signals.jsonl"] {
         let world = World::new(POLICY);
