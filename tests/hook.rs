@@ -219,6 +219,47 @@ fn an_unknown_event_passes_with_a_note() {
 }
 
 #[test]
+fn a_call_under_an_unknown_event_is_judged_and_a_misspelt_wire_refused() {
+    let world = World::new("");
+    let call = |event: &str, rest: &str| {
+        format!(
+            r#"{{"hook_event_name":"{event}","session_id":"s","tool_name":"Bash","tool_input":{{"command":"rm -rf .ahp"}}{rest}}}"#
+        )
+    };
+    let args = ["--host", "claude-code"];
+    let judged = hook(&world, &args, call("BeforeToolRuns", "").as_bytes());
+    assert!(judged.stdout.contains("\"deny\""), "{judged:?}");
+    let over = call("AfterToolRan", r#","tool_response":"done""#);
+    assert_eq!(hook(&world, &args, over.as_bytes()), Reply::nothing());
+
+    let args = ["--host", "claude-code", "--event", "PreTolUse"];
+    let refused = hook(&world, &args, call("PreTolUse", "").as_bytes());
+    let words = format!("{}{}", refused.stdout, refused.stderr);
+    assert!(words.contains("did you mean `PreToolUse`"), "{words}");
+    let host = Host::find("claude-code").unwrap();
+    assert!(host.obeys(&refused), "{refused:?}");
+}
+
+#[test]
+fn an_answer_that_cannot_be_written_is_a_block() {
+    let world = World::new("");
+    let mut command = world.command(env!("CARGO_BIN_EXE_ahp"));
+    command
+        .args(["hook", "--host", "claude-code"])
+        .stdin(Stdio::piped())
+        .stdout(fs::File::create("/dev/full").unwrap())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let event = r#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"rm -rf .ahp"}}"#;
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(event.as_bytes()).unwrap();
+    drop(stdin);
+    let ran = Ran::of(&child.wait_with_output().unwrap());
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.stderr.contains("cannot be written"), "{ran:?}");
+}
+
+#[test]
 fn what_install_writes_starts_and_blocks_the_canary() {
     for installer in Installer::all().filter(|i| !i.is_shim() && i.host.name != "git") {
         let world = World::new("hooks: {}\n");

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::event::{Event, ToolCall, ToolKind};
+use crate::event::{Event, ToolCall, ToolKind, Trigger};
 
 use super::{Certainty, HOSTS, Host, HostEvent, Payload, agent_hooks, git, native};
 
@@ -56,6 +56,9 @@ pub enum DecodeError {
         "the host's event names no trigger: expected a field such as `hook_event_name`, or `ahp hook --event NAME`"
     )]
     NoEvent,
+    /// The hook's own command names an event that the host does not have.
+    #[error("{0}")]
+    UnknownEvent(String),
     /// A tool event without a tool.
     #[error("the event `{0}` tells of no tool call that can be read")]
     NoTool(String),
@@ -107,7 +110,14 @@ fn read(input: &Input<'_>) -> Result<Decoded, DecodeError> {
     }
     let event = name_of_event(host, input.event, &payload).ok_or(DecodeError::NoEvent)?;
     let session_id = payload.session_id();
-    let Some(host_event) = host.event(&event) else {
+    let known = host.event(&event);
+    if known.is_none() && input.event == Some(event.as_str()) {
+        return Err(DecodeError::UnknownEvent(host.no_event(&event)));
+    }
+    // A call is a call, whatever a host names the moment before it.
+    let as_call = || host.events_of(Trigger::PreToolUse).next();
+    let asks = known.is_none() && payload.asks_for_tool();
+    let Some(host_event) = known.or_else(|| asks.then(as_call).flatten()) else {
         notes.push(format!(
             "{} has an unknown event `{event}`: passed",
             host.name
@@ -121,6 +131,13 @@ fn read(input: &Input<'_>) -> Result<Decoded, DecodeError> {
             notes,
         });
     };
+    if known.is_none() {
+        notes.push(format!(
+            "{} has an unknown event `{event}` with a tool call: judged as `{}`",
+            host.name,
+            host_event.name()
+        ));
+    }
     let events = match host_event.trigger {
         // No agent's call is told of, and no policy but our own is about it.
         Some(_) if host_event.is_settings => Vec::new(),

@@ -232,6 +232,14 @@ impl Host {
         )
     }
 
+    /// Says that the host has no event of a name, with the nearest one.
+    pub(crate) fn no_event(&self, name: &str) -> String {
+        let names = self.events.iter().flat_map(|event| event.names);
+        let near = crate::diagnostic::nearest(name, names.copied());
+        let near = near.map_or_else(String::new, |near| format!(": did you mean `{near}`?"));
+        format!("{} has no event `{name}`{near}", self.name)
+    }
+
     /// Finds an event by any of its names.
     pub fn event(&self, name: &str) -> Option<&'static HostEvent> {
         self.events.iter().find(|m| m.names.contains(&name))

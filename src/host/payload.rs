@@ -180,6 +180,15 @@ impl Payload {
         vec![event]
     }
 
+    /// Whether it names a tool and what the tool is given, and no result.
+    pub(super) fn asks_for_tool(&self) -> bool {
+        let has = |names: &[&str]| names.iter().any(|name| self.has(name));
+        TOOL_NAME.iter().any(|name| self.str(name).is_some())
+            && has(TOOL_INPUT)
+            && !has(TOOL_OUTPUT)
+            && !has(ERROR)
+    }
+
     /// Takes the tool call out.
     pub(super) fn tool(&mut self) -> Option<ToolCall> {
         let name = self.take_text(TOOL_NAME)?;

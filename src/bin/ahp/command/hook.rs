@@ -140,8 +140,14 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     };
     let deadlines = Deadlines::of(&call);
     let reply = answer::reply(&call, |progress| evaluate(&call, progress, deadlines));
-    write(&reply);
-    ExitCode::from(reply.exit_code())
+    match write(&reply) {
+        Ok(()) => ExitCode::from(reply.exit_code()),
+        Err(error) => {
+            // What the answer says is lost, and it may be a block: the exit code is all that the host still hears.
+            output::failure(format!("the answer cannot be written: {error}"));
+            ExitCode::from(2)
+        }
+    }
 }
 
 fn evaluate(call: &Call, progress: &mut Progress, deadlines: Deadlines) -> Result<Reply, Trouble> {
@@ -217,16 +223,14 @@ fn read_event(deadline: Instant) -> Result<Vec<u8>, Trouble> {
     Ok(bytes)
 }
 
-/// Writes the whole reply, or as much as the host still reads.
-fn write(reply: &Reply) {
-    let mut stdout = io::stdout().lock();
-    stdout
-        .write_all(output::without_commands_in_ci(&reply.stdout).as_bytes())
-        .ok();
-    stdout.flush().ok();
+/// Writes the reply: the words as far as somebody reads them, the answer whole.
+fn write(reply: &Reply) -> io::Result<()> {
     let mut stderr = io::stderr().lock();
     stderr
         .write_all(output::without_commands_in_ci(&reply.stderr).as_bytes())
         .ok();
     stderr.flush().ok();
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(output::without_commands_in_ci(&reply.stdout).as_bytes())?;
+    stdout.flush()
 }
