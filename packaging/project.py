@@ -21,3 +21,24 @@ TARGETS: list[dict[str, Any]] = json.loads((ROOT / "packaging/targets.json").rea
 def archive(triple: str) -> Path:
     """Returns where the archive of a target lies."""
     return DIST / f"ahp-{VERSION}-{triple}.tar.gz"
+
+
+def links(page: Path) -> list[Path]:
+    """Returns what a page links to beside addresses: files and folders, from the page's own folder."""
+    text = re.sub(r"^(```|~~~).*?^\1", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    found = re.findall(r"\]\(([^)\s#]+)[^)]*\)", re.sub(r"`[^`\n]*`", "", text))
+    return [page.parent / link for link in found if "://" not in link and not link.startswith("mailto:")]
+
+
+def documents() -> list[str]:
+    """Returns the pages for readers, and every file that they link to, relative to the root."""
+    found: set[Path] = set()
+    waiting = [*ROOT.glob("README*.md"), *(ROOT / "docs").rglob("*.md")]
+    while waiting:
+        path = waiting.pop().resolve()
+        if path.is_dir() or path in found:
+            continue
+        found.add(path)
+        if path.suffix == ".md":
+            waiting += links(path)
+    return sorted(str(path.relative_to(ROOT)) for path in found)

@@ -138,3 +138,36 @@ fn the_plugin_asks_at_the_events_that_install_would_wire() {
         assert!(events.contains_key(needed), "{needed}");
     }
 }
+
+/// Not every package has the pages: a message names a command that tells, or tells itself.
+#[test]
+fn no_message_names_a_page() {
+    let mut open = vec!["src".into(), "fleet/src".into()];
+    let mut found = Vec::new();
+    while let Some(path) = open.pop() {
+        let path: std::path::PathBuf = path;
+        let whole = Path::new(env!("CARGO_MANIFEST_DIR")).join(&path);
+        if whole.is_dir() {
+            let entries = fs::read_dir(&whole).unwrap();
+            open.extend(entries.map(|entry| path.join(entry.unwrap().file_name())));
+            continue;
+        }
+        if path.extension().is_none_or(|kind| kind != "rs") {
+            continue;
+        }
+        let text = fs::read_to_string(&whole).unwrap();
+        for (number, line) in text.lines().enumerate() {
+            let shown = line.trim_start();
+            let said = !shown.starts_with("//") && !shown.starts_with("#[doc");
+            let mut pages = line
+                .split(|c: char| !(c.is_ascii_alphanumeric() || "/-_.".contains(c)))
+                .filter(|word| word.starts_with("docs/") && word.ends_with(".md"));
+            // Examples name pages too, but of other projects.
+            if said && pages.any(|page| Path::new(env!("CARGO_MANIFEST_DIR")).join(page).is_file())
+            {
+                found.push(format!("{}:{}: {shown}", path.display(), number + 1));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}

@@ -334,7 +334,7 @@ impl Lookup for Finder {
                     None => fault,
                 };
                 return Err(Box::new(fault.help(format!(
-                    "`ahp oracle show {name}` shows the place; `docs/writing-oracles.md` says what a script must define"
+                    "`ahp oracle show {name}` shows the place; `ahp oracle new` writes a script that defines all that one must"
                 ))));
             }
         }

@@ -54,6 +54,11 @@ fn what_another_program_does_is_said_without_it() {
                 .unwrap(),
         );
         assert_eq!(done.code, 1, "{}", done.stdout);
+        // Whoever installed a package has neither the source nor Rust.
+        for told in [&help.stdout, &done.stderr] {
+            assert!(told.contains("no package contains it yet"), "{told}");
+            assert!(told.contains("from the source of `ahp`"), "{told}");
+        }
     }
 }
 

@@ -4,21 +4,24 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { AhpUnavailable, BadEvent, Engine, Timeout } from 'ahp-hooks';
+import { toolApproval } from 'ahp-hooks/ai-sdk';
+import { guardrail } from 'ahp-hooks/openai-agents';
 
 const ahp = resolve(process.argv[2]);
 const policy = "hooks: {pre-tool-use: [{oracle: PermissionChecker, config: {dangerous_commands: ['git push --force']}}]}\n";
 const forced = { tool: 'Bash', input: { command: 'git push --force nowhere main' } };
 const harmless = { tool: 'Bash', input: { command: 'echo hi' } };
 
-const project = mkdtempSync(join(tmpdir(), 'client-'));
+const project = realpathSync(mkdtempSync(join(tmpdir(), 'client-')));
 mkdirSync(join(project, '.ahp'));
 writeFileSync(join(project, '.ahp/hooks.yaml'), policy);
-process.env.HOME = project;
+// A policy at home would hold in every project.
+process.env.HOME = mkdtempSync(join(tmpdir(), 'home-'));
 
 function engine(t, options = {}) {
   const made = new Engine({ project, timeout: 30, program: ahp, ...options });
@@ -52,6 +55,80 @@ test('many questions share one child', async (t) => {
   const found = (await Promise.all(asked)).map((verdict) => verdict.stops);
   assert.deepEqual(found, found.map((_, n) => n % 2 === 0));
   assert.equal(children().length, 1);
+});
+
+test('the project is the one that was meant when the engine was made', async (t) => {
+  const before = process.cwd();
+  t.after(() => process.chdir(before));
+  const elsewhere = realpathSync(mkdtempSync(join(tmpdir(), 'elsewhere-')));
+  symlinkSync(project, join(elsewhere, 'link'));
+  symlinkSync(ahp, join(elsewhere, 'ahp'));
+  const name = basename(project);
+  const cases = [
+    [project, {}],
+    [project, { project: '.' }],
+    [dirname(project), { project: name }],
+    [elsewhere, { project: 'link' }],
+    [elsewhere, { project, program: './ahp' }],
+  ];
+  for (const [cwd, options] of cases) {
+    process.chdir(cwd);
+    const one = new Engine({ program: ahp, ...options });
+    t.after(() => one.close());
+    process.chdir('/');
+    const verdict = await one.evaluate('pre-tool-use', forced);
+    assert.ok(verdict.signals.length > 0, `${JSON.stringify(options)}: ${verdict.decision} ${verdict.message}`);
+  }
+});
+
+test('a work_dir is relative to the caller', async (t) => {
+  const before = process.cwd();
+  t.after(() => process.chdir(before));
+  const one = engine(t, { project: mkdtempSync(join(tmpdir(), 'elsewhere-')) });
+  process.chdir('/');
+  assert.equal((await one.evaluate('pre-tool-use', forced)).stops, false);
+  process.chdir(dirname(project));
+  assert.ok((await one.evaluate('pre-tool-use', { ...forced, work_dir: basename(project) })).signals.length > 0);
+});
+
+test('what is no option is told where it is given', async (t) => {
+  const ways = [
+    [{ projct: '.' }, TypeError, /Engine has no option `projct`: .*`project`/],
+    ['.', TypeError, /options of Engine are an object.*given: '\.'/],
+    [null, TypeError, /options of Engine are an object.*given: null/],
+    [{ timeout: '60' }, TypeError, /`timeout` is a number of seconds from 0.01 to 3600; given: '60'/],
+    [{ timeout: null }, TypeError, /`timeout` .*given: null/],
+    [{ timeout: 0.00001 }, RangeError, /`timeout` .*given: 0.00001/],
+    [{ timeout: 0 }, RangeError, /`timeout` .*given: 0/],
+    [{ timeout: 3601 }, RangeError, /`timeout` .*given: 3601/],
+    [{ timeout: Number.NaN }, RangeError, /`timeout` .*given: NaN/],
+    [{ onFailure: 'allow' }, RangeError, /`onFailure` is 'block' or 'raise'; given: 'allow'/],
+    [{ onFailure: null }, TypeError, /`onFailure` .*given: null/],
+    [{ answers: 'robot' }, RangeError, /`answers` is 'agent' or 'human'; given: 'robot'/],
+    [{ project: null }, TypeError, /`project` is a path.*given: null/],
+    [{ project: 3 }, TypeError, /`project` .*given: 3/],
+    [{ project: '' }, RangeError, /`project` .*given: ''/],
+    [{ program: 3 }, TypeError, /`program` is a path.*given: 3/],
+    [{ program: '' }, RangeError, /`program` .*given: ''/],
+  ];
+  for (const [options, name, message] of ways) {
+    assert.throws(() => new Engine(options), { name: name.name, message }, JSON.stringify(options));
+  }
+  const one = engine(t);
+  await assert.rejects(one.hook('claude-code', {}, { evnt: 'Stop' }), /hook has no option `evnt`/);
+  await assert.rejects(one.respond('ffffffff', 'abort', {}, { bye: 'human' }), /respond has no option `bye`/);
+  for (const adapter of [guardrail, toolApproval]) {
+    assert.throws(() => adapter(one, { tool: { exec: 'Bash' } }), /has no option `tool`/);
+    assert.throws(() => adapter(one, { tools: ['Bash', 3] }), /`tools` is an object such as/);
+  }
+});
+
+test('a program that says nothing is given up in time', async (t) => {
+  const silent = program('#!/bin/sh\nwhile read line; do :; done\n');
+  const began = performance.now();
+  const one = engine(t, { program: silent, timeout: 0.5, onFailure: 'raise' });
+  await assert.rejects(one.evaluate('pre-tool-use', harmless), (error) => error instanceof Timeout && /no answer within 0.5 s/.test(error.message));
+  assert.ok(performance.now() - began < 10_000);
 });
 
 test('a killed child blocks what is under way and is started again', async (t) => {

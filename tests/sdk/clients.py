@@ -40,15 +40,23 @@ class Clients(unittest.TestCase):
     def setUp(self) -> None:
         place = tempfile.TemporaryDirectory()
         self.addCleanup(place.cleanup)
-        self.project = place.name
+        self.addCleanup(os.chdir, os.getcwd())
+        self.project = os.path.realpath(place.name)
         Path(self.project, ".ahp").mkdir()
         Path(self.project, ".ahp/hooks.yaml").write_text(POLICY)
-        os.environ["HOME"] = self.project
+        # A policy at home would hold in every project.
+        os.environ["HOME"] = self.elsewhere()
 
     def engine(self, **options: object) -> Engine:
-        engine = Engine(self.project, **{"timeout": 30, "program": AHP, **options})  # type: ignore[arg-type]
+        engine = Engine(**{"project": self.project, "timeout": 30, "program": AHP, **options})  # type: ignore[arg-type]
         self.addCleanup(engine.close)
         return engine
+
+    def elsewhere(self) -> str:
+        """A directory without a policy."""
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        return os.path.realpath(place.name)
 
     def program(self, text: str) -> str:
         path = Path(self.project, "stand-in")
@@ -90,6 +98,98 @@ class Clients(unittest.TestCase):
             os._exit(0 if stops.decision == "block" and stops.signals else 1)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
         self.assertFalse(engine.evaluate("pre-tool-use", tool="Bash", input=HARMLESS).stops)
+
+    def test_the_project_is_the_one_that_was_meant_when_the_engine_was_made(self) -> None:
+        elsewhere = self.elsewhere()
+        link = Path(elsewhere, "link")
+        link.symlink_to(self.project)
+        Path(elsewhere, "ahp").symlink_to(AHP)
+        name = os.path.basename(self.project)
+        for cwd, options in (
+            (self.project, {}),
+            (self.project, {"project": "."}),
+            (os.path.dirname(self.project), {"project": name}),
+            (os.path.dirname(self.project), {"project": Path(name)}),
+            (elsewhere, {"project": "link"}),
+            (elsewhere, {"project": self.project, "program": "./ahp"}),
+        ):
+            with self.subTest(options=options):
+                os.chdir(cwd)
+                engine = Engine(**{"program": AHP, **options})  # type: ignore[arg-type]
+                waits = AsyncEngine(**{"program": AHP, **options})  # type: ignore[arg-type]
+                os.chdir("/")
+                verdict = engine.evaluate("pre-tool-use", tool="Bash", input=FORCED)
+                self.assertEqual(verdict.decision, "block")
+                self.assertTrue(verdict.signals, verdict.message)
+                again = asyncio.run(waits.evaluate("pre-tool-use", tool="Bash", input=FORCED))
+                self.assertEqual(len(again.signals), len(verdict.signals))
+                engine.close()
+                waits.sync.close()
+
+    def test_after_fork_and_chdir_the_project_is_the_same(self) -> None:
+        os.chdir(self.project)
+        engine = Engine(".", program=AHP)
+        self.assertTrue(engine.evaluate("pre-tool-use", tool="Bash", input=FORCED).signals)
+        pid = os.fork()
+        if pid == 0:
+            os.chdir("/")
+            signals = engine.evaluate("pre-tool-use", tool="Bash", input=FORCED).signals
+            engine.close()
+            os._exit(0 if signals else 1)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0)
+        engine.close()
+
+    def test_a_work_dir_is_relative_to_the_caller(self) -> None:
+        engine = self.engine(project=self.elsewhere())
+        os.chdir("/")
+        self.assertFalse(engine.evaluate("pre-tool-use", tool="Bash", input=FORCED).stops)
+        os.chdir(os.path.dirname(self.project))
+        for work_dir in (os.path.basename(self.project), Path(self.project)):
+            self.assertTrue(engine.evaluate("pre-tool-use", tool="Bash", input=FORCED, work_dir=work_dir).signals)
+
+    def test_what_is_no_option_is_told_when_the_engine_is_made(self) -> None:
+        for options, error, words in (
+            ({"projct": "."}, TypeError, "'projct'"),
+            ({"timeout": "60"}, TypeError, "`timeout` is a number of seconds from 0.01 to 3600; given: '60'"),
+            ({"timeout": None}, TypeError, "`timeout` .*given: None"),
+            ({"timeout": True}, TypeError, "`timeout` .*given: True"),
+            ({"timeout": 0.00001}, ValueError, "`timeout` .*given: 1e-05"),
+            ({"timeout": 0}, ValueError, "`timeout` .*given: 0"),
+            ({"timeout": -1}, ValueError, "`timeout` .*given: -1"),
+            ({"timeout": 3601}, ValueError, "`timeout` .*given: 3601"),
+            ({"timeout": float("nan")}, ValueError, "`timeout` .*given: nan"),
+            ({"on_failure": "allow"}, ValueError, "`on_failure` is 'block' or 'raise'; given: 'allow'"),
+            ({"on_failure": None}, TypeError, "`on_failure` .*given: None"),
+            ({"answers": "robot"}, ValueError, "`answers` is 'agent' or 'human'; given: 'robot'"),
+            ({"answers": True}, TypeError, "`answers` .*given: True"),
+            ({"project": None}, TypeError, "`project` is a path.*given: None"),
+            ({"project": 3}, TypeError, "`project` .*given: 3"),
+            ({"project": b"."}, TypeError, "`project` .*given: b'.'"),
+            ({"project": ""}, ValueError, "`project` .*given: ''"),
+            ({"project": "a\0b"}, ValueError, "`project` .*given"),
+            ({"program": 3}, TypeError, "`program` is a path.*given: 3"),
+            ({"program": ""}, ValueError, "`program` .*given: ''"),
+        ):
+            for kind in (Engine, AsyncEngine):
+                with self.subTest(kind=kind.__name__, options=options), self.assertRaisesRegex(error, words):
+                    kind(**options)  # type: ignore[arg-type]
+        with self.assertRaisesRegex(TypeError, "`engine` is an `Engine`; given: '.'"):
+            AsyncEngine(engine=".")  # type: ignore[arg-type]
+
+    def test_the_shortest_timeout_is_one_that_the_program_takes(self) -> None:
+        engine = self.engine(timeout=0.01)
+        engine.timeout = 30
+        self.assertFalse(engine.hello()["faults"])
+
+    def test_a_program_that_says_nothing_is_given_up_in_time(self) -> None:
+        silent = self.program("#!/bin/sh\nwhile read line; do :; done\n")
+        began = time.monotonic()
+        with self.assertRaisesRegex(Timeout, "no answer within 0.5 s"):
+            self.engine(program=silent, timeout=0.5, on_failure="raise").evaluate("pre-tool-use")
+        waits = self.engine(program=silent, timeout=0.5, on_failure="raise").as_async()
+        with self.assertRaisesRegex(Timeout, "no answer within 0.5 s"):
+            asyncio.run(waits.evaluate("pre-tool-use"))
+        self.assertLess(time.monotonic() - began, 10)
 
     def test_a_killed_child_blocks_what_is_under_way_and_is_started_again(self) -> None:
         # A stopped child holds its answer back until it is killed.

@@ -1,8 +1,10 @@
 // Approval of tool calls for the AI SDK: `generateText({ toolApproval: toolApproval(engine) })`.
 
+import { toolsOf } from './options.js';
 import { before, objection } from './tool-call.js';
 
-export function toolApproval(engine, { tools } = {}) {
+export function toolApproval(engine, options = {}) {
+  const tools = toolsOf('toolApproval', options);
   return async ({ toolCall }) => {
     const { toolName, input } = toolCall;
     const verdict = await before(engine, toolName, input, tools);

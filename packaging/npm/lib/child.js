@@ -11,7 +11,7 @@ const PROTOCOL = 1;
 const MOST_BYTES = 32 << 20;
 /** How long calls fail at once after a new child failed too. */
 const PAUSE_MS = 5000;
-/** How long a new child may take to say hello. */
+/** How long a new child may take to say hello, where the caller would wait longer. */
 const START_MS = 20_000;
 
 /** One running child. It is given up as a whole: a new one takes its place. */
@@ -44,7 +44,8 @@ class Process {
     for (const stream of streams) stream[change]?.();
   }
 
-  ask(method, params, timeout) {
+  /** Asks; at the deadline it says that no answer came within so many milliseconds. */
+  ask(method, params, deadline, limit) {
     if (this.isOver) return Promise.reject(new AhpUnavailable(this.#why));
     const id = ++this.#lastId;
     let line;
@@ -58,9 +59,9 @@ class Process {
     }
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        const error = new Timeout(`no answer within ${timeout / 1000} s`);
+        const error = new Timeout(`no answer within ${limit / 1000} s`);
         this.#settle(id)?.reject(error);
-      }, timeout);
+      }, deadline - performance.now());
       this.#waiting.set(id, { resolve, reject, timer });
       this.#rest();
       this.#child.stdin.write(line);
@@ -121,9 +122,10 @@ export class Child {
   }
 
   async call(method, params, timeout) {
-    const process = await this.#running();
+    const deadline = performance.now() + timeout;
+    const process = await this.#running(timeout);
     try {
-      const answer = await process.ask(method, params, timeout);
+      const answer = await process.ask(method, params, deadline, timeout);
       this.#failures = 0;
       return answer;
     } catch (error) {
@@ -132,24 +134,24 @@ export class Child {
     }
   }
 
-  #running() {
+  #running(timeout) {
     if (this.#isClosed) return Promise.reject(new AhpUnavailable('this engine is closed'));
     if (this.#process && !this.#process.isOver) return Promise.resolve(this.#process);
-    this.#starting ??= this.#start().finally(() => {
+    this.#starting ??= this.#start(Math.min(START_MS, timeout)).finally(() => {
       this.#starting = undefined;
     });
     return this.#starting;
   }
 
-  async #start() {
-    if (Date.now() < this.#pausedUntil) {
+  async #start(limit) {
+    if (performance.now() < this.#pausedUntil) {
       throw new AhpUnavailable(`\`ahp\` failed twice, so that it is not asked for ${PAUSE_MS / 1000} s: ${this.#why}`);
     }
     let started;
     try {
       const program = this.#program ?? findProgram();
       started = new Process(program, this.#options);
-      const hello = await started.ask('ahp/hello', {}, START_MS);
+      const hello = await started.ask('ahp/hello', {}, performance.now() + limit, limit);
       if (hello.protocol !== PROTOCOL) {
         throw new AhpUnavailable(`\`${program}\` speaks protocol ${hello.protocol}, and this client ${PROTOCOL}`);
       }
@@ -174,7 +176,7 @@ export class Child {
   #note(error) {
     this.#failures += 1;
     this.#why = error.message;
-    if (this.#failures > 1) this.#pausedUntil = Date.now() + PAUSE_MS;
+    if (this.#failures > 1) this.#pausedUntil = performance.now() + PAUSE_MS;
   }
 
   close() {

@@ -20,13 +20,13 @@ export declare class Verdict {
 }
 
 export interface EngineOptions {
-  /** The directory whose policy judges. Default: the current one. */
+  /** The directory whose policy judges; a relative path is resolved once, in the constructor. Default: the current one. */
   project?: string;
-  /** How long one event may take, in seconds, at most 3600. Default: 60. */
+  /** How long one event may take, in seconds, from 0.01 to 3600. Default: 60. */
   timeout?: number;
   /** What a failure of `ahp` itself gives: a verdict that blocks (the default), or the error. It is never a pass. */
   onFailure?: 'block' | 'raise';
-  /** The `ahp` to start. Default: that of the package of this platform. */
+  /** The `ahp` to start, a path or a name on PATH. Default: that of the package of this platform. */
   program?: string;
   /** `human` where a person gives the answers of `respond`. */
   answers?: 'agent' | 'human';
@@ -48,6 +48,7 @@ export interface EventFields {
 
 /** Judges events by the policy of a project, in a child process that is started when it is first needed. */
 export declare class Engine {
+  /** Throws a TypeError or a RangeError that names the option which is unknown or has no possible value. */
   constructor(options?: EngineOptions);
   /** How long one event may take, in seconds. */
   readonly timeout: number;

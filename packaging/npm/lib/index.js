@@ -2,6 +2,7 @@
 
 import { Child } from './child.js';
 import { AhpError, AhpUnavailable } from './errors.js';
+import { known, oneOf, pathFromRoot, pathOf, programOf, timeoutOf } from './options.js';
 
 export { AhpError, AhpUnavailable, BadEvent, Timeout } from './errors.js';
 
@@ -34,18 +35,21 @@ export class Engine {
   #child;
   #onFailure;
 
-  constructor({ project = '.', timeout = 60, onFailure = 'block', program, answers = 'agent' } = {}) {
-    if (!(timeout > 0 && timeout <= 3600)) throw new RangeError('`timeout` is a number of seconds, above 0 and at most 3600');
-    if (onFailure !== 'block' && onFailure !== 'raise') throw new RangeError("`onFailure` is 'block' or 'raise'");
-    this.timeout = timeout;
-    this.#onFailure = onFailure;
+  constructor(options = {}) {
+    const names = ['project', 'timeout', 'onFailure', 'program', 'answers'];
+    const { project = '.', timeout = 60, onFailure = 'block', program, answers = 'agent' } = known('Engine', options, names);
+    this.timeout = timeoutOf(timeout);
+    this.#onFailure = oneOf('onFailure', onFailure, ['block', 'raise']);
     // `ahp` is told nine tenths of the time, so that it answers first.
-    const options = ['--project', project, '--timeout', (timeout * 0.9).toFixed(3), '--answers', answers];
-    this.#child = new Child(program, options);
+    const told = ['--project', pathOf('project', project), '--timeout', (timeout * 0.9).toFixed(3)];
+    told.push('--answers', oneOf('answers', answers, ['agent', 'human']));
+    this.#child = new Child(programOf(program), told);
   }
 
   async evaluate(trigger, { tool, input, ...fields } = {}) {
     const event = { trigger, ...fields };
+    // Relative to the caller: the child's own directory is the one in which it happened to be started.
+    if (typeof event.work_dir === 'string' && event.work_dir) event.work_dir = pathFromRoot(event.work_dir);
     if (tool !== undefined) event.tool = { name: tool, input: isObject(input) ? input : { value: input ?? null } };
     try {
       return Verdict.of(await this.#call('ahp/evaluate', { event }));
@@ -55,13 +59,15 @@ export class Engine {
     }
   }
 
-  async hook(host, payload, { event } = {}) {
+  async hook(host, payload, options = {}) {
+    const { event } = known('hook', options, ['event']);
     const answer = await this.#call('ahp/hook', event === undefined ? { host, payload } : { host, payload, event });
     if (!isObject(answer.reply)) throw new AhpUnavailable('ahp gave an answer without a reply');
     return answer.reply;
   }
 
-  async respond(signal, action, details = {}, { by = 'agent' } = {}) {
+  async respond(signal, action, details = {}, options = {}) {
+    const { by = 'agent' } = known('respond', options, ['by']);
     await this.#call('ahp/respond', { signal, action, details, by });
   }
 

@@ -1,8 +1,10 @@
 // A guardrail for tools of the OpenAI Agents SDK: `tool({ inputGuardrails: [guardrail(engine)] })`.
 
+import { toolsOf } from './options.js';
 import { before, objection } from './tool-call.js';
 
-export function guardrail(engine, { tools } = {}) {
+export function guardrail(engine, options = {}) {
+  const tools = toolsOf('guardrail', options);
   return {
     type: 'tool_input',
     name: 'ahp',

@@ -29,7 +29,6 @@ PAUSE = 5.0
 START = 20.0
 
 
-
 def find_program() -> str:
     """Finds `ahp`: beside this Python (where the wheel puts it), else on PATH."""
     beside = os.path.join(sysconfig.get_path("scripts"), "ahp")
@@ -207,7 +206,7 @@ class Child:
     def submit(self, method: str, params: dict[str, Any], timeout: float) -> Pending:
         """Asks; the answer comes later. The child is started where there is none."""
         deadline = time.monotonic() + timeout
-        process = self._running(deadline)
+        process = self._running(deadline, timeout)
         try:
             return Pending(process, process.ask(method, params, deadline))
         except BadEvent:
@@ -255,7 +254,7 @@ class Child:
         if self._failures > 1:
             self._paused_until = time.monotonic() + PAUSE
 
-    def _running(self, deadline: float) -> _Process:
+    def _running(self, deadline: float, timeout: float) -> _Process:
         with self._lock:
             if self._is_closed:
                 raise AhpUnavailable("this engine is closed")
@@ -264,22 +263,27 @@ class Child:
             if time.monotonic() < self._paused_until:
                 raise AhpUnavailable(f"`ahp` failed twice, so that it is not asked for {PAUSE:g} s: {self._why}")
             process = None
+            until = min(time.monotonic() + START, deadline)
             try:
                 program = self._program or find_program()
                 process = _Process([program, "serve", "--stdio", *self._options])
-                wait = min(START, max(0.0, deadline - time.monotonic()))
-                self.hello = process.ask("ahp/hello", {}, deadline).result(wait)
+                self.hello = process.ask("ahp/hello", {}, deadline).result(max(0.0, until - time.monotonic()))
                 if self.hello.get("protocol") != PROTOCOL:
                     raise AhpUnavailable(
                         f"`{program}` speaks protocol {self.hello.get('protocol')!r}, and this client {PROTOCOL}"
                     )
-            except (AhpError, FutureTimeout) as error:
-                if process is not None:
-                    process.end("it did not say hello")
-                self._note_failure(str(error) or "it did not say hello in time")
-                raise AhpUnavailable(self._why) from error
+            except FutureTimeout:
+                raise self._not_started(process, Timeout(f"no answer within {min(START, timeout):g} s")) from None
+            except AhpError as error:
+                raise self._not_started(process, AhpUnavailable(str(error))) from error
             self._process = process
             return process
+
+    def _not_started(self, process: _Process | None, error: AhpError) -> AhpError:
+        if process is not None:
+            process.end("it did not say hello")
+        self._note_failure(str(error))
+        return error
 
     def close(self) -> None:
         """Ends the child."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from typing import Any, Literal
 
 from .child import Child
 from .errors import AhpError, AhpUnavailable
+from .options import one_of, path_from_root, path_of, program_of, timeout_of
 from .verdict import Verdict
 
 OnFailure = Literal["block", "raise"]
@@ -18,11 +20,14 @@ class Engine:
 
     It may be used from many threads, and after `fork` it starts a child of its own.
 
-    :param project: the directory whose policy judges.
-    :param timeout: how long one event may take, in seconds. `ahp` is told nine tenths of it, so that it answers first.
+    :param project: the directory whose policy judges. A relative path is resolved here, once: `os.chdir` does not change it.
+    :param timeout: how long one event may take, in seconds, from 0.01 to 3600. `ahp` is told nine tenths of it, so that it
+        answers first.
     :param on_failure: what a failure of `ahp` itself gives: a verdict that blocks, or the exception. It is never a pass.
-    :param program: the `ahp` to start; by default the one beside this Python, else that on PATH.
+    :param program: the `ahp` to start, a path or a name on PATH; by default the one beside this Python, else that on PATH.
     :param answers: `"human"` where a person gives the answers of `respond`.
+    :raises TypeError: an option is of another type.
+    :raises ValueError: an option has a value that is not possible.
     """
 
     def __init__(
@@ -34,13 +39,11 @@ class Engine:
         program: str | os.PathLike[str] | None = None,
         answers: Literal["agent", "human"] = "agent",
     ) -> None:
-        if not 0 < timeout <= 3600:
-            raise ValueError("`timeout` is a number of seconds, above 0 and at most 3600")
-        if on_failure not in ("block", "raise"):
-            raise ValueError('`on_failure` is "block" or "raise"')
-        options = ["--project", os.fspath(project), "--timeout", f"{timeout * 0.9:.3f}", "--answers", answers]
-        self.timeout, self.on_failure = timeout, on_failure
-        self._child = Child(None if program is None else os.fspath(program), options)
+        self.timeout = timeout_of(timeout)
+        self.on_failure = one_of("on_failure", on_failure, ("block", "raise"))
+        options = ["--project", path_of("project", project), "--timeout", f"{self.timeout * 0.9:.3f}"]
+        options += ["--answers", one_of("answers", answers, ("agent", "human"))]
+        self._child = Child(program_of(program), options)
 
     def evaluate(self, trigger: str, *, tool: str | None = None, input: Any = None, **fields: Any) -> Verdict:
         """Judges an event.
@@ -119,6 +122,8 @@ class AsyncEngine:
         answers: Literal["agent", "human"] = "agent",
         engine: Engine | None = None,
     ) -> None:
+        if engine is not None and not isinstance(engine, Engine):
+            raise TypeError(f"`engine` is an `Engine`; given: {engine!r}")
         self.sync = engine or Engine(project, timeout, on_failure, program=program, answers=answers)
 
     async def evaluate(self, trigger: str, *, tool: str | None = None, input: Any = None, **fields: Any) -> Verdict:
@@ -157,10 +162,12 @@ class AsyncEngine:
 
     async def _call(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         child, timeout = self.sync._child, self.sync.timeout
+        deadline = time.monotonic() + timeout
         # To start the child and to write may take a moment, which the loop must not wait for.
         pending = await asyncio.to_thread(child.submit, method, params, timeout)
         try:
-            answer = await asyncio.wait_for(asyncio.wrap_future(pending.future), timeout)
+            left = max(0.0, deadline - time.monotonic())
+            answer = await asyncio.wait_for(asyncio.wrap_future(pending.future), left)
         except asyncio.TimeoutError:
             raise await asyncio.to_thread(child.hangs, pending, timeout) from None
         except AhpUnavailable as error:
@@ -172,6 +179,10 @@ class AsyncEngine:
 
 def _event(trigger: str, tool: str | None, input: Any, fields: dict[str, Any]) -> dict[str, Any]:
     event = {"trigger": trigger, **fields}
+    work_dir = event.get("work_dir")
+    if isinstance(work_dir, (str, os.PathLike)) and work_dir:
+        # Relative to the caller: the child's own directory is the one in which it happened to be started.
+        event["work_dir"] = path_from_root(os.fsdecode(work_dir))
     if tool is not None:
         event["tool"] = {"name": tool, "input": input if isinstance(input, dict) else {"value": input}}
     return {"event": event}

@@ -10,6 +10,7 @@ from langchain.agents.middleware.types import ToolCallRequest
 from langchain_core.messages import ToolMessage
 
 from .engine import Engine
+from .options import tools_of
 from .tool_call import before, before_async
 from .verdict import Verdict
 
@@ -24,7 +25,7 @@ class AhpMiddleware(AgentMiddleware):
 
     def __init__(self, engine: Engine, tools: Mapping[str, str] | None = None) -> None:
         super().__init__()
-        self._engine, self._tools = engine, tools
+        self._engine, self._tools = engine, tools_of(tools)
 
     def wrap_tool_call(self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Any]) -> Any:
         call = request.tool_call

@@ -9,6 +9,7 @@ from typing import Any
 from agents import ToolGuardrailFunctionOutput, ToolInputGuardrail, ToolInputGuardrailData
 
 from .engine import AsyncEngine, Engine
+from .options import tools_of
 from .tool_call import before_async, right_input
 
 
@@ -19,6 +20,7 @@ def guardrail(engine: Engine | AsyncEngine, tools: Mapping[str, str] | None = No
 
     :param tools: which tool of the vocabulary each of yours is, such as `{"exec": "Bash"}`.
     """
+    known = tools_of(tools)
     asking = engine.as_async() if isinstance(engine, Engine) else engine
 
     async def judge(data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
@@ -26,7 +28,7 @@ def guardrail(engine: Engine | AsyncEngine, tools: Mapping[str, str] | None = No
             arguments = json.loads(data.context.tool_arguments or "{}")
         except ValueError as error:
             return ToolGuardrailFunctionOutput.reject_content(f"Blocked: the arguments are not JSON: {error}")
-        verdict = await before_async(asking, data.context.tool_name, arguments, tools)
+        verdict = await before_async(asking, data.context.tool_name, arguments, known)
         if verdict.stops:
             return ToolGuardrailFunctionOutput.reject_content(verdict.message)
         if verdict.modified_input is not None and verdict.modified_input != arguments:

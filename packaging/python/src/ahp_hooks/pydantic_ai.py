@@ -9,6 +9,7 @@ from pydantic_ai.capabilities import Hooks
 from pydantic_ai.exceptions import ApprovalRequired, ToolFailed
 
 from .engine import AsyncEngine, Engine
+from .options import tools_of
 from .tool_call import before_async
 
 
@@ -17,12 +18,13 @@ def hooks(engine: Engine | AsyncEngine, tools: Mapping[str, str] | None = None) 
 
     :param tools: which tool of the vocabulary each of yours is, such as `{"exec": "Bash"}`.
     """
+    known = tools_of(tools)
     asking = engine.as_async() if isinstance(engine, Engine) else engine
     found: Hooks[Any] = Hooks()
 
     @found.on.before_tool_execute
     async def judge(ctx: Any, *, call: Any, tool_def: Any, args: dict[str, Any]) -> dict[str, Any]:
-        verdict = await before_async(asking, call.tool_name, args, tools)
+        verdict = await before_async(asking, call.tool_name, args, known)
         if verdict.decision == "block":
             raise ToolFailed(verdict.message)
         if verdict.decision == "ask" and not ctx.tool_call_approved:

@@ -10,17 +10,17 @@ from .engine import AsyncEngine, Engine
 from .verdict import Verdict
 
 
-def known_as(name: str, tools: Mapping[str, str] | None) -> str:
+def known_as(name: str, tools: Mapping[str, str]) -> str:
     """Returns the tool of the vocabulary that a framework's tool is."""
-    return (tools or {}).get(name, name)
+    return tools.get(name, name)
 
 
-def before(engine: Engine, name: str, arguments: Any, tools: Mapping[str, str] | None) -> Verdict:
+def before(engine: Engine, name: str, arguments: Any, tools: Mapping[str, str]) -> Verdict:
     """Judges a call before it is made."""
     return engine.evaluate("pre-tool-use", tool=known_as(name, tools), input=arguments)
 
 
-async def before_async(engine: AsyncEngine, name: str, arguments: Any, tools: Mapping[str, str] | None) -> Verdict:
+async def before_async(engine: AsyncEngine, name: str, arguments: Any, tools: Mapping[str, str]) -> Verdict:
     """Judges a call before it is made."""
     return await engine.evaluate("pre-tool-use", tool=known_as(name, tools), input=arguments)
 

@@ -51,7 +51,7 @@ pub(super) fn new(args: &Args) -> Result<Exit, String> {
     output::line("\nput this into .ahp/hooks.yaml:\n");
     output::line(binding(&name, trigger));
     output::line(
-        "\nthen: ahp test   (docs/writing-oracles.md names all that a script can ask and call)",
+        "\nthen: ahp test   (`ahp oracle reference` prints all that a script can ask and call)",
     );
     Ok(Exit::Success)
 }
