@@ -740,3 +740,39 @@ fn a_host_that_never_ends_its_event_is_answered_in_time() {
     let words = format!("{}{}", given.stdout, given.stderr);
     assert!(words.contains("did not send its event in time"), "{words}");
 }
+
+#[test]
+fn a_command_in_a_deleted_directory_says_so() {
+    let world = World::new("");
+    let mut command = world.command("sh");
+    let script = format!(
+        "mkdir gone && cd gone && rmdir ../gone && exec '{}' check",
+        env!("CARGO_BIN_EXE_ahp")
+    );
+    let ran = fed(command.args(["-c", &script]), b"");
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.stderr.contains("working directory"), "{ran:?}");
+}
+
+#[test]
+fn a_work_dir_behind_a_link_is_where_the_link_leads() {
+    let world = World::new(
+        "hooks: {pre-tool-use: [{oracle: PermissionChecker, config: {dangerous_commands: [make clean]}}]}",
+    );
+    fs::create_dir_all(world.path("deep/er")).unwrap();
+    let elsewhere = world.dir.path().join("elsewhere");
+    fs::create_dir_all(&elsewhere).unwrap();
+    std::os::unix::fs::symlink(world.path("deep/er"), elsewhere.join("link")).unwrap();
+    let dir = elsewhere.join("link/../..");
+    let args = [
+        "run",
+        "pre-tool-use",
+        "--tool",
+        "Bash",
+        "--input",
+        r#"{"command":"make clean"}"#,
+        "--work-dir",
+    ];
+    let ran = ahp(&world, &[&args[..], &[dir.to_str().unwrap()]].concat());
+    assert_eq!(ran.code, 2, "{ran:?}");
+}

@@ -6,7 +6,7 @@ use std::fs;
 use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
@@ -244,7 +244,7 @@ impl Locations {
         let mut moved = environment.moved();
         moved.retain(|(name, _)| is_told(name));
         let work_dir = match work_dir {
-            Some(dir) => without_dots(&environment.current_dir.join(dir)),
+            Some(dir) => plain(&environment.current_dir.join(dir)),
             None => environment.current_dir.clone(),
         };
         let roots = Roots {
@@ -383,6 +383,13 @@ impl Locations {
             None => path.display().to_string(),
         }
     }
+}
+
+/// Returns a directory without `.` and `..`; behind a link `..` leads out of where the link leads.
+fn plain(dir: &Path) -> PathBuf {
+    let leads_up = dir.components().any(|part| part == Component::ParentDir);
+    let real = leads_up.then(|| fs::canonicalize(dir).ok()).flatten();
+    real.unwrap_or_else(|| without_dots(dir))
 }
 
 fn project_root(work_dir: &Path, not_of_project: &[PathBuf]) -> PathBuf {

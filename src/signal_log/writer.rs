@@ -18,8 +18,8 @@ use super::files::LogFiles;
 use super::group::{Group, Outcome};
 use super::lock::Lock;
 use super::redact::Redactor;
-use super::tail::Tail;
 use super::rotation::Full;
+use super::tail::Tail;
 use super::{Body, LogError, LogPlace, Notice, frame, rotation};
 use crate::config::{Fsync, LogSettings};
 

@@ -57,5 +57,10 @@ fn run() -> ExitCode {
         }
     };
     debug::start(cli.debug);
+    // Without it no policy would be found, and nothing would be told of that.
+    if let Err(error) = rustix::process::getcwd(Vec::new()) {
+        let reason = "cannot find the working directory, which may have been deleted: change into one that is there";
+        return output::failure(format!("{reason} ({error})")).into();
+    }
     cli.command.run()
 }

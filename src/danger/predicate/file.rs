@@ -87,9 +87,7 @@ pub(super) fn is_file_name(text: &str) -> bool {
 /// Whether a path names a directory that holds secrets alone, or a whole home.
 pub(super) fn is_secret_dir(path: &str) -> bool {
     let path = path.trim_end_matches('/');
-    path == "~"
-        || is_secret_folder(path)
-        || words!("secret-dirs").iter().any(|d| path.ends_with(d))
+    path == "~" || is_secret_folder(path) || words!("secret-dirs").iter().any(|d| path.ends_with(d))
 }
 
 /// Whether a path names a database that is one file, or a dump or backup of one.
