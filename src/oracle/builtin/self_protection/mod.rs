@@ -8,6 +8,7 @@ mod disarm;
 mod fields;
 mod filled;
 mod found;
+mod front_matter;
 mod git;
 mod guarded;
 mod index;
