@@ -46,7 +46,7 @@ pub use self::exit::tells_of_failures;
 pub(crate) use self::expand::hidden_name;
 pub(crate) use self::finds::{anywhere_below, before_action, found_by_find, is_depth_first, roots};
 pub(crate) use self::guess::{Reading, is_plainly_command, is_program, reading};
-pub(crate) use self::inline_code::{CodeWalk, code_of, code_only_reads, glob_of, may_list};
+pub(crate) use self::inline_code::{CodeWalk, code_of, code_only_reads, glob_of, may_list, only_in_memory};
 pub(crate) use self::invocation::program_name;
 pub use self::invocation::{Invocation, Redirect, Stdin, Word};
 pub use self::issue_command::IssueCommand;

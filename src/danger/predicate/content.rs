@@ -6,7 +6,7 @@ use crate::danger::place::{Place, place};
 use crate::danger::sql::loses_data;
 use crate::danger::words::words;
 use crate::program::{self, Fact};
-use crate::shell::{Invocation, Stdin, Word, code_of};
+use crate::shell::{Invocation, Stdin, Word, code_of, only_in_memory};
 
 /// Whether a database that is one file, or a dump of one, is among the words.
 pub(super) fn has_data_store(digest: &Digest<'_>, words: &[&Word]) -> bool {
@@ -161,7 +161,11 @@ pub(super) fn empties_tables(digest: &Digest<'_>) -> bool {
     digest
         .texts()
         .any(|text| {
-            let text: String = code_of(&digest.invocation.program, text)
+            let code = code_of(&digest.invocation.program, text);
+            if only_in_memory(&code) {
+                return false;
+            }
+            let text: String = code
                 .split_whitespace()
                 .collect::<String>()
                 .to_ascii_lowercase();
