@@ -7,6 +7,7 @@ mod known;
 mod naming;
 mod network;
 mod overwrite;
+mod reach;
 mod reading;
 mod service;
 mod transfer;
@@ -123,8 +124,12 @@ predicates! {
     "gives-secret" Plain |d, _| reading::gives_secret(d.invocation);
     "loads-secret" Plain |d, _| reading::has_loaded_secret(d);
     "secret-dir-source" Plain |_, w| w.get(..w.len().saturating_sub(1)).unwrap_or_default().iter().any(|x| file::is_secret_dir(x.text.trim_end_matches("/.")) && !matches!(x.text.as_str(), "~" | "~/" | "~/."));
+    "secret-interpolated" Plain |d, _| reach::is_interpolated(d);
+    "secret-packed" Plain reach::is_packed;
+    "secret-reached" Plain reach::is_read;
+    "secret-searched" Plain reach::is_searched;
     "secret-dir" Plain |_, w| w.iter().any(|x| file::is_secret_dir(&x.text));
-    "secret-found" Plain |d, _| d.makers().any(|i| matches!(i.program.as_str(), "find" | "fd" | "locate" | "ls") && i.arguments.iter().any(|w| is_secret_file(&w.text)));
+    "secret-found" Plain |d, _| d.makers().any(|i| matches!(i.program.as_str(), "find" | "fd" | "locate" | "ls") && reading::finds_secrets(i));
     "secret-input" Plain |d, _| reading::reads_secret_input(d.invocation);
     "secret-made" Plain |d, _| d.makers().any(reading::is_secret_reader);
     "token-made" Plain |d, _| d.makers().any(reading::prints_token);
@@ -144,6 +149,7 @@ predicates! {
     "secret-source" Plain |_, w| w.get(..w.len().saturating_sub(1)).unwrap_or_default().iter().any(|x| is_secret_file(&x.text));
     "to-secret" Plain reading::keeps_secret_in_place;
     "secret-variable" Plain |d, _| d.invocation.arguments.iter().any(|w| w.dynamic && secret::variables(&w.text).any(is_secret_variable));
+    "secret-in-address" Plain |d, _| transfer::puts_secret_in_address(d);
     "misdirects-secret" Plain transfer::misdirects_secret;
     // Content that would be lost.
     "loses-secrets" Plain |d, w| w.iter().any(|target| overwrite::holds_secrets(d, target));
