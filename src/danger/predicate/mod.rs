@@ -1,5 +1,6 @@
 //! Predicates: the conditions of rules that need more than the words, `@name` in a pattern.
 
+mod again;
 mod client;
 mod content;
 mod file;
@@ -95,6 +96,12 @@ predicates! {
     "made" Plain |d, _| d.invocation.arguments.iter().any(|w| !w.made_by.is_empty());
     "made-on-line" Plain known::is_made_on_line;
     "made-folder" Plain |d, w| !w.is_empty() && w.iter().all(|x| known::is_in_made_folder(d, x));
+    "copied-again" Plain again::is_copied_again;
+    "dotnet-output" Plain |d, _| again::are_dotnet_output(d);
+    "in-memory" Plain |d, _| again::is_in_memory(d);
+    "listed-products" Plain again::are_listed_products;
+    "of-removed-submodule" Plain again::is_of_removed_submodule;
+    "own-infrastructure" Plain |d, _| again::is_own_infrastructure(d);
     "made-all" Plain |d, _| content::is_made_of_all(d);
     "recursive" Plain |d, _| d.has_option("-r") || d.has_option("-R") || d.has_option("--recursive");
     "unfollowed" Plain |d, w| w.iter().any(|x| x.text == "{}" || !x.made_by.is_empty() && !x.glob && is_precious(d.place(x)));
@@ -232,6 +239,7 @@ predicates! {
     "last" Of |d, fits| d.invocation.arguments.last().is_some_and(|word| fits(&word.text));
     "holds-store" Plain |d, _| d.makers().chain(d.feeders()).any(|i| i.arguments.iter().any(|w| words!("server-ports").iter().any(|port| w.text.ends_with(port))));
     "looks-up" Of |d, fits| looked_up(d).any(|word| fits(file_name(&word.text)));
+    "through" Of |d, fits| d.invocation.wrappers.iter().any(|name| fits(name));
     "made-by" Of |d, fits| d.makers().any(|i| fits(&i.program));
 }
 
