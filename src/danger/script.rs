@@ -63,24 +63,16 @@ pub(super) fn findings(
         return Vec::new();
     }
     let lists = lists(analysis, at, invocation);
-    let files = run_by(invocation, surroundings);
+    let scripts = run_by(invocation, surroundings).into_iter();
+    let files = scripts.map(|file| (file, false));
+    let files = files.chain(lists.iter().map(|file| (file.clone(), true)));
     let mut found = Vec::new();
-    for (file, is_list) in files
-        .into_iter()
-        .map(|file| (file, false))
-        .chain(lists.iter().map(|file| (file.clone(), true)))
-    {
-        let is_of_project = |place: Place| {
-            matches!(
-                place,
-                Place::Inside | Place::Outside | Place::Temporary | Place::Project
-            )
-        };
-        let word = Word::plain(file.to_string_lossy());
-        if !is_of_project(place(&word, invocation, surroundings)) {
+    for (named, is_list) in files {
+        let Some(file) = as_it_will_be(analysis, at, named) else {
             continue;
-        }
-        if done.files.len() >= MAX_FILES || !done.files.insert(file.clone()) {
+        };
+        let is_new = done.files.len() < MAX_FILES && done.files.insert(file.clone());
+        if !is_new || !is_of_project(invocation, &file, surroundings) {
             continue;
         }
         let Some(text) = text_of(&file) else { continue };
@@ -90,18 +82,17 @@ pub(super) fn findings(
         done.depth += 1;
         let inner = judge(&script.analysis, done);
         done.depth -= 1;
-        found.extend(
-            kept(inner, &file, script.is_shell, knowledge).map(|finding| {
-                let shown = file
-                    .strip_prefix(&surroundings.project_root)
-                    .unwrap_or(&file);
-                let own = std::iter::once(shown.display().to_string());
-                Finding {
-                    through: own.chain(finding.through).collect(),
-                    ..finding
-                }
-            }),
-        );
+        let root = &surroundings.project_root;
+        let shown = file.strip_prefix(root).unwrap_or(&file).display();
+        let told = kept(inner, &file, script.is_shell, knowledge);
+        found.extend(told.map(|finding| {
+            Finding {
+                through: std::iter::once(shown.to_string())
+                    .chain(finding.through)
+                    .collect(),
+                ..finding
+            }
+        }));
     }
     // Where it cannot be read it may be anything.
     let is_taken_whole = invocation.program.is_empty() || invocation.program == "eval";
@@ -117,6 +108,41 @@ pub(super) fn findings(
         uncertain: true,
     }));
     found
+}
+
+/// Whether a file is the project's or the person's work, not the system's or what a package manager has put there.
+fn is_of_project(invocation: &Invocation, file: &Path, surroundings: &Surroundings) -> bool {
+    let word = Word::plain(file.to_string_lossy());
+    matches!(
+        place(&word, invocation, surroundings),
+        Place::Inside | Place::Outside | Place::Temporary | Place::Project
+    )
+}
+
+/// Returns the file with the text that a script has when it runs: itself, or what the line copies there before; none where the
+/// line writes it anew, which is then judged by what it writes.
+fn as_it_will_be(analysis: &Analysis, at: usize, file: PathBuf) -> Option<PathBuf> {
+    let earlier = analysis.invocations.get(..at).unwrap_or_default();
+    let is_it = |i: &Invocation, word: &Word| place_of(analysis, i, word).as_ref() == Some(&file);
+    let mut source = None;
+    for i in earlier.iter().filter(|i| !i.remote) {
+        let mut empties = i
+            .redirects
+            .iter()
+            .filter(|r| r.writes() && !r.operator.ends_with(">>"));
+        if empties.any(|redirect| is_it(i, &redirect.target)) {
+            return None;
+        }
+        let operands: Vec<&Word> = i.operands().collect();
+        let copies = matches!(i.program.as_str(), "cp" | "mv" | "install" | "ln");
+        if let [from, to] = operands.as_slice()
+            && copies
+            && is_it(i, to)
+        {
+            source = place_of(analysis, i, from);
+        }
+    }
+    Some(source.unwrap_or(file))
 }
 
 /// Returns the findings that count. What a commit holds a person has seen: of that only what nobody brings back is told. So it is
@@ -215,9 +241,12 @@ fn given(invocation: &Invocation, file: &Path) -> String {
     if !is_script(&invocation.path) {
         arguments.find(|word| is_script(word));
     }
-    let words = arguments.map(|word| match word.text.contains(['"', '`', '\\']) {
-        false if word.dynamic => format!("\"{}\"", word.text),
-        _ => quoted_where_needed(&word.text),
+    let words = arguments.map(|word| {
+        if word.dynamic && !word.text.contains(['"', '`', '\\']) {
+            format!("\"{}\"", word.text)
+        } else {
+            quoted_where_needed(&word.text)
+        }
     });
     words.collect::<Vec<_>>().join(" ")
 }
@@ -226,7 +255,8 @@ fn given(invocation: &Invocation, file: &Path) -> String {
 fn lists(analysis: &Analysis, at: usize, invocation: &Invocation) -> Vec<PathBuf> {
     let all = &analysis.invocations;
     let known = program::find(&invocation.program);
-    let is_shell = known.is(Fact::Shell) || invocation.program == "eval";
+    let is_shell =
+        known.is(Fact::Shell) || matches!(invocation.program.as_str(), "." | "eval" | "source");
     let words: Vec<&Word> = if invocation.program.is_empty() {
         vec![&invocation.path]
     } else if is_shell {
@@ -254,9 +284,14 @@ fn lists(analysis: &Analysis, at: usize, invocation: &Invocation) -> Vec<PathBuf
     {
         let earlier = all.get(..=at).unwrap_or_default().iter();
         let takes = |i: &&Arc<Invocation>| {
-            i.program.is_empty() || matches!(i.program.as_str(), "mapfile" | "read" | "readarray")
+            let takers = ["mapfile", "parallel", "read", "readarray", "xargs"];
+            i.program.is_empty() || takers.contains(&i.program.as_str())
         };
-        files.extend(earlier.filter(takes).flat_map(|i| input(analysis, i)));
+        files.extend(earlier.filter(takes).flat_map(|i| {
+            let given = i.value_of(&["-a", "--arg-file"]);
+            let given = given.and_then(|word| place_of(analysis, i, &word));
+            given.into_iter().chain(input(analysis, i))
+        }));
     }
     files
 }

@@ -178,22 +178,24 @@ fn of_javascript<'a>(tokens: &[Token<'a>], imports: &mut Imports<'a>) -> Option<
     }
     tokens.get(at).filter(|token| token.is('}'))?;
     let (module, end) = match loaded(tokens, at + 1) {
-        Some((module, end)) => (module.to_owned(), end),
-        // `const {rmSync: x} = fs`
-        None => {
-            tokens.get(at + 1).filter(|token| token.is('='))?;
-            let mut end = at + 2;
-            let module = dotted(tokens, &mut end)?;
-            let module = imports.get(module.as_str()).cloned().unwrap_or(module);
-            (matches!(module.as_str(), "fs" | "fs.promises" | "child_process"))
-                .then_some((module, end))?
-        }
-    };
+        Some((module, end)) => Some((module.to_owned(), end)),
+        None => named(tokens, at + 1, imports),
+    }?;
     let of_module = names
         .into_iter()
         .map(|(alias, name)| (alias, format!("{module}.{name}")));
     imports.extend(of_module);
     Some(end)
+}
+
+/// Returns the module that `= fs` names, and the token behind it.
+fn named(tokens: &[Token<'_>], at: usize, imports: &Imports<'_>) -> Option<(String, usize)> {
+    tokens.get(at).filter(|token| token.is('='))?;
+    let mut end = at + 1;
+    let module = dotted(tokens, &mut end)?;
+    let module = imports.get(module.as_str()).cloned().unwrap_or(module);
+    let is_known = matches!(module.as_str(), "fs" | "fs.promises" | "child_process");
+    is_known.then_some((module, end))
 }
 
 /// Returns the module that `from "m"`, `= require("m")` or `= await import("m")` loads, and the token behind its name.

@@ -25,8 +25,9 @@ pub(crate) fn only_in_memory(code: &str) -> bool {
         (before.ends_with("duckdb") || code.contains("create_engine(")) && behind.starts_with(')')
             || IN_MEMORY.iter().any(|text| behind.starts_with(text))
     };
-    let is_none = opened.by_ref().next().map(is_one) != Some(true);
-    !is_none && opened.all(is_one) && !code.to_ascii_lowercase().contains("attach")
+    opened.by_ref().next().is_some_and(is_one)
+        && opened.all(is_one)
+        && !code.to_ascii_lowercase().contains("attach")
 }
 
 #[cfg(test)]

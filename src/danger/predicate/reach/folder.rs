@@ -103,9 +103,9 @@ pub(super) fn matched(pattern: &Path) -> Vec<PathBuf> {
     for part in pattern.iter().skip(1) {
         let part = part.to_string_lossy();
         if !part.contains(['*', '?', '[']) {
-            places
-                .iter_mut()
-                .for_each(|place| place.push(part.as_ref()));
+            for place in &mut places {
+                place.push(part.as_ref());
+            }
             continue;
         }
         let names = |place: &PathBuf| {

@@ -180,7 +180,7 @@ fn kept_from(search: &Invocation) -> Option<Kept> {
             let times = |name: &str| options.named(&[name]).count();
             let unrestricted = times("-u") + times("--unrestricted");
             let is_ag = search.program == "ag";
-            let reads_hidden = goes_into_hidden(search) && !(unrestricted == 1 && !is_ag)
+            let reads_hidden = (is_ag || unrestricted != 1) && goes_into_hidden(search)
                 || options.has(&["--hidden", "-."]);
             let reads_ignored =
                 options.has(&["--no-ignore", "--no-ignore-vcs"]) || unrestricted > 0;

@@ -27,7 +27,9 @@ pub(super) fn with_hooks(roots: &Roots, watch: &mut dyn FnMut(&Path)) -> Vec<Pat
     for (dir, pattern) in places(roots) {
         let mut found = vec![dir.to_owned()];
         for part in pattern.split('/') {
-            found.iter().for_each(|dir| watch(dir));
+            for dir in &found {
+                watch(dir);
+            }
             found = found
                 .iter()
                 .flat_map(|dir| named_below(dir, part))
