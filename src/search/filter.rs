@@ -159,7 +159,7 @@ pub(crate) fn meets(search: &Invocation, line: &str) -> Option<bool> {
 }
 
 /// Whether names come through a program in the pipe as they are, if at all.
-fn keeps_names(filter: &Invocation) -> bool {
+pub(crate) fn keeps_names(filter: &Invocation) -> bool {
     let options = Options::of(filter);
     let operands = options.operands();
     match filter.program.as_str() {

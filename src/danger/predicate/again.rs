@@ -4,7 +4,8 @@ use super::file::is_precious;
 use super::known::{is_in_made_folder, path};
 use crate::danger::digest::Digest;
 use crate::danger::place::{Place, place};
-use crate::shell::{Invocation, Word};
+use crate::search::keeps_names;
+use crate::shell::{Invocation, Stdin, Word};
 
 /// Whether a later command of the line fills what this one deletes with a copy of what a build made:
 /// `rm -rf public && cp -r web/dist public`.
@@ -55,14 +56,10 @@ pub(super) fn are_listed_products(digest: &Digest<'_>, words: &[&Word]) -> bool 
             word.glob && word.text.contains('/') && at == Place::Artifact
         };
         is_named
+            && list.work_dir == digest.invocation.work_dir
             && operands.peek().is_some()
             && operands.all(is_product)
-            && filters.iter().all(|i| {
-                matches!(
-                    i.program.as_str(),
-                    "tail" | "head" | "sort" | "grep" | "uniq"
-                )
-            })
+            && filters.iter().all(|filter| keeps_names(filter))
             && (word.text == "{}" || word.text.starts_with('$') && !word.text.contains(")/"))
     };
     !words.is_empty() && words.iter().all(is_listed)
@@ -92,6 +89,30 @@ pub(super) fn is_of_removed_submodule(digest: &Digest<'_>, words: &[&Word]) -> b
     precious.peek().is_some() && precious.all(|word| is_kept_of_it(word))
 }
 
+/// Whether git takes a submodule away that this line removes from the working tree and from the index, and git does not know of
+/// changes in it: `git submodule deinit -f lib && git rm -f lib`.
+pub(super) fn removes_submodule(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    let all = &digest.analysis.invocations;
+    let names = |i: &Invocation, command: &[&str], path: &str| {
+        let operands: Vec<&str> = i.operands().map(|w| w.text.trim_end_matches('/')).collect();
+        i.program == "git"
+            && operands
+                .strip_prefix(command)
+                .is_some_and(|rest| rest.contains(&path))
+    };
+    let is_removed = |word: &&Word| {
+        let name = word.text.trim_end_matches('/');
+        let is_changed = path(digest, word)
+            .and_then(|path| digest.knowledge.changed(&path))
+            .is_some_and(|changed| changed > 0);
+        !word.glob
+            && !is_changed
+            && all.iter().any(|i| names(i, &["submodule", "deinit"], name))
+            && all.iter().any(|i| names(i, &["rm"], name))
+    };
+    !words.is_empty() && words.iter().all(is_removed)
+}
+
 /// Whether words are the two folders that .NET builds into, side by side, or a list of such: `src/App/bin src/App/obj`.
 pub(super) fn are_dotnet_output(digest: &Digest<'_>) -> bool {
     let both = |names: &[&str]| names.contains(&"bin") && names.contains(&"obj");
@@ -119,6 +140,10 @@ pub(super) fn are_dotnet_output(digest: &Digest<'_>) -> bool {
     if named.is_empty() {
         return digest.feeders().any(lists_both);
     }
+    let mut places = digest.invocation.operands().map(|word| digest.place(word));
+    if !places.all(|at| matches!(at, Place::Inside | Place::Artifact | Place::Unknown)) {
+        return false;
+    }
     let parent = |path: &str| {
         path.rsplit_once(['\\', '/'])
             .map_or(String::new(), |(dir, _)| dir.to_owned())
@@ -143,7 +168,7 @@ pub(super) fn are_dotnet_output(digest: &Digest<'_>) -> bool {
 }
 
 /// Resources that exist nowhere but in the state of the tool itself, by how their types begin.
-const OF_NOWHERE: &[&str] = &["terraform_data", "null_", "random_", "time_", "local_"];
+const OF_NOWHERE: &[&str] = &["terraform_data", "null_", "random_", "time_"];
 
 /// Whether all that a tool for infrastructure knows of is what this line has written into a folder that it has made, and none
 /// of that is anywhere else.
@@ -163,8 +188,11 @@ pub(super) fn is_own_infrastructure(digest: &Digest<'_>) -> bool {
         };
         !is_steered && !i.arguments.iter().any(leads)
     };
+    let is_known = |word: &Word| !word.dynamic && word.made_by.is_empty();
     let is_plain = |i: &Invocation| match i.program.as_str() {
-        "mktemp" | "cd" | "printf" | "echo" | "mkdir" | "ls" | "test" | "[" | "tee" => true,
+        _ if matches!(i.stdin, Stdin::File(_)) => false,
+        "mktemp" | "cd" | "mkdir" | "ls" | "test" | "[" | "tee" => true,
+        "printf" | "echo" => i.arguments.iter().all(is_known),
         "cat" => i.operands().next().is_none() || i.redirects.iter().all(|r| !r.writes()),
         _ => is_tool(i) && is_told(i),
     };
@@ -173,8 +201,10 @@ pub(super) fn is_own_infrastructure(digest: &Digest<'_>) -> bool {
             "module \"",
             "backend \"",
             "provider \"",
+            "data \"",
             "import {",
             "cloud {",
+            "provisioner",
         ];
         let mut resources = text.split("resource \"").skip(1);
         !others.iter().any(|word| text.contains(word))

@@ -62,10 +62,15 @@ pub(super) fn reads_nothing(digest: &Digest<'_>) -> bool {
 
 /// Whether words stand for what a search finds and are not known to be made again.
 pub(super) fn is_found(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    // What a compiler of C writes beside its objects; a folder of such a name is no file.
+    let goes_down = digest.has_option("-r") || digest.has_option("-R");
+    let names_objects = |i: &Invocation| i.arguments.iter().any(|word| word.text == "*.o");
+    let finds_objects = !goes_down && digest.makers().any(names_objects);
     words.iter().any(|word| {
         word.glob
             && !word.made_by.is_empty()
             && word.text != "{}"
+            && !(finds_objects && word.text.ends_with("/*.d"))
             && is_precious(digest.place(word))
     })
 }

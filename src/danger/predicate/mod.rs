@@ -101,6 +101,7 @@ predicates! {
     "in-memory" Plain |d, _| again::is_in_memory(d);
     "listed-products" Plain again::are_listed_products;
     "of-removed-submodule" Plain again::is_of_removed_submodule;
+    "removes-submodule" Plain again::removes_submodule;
     "own-infrastructure" Plain |d, _| again::is_own_infrastructure(d);
     "made-all" Plain |d, _| content::is_made_of_all(d);
     "recursive" Plain |d, _| d.has_option("-r") || d.has_option("-R") || d.has_option("--recursive");

@@ -219,7 +219,16 @@ fn assigned(name: &str, code: &str) -> Option<Word> {
     // `with TemporaryDirectory() as d:`
     let given = format!(" as {name}:");
     let mut named = code.match_indices(given.as_str()).peekable();
-    if named.peek().is_some() {
+    let is_given_again = || {
+        code.match_indices(name).any(|(at, _)| {
+            let before = code.get(..at).unwrap_or_default();
+            let after = code.get(at + name.len()..).unwrap_or_default().trim_start();
+            let is_whole = !before.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '.');
+            let gives = after.trim_start_matches(['+', '/', '|']).strip_prefix('=');
+            is_whole && gives.is_some_and(|rest| !rest.starts_with('='))
+        })
+    };
+    if named.peek().is_some() && !is_given_again() {
         let is_made = |(at, _): (usize, &str)| {
             let line = code.get(..at).and_then(|before| before.rsplit('\n').next());
             line.is_some_and(|line| is_temporary(line.trim_start().trim_start_matches("with ")))

@@ -13,6 +13,21 @@ const IN_MEMORY: &[&str] = &[
     "\"sqlite:///:memory:\"",
 ];
 
+/// Words by which code goes to others as well, or to files by another way.
+const GOES_ELSEWHERE: &[&str] = &[
+    "asyncpg",
+    "attach",
+    "clickhouse",
+    "django",
+    "mongo",
+    "mysql",
+    "oracledb",
+    "peewee",
+    "psycopg",
+    "pyodbc",
+    "redis",
+];
+
 /// Whether every database that a piece of code opens is in memory.
 pub(crate) fn only_in_memory(code: &str) -> bool {
     let mut opened = OPENS.iter().flat_map(|call| {
@@ -25,9 +40,10 @@ pub(crate) fn only_in_memory(code: &str) -> bool {
         (before.ends_with("duckdb") || code.contains("create_engine(")) && behind.starts_with(')')
             || IN_MEMORY.iter().any(|text| behind.starts_with(text))
     };
-    opened.by_ref().next().is_some_and(is_one)
-        && opened.all(is_one)
-        && !code.to_ascii_lowercase().contains("attach")
+    let lower = code.to_ascii_lowercase().replace("sqlite://", "");
+    let goes_elsewhere =
+        lower.contains("://") || GOES_ELSEWHERE.iter().any(|word| lower.contains(word));
+    opened.by_ref().next().is_some_and(is_one) && opened.all(is_one) && !goes_elsewhere
 }
 
 #[cfg(test)]
@@ -48,6 +64,7 @@ mod tests {
             "c = sqlite3.connect(':memory:'); d = sqlite3.connect('app.db')",
             "c = sqlite3.connect(':memory:'); c.execute(\"ATTACH 'app.db' AS a\")",
             "c = psycopg.connect()",
+            "c = sqlite3.connect(':memory:'); d = MongoClient(); d.shop.drop()",
             "print(1)",
         ] {
             assert!(!only_in_memory(code), "{code}");
