@@ -15,6 +15,16 @@ pub(super) fn is_copied_again(digest: &Digest<'_>, words: &[&Word]) -> bool {
     let is_product = |word: &Word, copy: &Invocation| {
         place(word, copy, &digest.analysis.surroundings) == Place::Artifact
     };
+    // What lies below is gone with it.
+    let lies_below = |source: &Word, word: &Word| {
+        let bare = |word: &Word| {
+            word.text
+                .trim_start_matches("./")
+                .trim_end_matches('/')
+                .to_owned()
+        };
+        bare(source).starts_with(&format!("{}/", bare(word)))
+    };
     let is_copied = |word: &Word| {
         later.iter().any(|copy| {
             let operands: Vec<&Word> = copy.operands().collect();
@@ -27,7 +37,9 @@ pub(super) fn is_copied_again(digest: &Digest<'_>, words: &[&Word]) -> bool {
                 && target == path(digest, word)
                 && copy.work_dir == digest.invocation.work_dir
                 && !sources.is_empty()
-                && sources.iter().all(|source| is_product(source, copy))
+                && sources
+                    .iter()
+                    .all(|source| is_product(source, copy) && !lies_below(source, word))
         })
     };
     let mut precious = words
