@@ -90,6 +90,7 @@ mod program;
 #[doc(hidden)]
 pub mod provenance;
 mod regular_file;
+mod search;
 #[doc(hidden)]
 pub mod secret;
 #[doc(hidden)]

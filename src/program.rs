@@ -421,9 +421,10 @@ mod tests {
             return false;
         };
         let is_mark = |mark: &&str| match mark.split_once('=') {
-            None => matches!(*mark, "away" | "assignments" | "opens"),
+            None => matches!(*mark, "away" | "assignments" | "opens" | "package"),
             Some(("own", count)) => matches!(count, "1" | "2"),
-            Some(("after" | "except" | "pairs" | "values", list)) => {
+            Some(("by", option)) => option.starts_with('-'),
+            Some(("after" | "behind" | "except" | "pairs" | "values", list)) => {
                 list.split(',').all(|word| !word.is_empty())
             }
             Some(_) => false,

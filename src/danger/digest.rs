@@ -18,6 +18,8 @@ pub(super) struct Digest<'a> {
     pub(super) index: usize,
     /// The options that take the next word, and with a `=` behind them those that take what is attached.
     values: &'a str,
+    /// Whether the first operand is taken for the value of an option that is not known.
+    pub(super) is_reread: bool,
     /// What is not an option, not the value of one, and not `--`.
     pub(super) operands: Vec<&'a Word>,
 }
@@ -52,6 +54,7 @@ impl<'a> Digest<'a> {
             invocation,
             index,
             values,
+            is_reread: false,
             operands,
         }
     }
@@ -70,6 +73,7 @@ impl<'a> Digest<'a> {
         (option.is_option() && !option.text.contains('=')).then(|| Self {
             operands: self.operands.get(1..).unwrap_or_default().to_vec(),
             note: Cell::default(),
+            is_reread: true,
             ..*self
         })
     }

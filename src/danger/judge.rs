@@ -5,36 +5,19 @@ use std::sync::Arc;
 
 use super::custom::CommandPattern;
 use super::digest::Digest;
+use super::finding::Finding;
 use super::knowledge::{Knowledge, NothingKnown};
 use super::pattern::Pattern;
 use super::predicate::opens_machine;
 use super::rules::{Rule, RuleFile};
+use super::script::Read;
 use super::section::Section;
 use super::words::words;
-use super::{container, custom, index, rules};
+use super::{container, custom, index, rules, script};
 use crate::program;
 use crate::program::Fact;
 use crate::shell::{Analysis, DoubtKind, Invocation, Word};
 use crate::signal::Severity;
-
-/// One rule that a command line breaks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// The rule's id: `git:reset-hard`.
-    pub rule: String,
-    /// How grave it is.
-    pub severity: Severity,
-    /// Why it is dangerous.
-    pub reason: String,
-    /// What can be done instead.
-    pub instead: String,
-    /// The command that breaks it, as one line.
-    pub command: String,
-    /// The programs it would run through, outermost first.
-    pub through: Vec<String>,
-    /// Whether the command was found in a part that could not be understood.
-    pub uncertain: bool,
-}
 
 /// What is forbidden.
 #[derive(Clone, Debug, Default)]
@@ -68,6 +51,16 @@ pub fn judge_with(
     selection: &Selection,
     knowledge: &dyn Knowledge,
 ) -> Vec<Finding> {
+    judge_within(analysis, selection, knowledge, &mut Read::default())
+}
+
+/// Does the same for a script among those that one command line leads to.
+fn judge_within(
+    analysis: &Analysis,
+    selection: &Selection,
+    knowledge: &dyn Knowledge,
+    done: &mut Read,
+) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut seen = BTreeSet::new();
     for (index, invocation) in analysis.invocations.iter().enumerate() {
@@ -83,10 +76,13 @@ pub fn judge_with(
         let found = custom_finding(analysis, invocation, selection)
             .or_else(|| rule_finding(analysis, index, invocation, selection, knowledge))
             .or_else(|| unknown_program(analysis, index, invocation, selection, knowledge));
-        if let Some(finding) = found
-            && seen.insert((finding.rule.clone(), finding.command.clone()))
-        {
-            findings.push(finding);
+        let mut judge =
+            |script: &Analysis, done: &mut Read| judge_within(script, selection, knowledge, done);
+        let by_file = script::findings(analysis, index, knowledge, &mut judge, done);
+        for finding in found.into_iter().chain(by_file) {
+            if seen.insert((finding.rule.clone(), finding.command.clone())) {
+                findings.push(finding);
+            }
         }
     }
     let judges_system = selection

@@ -6,6 +6,7 @@
 mod container;
 mod custom;
 mod digest;
+mod finding;
 mod index;
 mod judge;
 mod knowledge;
@@ -14,6 +15,7 @@ mod place;
 mod predicate;
 mod presets;
 mod rules;
+mod script;
 mod secret;
 mod section;
 mod sql;
@@ -21,7 +23,8 @@ mod trace;
 mod words;
 
 pub use self::custom::CommandPattern;
-pub use self::judge::{Finding, Selection, judge, judge_said, judge_with};
+pub use self::finding::Finding;
+pub use self::judge::{Selection, judge, judge_said, judge_with};
 pub use self::knowledge::{Holder, Knowledge, NothingKnown};
 pub use self::place::{Place, place};
 pub use self::presets::{PRESETS, Preset};

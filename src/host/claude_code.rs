@@ -182,6 +182,18 @@ pub(super) static HOST: Host = Host {
             Place::project(".claude/skills/*/.claude-plugin"),
             Place::project(".claude/skills/*/plugin.json"),
         ],
+        front_matter: &[
+            of_user("agents/*.md"),
+            of_user("agents/*/*.md"),
+            of_user("commands/*.md"),
+            of_user("commands/*/*.md"),
+            of_user("skills/*/SKILL.md"),
+            Place::project(".claude/agents/*.md"),
+            Place::project(".claude/agents/*/*.md"),
+            Place::project(".claude/commands/*.md"),
+            Place::project(".claude/commands/*/*.md"),
+            Place::project(".claude/skills/*/SKILL.md"),
+        ],
         ..Switches::NONE
     },
     sample: r#"{"hook_event_name":"PreToolUse","session_id":"$SESSION","transcript_path":"$DIR/t.jsonl","cwd":"$DIR","tool_name":"Bash","tool_input":{"command":"$COMMAND"},"tool_use_id":"canary"}"#,

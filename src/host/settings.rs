@@ -101,6 +101,8 @@ pub struct Switches {
     pub variables: &'static [&'static str],
     /// Where code lies that the host runs in itself and that can skip every hook of its settings.
     pub code: &'static [Place],
+    /// Files of words for an agent that carry hooks where their front matter has such.
+    pub front_matter: &'static [Place],
     /// Files that anybody may write, each as the end of a path, with the words in them that matter, in lower case.
     pub words: &'static [(&'static [&'static str], &'static [&'static str])],
 }
@@ -113,6 +115,7 @@ impl Switches {
         commands: &[],
         variables: &[],
         code: &[],
+        front_matter: &[],
         words: &[],
     };
 }

@@ -78,6 +78,10 @@ pub(super) static HOST: Host = Host {
     }),
     places: &[Place::machine("/etc/vscode")],
     switches: Switches {
+        front_matter: &[
+            Place::project(".github/agents/*.md"),
+            Place::project(".github/chatmodes/*.md"),
+        ],
         words: &[(
             &[
                 ".vscode/settings.json",

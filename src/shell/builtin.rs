@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::command::LINE_OF_FILE;
 use super::exit::names_an_option;
 use super::gather::MAX_ITEMS;
 use super::interpreter::is_input;
@@ -216,7 +217,8 @@ impl Walker<'_> {
         let takes = |word: &Word| {
             word.is_option() && !word.text.starts_with("--") && word.text.contains('a')
         };
-        let is_array = invocation.program != "read" || invocation.arguments.iter().any(takes);
+        let takes_lines = invocation.program != "read";
+        let is_array = invocation.arguments.iter().any(takes);
         let names: Vec<&Word> = (invocation.arguments.iter())
             .filter(|w| !w.is_option())
             .collect();
@@ -225,6 +227,9 @@ impl Walker<'_> {
                 Some(text) => {
                     let mut lines = text.lines();
                     let values = lines.by_ref().take(MAX_ITEMS).map(|line| {
+                        if takes_lines {
+                            return vec![Word::plain(line)];
+                        }
                         let mut parts = line
                             .split(|c| separators.contains(c))
                             .filter(|part| !part.is_empty())
@@ -258,7 +263,7 @@ impl Walker<'_> {
                 None => Word {
                     // Whatever a list names stands for any file, as with `xargs`.
                     text: match &input.stdin {
-                        Stdin::File(_) => "{}".to_owned(),
+                        Stdin::File(_) => LINE_OF_FILE.to_owned(),
                         _ => format!("${}", name.text),
                     },
                     dynamic: true,

@@ -12,6 +12,9 @@ use super::{DoubtKind, Invocation, Redirect, Stdin, Word, output, path};
 /// With how many combinations of variables' values one command is followed.
 const MAX_ALTERNATIVES: usize = 6;
 
+/// What stands for a line of a file that `read` takes: it may name any file.
+pub(crate) const LINE_OF_FILE: &str = "{}";
+
 /// A command that is about to run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Call {
@@ -299,7 +302,7 @@ impl Walker<'_> {
         // `[` is a program, not a pattern.
         let is_test = matches!(name.as_str(), "[" | "[[");
         let unknown = (first.glob && !is_test)
-            || (first.dynamic && name.contains(['$', '`']))
+            || (first.dynamic && (name.contains(['$', '`']) || name == LINE_OF_FILE))
             || first.text.starts_with("<(");
         if unknown {
             let text = first.text.clone();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::command::Call;
+use super::command::{Call, LINE_OF_FILE};
 use super::inline_code::Action;
 use super::scope::says_hidden;
 use super::unwrap::joined;
@@ -118,7 +118,9 @@ impl Walker<'_> {
                 self.doubt(DoubtKind::DynamicCode, text);
                 return None;
             }
-        } else if words.iter().any(|w| w.dynamic) && text.starts_with('$') && !text.contains(' ') {
+        } else if words.iter().any(|w| w.dynamic)
+            && (text.starts_with('$') && !text.contains(' ') || text == LINE_OF_FILE)
+        {
             self.doubt(DoubtKind::DynamicCode, text);
             return None;
         }

@@ -39,6 +39,7 @@ mod wrapper;
 
 pub use self::analysis::{Analysis, Doubt, DoubtKind};
 pub(crate) use self::brace::expand as expand_braces;
+pub(crate) use self::command::LINE_OF_FILE;
 pub(crate) use self::destination::is_loopback;
 pub use self::destination::{destination, names_destination};
 pub use self::effect::{Effect, PathEffect};
@@ -46,7 +47,9 @@ pub use self::exit::tells_of_failures;
 pub(crate) use self::expand::hidden_name;
 pub(crate) use self::finds::{anywhere_below, before_action, found_by_find, is_depth_first, roots};
 pub(crate) use self::guess::{Reading, is_plainly_command, is_program, reading};
-pub(crate) use self::inline_code::{CodeWalk, code_of, code_only_reads, glob_of, may_list};
+pub(crate) use self::inline_code::{
+    CodeWalk, code_of, code_only_reads, glob_of, may_list, only_in_memory,
+};
 pub(crate) use self::invocation::program_name;
 pub use self::invocation::{Invocation, Redirect, Stdin, Word};
 pub use self::issue_command::IssueCommand;
@@ -54,7 +57,7 @@ pub(crate) use self::output::MADE_DIRECTORY;
 pub(crate) use self::path::without_dots;
 pub use self::path::{lexical, real};
 pub(crate) use self::reading::is_reader;
-pub(crate) use self::scripts::{Scripts, scripts};
+pub(crate) use self::scripts::{Scripts, run_by, scripts};
 pub(crate) use self::sed::scripts as sed_scripts;
 pub(crate) use self::text::shebang;
 

@@ -34,20 +34,29 @@ pub(crate) fn scripts(command: &str, surroundings: &Surroundings) -> Scripts {
     for invocation in analysis.invocations.iter().filter(|i| !i.remote) {
         let dir = invocation.work_dir.as_deref();
         let dir = dir.unwrap_or(&surroundings.work_dir);
-        let paths = |word: &Word| paths_of(word, dir, surroundings);
-        if invocation.path.text.contains('/') {
-            found.run.extend(paths(&invocation.path));
-        }
-        if let Stdin::File(word) = &invocation.stdin
-            && takes_script(invocation)
-        {
-            found.run.extend(paths(word));
-        }
-        found.run.extend(given(invocation).flat_map(paths));
+        found.run.extend(run_by(invocation, surroundings));
         found.recipes.extend(recipes(invocation, dir));
     }
     found.run.sort_unstable();
     found.run.dedup();
+    found
+}
+
+/// Returns the files that one program would run: itself where it is named by a path, and what an interpreter is given.
+pub(crate) fn run_by(invocation: &Invocation, surroundings: &Surroundings) -> Vec<PathBuf> {
+    let dir = invocation.work_dir.as_deref();
+    let dir = dir.unwrap_or(&surroundings.work_dir);
+    let paths = |word: &Word| paths_of(word, dir, surroundings);
+    let mut found = Vec::new();
+    if invocation.path.text.contains('/') {
+        found.extend(paths(&invocation.path));
+    }
+    if let Stdin::File(word) = &invocation.stdin
+        && takes_script(invocation)
+    {
+        found.extend(paths(word));
+    }
+    found.extend(given(invocation).flat_map(paths));
     found
 }
 

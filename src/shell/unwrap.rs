@@ -168,7 +168,7 @@ impl Walker<'_> {
             i = arguments.iter().position(|a| a.text == wanted)? + 1;
         }
         if wrapper.rest == Rest::AfterDashes {
-            let at = arguments.iter().position(|a| a.text == "--");
+            let at = arguments.iter().position(|a| wrapper.ends_at(&a.text));
             i = at.map_or(arguments.len(), |at| at + 1);
         } else {
             let mut own = wrapper.own;
@@ -178,7 +178,7 @@ impl Walker<'_> {
                     if own == 0 {
                         break;
                     }
-                } else if starts_container && own == 0 {
+                } else if own == 0 && (starts_container || !wrapper.by.is_empty()) {
                     break;
                 } else if word.is_option() {
                     i += wrapper.length(&word.text);
@@ -211,6 +211,9 @@ impl Walker<'_> {
         {
             rest.insert(0, entry);
         }
+        if !wrapper.by.is_empty() {
+            rest.insert(0, invocation.value_of(&[wrapper.by])?);
+        }
         if rest.is_empty() && !(wrapper.opens_shell && input.stdin.text().is_some()) {
             return match wrapper.rest {
                 Rest::AfterDashes => self.run_named(invocation, input),
@@ -219,6 +222,8 @@ impl Walker<'_> {
         }
         let image = i.checked_sub(1).and_then(|at| arguments.get(at));
         let client = image.and_then(|image| wrapper.client_of_image(&image.text));
+        let own = arguments.get(..i).unwrap_or_default();
+        let client = client.or_else(|| wrapper.packaged(own));
         let remote = self.remote;
         self.remote |= wrapper.remote && !leads_back(invocation);
         let saved = wrapper.remote.then(|| {
@@ -226,8 +231,7 @@ impl Walker<'_> {
             (self.scope.clone(), container)
         });
         if wrapper.remote
-            && let Some(container) =
-                Container::of(invocation, arguments.get(..i).unwrap_or_default())
+            && let Some(container) = Container::of(invocation, own)
         {
             self.scope.work_dir.clone_from(&container.starts_in);
             self.container = Some(container);

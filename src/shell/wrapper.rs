@@ -17,6 +17,12 @@ pub(super) struct Wrapper {
     values: &'static str,
     /// The options that take the next two words, by commas.
     pairs: &'static str,
+    /// The options behind which the inner command stands as behind `--`, by commas.
+    behind: &'static str,
+    /// The option whose value is the program; where it is not given, nothing is run.
+    pub(super) by: &'static str,
+    /// Whether a word of its own names the package whose program gets the words.
+    pub(super) package: bool,
     /// How many words of its own stand before the inner command.
     pub(super) own: usize,
     /// Whether `NAME=value` may stand before the inner command.
@@ -48,6 +54,8 @@ impl Wrapper {
             match word.split_once('=') {
                 Some(("after", words)) => wrapper.after = words,
                 Some(("except", words)) => wrapper.except = words,
+                Some(("behind", options)) => wrapper.behind = options,
+                Some(("by", option)) => wrapper.by = option,
                 Some(("values", options)) => wrapper.values = options,
                 Some(("pairs", options)) => wrapper.pairs = options,
                 Some((_, own)) => wrapper.own = own.parse().unwrap_or_default(),
@@ -58,6 +66,7 @@ impl Wrapper {
                     "assignments" => wrapper.assignments = true,
                     "away" => wrapper.remote = true,
                     "opens" => wrapper.opens_shell = true,
+                    "package" => wrapper.package = true,
                     _ => {}
                 },
             }
@@ -68,6 +77,18 @@ impl Wrapper {
     /// Returns the subcommands that lead to it.
     pub(super) fn subcommands(&self) -> impl Iterator<Item = &'static str> {
         self.after.split(',').filter(|word| !word.is_empty())
+    }
+
+    /// Whether the inner command stands behind this word.
+    pub(super) fn ends_at(&self, word: &str) -> bool {
+        word == "--" || self.behind.split(',').any(|option| option == word)
+    }
+
+    /// Returns the program of the package that one of its own words names: `git` of `nixpkgs#git`.
+    pub(super) fn packaged<'w>(&self, own: &'w [Word]) -> Option<&'w str> {
+        let mut names = own.iter().filter_map(|word| word.text.split_once('#'));
+        let (_, name) = names.find(|_| self.package)?;
+        name.rsplit('.').next()
     }
 
     /// Whether one of its own options takes the next word as its value.

@@ -2,6 +2,7 @@
 
 mod blind;
 mod corpus;
+mod disk;
 mod known;
 pub(crate) mod oracle;
 mod reads;

@@ -152,3 +152,48 @@ fn what_a_tool_that_nobody_knows_may_run_is_judged_as_a_command() {
         assert!(!stops(tool, &input), "stopped: {tool} {input}");
     }
 }
+
+#[test]
+fn hooks_at_the_head_of_a_subagent_or_a_skill_are_no_words() {
+    let world = project();
+    let stops = |tool: &str, input: serde_json::Value| {
+        let found = judged(&world, "SelfProtection", "{}", tool, input).unwrap();
+        found.is_ok_and(|found| !found.is_empty())
+    };
+    let hooked = "---\nname: x\nhooks:\n  Stop: []\n---\nwords\n";
+    let plain = "---\nname: x\ndescription: React hooks: useState\n---\nwords\n";
+    for path in [
+        ".claude/agents/x.md",
+        ".claude/agents/team/x.md",
+        ".claude/skills/x/SKILL.md",
+        ".claude/commands/x.md",
+        ".github/agents/x.agent.md",
+    ] {
+        let write = |content: &str| json!({"file_path": path, "content": content});
+        assert!(stops("Write", write(hooked)), "let through: {path}");
+        assert!(!stops("Write", write(plain)), "stopped: {path}");
+    }
+    let edit =
+        |path: &str, new: &str| json!({"file_path": path, "old_string": "a", "new_string": new});
+    assert!(stops(
+        "Edit",
+        edit(".claude/agents/plain.md", "name: x\nhooks:\n  Stop: []")
+    ));
+    assert!(!stops(
+        "Edit",
+        edit(".claude/agents/plain.md", "other words")
+    ));
+    // What carries hooks now is a guard.
+    assert!(stops(
+        "Edit",
+        edit(".claude/agents/guard.md", "other words")
+    ));
+    assert!(stops(
+        "Edit",
+        edit(".claude/skills/checked/SKILL.md", "other words")
+    ));
+    assert!(!stops(
+        "Write",
+        json!({"file_path": "docs/x.md", "content": hooked})
+    ));
+}

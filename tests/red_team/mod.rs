@@ -60,6 +60,14 @@ fn project() -> World {
     world.write("template/hooks/post-checkout", "#!/bin/sh\n");
     world.write("template-plain/description", "x\n");
     world.write("template-samples/hooks/pre-push.sample", "#!/bin/sh\n");
+    let hooked = "---\nname: guard\nhooks:\n  PreToolUse: []\n---\nwords\n";
+    let plain = "---\nname: plain\n---\nReact hooks: useState\n";
+    world.write(".claude/agents/guard.md", hooked);
+    world.write(".claude/agents/plain.md", plain);
+    world.write(".claude/skills/checked/SKILL.md", hooked);
+    world.write("hooked.md", hooked);
+    world.write("hooked/a.md", hooked);
+    world.write("plain.md", plain);
     world.write("fine.json", "{\"model\": \"x\"}");
     world.write("off.json", "{\"disableAllHooks\": true}");
     world.write("safe.json", "{\"env\": {\"CLAUDE_CODE_SAFE_MODE\": \"1\"}}");

@@ -13,7 +13,7 @@ static NESTED_ARTIFACTS: &[&str] = words!("nested-artifacts");
 static WEAK_ARTIFACTS: &[&str] = words!("weak-artifacts");
 
 /// Whether a path, by its components, can be made again.
-pub(super) fn is_artifact(components: &[&str]) -> bool {
+pub(in crate::danger) fn is_artifact(components: &[&str]) -> bool {
     let is_one = |names: &[&str], component: &str| {
         !component.is_empty()
             && component != "*"

@@ -6,7 +6,7 @@ mod kind;
 
 use std::path::{Path, PathBuf};
 
-use self::artifact::is_artifact;
+pub(super) use self::artifact::is_artifact;
 use self::directory::{classify, in_home};
 pub use self::kind::Place;
 use crate::danger::words::words;

@@ -6,7 +6,7 @@ use crate::danger::place::{Place, place};
 use crate::danger::sql::loses_data;
 use crate::danger::words::words;
 use crate::program::{self, Fact};
-use crate::shell::{Invocation, Stdin, Word, code_of};
+use crate::shell::{Invocation, Stdin, Word, code_of, only_in_memory};
 
 /// Whether a database that is one file, or a dump of one, is among the words.
 pub(super) fn has_data_store(digest: &Digest<'_>, words: &[&Word]) -> bool {
@@ -62,10 +62,15 @@ pub(super) fn reads_nothing(digest: &Digest<'_>) -> bool {
 
 /// Whether words stand for what a search finds and are not known to be made again.
 pub(super) fn is_found(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    // What a compiler of C writes beside its objects; a folder of such a name is no file.
+    let goes_down = digest.has_option("-r") || digest.has_option("-R");
+    let names_objects = |i: &Invocation| i.arguments.iter().any(|word| word.text == "*.o");
+    let finds_objects = !goes_down && digest.makers().any(names_objects);
     words.iter().any(|word| {
         word.glob
             && !word.made_by.is_empty()
             && word.text != "{}"
+            && !(finds_objects && word.text.ends_with("/*.d"))
             && is_precious(digest.place(word))
     })
 }
@@ -161,7 +166,11 @@ pub(super) fn empties_tables(digest: &Digest<'_>) -> bool {
     digest
         .texts()
         .any(|text| {
-            let text: String = code_of(&digest.invocation.program, text)
+            let code = code_of(&digest.invocation.program, text);
+            if only_in_memory(&code) {
+                return false;
+            }
+            let text: String = code
                 .split_whitespace()
                 .collect::<String>()
                 .to_ascii_lowercase();

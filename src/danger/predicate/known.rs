@@ -229,8 +229,22 @@ pub(super) fn has_cd_that_fails(digest: &Digest<'_>) -> bool {
         })
 }
 
-/// Whether the working trees that the words name hold nothing that no commit has, or are not there.
+/// Whether the working trees that the words name hold nothing that no commit has, are not there, or were made by this line.
 pub(super) fn has_clean_worktrees(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    let is_made = |word: &&Word| {
+        let target = path(digest, word);
+        target.is_some()
+            && digest.earlier().filter(|i| i.program == "git").any(|i| {
+                let operands: Vec<&Word> = i.operands().collect();
+                matches!(operands.as_slice(), [tree, add, named, ..]
+                    if tree.text == "worktree" && add.text == "add"
+                        && i.work_dir == digest.invocation.work_dir
+                        && path(digest, named) == target)
+            })
+    };
+    if !words.is_empty() && words.iter().all(is_made) {
+        return true;
+    }
     repository(digest).is_some()
         && !words.is_empty()
         && words.iter().all(|word| {

@@ -1,5 +1,6 @@
 //! Predicates: the conditions of rules that need more than the words, `@name` in a pattern.
 
+mod again;
 mod client;
 mod content;
 mod file;
@@ -7,6 +8,7 @@ mod known;
 mod naming;
 mod network;
 mod overwrite;
+mod reach;
 mod reading;
 mod service;
 mod transfer;
@@ -94,6 +96,13 @@ predicates! {
     "made" Plain |d, _| d.invocation.arguments.iter().any(|w| !w.made_by.is_empty());
     "made-on-line" Plain known::is_made_on_line;
     "made-folder" Plain |d, w| !w.is_empty() && w.iter().all(|x| known::is_in_made_folder(d, x));
+    "copied-again" Plain again::is_copied_again;
+    "dotnet-output" Plain |d, _| again::are_dotnet_output(d);
+    "in-memory" Plain |d, _| again::is_in_memory(d);
+    "listed-products" Plain again::are_listed_products;
+    "of-removed-submodule" Plain again::is_of_removed_submodule;
+    "removes-submodule" Plain again::removes_submodule;
+    "own-infrastructure" Plain |d, _| again::is_own_infrastructure(d);
     "made-all" Plain |d, _| content::is_made_of_all(d);
     "recursive" Plain |d, _| d.has_option("-r") || d.has_option("-R") || d.has_option("--recursive");
     "unfollowed" Plain |d, w| w.iter().any(|x| x.text == "{}" || !x.made_by.is_empty() && !x.glob && is_precious(d.place(x)));
@@ -123,8 +132,12 @@ predicates! {
     "gives-secret" Plain |d, _| reading::gives_secret(d.invocation);
     "loads-secret" Plain |d, _| reading::has_loaded_secret(d);
     "secret-dir-source" Plain |_, w| w.get(..w.len().saturating_sub(1)).unwrap_or_default().iter().any(|x| file::is_secret_dir(x.text.trim_end_matches("/.")) && !matches!(x.text.as_str(), "~" | "~/" | "~/."));
+    "secret-interpolated" Plain |d, _| reach::is_interpolated(d);
+    "secret-packed" Plain reach::is_packed;
+    "secret-reached" Plain reach::is_read;
+    "secret-searched" Plain reach::is_searched;
     "secret-dir" Plain |_, w| w.iter().any(|x| file::is_secret_dir(&x.text));
-    "secret-found" Plain |d, _| d.makers().any(|i| matches!(i.program.as_str(), "find" | "fd" | "locate" | "ls") && i.arguments.iter().any(|w| is_secret_file(&w.text)));
+    "secret-found" Plain |d, _| d.makers().any(|i| matches!(i.program.as_str(), "find" | "fd" | "locate" | "ls") && reading::finds_secrets(i));
     "secret-input" Plain |d, _| reading::reads_secret_input(d.invocation);
     "secret-made" Plain |d, _| d.makers().any(reading::is_secret_reader);
     "token-made" Plain |d, _| d.makers().any(reading::prints_token);
@@ -144,6 +157,7 @@ predicates! {
     "secret-source" Plain |_, w| w.get(..w.len().saturating_sub(1)).unwrap_or_default().iter().any(|x| is_secret_file(&x.text));
     "to-secret" Plain reading::keeps_secret_in_place;
     "secret-variable" Plain |d, _| d.invocation.arguments.iter().any(|w| w.dynamic && secret::variables(&w.text).any(is_secret_variable));
+    "secret-in-address" Plain |d, _| transfer::puts_secret_in_address(d);
     "misdirects-secret" Plain transfer::misdirects_secret;
     // Content that would be lost.
     "loses-secrets" Plain |d, w| w.iter().any(|target| overwrite::holds_secrets(d, target));
@@ -226,6 +240,7 @@ predicates! {
     "last" Of |d, fits| d.invocation.arguments.last().is_some_and(|word| fits(&word.text));
     "holds-store" Plain |d, _| d.makers().chain(d.feeders()).any(|i| i.arguments.iter().any(|w| words!("server-ports").iter().any(|port| w.text.ends_with(port))));
     "looks-up" Of |d, fits| looked_up(d).any(|word| fits(file_name(&word.text)));
+    "through" Of |d, fits| d.invocation.wrappers.iter().any(|name| fits(name));
     "made-by" Of |d, fits| d.makers().any(|i| fits(&i.program));
 }
 

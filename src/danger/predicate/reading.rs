@@ -8,6 +8,7 @@ use crate::danger::secret;
 use crate::danger::words::words;
 use crate::program;
 use crate::program::Fact;
+use crate::search::Options;
 use crate::secret::{is_secret_file, is_secret_variable};
 use crate::shell::{Invocation, Word};
 
@@ -78,12 +79,20 @@ pub(super) fn has_loaded_secret(digest: &Digest<'_>) -> bool {
 
 /// Whether a search is narrowed to files of secrets: `--include=.env*`.
 pub(super) fn is_narrowed_to_secrets(invocation: &Invocation) -> bool {
-    invocation.before_dashes().any(|word| {
-        let value = word
-            .text
-            .split_once('=')
-            .filter(|(option, _)| matches!(*option, "--include" | "--glob" | "--iglob"));
-        value.is_some_and(|(_, pattern)| is_secret_file(pattern))
+    let globs = Options::of(invocation).values(&["--include", "-g", "--glob", "--iglob"]);
+    let mut globs = globs.into_iter();
+    globs.any(|(pattern, _)| !pattern.starts_with('!') && is_secret_file(pattern))
+}
+
+/// Whether a search for files names such that hold secrets, and does not leave them out.
+pub(super) fn finds_secrets(search: &Invocation) -> bool {
+    let mut before = [""; 2];
+    search.arguments.iter().any(|word| {
+        let [negation, option] = before;
+        before = [option, &word.text];
+        let is_left_out =
+            option == "-E" || option.ends_with("name") && matches!(negation, "!" | "-not");
+        !is_left_out && is_secret_file(&word.text)
     })
 }
 
@@ -294,7 +303,8 @@ pub(super) fn is_secret_reader(invocation: &Invocation) -> bool {
     }
     let program = invocation.program.as_str();
     if program::find(program).is(Fact::Shows) {
-        return invocation.arguments.iter().any(|w| {
+        let is_taken = |w: &&Word| !w.text.starts_with("--exclude");
+        return invocation.arguments.iter().filter(is_taken).any(|w| {
             is_secret_file(&w.text)
                 || matches!(w.text.as_str(), "/etc/passwd" | "/etc/hosts" | "/etc/group")
                 || w.text.strip_prefix("if=").is_some_and(is_secret_file)

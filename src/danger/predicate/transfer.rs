@@ -140,15 +140,7 @@ pub(super) fn misdirects_secret(digest: &Digest<'_>, words: &[&Word]) -> bool {
     let Some((address, host)) = told.find_map(|text| Some((text, remote_host(text)?))) else {
         return false;
     };
-    let is_foreign = |name: &str| {
-        let upper = name.to_ascii_uppercase();
-        let owner = upper.split('_').next().unwrap_or_default();
-        words!("secret-owners", lines)
-            .iter()
-            .map(|service| service.split(' '))
-            .find_map(|mut words| (words.next() == Some(owner)).then_some(words))
-            .is_some_and(|mut hosts| !hosts.any(|part| host.contains(part)))
-    };
+    let is_foreign = |name: &str| is_of_another(name, host) == Some(true);
     let among = |words: &mut dyn Iterator<Item = &Word>| {
         words
             .filter(|w| w.dynamic)
@@ -179,4 +171,50 @@ pub(super) fn misdirects_secret(digest: &Digest<'_>, words: &[&Word]) -> bool {
     private
         || among(&mut words.iter().copied())
         || printed && !digest.knowledge.is_trusted(address, false)
+}
+
+/// Whether a secret belongs to a service that is known, and not to this host; none where nobody knows its owner.
+fn is_of_another(name: &str, host: &str) -> Option<bool> {
+    let upper = name.to_ascii_uppercase();
+    let owner = upper.split('_').next().unwrap_or_default();
+    let mut services = words!("secret-owners", lines)
+        .iter()
+        .map(|service| service.split(' '));
+    let mut hosts =
+        services.find_map(|mut words| (words.next() == Some(owner)).then_some(words))?;
+    Some(!hosts.any(|part| host.contains(part)))
+}
+
+/// Returns the part of a host's name that its owner has registered: `openweathermap` of `api.openweathermap.org`.
+fn own_name(host: &str) -> &str {
+    let name = host.split(':').next().unwrap_or(host);
+    let mut labels = name.rsplit('.').skip(1);
+    let last = labels.next().unwrap_or(name);
+    // `co` of `co.uk`.
+    if last.len() > 3 {
+        last
+    } else {
+        labels.next().unwrap_or(last)
+    }
+}
+
+/// Whether a secret stands in an address behind its host, which logs keep, and neither the host's own name says that it is the
+/// secret's owner, nor is the host trusted: `https://x.example/?k=$API_KEY`.
+pub(super) fn puts_secret_in_address(digest: &Digest<'_>) -> bool {
+    let is_owner = |name: &str, host: &str| {
+        let lower = name.to_ascii_lowercase();
+        let mut parts = lower.split('_');
+        let says_whose = |part: &&str| part.len() > 2 && !words!("key-words").contains(part);
+        is_of_another(name, host) == Some(false)
+            || parts.any(|part| says_whose(&part) && own_name(host).contains(part))
+    };
+    let dynamic = digest.invocation.arguments.iter().filter(|w| w.dynamic);
+    dynamic.map(|word| word.text.as_str()).any(|address| {
+        let Some(host) = remote_host(address).filter(|host| !host.contains('$')) else {
+            return false;
+        };
+        let behind = address.split_once(host).map_or("", |(_, behind)| behind);
+        secret::variables(behind).any(|name| is_secret_variable(name) && !is_owner(name, host))
+            && !digest.knowledge.is_trusted(address, false)
+    })
 }

@@ -3,6 +3,7 @@
 use super::calls::Meaning;
 use super::expression::{list, receiver, value};
 use super::listing::listed;
+use super::memory::only_in_memory;
 use super::secrecy::takes_environment;
 use super::{Action, Language, collect};
 use crate::shell::{Word, text};
@@ -46,6 +47,7 @@ pub(super) fn act(
     nesting: usize,
     actions: &mut Vec<Action>,
 ) {
+    let arguments = &by_place(language, arguments);
     let first = arguments.first().map(String::as_str).unwrap_or_default();
     let paths = || -> Vec<Word> {
         arguments
@@ -184,7 +186,7 @@ pub(super) fn act(
             let empties = writes
                 && !mode.contains(['a', '+', 'x'])
                 && !mode.contains(">>")
-                && writes_nothing(code);
+                && (writes_nothing(code) || reads_after(code, before, first));
             if !path.text.is_empty() {
                 actions.push(match writes {
                     true if empties => Action::Does("truncate", vec![Word::plain("-s0"), path]),
@@ -200,7 +202,7 @@ pub(super) fn act(
         }
         Meaning::Sql => {
             let statement = value(first, code);
-            if !statement.dynamic {
+            if !statement.dynamic && !only_in_memory(code) {
                 actions.push(Action::Does("sql", vec![statement]));
             }
         }
@@ -238,6 +240,39 @@ pub(super) fn act(
     }
 }
 
+/// How Python's functions call what they are given by name: first what is read, deleted or run, then where it goes or how.
+const NAMED: [&[&str]; 2] = [
+    &[
+        "args", "cmd", "command", "file", "filename", "path", "source", "src",
+    ],
+    &["destination", "dst", "mode", "target"],
+];
+
+/// Returns the arguments of a call in the order of their places, where some are given by name: `copytree(dst=b, src=a)`.
+fn by_place(language: Language, arguments: &[String]) -> Vec<String> {
+    let rank = |argument: &String| {
+        let (name, value) = argument.split_once('=')?;
+        let rank = NAMED
+            .iter()
+            .position(|names| names.contains(&name.trim()))?;
+        (!value.starts_with('=')).then(|| (rank, value.trim().to_owned()))
+    };
+    if language != Language::Python || !arguments.iter().any(|a| rank(a).is_some()) {
+        return arguments.to_vec();
+    }
+    let is_named = |argument: &&String| is_keyword_argument(argument);
+    let mut ordered: Vec<String> = arguments.iter().filter(|a| !is_named(a)).cloned().collect();
+    let mut named: Vec<_> = arguments.iter().filter_map(rank).collect();
+    named.sort_by_key(|(rank, _)| *rank);
+    ordered.extend(named.into_iter().map(|(_, value)| value));
+    let others = arguments
+        .iter()
+        .filter(is_named)
+        .filter(|a| rank(a).is_none());
+    ordered.extend(others.cloned());
+    ordered
+}
+
 /// Whether an argument is an empty text.
 fn is_empty(argument: &str) -> bool {
     matches!(argument.trim(), "''" | "\"\"" | "``" | "b''" | "b\"\"")
@@ -247,10 +282,37 @@ fn is_empty(argument: &str) -> bool {
 fn writes_nothing(code: &str) -> bool {
     ![
         "write", "dump", "print", "puts", "<<", "save", "copy", "to_", "put", "file=", "stdout",
-        "extract", "send", "as ", "= open", "=open",
+        "extract", "send", "= open", "=open",
     ]
     .iter()
     .any(|word| code.contains(word))
+        && !code.split(" as ").skip(1).any(uses_name)
+}
+
+/// Whether code behind ` as ` uses the name that it gives: `f: json.load(f)`, not `f: pass`.
+fn uses_name(behind: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let end = behind.find(|c| !is_part(c)).unwrap_or(behind.len());
+    let (name, rest) = behind.split_at(end);
+    rest.match_indices(name).any(|(at, _)| {
+        let (before, after) = (rest.get(..at), rest.get(at + name.len()..));
+        !before.is_some_and(|text| text.ends_with(is_part))
+            && !after.is_some_and(|text| text.starts_with(is_part))
+    })
+}
+
+/// Whether code reads a file only after it has opened it to write, so that it reads nothing:
+/// `with open(f, "w") as out: out.write(open(f).read())`.
+fn reads_after(code: &str, before: &str, file: &str) -> bool {
+    let file = file.trim();
+    let is_name = !file.is_empty() && !file.contains(['(', '{', '+']);
+    let reads = |text: &str| {
+        let opened = format!("open({file})");
+        let read = format!("{file}.read_text(");
+        text.contains(&opened) || text.contains(&read)
+    };
+    let behind = code.get(before.len()..).unwrap_or_default();
+    is_name && !reads(before) && reads(behind)
 }
 
 /// Whether an argument is `name=value` or `name: value`, not a value of its own.

@@ -1,5 +1,6 @@
 //! Expressions of inline code: the values that their literals tell.
 
+use super::super::output::MADE_DIRECTORY;
 use super::super::{Word, text};
 
 /// Splits what follows an opening parenthesis into its arguments, up to the closing one.
@@ -119,7 +120,7 @@ const TEMPORARY: &[&str] = &[
 ];
 
 /// What such a call gives.
-const TEMPORARY_DIRECTORY: &str = "/tmp/made";
+const TEMPORARY_DIRECTORY: &str = MADE_DIRECTORY;
 
 fn is_temporary(expression: &str) -> bool {
     TEMPORARY.iter().any(|call| expression.contains(call))
@@ -215,6 +216,25 @@ fn filled(template: &str, given: &[String]) -> String {
 
 /// Returns the literal that a name is assigned in the code.
 fn assigned(name: &str, code: &str) -> Option<Word> {
+    // `with TemporaryDirectory() as d:`
+    let given = format!(" as {name}:");
+    let mut named = code.match_indices(given.as_str()).peekable();
+    let is_given_again = || {
+        code.match_indices(name).any(|(at, _)| {
+            let before = code.get(..at).unwrap_or_default();
+            let after = code.get(at + name.len()..).unwrap_or_default().trim_start();
+            let is_whole = !before.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '.');
+            let gives = after.trim_start_matches(['+', '/', '|']).strip_prefix('=');
+            is_whole && gives.is_some_and(|rest| !rest.starts_with('='))
+        })
+    };
+    if named.peek().is_some() && !is_given_again() {
+        let is_made = |(at, _): (usize, &str)| {
+            let line = code.get(..at).and_then(|before| before.rsplit('\n').next());
+            line.is_some_and(|line| is_temporary(line.trim_start().trim_start_matches("with ")))
+        };
+        return named.all(is_made).then(|| Word::plain(TEMPORARY_DIRECTORY));
+    }
     for (at, _) in code.match_indices(name) {
         let before = code.get(..at)?.chars().next_back();
         if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '.') {

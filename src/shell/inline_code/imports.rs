@@ -1,9 +1,11 @@
-//! Names that code imports: after `from shutil import rmtree as r`, `r("x")` is `shutil.rmtree("x")`.
+//! Names that code imports or gives to functions: after `from shutil import rmtree as r` or `r = shutil.rmtree`, `r("x")` is
+//! `shutil.rmtree("x")`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::Language;
+use super::calls::calls;
 use super::tokens::{Kind, Token, tokens};
 
 /// What imported names stand for.
@@ -12,8 +14,9 @@ type Imports<'a> = BTreeMap<&'a str, String>;
 /// Returns code in which imported names stand with the module that they are of.
 pub(super) fn with_modules(language: Language, code: &str) -> Cow<'_, str> {
     let marks: &[&str] = match language {
-        Language::Python => &["import "],
-        Language::JavaScript => &["import", "require("],
+        Language::Python => &["import ", "="],
+        Language::JavaScript => &["import", "require(", "="],
+        Language::Ruby => &["="],
         _ => return Cow::Borrowed(code),
     };
     if !marks.iter().any(|mark| code.contains(mark)) {
@@ -24,10 +27,13 @@ pub(super) fn with_modules(language: Language, code: &str) -> Cow<'_, str> {
     let mut statements = Vec::new();
     let mut at = 0;
     while let Some(rest) = tokens.get(at..).filter(|rest| !rest.is_empty()) {
+        let before = at.checked_sub(1).and_then(|at| tokens.get(at));
         let length = match language {
             Language::Python => of_python(rest, &mut imports),
-            _ => of_javascript(rest, &mut imports),
+            Language::JavaScript => of_javascript(rest, &mut imports),
+            _ => None,
         };
+        let length = length.or_else(|| of_function(language, before, rest, &mut imports));
         statements.extend(length.map(|length| at..at + length));
         at += length.unwrap_or(1);
     }
@@ -53,6 +59,40 @@ pub(super) fn with_modules(language: Language, code: &str) -> Cow<'_, str> {
     }
     out.push_str(code.get(copied..).unwrap_or_default());
     Cow::Owned(out)
+}
+
+/// Notes that a name stands for a known function, `r = shutil.rmtree`, and returns how many tokens that takes.
+fn of_function<'a>(
+    language: Language,
+    before: Option<&Token<'a>>,
+    tokens: &[Token<'a>],
+    imports: &mut Imports<'a>,
+) -> Option<usize> {
+    let alias = name_at(tokens, 0)?;
+    let is_member = before.is_some_and(|token| token.is('.') || token.is('(') || token.is(','));
+    tokens.get(1).filter(|token| token.is('=') && !is_member)?;
+    let mut at = 2;
+    let function = dotted(tokens, &mut at)?;
+    let ends = tokens
+        .get(at)
+        .is_none_or(|next| ['\n', ';', ',', '}', ')'].iter().any(|sign| next.is(*sign)));
+    let (first, rest) = function.split_once('.').unwrap_or((&function, ""));
+    let meant = match imports.get(first) {
+        Some(known) if rest.is_empty() => known.clone(),
+        Some(known) => format!("{known}.{rest}"),
+        None => function.clone(),
+    };
+    let is_known = calls(language).iter().any(|(name, _)| {
+        let before = meant.strip_suffix(name);
+        before.is_some_and(|before| {
+            before.is_empty() || before.ends_with('.') || name.starts_with('.')
+        })
+    });
+    if !ends || !is_known {
+        return None;
+    }
+    imports.insert(alias, meant);
+    Some(at)
 }
 
 /// Notes what `import a.b as c` or `from a import b as c, d` names, and returns how many tokens it takes.
@@ -137,12 +177,25 @@ fn of_javascript<'a>(tokens: &[Token<'a>], imports: &mut Imports<'a>) -> Option<
         at += usize::from(tokens.get(at).is_some_and(|token| token.is(',')));
     }
     tokens.get(at).filter(|token| token.is('}'))?;
-    let (module, end) = loaded(tokens, at + 1)?;
+    let (module, end) = match loaded(tokens, at + 1) {
+        Some((module, end)) => Some((module.to_owned(), end)),
+        None => named(tokens, at + 1, imports),
+    }?;
     let of_module = names
         .into_iter()
         .map(|(alias, name)| (alias, format!("{module}.{name}")));
     imports.extend(of_module);
     Some(end)
+}
+
+/// Returns the module that `= fs` names, and the token behind it.
+fn named(tokens: &[Token<'_>], at: usize, imports: &Imports<'_>) -> Option<(String, usize)> {
+    tokens.get(at).filter(|token| token.is('='))?;
+    let mut end = at + 1;
+    let module = dotted(tokens, &mut end)?;
+    let module = imports.get(module.as_str()).cloned().unwrap_or(module);
+    let is_known = matches!(module.as_str(), "fs" | "fs.promises" | "child_process");
+    is_known.then_some((module, end))
 }
 
 /// Returns the module that `from "m"`, `= require("m")` or `= await import("m")` loads, and the token behind its name.

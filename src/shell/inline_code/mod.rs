@@ -7,10 +7,12 @@ mod act;
 mod bindings;
 mod calls;
 mod comment;
+mod computed;
 mod expression;
 mod imports;
 mod lexer;
 mod listing;
+mod memory;
 mod names;
 mod printed;
 mod reading;
@@ -25,11 +27,13 @@ use self::act::act;
 use self::bindings::variants;
 use self::calls::{Meaning, calls};
 use self::comment::without_comments;
+use self::computed::computed_call;
 use self::expression::{literal, split_arguments};
 use self::imports::with_modules;
 use self::listing::listed;
 pub(crate) use self::listing::may_list;
-use self::names::plain_names;
+pub(crate) use self::memory::only_in_memory;
+use self::names::{joined, plain_names};
 pub(super) use self::printed::printed;
 pub(crate) use self::reading::code_only_reads;
 use self::secrecy::{printed_secret, sends_environment};
@@ -112,9 +116,19 @@ pub(super) fn actions(language: Language, code: &str) -> Vec<Action> {
         return actions;
     }
     let code = without_comments(language, code);
+    let code = joined(language, &code);
     for code in variants(language, &with_modules(language, &code)) {
         let mut found = Vec::new();
-        collect(language, &plain_names(language, &code), 0, &mut found);
+        // A name that a string makes may be given another in turn.
+        let mut plain = plain_names(language, &code);
+        if plain != code {
+            let again = with_modules(language, &plain);
+            plain = Cow::Owned(plain_names(language, &again).into_owned());
+        }
+        if let Some(module) = computed_call(language, &plain) {
+            found.push(Action::Does("computed-call", vec![Word::plain(module)]));
+        }
+        collect(language, &plain, 0, &mut found);
         found.retain(|action| !actions.contains(action));
         actions.append(&mut found);
     }

@@ -11,10 +11,17 @@ const MAX_NAMES: usize = 32;
 /// Returns code in which names that strings make stand as names.
 pub(super) fn plain_names(language: Language, code: &str) -> Cow<'_, str> {
     let marks: &[&str] = match language {
-        Language::Python => &["getattr(", "__import__(", "import_module("],
-        Language::JavaScript => &["['", "[\"", "[`", "require("],
-        Language::Ruby => &["send("],
-        Language::Php => &["call_user_func("],
+        Language::Python => &[
+            "getattr(",
+            "__import__(",
+            "import_module(",
+            "__dict__[",
+            "vars(",
+            "partial(",
+        ],
+        Language::JavaScript => &["['", "[\"", "[`", "require(", ".call(", ".bind("],
+        Language::Ruby => &["send(", "method(", ".call("],
+        Language::Php => &["call_user_func(", "'("],
         _ => return Cow::Borrowed(code),
     };
     if !marks.iter().any(|mark| code.contains(mark)) {
@@ -32,6 +39,18 @@ pub(super) fn plain_names(language: Language, code: &str) -> Cow<'_, str> {
 }
 
 /// Joins literals that are added: `'sys' + 'tem'`.
+pub(super) fn joined(language: Language, code: &str) -> Cow<'_, str> {
+    let is_known = matches!(
+        language,
+        Language::JavaScript | Language::Python | Language::Ruby
+    );
+    if is_known && code.contains('+') {
+        Cow::Owned(joined_literals(code, '+'))
+    } else {
+        Cow::Borrowed(code)
+    }
+}
+
 fn joined_literals(code: &str, joins: char) -> String {
     let mut out = code.to_owned();
     for quote in ['\'', '"'] {
@@ -63,12 +82,33 @@ fn replaced(language: Language, code: &str) -> Option<String> {
         })
         .or_else(|| call(code, "importlib.import_module(", module))
         .or_else(|| call(code, "import_module(", module))
-        .or_else(|| call(code, "__import__(", module)),
-        Language::JavaScript => call(code, "require(", module).or_else(|| member(code)),
+        .or_else(|| call(code, "__import__(", module))
+        .or_else(|| {
+            call(code, "vars(", |arguments| match arguments {
+                [object] => Some(format!("{object}.__dict__")),
+                _ => None,
+            })
+        })
+        .or_else(|| member(code).filter(|_| code.contains(".__dict__[")))
+        .or_else(|| call(code, "functools.partial(", applied))
+        .or_else(|| call(code, "partial(", applied)),
+        Language::JavaScript => call(code, "require(", module)
+            .or_else(|| member(code))
+            .or_else(|| bound(code, ".call("))
+            .or_else(|| bound(code, ".bind(")),
         Language::Ruby => ["public_send(", "__send__(", "send("]
             .iter()
-            .find_map(|mark| handed(code, mark, '.')),
-        Language::Php => handed(code, "call_user_func(", ' '),
+            .find_map(|mark| handed(code, mark, '.'))
+            .or_else(|| {
+                call(code, "method(", |arguments| match arguments {
+                    [name] => name
+                        .strip_prefix(':')
+                        .filter(|name| is_name(name))
+                        .map(str::to_owned),
+                    _ => None,
+                })
+            }),
+        Language::Php => handed(code, "call_user_func(", ' ').or_else(|| called(code)),
         _ => None,
     }
 }
@@ -83,8 +123,41 @@ fn member(code: &str) -> Option<String> {
             let after = after
                 .strip_prefix(']')
                 .filter(|_| is_member && is_name(&name))?;
+            // The table of a module's names stands for the module.
+            let before = before.strip_suffix(".__dict__").unwrap_or(before);
             Some(format!("{before}.{name}{after}"))
         })
+    })
+}
+
+/// Returns the call that a function with some of its arguments would be: of `partial(rmtree, 'x')`.
+fn applied(arguments: &[String]) -> Option<String> {
+    let (function, rest) = arguments.split_first()?;
+    let is_path = function.split('.').all(is_name);
+    is_path.then(|| format!("{function}({})", rest.join(", ")))
+}
+
+/// Replaces the first call by way of the function itself: `fs.rmSync.call(fs, 'x')`.
+fn bound(code: &str, name: &str) -> Option<String> {
+    code.match_indices(name).find_map(|(at, _)| {
+        let inner = code.get(at + name.len()..)?;
+        let (arguments, after) = closed_arguments(inner)?;
+        let rest = arguments.get(1..)?.join(", ");
+        let before = code.get(..at)?;
+        before
+            .ends_with(|c: char| c.is_alphanumeric())
+            .then(|| format!("{before}({rest}){after}"))
+    })
+}
+
+/// Replaces the first call of a function that a string names: `'unlink'('x')`.
+fn called(code: &str) -> Option<String> {
+    code.match_indices("'(").find_map(|(end, _)| {
+        let start = code.get(..end)?.rfind('\'')?;
+        let name = code.get(start + 1..end)?;
+        let (before, after) = (code.get(..start)?, code.get(end + 1..)?);
+        let is_called = is_name(name) && !before.ends_with(|c: char| c.is_alphanumeric());
+        is_called.then(|| format!("{before}{name}{after}"))
     })
 }
 

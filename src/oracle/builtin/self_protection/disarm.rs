@@ -5,12 +5,13 @@ use std::path::Path;
 use super::found::{Found, act};
 use super::guarded::Guarded;
 use super::mention::path_of;
-use super::{binary, file, git, own, packages, twin};
+use super::{binary, git, own, packages, twin};
 use crate::config::{OWN_PLACES, OWN_VARIABLES};
 use crate::host::{HOSTS, Host};
 use crate::place::Place;
 use crate::program;
 use crate::program::Fact;
+use crate::search;
 use crate::shell::{Analysis, Invocation, PathEffect, program_name};
 
 /// Whether an environment variable changes what guards an agent: one of ours, or one that sets a host's hooks aside.
@@ -218,7 +219,7 @@ fn brings_settings(
     let is_written = |effect: &PathEffect| effect.path == path;
     value.dynamic
         || analysis.writes().iter().any(is_written)
-        || file::read(&path).is_none_or(|text| switches(&text))
+        || search::read(&path).is_none_or(|text| switches(&text))
 }
 
 /// Files from which shells and sessions take their variables and commands, by the ends of their paths.

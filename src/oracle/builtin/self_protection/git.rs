@@ -1,11 +1,12 @@
 //! Git: its hooks set aside, the policy put away, settings that run programs.
 
+use super::code;
 use super::found::{Found, act};
 use super::guarded::Guarded;
 use super::index::Index;
 use super::mention::{covers, path_of};
 use super::places::named_below;
-use super::{code, file};
+use crate::search;
 use crate::shell::{Analysis, Invocation, Word};
 
 /// Whether git asks `ahp` by hooks of the repository.
@@ -13,7 +14,7 @@ pub(super) fn has_wires(guarded: &Guarded<'_>) -> bool {
     let hooks = guarded.root().join(".git/hooks");
     ["pre-commit", "pre-push", "commit-msg", "pre-merge-commit"]
         .iter()
-        .any(|name| file::read(&hooks.join(name)).is_some_and(|text| text.contains("ahp")))
+        .any(|name| search::read(&hooks.join(name)).is_some_and(|text| text.contains("ahp")))
 }
 
 /// Judges a git command.

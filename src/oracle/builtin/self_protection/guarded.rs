@@ -14,6 +14,7 @@ use super::binary::NAMES;
 use super::look::{Grounds, LastLook, Links, Look};
 use super::places::{Place, Places, components, way_in};
 use crate::guard::{GuardedDir, Guards};
+use crate::place::Roots;
 use crate::shell::{Analysis, Effect, PathEffect, lexical, real};
 
 /// Names that are ours wherever they lie in the project or home: a nested `.ahp` is a policy of its own.
@@ -75,8 +76,12 @@ impl<'a> Guarded<'a> {
         }
     }
 
+    pub(super) fn roots(&self) -> &Roots {
+        self.grounds.guards.roots()
+    }
+
     pub(super) fn root(&self) -> &Path {
-        &self.grounds.guards.roots().project
+        &self.roots().project
     }
 
     pub(super) fn home(&self) -> Option<&Path> {

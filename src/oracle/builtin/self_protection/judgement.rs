@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::fields::{MAX_DEPTH, MAX_PATH, WORDS};
 use super::guarded::Guarded;
 use super::spelling::named;
-use super::{code, disarm, fields, mention, naming, script, walk};
+use super::{code, disarm, fields, front_matter, mention, naming, script, walk};
 use crate::event::{ToolView, is_path_key};
 use crate::fact::Facts;
 use crate::shell::{Analysis, DoubtKind, Effect, Invocation, lexical};
@@ -34,7 +34,10 @@ pub(super) fn by_tool(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> 
     }
     let by_path = tool.paths.iter().find_map(|path| {
         let path = lexical(path, guarded.root(), guarded.home());
-        if let Some(what) = disarm::in_content(&path, tool.content.as_deref().into_iter()) {
+        let content = || tool.content.as_deref().into_iter();
+        let what = disarm::in_content(&path, content())
+            .or_else(|| front_matter::in_content(guarded.roots(), &path, content()));
+        if let Some(what) = what {
             return Some(Attempt {
                 by: name.to_owned(),
                 what: what.to_owned(),
@@ -118,8 +121,12 @@ pub(super) fn by_shell(
     depth: usize,
 ) -> Option<Attempt> {
     for effect in analysis.writes() {
+        let brought = || {
+            disarm::in_content(&effect.path, analysis.texts())
+                .or_else(|| front_matter::in_line(guarded.roots(), analysis, &effect.path))
+        };
         if effect.effect == Effect::Write
-            && let Some(what) = disarm::in_content(&effect.path, analysis.texts())
+            && let Some(what) = brought()
         {
             return Some(Attempt {
                 by: effect.program.clone(),

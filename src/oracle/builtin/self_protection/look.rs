@@ -8,8 +8,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::binary;
 use super::places::{Place, Places, WHOLE};
+use super::{binary, front_matter};
 use crate::guard::{GuardedDir, Guards};
 use crate::shell::real;
 use crate::stamp::Stamp;
@@ -121,7 +121,8 @@ impl Look {
             places.add(path, WHOLE);
         }
         let own = binary::own_files();
-        for path in &own {
+        let with_hooks = front_matter::with_hooks(roots, &mut |path| watched.add(path));
+        for path in own.iter().chain(&with_hooks) {
             if let (Some(dir), Some(name)) = (path.parent(), path.file_name()) {
                 places.add(dir, &[Cow::Owned(name.to_string_lossy().into_owned())]);
             }

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::expression::STARTS;
 use super::guarded::Guarded;
 use super::mention;
-use super::options::{Options, searches};
 use super::pathspec;
-use super::search::own_words;
+use crate::search::STARTS;
+use crate::search::own_words;
+use crate::search::{Options, searches};
 use crate::shell::{Invocation, Word};
 
 /// Tests of `find` that say what its finds are called or like.

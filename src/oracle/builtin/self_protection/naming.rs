@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::expression::Deed;
 use super::found::{Found, act};
 use super::guarded::Guarded;
 use super::mention::{covers, path_of};
 use super::named::{named, only_list};
-use super::options::is_steered;
 use super::{brought, code, filled, mention, rights, unseen, walk};
 use crate::program::Fact;
+use crate::search::Deed;
+use crate::search::is_steered;
 use crate::shell::{Analysis, Invocation, Word, code_only_reads, sed_scripts};
 
 /// Finds what a program would do to the guarded files that it is given.

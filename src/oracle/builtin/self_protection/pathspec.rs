@@ -4,11 +4,11 @@
 use std::cell::OnceCell;
 use std::path::{Component, Path, PathBuf};
 
-use super::filter::wild;
 use super::guarded::Guarded;
 use super::index::Index;
 use super::mention::path_of;
-use super::options::Options;
+use crate::search::Options;
+use crate::search::wild;
 use crate::shell::{Invocation, Word, lexical};
 
 /// Options of git without a value of their own, behind which a path may stand.

@@ -9,7 +9,6 @@ use super::binary;
 use super::fields::{MAX_DEPTH, texts_of};
 use super::guarded::Guarded;
 use super::judgement::Attempt;
-use super::search::Fd;
 use super::tree::{Form, Tree};
 use super::unread::{Hit, Unread, spelled};
 use super::{mention, script, walk};
@@ -17,6 +16,7 @@ use crate::event::{ToolKind, ToolView, name_words};
 use crate::fact::Facts;
 use crate::program;
 use crate::program::Fact;
+use crate::search::{Fd, come_through};
 use crate::shell::{
     Analysis, DoubtKind, Invocation, Stdin, Word, anywhere_below, found_by_find, lexical,
 };
@@ -395,7 +395,7 @@ impl Reading<'_> {
             let (lister, filters) = made_by.split_first()?;
             let hit = self.found(lister)?;
             let name = hit.clone().path().to_string_lossy().into_owned();
-            walk::come_through(self.analysis, filters, &name).then_some(hit)
+            come_through(self.analysis, filters, &name).then_some(hit)
         })
     }
 

@@ -5,13 +5,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::code;
-use super::file::read;
 use super::found::{Found, act};
 use super::guarded::Guarded;
 use super::judgement::Judge;
 use super::spelling::named;
 use crate::program;
 use crate::program::Fact;
+use crate::search::read;
 use crate::shell::{
     Analysis, Invocation, Stdin, Surroundings, Word, analyse, lexical, may_list, shebang,
 };

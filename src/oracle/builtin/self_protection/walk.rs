@@ -4,14 +4,13 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::expression::{Deed, Expression, printed};
-use super::filter::{keeps_names, keeps_out};
 use super::guarded::Guarded;
 use super::mention::path_of;
-use super::options::{INSTEAD_OF_PATTERN, Options, is_grep, is_steered, searches};
 use super::pathspec::Listing;
-use super::search;
-use super::search::Fd;
+use crate::search;
+use crate::search::{
+    Deed, Expression, Fd, come_through, is_grep, is_steered, printed, searches, sent_to,
+};
 use crate::shell::{Analysis, Effect, Invocation, PathEffect, hidden_name, lexical, roots};
 
 /// Returns through what the programs came that a search of files starts; none of a program that is no such search.
@@ -34,14 +33,6 @@ pub(super) fn listed(
         let passes = |name: &str| come_through(analysis, filters, name);
         listed_by(guarded, analysis, lister, &passes)
     })
-}
-
-/// Whether a name comes through programs in a pipe. Behind one that makes another of it that cannot be told.
-pub(super) fn come_through(analysis: &Analysis, filters: &[Arc<Invocation>], name: &str) -> bool {
-    let mut known = filters
-        .iter()
-        .take_while(|filter| keeps_names(filter) && !is_steered(analysis, filter));
-    !known.any(|filter| keeps_out(filter, name))
 }
 
 fn listed_by(
@@ -124,16 +115,6 @@ fn at_root(guarded: &Guarded<'_>, dir: &Path, root: &str) -> Option<PathBuf> {
         return guarded.hit(&taken(dir.to_owned(), true));
     }
     guarded.covers_word(dir)
-}
-
-/// Returns where a program is sent that lists what lies there, as it is written.
-fn sent_to(lister: &Invocation) -> Vec<&str> {
-    let options = Options::of(lister);
-    // The first operand of a search is a pattern.
-    let is_pattern = searches(&lister.program) && !options.has(INSTEAD_OF_PATTERN);
-    let mut operands = options.operands();
-    operands.drain(..operands.len().min(usize::from(is_pattern)));
-    operands.into_iter().map(|(text, _)| text).collect()
 }
 
 /// Returns what is guarded and comes to what a `find` does with what it finds.

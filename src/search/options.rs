@@ -7,43 +7,43 @@ use crate::program::{Fact, Program};
 use crate::shell::{Analysis, Invocation, Word, is_reader};
 
 /// Options by which the first operand of a search is no pattern.
-pub(super) const INSTEAD_OF_PATTERN: &[&str] =
+pub(crate) const INSTEAD_OF_PATTERN: &[&str] =
     &["-e", "--regexp", "-f", "--file", "--files", "--type-list"];
 
 /// Whether a program is `grep`, by one of its names.
-pub(super) fn is_grep(program: &str) -> bool {
+pub(crate) fn is_grep(program: &str) -> bool {
     matches!(program, "egrep" | "fgrep" | "grep")
 }
 
 /// Whether a program looks for a text in the files that it comes upon.
-pub(super) fn searches(program: &str) -> bool {
-    is_grep(program) || matches!(program, "ag" | "rg")
+pub(crate) fn searches(program: &str) -> bool {
+    is_grep(program) || matches!(program, "ack" | "ag" | "rg")
 }
 
 /// One option with its value, or an operand.
 #[derive(Clone, Debug)]
-pub(super) struct Given<'a> {
+pub(crate) struct Given<'a> {
     /// The name with its dashes, written out; empty where it is an operand.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// The value, and whether it is known only when it runs.
-    pub(super) value: Option<(&'a str, bool)>,
+    pub(crate) value: Option<(&'a str, bool)>,
 }
 
 /// The options and operands of a program, in order.
 #[derive(Debug)]
-pub(super) struct Options<'a> {
+pub(crate) struct Options<'a> {
     invocation: &'a Invocation,
     known: Program,
-    pub(super) given: Vec<Given<'a>>,
+    pub(crate) given: Vec<Given<'a>>,
 }
 
 impl<'a> Options<'a> {
-    pub(super) fn of(invocation: &'a Invocation) -> Self {
+    pub(crate) fn of(invocation: &'a Invocation) -> Self {
         Self::among(invocation, &invocation.arguments)
     }
 
     /// Reads some of the words of a program.
-    pub(super) fn among(
+    pub(crate) fn among(
         invocation: &'a Invocation,
         words: impl IntoIterator<Item = &'a Word>,
     ) -> Self {
@@ -129,39 +129,39 @@ impl<'a> Options<'a> {
     }
 
     /// Whether the table knows each of the options, so that no word is taken for what it is not.
-    pub(super) fn are_known(&self) -> bool {
+    pub(crate) fn are_known(&self) -> bool {
         let mut options = self.given.iter().filter(|given| !given.name.is_empty());
         options.all(|given| self.invocation.knows_option(self.known, &given.name))
     }
 
     /// Whether there is no other option than these.
-    pub(super) fn are_only(&self, names: &[&str]) -> bool {
+    pub(crate) fn are_only(&self, names: &[&str]) -> bool {
         let mut options = self.given.iter().filter(|given| !given.name.is_empty());
         options.all(|given| names.contains(&given.name.as_str()))
     }
 
-    pub(super) fn has(&self, names: &[&str]) -> bool {
+    pub(crate) fn has(&self, names: &[&str]) -> bool {
         self.named(names).next().is_some()
     }
 
     /// Returns every option of some names, in order.
-    pub(super) fn named(&self, names: &[&str]) -> impl Iterator<Item = &Given<'a>> {
+    pub(crate) fn named(&self, names: &[&str]) -> impl Iterator<Item = &Given<'a>> {
         let given = self.given.iter();
         given.filter(move |given| names.contains(&given.name.as_str()))
     }
 
     /// Returns every value of an option by each of its names, and whether it is known only when it runs.
-    pub(super) fn values(&self, names: &[&str]) -> Vec<(&'a str, bool)> {
+    pub(crate) fn values(&self, names: &[&str]) -> Vec<(&'a str, bool)> {
         self.named(names).filter_map(|given| given.value).collect()
     }
 
     /// Returns the words that are neither options nor values of them.
-    pub(super) fn operands(&self) -> Vec<(&'a str, bool)> {
+    pub(crate) fn operands(&self) -> Vec<(&'a str, bool)> {
         self.values(&[""])
     }
 
     /// Returns the patterns that a search is given by options, or else as its first operand.
-    pub(super) fn patterns(&self) -> Vec<(&'a str, bool)> {
+    pub(crate) fn patterns(&self) -> Vec<(&'a str, bool)> {
         if self.has(INSTEAD_OF_PATTERN) {
             return self.values(&["-e", "--regexp"]);
         }
@@ -173,8 +173,20 @@ fn said(word: &Word) -> (&str, bool) {
     (word.text.as_str(), word.dynamic)
 }
 
+/// Returns where a program is sent that lists what lies there, as it is written.
+pub(crate) fn sent_to(lister: &Invocation) -> Vec<&str> {
+    let options = Options::of(lister);
+    // The first operand of a search is a pattern, and before it stands the subcommand of git.
+    let is_git = lister.program == "git";
+    let is_pattern = (is_git || searches(&lister.program)) && !options.has(INSTEAD_OF_PATTERN);
+    let own = usize::from(is_git) + usize::from(is_pattern);
+    let mut operands = options.operands();
+    operands.drain(..operands.len().min(own));
+    operands.into_iter().map(|(text, _)| text).collect()
+}
+
 /// Whether a variable is set that may make a program do more than its options say.
-pub(super) fn is_steered(analysis: &Analysis, invocation: &Invocation) -> bool {
+pub(crate) fn is_steered(analysis: &Analysis, invocation: &Invocation) -> bool {
     let any = program::find("*");
     let runs =
         |name: &str, value: &Word| any.lists(Fact::RunsVariables, name) && !is_reader(&value.text);

@@ -10,7 +10,7 @@ const MAX_DEPTH: usize = 64;
 
 /// What is asked of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Deed {
+pub(crate) enum Deed {
     /// Whether it deletes a file, or starts a program with it.
     Acts,
     /// Whether it prints the name of a file.
@@ -99,11 +99,11 @@ const WITH_WORD: &[&str] = &[
 const PRINTS: &[&str] = &["-ls", "-print", "-print0", "-printf"];
 
 /// What `find` starts programs by.
-pub(super) const STARTS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
+pub(crate) const STARTS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
 
 /// One `find`, and what is asked of it.
 #[derive(Debug)]
-pub(super) struct Expression<'a> {
+pub(crate) struct Expression<'a> {
     words: &'a [Word],
     deed: Deed,
     /// What lies in a folder comes before it, so that nothing is left out on the way.
@@ -114,7 +114,7 @@ pub(super) struct Expression<'a> {
 
 impl<'a> Expression<'a> {
     /// Reads the words of a `find` behind its folders.
-    pub(super) fn of(find: &'a Invocation, deed: Deed) -> Self {
+    pub(crate) fn of(find: &'a Invocation, deed: Deed) -> Self {
         let (_, words) = roots(find);
         let is = |word: &Word, names: &[&str]| names.contains(&word.text.as_str());
         Self {
@@ -132,7 +132,7 @@ impl<'a> Expression<'a> {
 
     /// Whether it comes to a file, given by its way from a folder, and does with it what is asked for. What cannot be told
     /// is yes.
-    pub(super) fn reaches(&self, root: &Word, dir: &Path, way: &Path) -> bool {
+    pub(crate) fn reaches(&self, root: &Word, dir: &Path, way: &Path) -> bool {
         let mut folders: Vec<PathBuf> = way.ancestors().skip(1).map(Path::to_owned).collect();
         folders.reverse();
         let on = |way: &Path| self.at(root, dir, way);
@@ -164,7 +164,7 @@ impl<'a> Expression<'a> {
 }
 
 /// Returns a file as a program prints it that was sent into a folder.
-pub(super) fn printed(root: &str, way: &Path) -> String {
+pub(crate) fn printed(root: &str, way: &Path) -> String {
     if way.as_os_str().is_empty() {
         return root.to_owned();
     }

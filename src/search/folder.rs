@@ -62,7 +62,7 @@ const PLAIN: &[&str] = &[
 ];
 
 /// Whether a search goes into folders that begin with a dot.
-pub(super) fn goes_into_hidden(search: &Invocation) -> bool {
+pub(crate) fn goes_into_hidden(search: &Invocation) -> bool {
     let options = Options::of(search);
     if is_grep(&search.program) {
         let recurses = ["-r", "-R", "--recursive", "--dereference-recursive"];
@@ -78,7 +78,7 @@ pub(super) fn goes_into_hidden(search: &Invocation) -> bool {
 }
 
 /// Whether a program that was sent into a folder lists a file, given by its way from there, and where it lies.
-pub(super) fn lists(lister: &Invocation, root: &str, way: &Path, path: &Path) -> bool {
+pub(crate) fn lists(lister: &Invocation, root: &str, way: &Path, path: &Path) -> bool {
     let options = Options::of(lister);
     if !options.are_known() {
         return true;
@@ -246,16 +246,16 @@ fn holds(search: &Invocation, options: &Options<'_>, path: &Path) -> bool {
 
 /// A `fd`: where it is sent, and what it finds there.
 #[derive(Debug)]
-pub(super) struct Fd<'a> {
+pub(crate) struct Fd<'a> {
     options: Options<'a>,
     /// The folder that it makes its own first.
-    pub(super) base: Option<&'a str>,
-    pub(super) roots: Vec<&'a str>,
+    pub(crate) base: Option<&'a str>,
+    pub(crate) roots: Vec<&'a str>,
     names: Vec<String>,
 }
 
 impl<'a> Fd<'a> {
-    pub(super) fn of(fd: &'a Invocation) -> Self {
+    pub(crate) fn of(fd: &'a Invocation) -> Self {
         let options = Options::among(fd, own_words(fd));
         let text = |(text, _): (&'a str, bool)| text;
         let mut operands = options.operands().into_iter();
@@ -293,7 +293,7 @@ impl<'a> Fd<'a> {
     }
 
     /// Whether it finds a file, given by its way from a folder into which it is sent.
-    pub(super) fn finds(&self, root: &str, way: &Path) -> bool {
+    pub(crate) fn finds(&self, root: &str, way: &Path) -> bool {
         if !self.options.are_known() {
             return true;
         }
@@ -311,7 +311,7 @@ impl<'a> Fd<'a> {
 }
 
 /// Returns the words of a `fd` without those of the programs that it starts.
-pub(super) fn own_words(fd: &Invocation) -> impl Iterator<Item = &Word> {
+pub(crate) fn own_words(fd: &Invocation) -> impl Iterator<Item = &Word> {
     let mut is_command = false;
     fd.arguments
         .iter()

@@ -8,7 +8,7 @@ use std::path::Path;
 const MAX_FILE: u64 = 4 * 1024 * 1024;
 
 /// Reads a file; what is not text in it is read as text all the same, as a shell does.
-pub(super) fn read(path: &Path) -> Option<String> {
+pub(crate) fn read(path: &Path) -> Option<String> {
     // Looked at first, because opening a pipe waits for somebody who writes.
     if !fs::metadata(path).ok()?.is_file() {
         return None;

@@ -1,12 +1,14 @@
 //! Filter: whether what lists files, or stands behind it in a pipe, lets a name through. What cannot be told does.
 
-use super::options::{INSTEAD_OF_PATTERN, Options, is_grep};
+use std::sync::Arc;
+
+use super::options::{INSTEAD_OF_PATTERN, Options, is_grep, is_steered, searches};
 use crate::glob::glob;
 use crate::pattern::Pattern;
-use crate::shell::Invocation;
+use crate::shell::{Analysis, Invocation};
 
 /// Whether a text fits a pattern of file names in which `*` stands for a slash, too; none where that cannot be told.
-pub(super) fn wild(pattern: &str, text: &str, folds: bool) -> Option<bool> {
+pub(crate) fn wild(pattern: &str, text: &str, folds: bool) -> Option<bool> {
     if !pattern.contains(['[', '\\']) {
         return Some(if folds {
             glob(&pattern.to_lowercase(), &text.to_lowercase())
@@ -80,25 +82,46 @@ const READ: &[&str] = &[
     "--word-regexp",
 ];
 
+/// Whether a name comes through programs in a pipe. Behind one that makes another of it that cannot be told.
+pub(crate) fn come_through(analysis: &Analysis, filters: &[Arc<Invocation>], name: &str) -> bool {
+    let mut known = filters
+        .iter()
+        .take_while(|filter| keeps_names(filter) && !is_steered(analysis, filter));
+    !known.any(|filter| keeps_out(filter, name))
+}
+
 /// Whether a program in the pipe does not let a name through.
-pub(super) fn keeps_out(filter: &Invocation, name: &str) -> bool {
-    let program = filter.program.as_str();
+fn keeps_out(filter: &Invocation, name: &str) -> bool {
     let options = Options::of(filter);
+    // Other lines than those of the pipe are not looked at.
+    let is_read = options.are_only(READ)
+        && options.operands().len() <= usize::from(!options.has(INSTEAD_OF_PATTERN));
+    is_read && meets(filter, name) == Some(false)
+}
+
+/// Whether a search prints a line, by its patterns; none where that cannot be told.
+pub(crate) fn meets(search: &Invocation, line: &str) -> Option<bool> {
+    let program = search.program.as_str();
+    let options = Options::of(search);
     let is_rg = program == "rg";
-    let patterns = options.patterns();
+    let is_ag = program == "ag";
+    let mut patterns = options.patterns();
+    if program == "git" && !options.has(INSTEAD_OF_PATTERN) {
+        // Before it stands the subcommand.
+        patterns = options.operands().into_iter().skip(1).take(1).collect();
+    }
     let is_fixed = program == "fgrep" || options.has(&["-F", "--fixed-strings"]);
-    let is_perl = options.has(&["-P", "--perl-regexp"]);
+    let is_perl = is_ag || program == "ack" || options.has(&["-P", "--perl-regexp"]);
     let is_extended = program == "egrep" || options.has(&["-E", "--extended-regexp"]);
-    // Other lines than those of the pipe are not looked at; of two syntaxes the last one would count.
-    let is_read = (is_rg || is_grep(program))
-        && options.are_only(READ)
-        && options.operands().len() <= usize::from(!options.has(INSTEAD_OF_PATTERN))
+    // Of two syntaxes the last one would count.
+    let is_read = (searches(program) || program == "git")
         && u8::from(is_fixed) + u8::from(is_perl) + u8::from(is_extended) <= 1
         // What `-E` of `rg` says is how a text is encoded.
         && !(is_rg && is_extended)
+        && !options.has(&["-f", "--file"])
         && patterns.iter().all(|(_, is_dynamic)| !is_dynamic);
     if !is_read || patterns.is_empty() {
-        return false;
+        return None;
     }
     let meets = |pattern: &str| {
         let text = if is_fixed {
@@ -121,22 +144,22 @@ pub(super) fn keeps_out(filter: &Invocation, name: &str) -> bool {
         } else {
             text
         };
-        let is_smart = is_rg && options.has(&["-S", "--smart-case"]);
+        let is_smart = is_ag || is_rg && options.has(&["-S", "--smart-case"]);
         // What is a capital letter to it, and what turns it off again, is not told.
         if is_smart && text.contains(char::is_uppercase) || is_rg && options.has(&["-s"]) {
             return None;
         }
         let folds = is_smart || options.has(&["-i", "--ignore-case"]);
         let text = if folds { format!("(?i){text}") } else { text };
-        Some(Pattern::new(&text).ok()?.is_match(name))
+        Some(Pattern::new(&text).ok()?.is_match(line))
     };
     let lines = patterns.iter().flat_map(|(pattern, _)| pattern.split('\n'));
     let met: Option<Vec<bool>> = lines.map(meets).collect();
-    met.is_some_and(|met| met.contains(&true) == options.has(&["-v", "--invert-match"]))
+    Some(met?.contains(&true) != options.has(&["-v", "--invert-match"]))
 }
 
 /// Whether names come through a program in the pipe as they are, if at all.
-pub(super) fn keeps_names(filter: &Invocation) -> bool {
+pub(crate) fn keeps_names(filter: &Invocation) -> bool {
     let options = Options::of(filter);
     let operands = options.operands();
     match filter.program.as_str() {

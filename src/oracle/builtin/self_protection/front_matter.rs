@@ -1,0 +1,162 @@
+//! Front matter: files of words for an agent, a subagent, a skill or a command, that can carry hooks at their head. Such hooks
+//! govern like those of the settings, and run what they say without being judged; the words below stay free.
+
+use std::borrow::Cow;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::places::named_below;
+use crate::glob::glob;
+use crate::host::HOSTS;
+use crate::place::Roots;
+use crate::search::read;
+use crate::shell::{Analysis, Stdin, lexical};
+
+/// How many files a command names, or a folder holds, that are looked into.
+const MOST_FILES: usize = 64;
+
+/// Returns where such files lie, each as a directory and a pattern below it.
+fn places(roots: &Roots) -> impl Iterator<Item = (&Path, Cow<'static, str>)> {
+    let places = HOSTS.iter().flat_map(|host| host.switches.front_matter);
+    places.flat_map(|place| roots.all(place))
+}
+
+/// Returns the files that carry hooks now; `watch` gets each path on which that depends.
+pub(super) fn with_hooks(roots: &Roots, watch: &mut dyn FnMut(&Path)) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for (dir, pattern) in places(roots) {
+        let mut found = vec![dir.to_owned()];
+        for part in pattern.split('/') {
+            for dir in &found {
+                watch(dir);
+            }
+            found = found
+                .iter()
+                .flat_map(|dir| named_below(dir, part))
+                .collect();
+        }
+        for file in found {
+            watch(&file);
+            if read(&file).is_some_and(|text| carries_hooks(&text)) && !all.contains(&file) {
+                all.push(file);
+            }
+        }
+    }
+    all
+}
+
+/// Whether a path is such a file, or on the way to one below the directory that its place begins at.
+fn leads_to(roots: &Roots, path: &Path) -> bool {
+    places(roots).any(|(dir, pattern)| {
+        let Ok(below) = path.strip_prefix(dir) else {
+            return false;
+        };
+        let mut names = below
+            .iter()
+            .map(|name| name.to_string_lossy().to_lowercase())
+            .peekable();
+        let parts: Vec<String> = pattern.split('/').map(str::to_lowercase).collect();
+        names.peek().is_some()
+            && below.iter().count() <= parts.len()
+            && names.zip(&parts).all(|(name, part)| glob(part, &name))
+    })
+}
+
+/// Says that a tool would write hooks at the head of such a file.
+pub(super) fn in_content<'a>(
+    roots: &Roots,
+    path: &Path,
+    mut texts: impl Iterator<Item = &'a str>,
+) -> Option<&'static str> {
+    let brings = leads_to(roots, path) && texts.any(carries_hooks);
+    brings.then_some("bring hooks along that run without being judged")
+}
+
+/// Says the same of a command line, with what it copies there.
+pub(super) fn in_line(roots: &Roots, analysis: &Analysis, path: &Path) -> Option<&'static str> {
+    if !leads_to(roots, path) {
+        return None;
+    }
+    let all = || analysis.invocations.iter().filter(|i| !i.remote);
+    let mut named = all().flat_map(|i| {
+        let input = match &i.stdin {
+            Stdin::File(word) => Some(word),
+            _ => None,
+        };
+        let words = i.operands().chain(input).filter(|word| !word.dynamic);
+        let files = words.filter_map(|word| {
+            let dir = i.work_dir.as_ref()?;
+            Some(lexical(&word.text, dir, roots.home.as_deref()))
+        });
+        files
+            .filter(|file| !leads_to(roots, file))
+            .collect::<Vec<_>>()
+    });
+    let brings = analysis.texts().any(carries_hooks) || named.any(|file| holds_hooks(&file, 2));
+    brings.then_some("bring hooks along that run without being judged")
+}
+
+/// Whether a file carries hooks, or one in a folder does.
+fn holds_hooks(path: &Path, deep: usize) -> bool {
+    let is_of_words = path
+        .extension()
+        .is_some_and(|end| end.eq_ignore_ascii_case("md"));
+    if path.is_dir() && deep > 0 {
+        let entries = fs::read_dir(path).into_iter().flatten().flatten();
+        let mut entries = entries.take(MOST_FILES);
+        return entries.any(|entry| {
+            let path = entry.path();
+            let may_be = path.is_dir() || path.extension().is_some_and(|end| end == "md");
+            may_be && holds_hooks(&path, deep - 1)
+        });
+    }
+    (is_of_words || deep > 1) && read(path).is_some_and(|text| carries_hooks(&text))
+}
+
+/// Whether a text has a key `hooks` at its head, or, where it is but a part of a file, at the begin of a line.
+fn carries_hooks(text: &str) -> bool {
+    let text = text.trim_start_matches('\u{feff}');
+    let head = match text.strip_prefix("---") {
+        Some(rest) => rest.split_once("\n---").map_or(rest, |(head, _)| head),
+        None => text,
+    };
+    let is_flow = head.trim_start().starts_with('{');
+    head.match_indices("hooks").any(|(at, word)| {
+        let before = head
+            .get(..at)
+            .unwrap_or_default()
+            .trim_end_matches(['"', '\'']);
+        let after = head.get(at + word.len()..).unwrap_or_default();
+        let after = after.trim_start_matches(['"', '\'', ' ', '\\']);
+        // Code that writes it has the end of a line as two characters.
+        let begins = before.is_empty() || before.ends_with('\n') || before.ends_with("\\n");
+        let is_listed = is_flow && before.trim_end().ends_with(['{', ',']);
+        after.starts_with(':') && (begins || is_listed)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::carries_hooks;
+
+    #[test]
+    fn only_a_key_at_the_head_is_hooks() {
+        for text in [
+            "---\nname: x\nhooks:\n  PreToolUse: []\n---\nwords\n",
+            "---\n\"hooks\" : {}\n---\n",
+            "---\n{name: x, hooks: {}}\n---\n",
+            "hooks:\n  Stop:\n",
+            "open('a.md', 'w').write('---\\nname: x\\nhooks:\\n')",
+        ] {
+            assert!(carries_hooks(text), "{text}");
+        }
+        for text in [
+            "---\nname: x\ndescription: writes React hooks: useState\n---\nhooks: as words\n",
+            "# Hooks\n\nUse React hooks: useState, useEffect.\n",
+            "---\nname: hooks\n---\n",
+            "",
+        ] {
+            assert!(!carries_hooks(text), "{text}");
+        }
+    }
+}
