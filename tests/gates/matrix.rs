@@ -322,10 +322,6 @@ const OWN_READS: &[(&str, &str)] = &[
         "self_protection/binary.rs",
         "what may be this program under another name",
     ),
-    (
-        "self_protection/file.rs",
-        "scripts that would run, outside the project too",
-    ),
     ("self_protection/index.rs", "git's own index"),
     ("test_gate/mod.rs", "reports that the run has just written"),
 ];
