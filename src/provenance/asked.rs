@@ -338,7 +338,7 @@ mod tests {
             (
                 "Refund order 12 to the card it was paid with.",
                 &[Kind::Refund],
-                &[Kind::Pay, Kind::Buy],
+                &[Kind::Pay],
             ),
             ("Can you reply to Mr Krause?", &[Kind::Say], &[Kind::Pay]),
             (
