@@ -220,7 +220,9 @@ impl Config {
         };
         let (age, origins) = (
             names("session.age"),
-            names("tool.arguments_from") || names("tool.outward"),
+            ["tool.arguments_from", "tool.outward", "tool.asked"]
+                .into_iter()
+                .any(names),
         );
         self.asks_age = age;
         self.asks_origins = origins;

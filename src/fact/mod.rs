@@ -118,7 +118,8 @@ facts! {
     ToolExitCode "tool.exit_code" Integer Event "The exit code of what the tool ran, where the host tells it.";
     ToolLines "tool.lines" Integer Event "How many lines are being written.";
     ToolOutward "tool.outward" Boolean Session "Whether the call sends, publishes, installs or opens a connection.";
-    ToolArgumentsFrom "tool.arguments_from" List Session "Where the values of the call were found before: prompt, project, untrusted, untrusted-record, untrusted-text, untrusted-instruction, unknown.";
+    ToolArgumentsFrom "tool.arguments_from" List Session "Where the values of the call were found before: prompt, project, untrusted, untrusted-record, untrusted-text, untrusted-instruction, lookalike, unknown.";
+    ToolAsked "tool.asked" Boolean Session "Whether the person has asked for acts of the call's kind.";
     ToolMcpServer "tool.mcp_server" Text Event "The MCP server of an MCP tool.";
     ToolMcpTool "tool.mcp_tool" Text Event "The MCP tool's own name.";
     ToolMcpReadOnly "tool.mcp_read_only" Boolean Event "Whether the MCP tool's server says that it changes nothing; known where `ahp mcp run` passes the call.";
@@ -174,6 +175,7 @@ const ORIGINS: &[&str] = &[
     "untrusted-record",
     "untrusted-text",
     "untrusted-instruction",
+    "lookalike",
     "unknown",
 ];
 
@@ -287,6 +289,9 @@ pub trait Past: fmt::Debug + Send + Sync {
 
     /// Whether a call goes out; none where that cannot be told.
     fn outward(&self, facts: &Facts) -> Option<bool>;
+
+    /// Whether the person has asked for acts of a call's kind; none where that cannot be told.
+    fn asked(&self, facts: &Facts) -> Option<bool>;
 
     /// Returns for how many seconds the session has been seen; none where that cannot be told.
     fn age(&self, facts: &Facts) -> Option<f64>;

@@ -150,7 +150,9 @@ fn can_have(trigger: Trigger, fact: Fact) -> bool {
         (Fact::ToolOutput | Fact::ToolOk | Fact::ToolExitCode, _) => {
             trigger.is_tool() && !trigger.is_pre()
         }
-        (Fact::ToolOutward | Fact::ToolArgumentsFrom, _) => trigger == Trigger::PreToolUse,
+        (Fact::ToolOutward | Fact::ToolArgumentsFrom | Fact::ToolAsked, _) => {
+            trigger == Trigger::PreToolUse
+        }
         (_, "tool") => trigger.is_tool(),
         (_, "stop") => trigger.tells_of_stop(),
         _ => true,

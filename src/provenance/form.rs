@@ -1,6 +1,8 @@
 //! Form: which short values name nobody and nothing, whoever wrote them.
 
+use super::{owner, words};
 use crate::event::name_words;
+use crate::session::{Origin, Origins};
 
 /// Last words of the names of fields that hold what a call says, not whom or what it acts on.
 const SAID: &[&str] = &[
@@ -76,4 +78,73 @@ pub(super) fn tells(word: &str) -> bool {
         && word.contains(|c: char| c.is_ascii_digit() || "@.:/-_".contains(c))
         && !word.starts_with('/')
         && word.contains(char::is_alphabetic)
+}
+
+/// What is kept where a field was a mail address, or the number of an account.
+pub(super) const MAIL: &str = "\u{1}mail";
+pub(super) const ACCOUNT: &str = "\u{1}account";
+
+/// What tells whom something goes to.
+pub(super) enum Form<'w> {
+    /// A mail address, by its host.
+    Mail(&'w str),
+    /// The number of an account.
+    Account,
+}
+
+/// Returns what tells in a value whom something goes to.
+pub(super) fn form(value: &[String]) -> Option<Form<'_>> {
+    if let [word] = value
+        && let Some((_, host)) = word.rsplit_once('@')
+    {
+        let is_mail = owner::is_host(host) && !word.contains('/');
+        return is_mail.then_some(Form::Mail(host));
+    }
+    let number = value.concat();
+    let digits = number.bytes().filter(u8::is_ascii_digit).count();
+    let is_number = number
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || b"-.".contains(&byte));
+    let is_number = is_number || words::joined(value).is_some();
+    (is_number && digits > 8 || words::is_account(&number)).then_some(Form::Account)
+}
+
+/// Returns what is kept of the host of a mail address that was a field.
+pub(super) fn at_host(host: &str) -> String {
+    format!("{MAIL} {host}")
+}
+
+/// Returns what is kept of the number of an account that was a field, however it was parted.
+pub(super) fn account(value: &[String]) -> String {
+    let number: String = value.concat();
+    let number = number.chars().filter(|c| c.is_alphanumeric());
+    format!("{ACCOUNT} {}", number.collect::<String>())
+}
+
+/// Returns what is kept of the numbers of accounts among words that the person typed.
+pub(super) fn accounts(typed: &[String]) -> Vec<String> {
+    let is_number = |word: &&String| words::is_account(word);
+    let found = typed
+        .iter()
+        .filter(is_number)
+        .cloned()
+        .chain(words::accounts_in(typed));
+    let found = found.map(|number| account(&[number]));
+    found.flat_map(|kept| [ACCOUNT.to_owned(), kept]).collect()
+}
+
+/// Whether a value is the number of an account where the person typed another one.
+pub(super) fn is_other_account(value: &[String], origins: &Origins) -> bool {
+    let has = |word: &str| origins.has(Origin::Prompt, word);
+    words::is_account(&value.concat()) && has(ACCOUNT) && !has(&account(value))
+}
+
+/// Returns what is kept of a whole field beside itself.
+pub(super) fn kept(field: &str) -> Vec<String> {
+    let value: Vec<String> = field.split(' ').map(str::to_owned).collect();
+    match form(&value) {
+        Some(Form::Mail(host)) => vec![MAIL.to_owned(), at_host(host)],
+        Some(Form::Account) => vec![ACCOUNT.to_owned(), account(&value)],
+        None => Vec::new(),
+    }
 }

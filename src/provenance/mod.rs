@@ -3,6 +3,9 @@
 //!
 //! No data flow is followed: a value comes from where its words have stood.
 
+mod act;
+mod alike;
+mod asked;
 mod form;
 mod found;
 mod listing;
@@ -15,6 +18,7 @@ mod value;
 mod wanted;
 mod words;
 
+pub use self::act::is_asked;
 pub use self::outward::outward;
 pub use self::value::{argument_words, come_from, told_by_others};
 
@@ -23,6 +27,9 @@ use crate::event::Trigger;
 use crate::fact::Facts;
 use crate::session::{CallId, Origin, Origins};
 use crate::shell::Invocation;
+
+/// What is kept once anything was given back.
+const READ: &str = "\u{1}read";
 
 /// What is kept where the result of such a tool was seen.
 const SEEN: &str = "\u{1}seen";
@@ -79,7 +86,11 @@ pub fn learn(facts: &Facts, settings: &ProvenanceSettings, was_asked: bool, orig
                 let owners = label.into_iter().chain(owner::owner(word));
                 kept.extend(owners.map(named::kept));
             }
+            let first = typed.iter().take(alike::MOST_WORDS);
+            kept.extend(first.flat_map(|word| alike::kept(word)));
+            kept.extend(form::accounts(&typed));
             kept.extend(named::typed(event.prompt.as_deref().unwrap_or_default()));
+            kept.extend(asked::asked(event.prompt.as_deref().unwrap_or_default()).kept());
             origins.add(Origin::Prompt, kept.iter().map(String::as_str));
             origins.drop_asked();
         }
@@ -89,6 +100,7 @@ pub fn learn(facts: &Facts, settings: &ProvenanceSettings, was_asked: bool, orig
                 let agreed = argument_words(facts);
                 origins.add(Origin::Prompt, agreed.iter().map(String::as_str));
             }
+            origins.add(Origin::Project, std::iter::once(READ));
             result::learn(facts, settings, origins);
         }
     }

@@ -3,158 +3,19 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use super::{owner, words};
+use super::{asked, owner, words};
 use crate::session::{Origin, Origins};
 
 /// What stands before a name that the person typed.
 const NAME: &str = "\u{1}name ";
-
-/// Words at the beginning of what people ask for: capitals there make no name.
-const BEGINNING: &[&str] = &[
-    "a",
-    "add",
-    "an",
-    "and",
-    "answer",
-    "any",
-    "are",
-    "as",
-    "ask",
-    "at",
-    "book",
-    "build",
-    "buy",
-    "can",
-    "cancel",
-    "check",
-    "clean",
-    "compare",
-    "copy",
-    "could",
-    "count",
-    "create",
-    "delete",
-    "deploy",
-    "did",
-    "do",
-    "does",
-    "draft",
-    "every",
-    "explain",
-    "fetch",
-    "file",
-    "find",
-    "fix",
-    "for",
-    "forward",
-    "from",
-    "get",
-    "give",
-    "go",
-    "has",
-    "have",
-    "how",
-    "i",
-    "i'm",
-    "if",
-    "in",
-    "install",
-    "invite",
-    "is",
-    "it",
-    "let",
-    "list",
-    "look",
-    "mail",
-    "make",
-    "move",
-    "my",
-    "now",
-    "of",
-    "ok",
-    "on",
-    "open",
-    "or",
-    "order",
-    "our",
-    "pay",
-    "please",
-    "post",
-    "put",
-    "read",
-    "remind",
-    "reply",
-    "rename",
-    "renew",
-    "report",
-    "reserve",
-    "run",
-    "schedule",
-    "search",
-    "see",
-    "send",
-    "set",
-    "share",
-    "show",
-    "start",
-    "submit",
-    "summarise",
-    "summarize",
-    "take",
-    "tell",
-    "that",
-    "the",
-    "their",
-    "then",
-    "there",
-    "this",
-    "to",
-    "transfer",
-    "translate",
-    "try",
-    "turn",
-    "update",
-    "upgrade",
-    "upload",
-    "use",
-    "we",
-    "were",
-    "what",
-    "when",
-    "where",
-    "which",
-    "who",
-    "why",
-    "will",
-    "with",
-    "work",
-    "would",
-    "write",
-    "you",
-    "your",
-];
 
 /// What somebody does who is named before it.
 const DOING: &[&str] = &[
     "asked", "asks", "has", "needs", "posted", "said", "says", "sent", "wanted", "wants", "wrote",
 ];
 
-/// Words by which people say that something is to be done as a page or a file has it.
-const FOLLOWING: &[&str] = &[
-    "according",
-    "described",
-    "describes",
-    "docs",
-    "documentation",
-    "follow",
-    "following",
-    "guide",
-    "instructions",
-    "official",
-    "officially",
-    "recommended",
-    "steps",
-];
+/// What stands before a word that tells what the person wants to have looked at.
+const TOPIC: &str = "\u{1}topic ";
 
 /// Words that say so behind one of some others: `as it says`, and not `say hi`.
 const SAYING: &[&str] = &["say", "says"];
@@ -163,8 +24,11 @@ const SAYING: &[&str] = &["say", "says"];
 const AS: &[&str] = &["as", "how", "what", "whatever"];
 const BETWEEN: usize = 4;
 
-/// What is kept where the person typed one of them.
+/// What is kept where the person typed that something is to be done as a page or a file has it.
 const FOLLOWS: &str = "\u{1}follows";
+
+/// What is kept where the person typed where it stands what is wanted, or with whom.
+const REFERS: &str = "\u{1}refers";
 
 /// Returns what is kept of the names in what a person typed: words with a capital, a number or a sign, and quoted ones.
 pub(super) fn typed(prompt: &str) -> Vec<String> {
@@ -179,7 +43,7 @@ pub(super) fn typed(prompt: &str) -> Vec<String> {
         let has_sign = has_letter && (digits > 0 || bare.contains(['.', '_', '-', '@', '#', '/']))
             || digits > 4;
         let is_quoted = token.starts_with(['\'', '"', '`', '“', '‘', '„']);
-        let is_begun = begins && BEGINNING.contains(&&*bare.to_lowercase());
+        let is_begun = begins && asked::is_usual(&bare.to_lowercase());
         // `brook has asked me`: whoever does something has a name.
         let does = begins && tokens.peek().is_some_and(|next| DOING.contains(next));
         let is_name = (has_capital || does) && !is_begun;
@@ -198,10 +62,54 @@ pub(super) fn typed(prompt: &str) -> Vec<String> {
     };
     let mut ends =
         (1..=words.len()).filter_map(|end| words.get(end.saturating_sub(BETWEEN + 2)..end));
-    if words.iter().any(|word| FOLLOWING.contains(word)) || ends.any(says) {
+    if words.iter().any(|word| asked::is_in("guide", word)) || ends.any(says) {
         names.push(FOLLOWS.to_owned());
     }
+    let has_source = |word: &&str| {
+        asked::is_in("source", word)
+            || asked::is_in("source", word.strip_suffix('s').unwrap_or(word))
+    };
+    if words.iter().any(has_source) || unparted(&lower).any(|two| asked::is_in("source", &two)) {
+        names.push(REFERS.to_owned());
+    }
+    let topics = words.iter().filter(|word| is_topic(word));
+    names.extend(topics.map(|word| format!("{TOPIC}{word}")));
+    names.extend(unparted(&lower).map(|two| format!("{TOPIC}{two}")));
     names
+}
+
+/// Whether a word tells what a request is about.
+fn is_topic(word: &str) -> bool {
+    let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
+    (word.len() > 3 || is_number && word.len() > 1) && !asked::is_usual(word)
+}
+
+/// Returns neighbouring letters of scripts that put nothing between words.
+fn unparted(text: &str) -> impl Iterator<Item = String> {
+    let letters = text.chars().zip(text.chars().skip(1));
+    let letters = letters.filter(|(one, two)| asked::is_sign(*one) && asked::is_sign(*two));
+    letters.map(|(one, two)| [one, two].iter().collect())
+}
+
+/// Whether the person has told where it stands what is wanted.
+pub(super) fn is_referred(origins: &Origins) -> bool {
+    origins.has(Origin::Prompt, REFERS) || is_followed(origins)
+}
+
+/// Whether a value stood in what a call gave back that was made for what the person wants to have looked at.
+pub(super) fn is_led_to(value: &[String], origins: &Origins) -> bool {
+    let [word] = value else {
+        return false;
+    };
+    word.contains(|c: char| c.is_ascii_digit() || "-_/".contains(c))
+        && origins.has(Origin::Record, &words::named(word))
+}
+
+/// Whether a text has a word that tells what the person wants to have looked at.
+pub(super) fn has_topic(text: &str, origins: &Origins) -> bool {
+    let has = |word: &str| origins.has(Origin::Prompt, &format!("{TOPIC}{word}"));
+    let lower = text.to_lowercase();
+    lower.split(|c: char| !c.is_alphanumeric()).any(has) || unparted(&lower).any(|two| has(&two))
 }
 
 /// Whether the person has told to do as a page or a file has it.

@@ -12,7 +12,7 @@ use crate::session::{Origin, Origins};
 use crate::shell::{DoubtKind, Invocation, Redirect, Stdin, destination, names_destination};
 
 /// Verbs in the names of tools that only read.
-const READING: &[&str] = &[
+pub(super) const READING: &[&str] = &[
     "get", "read", "search", "list", "check", "find", "query", "fetch", "describe", "show",
     "count", "view", "lookup", "is", "has",
 ];
@@ -96,7 +96,7 @@ pub(super) fn is_fetch(tool: &ToolView) -> bool {
 }
 
 /// Whether a text is a statement for a database that does more than read, whatever the tool is called that takes it.
-fn is_changing_statement(text: &str) -> bool {
+pub(super) fn is_changing_statement(text: &str) -> bool {
     const CHANGING: &[&str] = &[
         "alter", "call", "copy", "create", "delete", "drop", "exec", "execute", "grant", "insert",
         "merge", "replace", "truncate", "update",
@@ -109,6 +109,15 @@ fn is_changing_statement(text: &str) -> bool {
     CHANGING.contains(&&*first.to_lowercase())
         && words.any(|word| OBJECTS.contains(&&*word.to_lowercase()))
         && text.split_whitespace().count() > 2
+}
+
+/// Whether a text is a statement for a database that only reads.
+pub(super) fn is_looking_statement(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    matches!(
+        &*first.to_lowercase(),
+        "select" | "show" | "explain" | "with"
+    ) && !is_changing_statement(text)
 }
 
 fn is_page(text: &str) -> bool {
@@ -255,6 +264,42 @@ pub(super) fn told(invocation: &Invocation) -> impl Iterator<Item = &str> {
         operands += usize::from(!word.is_option());
         (!is_git || operands <= 2 || word.is_option()).then_some(word.text.as_str())
     })
+}
+
+/// Returns the packages that a program is told to install, by their names alone.
+pub(super) fn packages(invocation: &Invocation) -> impl Iterator<Item = &str> {
+    const INSTALLING: &[&str] = &["add", "get", "i", "install", "require", "update", "upgrade"];
+    let is_for_packages = program::find(&invocation.program).lists(Fact::Sends, "install");
+    let verb = verbs(invocation)[0];
+    let installs = is_for_packages && verb.is_some_and(|verb| INSTALLING.contains(&verb));
+    let runs = matches!(invocation.program.as_str(), "bunx" | "npx" | "pipx" | "uvx");
+    let (skipped, most) = if runs { (0, 1) } else { (1, usize::MAX) };
+    let operands = invocation.operands().skip(skipped).take(most);
+    let operands = operands.filter(move |word| (installs || runs) && !word.dynamic);
+    operands.filter_map(|word| {
+        let name = word.text.split(['=', '<', '>', '~', '[']).next()?;
+        let name = match name.rsplit_once('@') {
+            Some((before, _)) if !before.is_empty() => before,
+            _ => name,
+        };
+        let is_place = name.starts_with(['.', '/', '~']) || word.text.contains("://");
+        (!is_place && !name.is_empty()).then_some(name)
+    })
+}
+
+/// Whether a call of a service's client sets something there by a path of the service.
+pub(super) fn sets_at_service(invocation: &Invocation) -> bool {
+    const SETTING: &[&str] = &["-f", "-F", "--field", "--raw-field", "--input"];
+    let words = || invocation.arguments.iter().map(|word| word.text.as_str());
+    let method = words()
+        .skip_while(|word| !matches!(*word, "-X" | "--method"))
+        .nth(1);
+    matches!(invocation.program.as_str(), "gh" | "glab")
+        && verbs(invocation)[0] == Some("api")
+        && method.map_or_else(
+            || words().any(|word| SETTING.contains(&word)),
+            |method| !method.eq_ignore_ascii_case("get"),
+        )
 }
 
 /// Returns what the last part of a path of a service names, where a call writes there: a person or a key by its name.

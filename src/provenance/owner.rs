@@ -26,6 +26,7 @@ const DOMAINS: &[&str] = &[
     "email",
     "es",
     "eu",
+    "example",
     "fi",
     "fr",
     "fun",

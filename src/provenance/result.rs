@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::found::{Found, leaves};
 use super::listing::By;
-use super::{CUT, FOREIGN, SEEN, SPOKEN, TOLD, invocations, named, outward, words};
+use super::{CUT, FOREIGN, SEEN, SPOKEN, TOLD, form, invocations, named, outward, words};
 use crate::config::ProvenanceSettings;
 use crate::event::ToolKind;
 use crate::fact::Facts;
@@ -198,11 +198,16 @@ pub(super) fn learn(facts: &Facts, settings: &ProvenanceSettings, origins: &mut 
     let by = origins.tool(&call.name);
     if is_of_others {
         let typed = named::Typed::of(origins);
+        let is_referred = named::is_referred(origins);
         let mut is_call_named = false;
         leaves(&call.input, &mut |leaf| {
-            is_call_named |= tool.kind != ToolKind::Shell
-                && words::is_value(leaf)
-                && typed.is_any(&words::words(leaf));
+            let of_call = || {
+                let words = words::words(leaf);
+                typed.is_any(&words)
+                    || is_referred
+                        && (named::has_topic(leaf, origins) || named::is_led_to(&words, origins))
+            };
+            is_call_named |= tool.kind != ToolKind::Shell && words::is_value(leaf) && of_call();
         });
         for invocation in invocations(facts) {
             for word in &invocation.arguments {
@@ -210,8 +215,9 @@ pub(super) fn learn(facts: &Facts, settings: &ProvenanceSettings, origins: &mut 
             }
         }
         // Whoever reads a page or a file need not do as it says; what a service keeps for the person is hers.
-        let may_name = tool.kind == ToolKind::Mcp || named::is_followed(origins);
-        let is_page = tool.kind == ToolKind::Fetch && may_name;
+        let is_followed = named::is_followed(origins);
+        let may_name = tool.kind == ToolKind::Mcp || is_followed;
+        let is_page = tool.kind == ToolKind::Fetch && (is_followed || is_referred);
         let is_named =
             |words: &[String]| is_page || may_name && (is_call_named || typed.is_any(words));
         found.texts.push(SEEN.to_owned());
@@ -229,7 +235,17 @@ pub(super) fn learn(facts: &Facts, settings: &ProvenanceSettings, origins: &mut 
         }
         found.texts.retain(|word| !asked.contains(word));
         origins.add(Origin::Record, found.records.iter().map(String::as_str));
-        let named: Vec<String> = found.named.iter().map(|part| words::named(part)).collect();
+        // What fields tell of whom the person named goes before what a letter tells.
+        let fields = found.records.iter().filter(|_| is_call_named);
+        let fields = fields.map(|field| field.trim_start_matches('='));
+        let forms: BTreeSet<String> = fields.flat_map(form::kept).collect();
+        origins.add(Origin::Record, forms.iter().map(String::as_str));
+        // Where nobody follows a page, it tells whom to write to, and not where to go.
+        let is_told_there = |part: &&String| {
+            !is_page || is_followed || part.contains('@') || !words::is_place(part)
+        };
+        let named = found.named.iter().filter(is_told_there);
+        let named: Vec<String> = named.map(|part| words::named(part)).collect();
         origins.add(Origin::Record, named.iter().map(String::as_str));
         origins.add_by(by, found.texts.iter().map(String::as_str));
         add_told(by, &found, origins, true);
@@ -313,7 +329,7 @@ const INSTRUCTING: &[&str] = &[
 ];
 
 /// Whether a call reads what the project itself tells agents.
-fn instructs(facts: &Facts) -> bool {
+pub(super) fn instructs(facts: &Facts) -> bool {
     let is_instruction = |path: &str| {
         let path = path.to_lowercase();
         let name = path.rsplit('/').next().unwrap_or_default();

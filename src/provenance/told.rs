@@ -3,7 +3,7 @@
 //! A page, a mail or a row is written for people or for programs. A passage that names agents, or takes the word away from whoever
 //! else gave it, is there for what reads it: what it names is what somebody wants an agent to take.
 
-use super::words;
+use super::{asked, words};
 
 /// How agents are called in the texts that they read.
 const AGENTS: &[&str] = &[
@@ -56,17 +56,6 @@ const AGENTS: &[&str] = &[
 /// Words that make another thing of the name before them: a program, and not who reads.
 const PRODUCTS: &[&str] = &["code", "desktop", "mcp"];
 
-/// What programs are called, of which a text may say what they have to do.
-const PROGRAMS: &[&str] = &[
-    "clients", "programs", "software", "system", "systems", "tool", "tools",
-];
-
-/// Words by which it says so.
-const DUTIES: &[&str] = &["has", "have", "must", "needs", "shall", "should"];
-
-/// How many words may stand between the two.
-const BETWEEN: usize = 6;
-
 /// Neighbours by which a text passes for somebody with more say, or takes the word away from others.
 const OVERRIDING: &[[&str; 2]] = &[
     ["all", "previous"],
@@ -98,9 +87,6 @@ const NOTES: &[&str] = &[
     "task",
     "visible",
 ];
-
-/// Words of who wants that the person does not hear of it.
-const HIDING: &[&str] = &["mentioned", "mentioning", "silently"];
 
 /// How many paragraphs behind one that speaks to an agent belong to it: what it says often stands in a block of its own.
 const BEHIND: usize = 2;
@@ -157,21 +143,20 @@ fn paragraphs(text: &str) -> impl Iterator<Item = &str> {
 fn speaks_to_agent(words: &[String]) -> bool {
     words.iter().enumerate().any(|(at, word)| {
         let next = words.get(at + 1).map_or("", String::as_str);
-        let behind = words.get(at + 1..).unwrap_or_default();
-        is_agent(word) && !PRODUCTS.contains(&next)
-            || HIDING.contains(&&**word)
-            || OVERRIDING.contains(&[&**word, next])
-            || PROGRAMS.contains(&&**word)
-                && behind
-                    .iter()
-                    .take(BETWEEN)
-                    .any(|word| DUTIES.contains(&&**word))
+        is_agent(word) && !PRODUCTS.contains(&next) || OVERRIDING.contains(&[&**word, next])
     })
 }
 
 fn is_agent(word: &str) -> bool {
     if AGENTS.contains(&word) || word.starts_with("gpt-") {
         return true;
+    }
+    // Some scripts put nothing between words: `AI助手`.
+    if let Some((name, _)) = word
+        .find(asked::is_sign)
+        .and_then(|at| word.split_at_checked(at))
+    {
+        return AGENTS.contains(&name);
     }
     // `whoever/whatever`, but no path.
     if let Some((first, second)) = word.split_once('/') {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::wanted::{Wanted, wanted};
-use super::{CUT, SEEN, TOLD, invocations, named, outward, owner, words};
+use super::wanted::{Wanted, named_words, wanted};
+use super::{CUT, SEEN, TOLD, act, alike, form, invocations, named, outward, owner, words};
 use crate::event::ToolKind;
 use crate::fact::Facts;
 use crate::session::{Origin, Origins};
@@ -23,7 +23,9 @@ pub fn come_from(facts: &Facts, origins: Option<&Origins>) -> Option<Vec<String>
     let is_file = facts
         .tool()
         .is_some_and(|tool| matches!(tool.kind, ToolKind::Write | ToolKind::Edit));
-    let is_spoken_to = origins.is_some_and(|origins| origins.has(Origin::Text, TOLD));
+    let is_spoken_to = origins.is_some_and(|origins| {
+        origins.has(Origin::Text, TOLD) && !act::is_plainly_asked(facts, origins)
+    });
     for value in wanted(facts, origins) {
         // In a file that a person can read before it is run, addresses alone are somebody's will.
         let counts = !is_file || value.words.iter().any(|word| words::is_place(word));
@@ -33,6 +35,9 @@ pub fn come_from(facts: &Facts, origins: Option<&Origins>) -> Option<Vec<String>
         if value.only_told {
             continue;
         }
+        if origins.is_some_and(|origins| form::is_other_account(&value.words, origins)) {
+            found.extend(["lookalike"]);
+        }
         match origins.map(|origins| origin(&value, origins)) {
             Some(Some(Origin::Prompt)) => found.extend(["prompt"]),
             Some(Some(Origin::Project)) => found.extend(["project"]),
@@ -40,6 +45,13 @@ pub fn come_from(facts: &Facts, origins: Option<&Origins>) -> Option<Vec<String>
             Some(Some(Origin::Text)) => found.extend(["untrusted", "untrusted-text"]),
             Some(None) | None => found.extend(["unknown"]),
         }
+    }
+    if origins.is_some_and(|origins| {
+        named_words(facts)
+            .iter()
+            .any(|word| alike::is_alike(word, origins))
+    }) {
+        found.extend(["lookalike"]);
     }
     // Where a passage spoke to an agent, what it wants may be said in other words.
     let own = ["prompt", "project"];
@@ -131,8 +143,30 @@ fn is_told(value: &Wanted, origins: &Origins) -> bool {
 /// Whether an address is at a host that the person typed, or belongs to somebody whom she named.
 fn is_at_typed_name(word: &str, origins: &Origins) -> bool {
     let mail = word.rsplit_once('@').filter(|_| !word.contains('/'));
-    mail.is_some_and(|(_, host)| origins.has(Origin::Prompt, &format!("//{host}")))
+    let is_theirs = |(_, host): (&str, &str)| {
+        origins.has(Origin::Prompt, &format!("//{host}"))
+            || owner::label(host).is_some_and(|label| named::is_typed(label, origins))
+                && !is_against_fields(&[word.to_owned()], origins)
+    };
+    mail.is_some_and(is_theirs)
         || owner::owner(word).is_some_and(|owner| named::is_typed(owner, origins))
+}
+
+/// Whether a mail address or an account stood in a text alone, where fields have told others: what the books say goes before
+/// what a letter says. An address at the host of one of them, or of somebody whom the person named, may be theirs.
+fn is_against_fields(value: &[String], origins: &Origins) -> bool {
+    match form::form(value) {
+        Some(form::Form::Mail(host)) => {
+            let is_typed = owner::label(host).is_some_and(|label| named::is_typed(label, origins));
+            let has = |word: &str| origins.has(Origin::Record, word);
+            has(form::MAIL) && !has(&form::at_host(host)) && !is_typed
+        }
+        Some(form::Form::Account) => {
+            let has = |word: &str| origins.has(Origin::Record, word);
+            has(form::ACCOUNT) && !has(&form::account(value))
+        }
+        None => false,
+    }
 }
 
 /// Returns the first origin in which all of a value was found.
@@ -163,15 +197,16 @@ fn origin(value: &Wanted, origins: &Origins) -> Option<Origin> {
         [word] => words::plain(word),
         _ => None,
     };
+    let may_be_named = !is_against_fields(&value.words, origins);
     for origin in Origin::ALL {
         let mut others = joined.iter().chain(&plain);
         let is_there = match origin {
             Origin::Record => {
                 origins.has(origin, &whole)
-                    || has_all(&named, origin, origins)
+                    || may_be_named && has_all(&named, origin, origins)
                     || others.any(|word| {
                         origins.has(origin, &words::whole(std::slice::from_ref(word)))
-                            || origins.has(origin, &words::named(word))
+                            || may_be_named && origins.has(origin, &words::named(word))
                     })
             }
             _ => has_all(&parts, origin, origins) || others.any(|word| origins.has(origin, word)),
@@ -187,7 +222,9 @@ fn origin(value: &Wanted, origins: &Origins) -> Option<Origin> {
         for target in words::targets(word).chain(above) {
             for origin in Origin::ALL {
                 let is_there = origins.has(origin, target)
-                    || origin == Origin::Record && origins.has(origin, &words::named(target));
+                    || may_be_named
+                        && origin == Origin::Record
+                        && origins.has(origin, &words::named(target));
                 if is_there {
                     return Some(origin);
                 }

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use serde_json::Value;
 
 use super::found::leaves;
-use super::{SPOKEN, form, invocations, outward, words};
+use super::{SPOKEN, act, form, invocations, outward, owner, words};
 use crate::event::ToolKind;
 use crate::fact::Facts;
 use crate::program;
@@ -49,9 +49,13 @@ pub(super) fn wanted(facts: &Facts, origins: Option<&Origins>) -> Vec<Wanted> {
         return values;
     };
     let is_line = tool.kind == ToolKind::Shell;
+    let is_file = matches!(tool.kind, ToolKind::Write | ToolKind::Edit);
+    let is_pinned = |word: &str| word.contains('/') && owner::is_versioned(word);
     let is_fetch = outward::is_fetch(tool);
     let by_target = |word: &str| !is_fetch || word.contains(['?', '#']);
     let by_owner = Cell::new(!is_line);
+    // Who asks to have something sent to somebody whom she names means it.
+    let may_send = origins.is_some_and(act::may_send);
     let mut add = |argument: &str, text: &str, is_whole: bool| {
         let found = words::words(text);
         let argument = argument.to_owned();
@@ -81,7 +85,9 @@ pub(super) fn wanted(facts: &Facts, origins: Option<&Origins>) -> Vec<Wanted> {
         let wanted = found
             .iter()
             .flat_map(pieces)
-            .filter(|word| is_whole || words::points(word))
+            .filter(|word| is_whole || words::points(word) || is_file && is_pinned(word))
+            // A digit or two stand everywhere.
+            .filter(|word| word.len() > 2 || !word.bytes().all(|byte| byte.is_ascii_digit()))
             .filter(|word| !USUAL.contains(&&**word))
             // A file of this machine says what is sent, not where it goes.
             .filter(|word| !is_line || !word.starts_with('/'));
@@ -97,7 +103,7 @@ pub(super) fn wanted(facts: &Facts, origins: Option<&Origins>) -> Vec<Wanted> {
         let mut goes_out = false;
         for invocation in invocations(facts).filter(|invocation| outward::sends(invocation)) {
             goes_out = true;
-            by_owner.set(!outward::carries(invocation));
+            by_owner.set(!outward::carries(invocation) || may_send);
             let program = format!("an argument of `{}`", invocation.program);
             let arguments = outward::told(invocation);
             for text in arguments.chain(outward::sockets(invocation)) {
@@ -115,7 +121,8 @@ pub(super) fn wanted(facts: &Facts, origins: Option<&Origins>) -> Vec<Wanted> {
                 }
             }
         }
-        by_owner.set(invocations(facts).all(|invocation| !outward::carries(invocation)));
+        by_owner
+            .set(may_send || invocations(facts).all(|invocation| !outward::carries(invocation)));
         // What is decoded may be a command that goes anywhere.
         for invocation in invocations(facts) {
             let program = format!("an argument of `{}`", invocation.program);
@@ -160,6 +167,35 @@ pub(super) fn wanted(facts: &Facts, origins: Option<&Origins>) -> Vec<Wanted> {
     values
 }
 
+/// Returns the words of a call that name hosts, people at them, or packages: wherever they stand in it.
+pub(super) fn named_words(facts: &Facts) -> Vec<String> {
+    let mut found = Vec::new();
+    let Some(tool) = facts.tool() else {
+        return found;
+    };
+    let mut add = |text: &str| {
+        found.extend(
+            words::words(text)
+                .into_iter()
+                .filter(|word| words::is_place(word)),
+        );
+    };
+    if let Some(line) = &tool.command {
+        add(line);
+    } else if let Some(call) = &facts.event().tool {
+        for_each_field(&call.input, "", &mut |field, leaf| {
+            if !field.starts_with("`old") {
+                add(leaf);
+            }
+        });
+    }
+    for invocation in invocations(facts) {
+        let packages = outward::packages(invocation).map(words::words);
+        found.extend(packages.flatten());
+    }
+    found
+}
+
 /// How many words of a line stand together where a passage has them, too.
 const TOGETHER: usize = 4;
 
@@ -177,7 +213,8 @@ fn changed(line: &str, facts: &Facts) -> Vec<Wanted> {
     let mut looks = true;
     for invocation in invocations(facts) {
         let program = program::find(&invocation.program);
-        if program.is(Fact::LooksAt) || program.is(Fact::Lists) {
+        let only_lists = program.is(Fact::Lists) && !program.is(Fact::Every);
+        if program.is(Fact::LooksAt) || only_lists {
             continue;
         }
         looks = false;

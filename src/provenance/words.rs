@@ -123,9 +123,7 @@ pub(super) fn across(left: &[String], right: &[String]) -> Vec<String> {
 fn numbers(words: &[String]) -> Vec<String> {
     let groups = words.chunk_by(|left, right| is_group(left) && is_group(right));
     let mut numbers: Vec<String> = groups.filter_map(joined).collect();
-    for start in 0..words.len() {
-        numbers.extend(accounts(words.get(start..).unwrap_or_default()));
-    }
+    numbers.extend(accounts_in(words));
     numbers
 }
 
@@ -165,6 +163,24 @@ fn accounts(words: &[String]) -> Vec<String> {
         }
     }
     found
+}
+
+/// Returns the international numbers of accounts among words, which may be printed in groups.
+pub(super) fn accounts_in(words: &[String]) -> Vec<String> {
+    let starts = (0..words.len()).filter_map(|start| words.get(start..));
+    starts.flat_map(accounts).collect()
+}
+
+/// Whether a word is the international number of an account.
+pub(super) fn is_account(word: &str) -> bool {
+    let (start, rest) = word.split_at_checked(4).unwrap_or((word, ""));
+    let is_start = matches!(start.as_bytes(), [a, b, c, d]
+        if a.is_ascii_alphabetic() && b.is_ascii_alphabetic() && c.is_ascii_digit() && d.is_ascii_digit());
+    let digits = rest.bytes().filter(u8::is_ascii_digit).count();
+    is_start
+        && ACCOUNT.contains(&word.len())
+        && rest.bytes().all(|b| b.is_ascii_alphanumeric())
+        && digits > 8
 }
 
 /// Returns the number of several groups as one word, where it is as long as those of accounts and telephones are.
@@ -217,9 +233,13 @@ pub(super) fn is_value(text: &str) -> bool {
 
 /// Whether a word points somewhere: an address, a path, a host.
 pub(super) fn points(word: &str) -> bool {
+    // `88/2025` is the number of a letter.
+    let has_letter = word.contains(char::is_alphabetic);
     !is_versioned(word)
         && (word.contains('@') && word.contains('.')
-            || word.contains('/') && word.len() > 2
+            || word
+                .split_once('/')
+                .is_some_and(|(first, _)| word.len() > 2 && (has_letter || is_host(first)))
             || is_host(word))
 }
 

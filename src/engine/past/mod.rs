@@ -323,6 +323,15 @@ impl Past for EventPast {
         provenance::outward(facts, origins.as_ref())
     }
 
+    fn asked(&self, facts: &Facts) -> Option<bool> {
+        let session = facts.event().whole_session();
+        let origins = match session {
+            Some(session) => self.keeper.origins(session).ok()?,
+            None => None,
+        };
+        provenance::is_asked(facts, origins.as_ref())
+    }
+
     fn age(&self, facts: &Facts) -> Option<f64> {
         let state = self.state(Scope::Session, facts).ok()?;
         let first = state.first()?;

@@ -61,13 +61,17 @@ impl Facts {
                     FactValue::count(text.lines().count())
                 })
             }
-            Fact::ToolOutward | Fact::ToolArgumentsFrom
+            Fact::ToolOutward | Fact::ToolArgumentsFrom | Fact::ToolAsked
                 if event.trigger != Trigger::PreToolUse || event.tool.is_none() =>
             {
                 FactValue::Absent
             }
             Fact::ToolOutward => {
                 let told = self.0.past.as_ref().and_then(|past| past.outward(self));
+                told.map_or(FactValue::Unknown, FactValue::Boolean)
+            }
+            Fact::ToolAsked => {
+                let told = self.0.past.as_ref().and_then(|past| past.asked(self));
                 told.map_or(FactValue::Unknown, FactValue::Boolean)
             }
             Fact::ToolArgumentsFrom => {
