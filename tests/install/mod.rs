@@ -6,6 +6,7 @@
 )]
 
 mod deep;
+mod first_steps;
 mod guarded;
 mod keeping;
 mod machine;
