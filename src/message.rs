@@ -34,13 +34,14 @@ pub fn for_agent(verdict: &Verdict, limit: usize) -> String {
     cut(&parts.join("\n\n"), limit)
 }
 
-/// Says a verdict to a person: one line for each signal that holds the operation up or changes it.
+/// Says a verdict to a person: one line for each signal that holds the operation up or changes it, and for each warning, which
+/// a host that shows this alone would swallow.
 pub fn for_person(verdict: &Verdict) -> String {
     let signals = told(verdict);
     let strongest = signals.first().map_or(0, |signal| weight(signal));
     let lines: Vec<String> = signals
         .into_iter()
-        .filter(|signal| weight(signal) == strongest)
+        .filter(|signal| weight(signal) == strongest || warns(signal))
         .map(|signal| {
             cut(
                 &format!("ahp: {}: {}", source(signal), first_line(signal)),
@@ -96,6 +97,11 @@ fn weight(signal: &Signal) -> u8 {
         Intensity::Prompt => 1,
         Intensity::Aid => 0,
     }
+}
+
+/// Whether a signal says something that a person should know, and goes on.
+fn warns(signal: &Signal) -> bool {
+    signal.intensity() == Intensity::Prompt && !signal.asks()
 }
 
 fn source(signal: &Signal) -> &str {

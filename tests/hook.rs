@@ -14,9 +14,13 @@ use crate::world::{Ran, World, executable, fed, write};
 fn run(world: &World, program: &str, args: &[&str], stdin: &[u8]) -> Ran {
     // The shim of `monoco`, if it is there, stands before everything else.
     let path = format!(
-        "{}:{}:/usr/local/bin:/usr/bin:/bin",
+        "{}:{}:/usr/local/bin:/usr/bin:/bin:{}",
         world.path(".ahp/bin").display(),
-        world.dir.path().join("tools").display()
+        world.dir.path().join("tools").display(),
+        Path::new(env!("CARGO_BIN_EXE_ahp"))
+            .parent()
+            .unwrap()
+            .display()
     );
     let mut command = world.command(program);
     command.args(args).env("AHP_TRUST", "all").env("PATH", path);
@@ -520,7 +524,9 @@ fn doctor_sends_a_canary_through_what_is_wired() {
     // A path that leads nowhere is what most gates that do not gate come of.
     let settings = world.path(".claude/settings.json");
     let text = fs::read_to_string(&settings).unwrap();
-    fs::write(&settings, text.replace("/ahp hook", "/gone/ahp hook")).unwrap();
+    let said =
+        "command -v ahp >/dev/null || echo 'ahp is not installed: pipx install ahp-hooks' >&2; ";
+    fs::write(&settings, text.replace(said, "/gone/")).unwrap();
     // And a hook that was changed is one that Codex no longer trusts.
     let hooks = world.home().join(".codex/hooks.json");
     let text = fs::read_to_string(&hooks).unwrap();
@@ -531,7 +537,7 @@ fn doctor_sends_a_canary_through_what_is_wired() {
     let problems = found["problems"].to_string();
     assert!(
         problems.contains(
-            "claude-code (project) would let a bad event pass: the command ended with 127"
+            "claude-code (project): `/gone/ahp` is not there, so everything is refused; `ahp install claude-code --project`"
         ),
         "{problems}"
     );
@@ -540,7 +546,7 @@ fn doctor_sends_a_canary_through_what_is_wired() {
         "{problems}"
     );
     let human = ahp(&world, &["doctor"]).stdout;
-    assert!(human.contains("NOT BLOCKED"), "{human}");
+    assert!(human.contains("REFUSED"), "{human}");
 }
 
 /// What `doctor` sends is what the policy in force stops, in the form of each host; the policy itself has to stop it.

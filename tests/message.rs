@@ -36,10 +36,11 @@ fn a_long_message_loses_steps_before_reasons() {
 }
 
 #[test]
-fn a_person_gets_one_line_of_the_strongest() {
+fn a_person_gets_one_line_of_the_strongest_and_of_each_warning() {
     let text = for_person(&verdict(vec![
+        Signal::aid("a", "a word"),
         Signal::prompt("p", "a warning"),
         Signal::block("b", "the reason\nmore of it").steps(["x"]),
     ]));
-    assert_eq!(text, "ahp: b: the reason");
+    assert_eq!(text, "ahp: b: the reason\nahp: p: a warning");
 }

@@ -11,7 +11,7 @@ mod wire;
 
 pub use self::change::{Change, backup_of};
 pub use self::installer::Installer;
-pub use self::places::{Patience, Places, command, is_ours};
+pub use self::places::{ByName, Patience, Places, command, is_ours};
 pub use self::wire::Wire;
 
 use std::collections::BTreeSet;

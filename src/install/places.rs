@@ -3,12 +3,20 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::event::Trigger;
 use crate::host::{Host, HostEvent};
 use crate::place::{Roots, Scope};
 use crate::shell_word::quoted_where_needed;
 
 use super::http;
+
+/// The name by which shared settings call the program.
+const NAME: &str = "ahp";
+
+/// What is said where there is no program to call.
+const MISSING: &str = "ahp is not installed: pipx install ahp-hooks";
+
+/// What makes a shell block where what it called is missing or has died.
+const OR_REFUSE: &str = "|| exit 2";
 
 /// Where things lie on this machine.
 #[derive(Clone, Debug)]
@@ -17,29 +25,33 @@ pub struct Places {
     pub roots: Roots,
     /// The absolute path of the `ahp` program that hosts shall call.
     pub program: PathBuf,
-    /// Whether the search path leads to it by the name `ahp`.
-    pub is_in_path: bool,
+    /// Where the search path leads by the name `ahp`.
+    pub by_name: ByName,
+}
+
+/// Where the search path leads by the name `ahp`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ByName {
+    /// To this program, or to the launcher of the npm package that brought it.
+    This,
+    /// To another program.
+    Other(PathBuf),
+    /// Nowhere.
+    Nowhere,
 }
 
 impl Places {
     /// Whether a command line calls this very program by a path, or by its name the one that the search path leads to.
     pub(super) fn calls_us(&self, command: &str) -> bool {
-        let Some((program, _)) = command.split_once(" hook --host ") else {
+        let Some((name, homes)) = called(command) else {
             return false;
         };
-        let within = |quote: char| {
-            program
-                .strip_prefix(quote)
-                .and_then(|p| p.strip_suffix(quote))
-        };
-        // In which quotes a shell looks for the home.
-        let (name, homes): (_, &[&str]) = match (within('\''), within('"')) {
-            (Some(name), _) => (name.replace(r"'\''", "'"), &[]),
-            (None, Some(name)) => (name.to_owned(), &["$HOME/"]),
-            (None, None) => (program.to_owned(), &["~/", "$HOME/"]),
-        };
-        if name == "ahp" {
-            return self.is_in_path;
+        if name == NAME {
+            return match self.by_name {
+                ByName::This => true,
+                ByName::Other(_) => false,
+                ByName::Nowhere => refuses(command),
+            };
         }
         let below_home = homes.iter().find_map(|home| name.strip_prefix(home));
         let path = match (below_home, self.roots.home.as_deref()) {
@@ -52,10 +64,10 @@ impl Places {
     }
 
     /// Returns how the settings of a scope call `ahp`: by its path, but by its name in what a project shares with other
-    /// machines.
+    /// machines, whatever that name leads to here.
     pub(super) fn program(&self, scope: Scope) -> String {
-        if scope == Scope::Project && self.is_in_path {
-            "ahp".to_owned()
+        if scope == Scope::Project {
+            NAME.to_owned()
         } else {
             quoted(&self.program)
         }
@@ -106,14 +118,57 @@ pub fn command(program: &str, host: &Host, host_event: &HostEvent, patience: Pat
     )
 }
 
-/// Makes a command line of a shared file refuse tools where there is no `ahp`: most hosts let a tool run where a hook
-/// cannot be started, and the shell that says so ends with 127.
+/// Makes a command line block what it was asked about where there is no `ahp`, and say so: most hosts go on where a hook cannot
+/// be started, and the shell that says so ends with 127.
+///
+/// No braces and no `exec`, so that every shell of a person reads it, and so that a program that was killed blocks as well.
 pub(super) fn or_refuse(command: String, program: &str, host_event: &HostEvent) -> String {
-    if program == "ahp" && host_event.trigger == Some(Trigger::PreToolUse) {
-        format!("{command} || exit 2")
+    if host_event.gates() && !http::is_address(&command) {
+        format!("{}{command} {OR_REFUSE}", or_say(program))
     } else {
         command
     }
+}
+
+/// Returns what says in a shell that a program is missing, and stands before its call.
+fn or_say(program: &str) -> String {
+    format!("{} || echo '{MISSING}' >&2; ", is_there(program))
+}
+
+/// Returns what asks in a shell whether there is a program, without starting one.
+pub(super) fn is_there(program: &str) -> String {
+    if program == NAME {
+        format!("command -v {NAME} >/dev/null")
+    } else {
+        format!("test -x {program}")
+    }
+}
+
+/// Whether a command line blocks where there is no `ahp`.
+pub(super) fn refuses(command: &str) -> bool {
+    command.trim_end().ends_with(OR_REFUSE)
+}
+
+/// Returns the call of a command line, without what speaks and refuses where there is no `ahp`.
+fn bare(command: &str) -> &str {
+    let line = command.trim();
+    let line = line.strip_suffix(OR_REFUSE).unwrap_or(line);
+    let call = line.split_once(" >&2; ").and_then(|(_, call)| {
+        let (program, _) = call.split_once(" hook --host ")?;
+        line.strip_prefix(&or_say(program))
+    });
+    call.unwrap_or(line)
+}
+
+/// Returns the program that a command line calls, and by which words a shell would look for the home in it.
+pub(super) fn called(command: &str) -> Option<(String, &'static [&'static str])> {
+    let (program, _) = bare(command).split_once(" hook --host ")?;
+    let within = |quote: char| program.strip_prefix(quote)?.strip_suffix(quote);
+    Some(match (within('\''), within('"')) {
+        (Some(name), _) => (name.replace(r"'\''", "'"), &[]),
+        (None, Some(name)) => (name.to_owned(), &["$HOME/"]),
+        (None, None) => (program.to_owned(), &["~/", "$HOME/"]),
+    })
 }
 
 /// Returns a path as one word of a command line.
@@ -137,9 +192,7 @@ pub fn is_ours(command: &str, host: &str) -> bool {
 /// Whether nothing stands in a command line of ours but the call, and the refusal where there is no `ahp`: what stands beside it
 /// may keep the answer from the host.
 pub(super) fn is_alone(command: &str) -> bool {
-    let line = command.trim();
-    let line = line.strip_suffix("|| exit 2").unwrap_or(line);
-    let Some((program, options)) = line.split_once(" hook --host ") else {
+    let Some((program, options)) = bare(command).split_once(" hook --host ") else {
         return false;
     };
     let plain = |text: &str, further: &str| {
@@ -173,6 +226,19 @@ mod tests {
             ("\"$HOME/bin/ahp\" CALL", true),
             ("~/bin/ahp-1.2 CALL", true),
             ("ahp CALL || exit 2", true),
+            (
+                "command -v ahp >/dev/null || echo 'ahp is not installed: pipx install ahp-hooks' >&2; ahp CALL || exit 2",
+                true,
+            ),
+            (
+                "test -x '/a b/ahp' || echo 'ahp is not installed: pipx install ahp-hooks' >&2; '/a b/ahp' CALL || exit 2",
+                true,
+            ),
+            (
+                "test -x /a/ahp || echo '' >&2; /b/ahp CALL || exit 2",
+                false,
+            ),
+            ("exit 0 >&2; ahp CALL || exit 2", false),
             ("true # ahp CALL", false),
             ("false && ahp CALL", false),
             ("ahp CALL >/dev/null; exit 0", false),
@@ -195,28 +261,34 @@ mod tests {
         let program = dir.path().join("it's/ahp");
         std::fs::create_dir(dir.path().join("it's")).unwrap();
         std::fs::write(&program, "").unwrap();
-        let places = |is_in_path| Places {
+        let places = |by_name| Places {
             roots: Roots::new(dir.path().join("project"), Some(dir.path().join("it's"))),
             program: program.clone(),
-            is_in_path,
+            by_name,
         };
         let by_path = quoted(&program);
-        for (call, in_path, leads) in [
-            (&*by_path, false, true),
-            ("ahp", true, true),
-            ("ahp", false, false),
-            ("'ahp'", false, false),
-            ("~/ahp", false, true),
-            ("$HOME/ahp", false, true),
-            ("\"$HOME/ahp\"", false, true),
-            ("\"~/ahp\"", false, false),
-            ("'~/ahp'", false, false),
-            ("'$HOME/ahp'", false, false),
-            ("/nowhere/ahp", true, false),
-            ("./ahp", true, false),
+        let (this, other) = (ByName::This, ByName::Other("/bin/ahp".into()));
+        let nowhere = ByName::Nowhere;
+        for (call, by_name, end, leads) in [
+            (&*by_path, &nowhere, "", true),
+            ("ahp", &this, "", true),
+            ("ahp", &other, OR_REFUSE, false),
+            // It blocks, and nobody else is asked.
+            ("ahp", &nowhere, OR_REFUSE, true),
+            ("ahp", &nowhere, "", false),
+            ("'ahp'", &nowhere, "", false),
+            ("~/ahp", &nowhere, "", true),
+            ("$HOME/ahp", &nowhere, "", true),
+            ("\"$HOME/ahp\"", &nowhere, "", true),
+            ("\"~/ahp\"", &nowhere, "", false),
+            ("'~/ahp'", &nowhere, "", false),
+            ("'$HOME/ahp'", &nowhere, "", false),
+            ("/nowhere/ahp", &this, OR_REFUSE, false),
+            ("./ahp", &this, "", false),
         ] {
-            let command = format!("{call} hook --host codex --event Stop --timeout 54");
-            assert_eq!(places(in_path).calls_us(&command), leads, "{command}");
+            let command = format!("{call} hook --host codex --event Stop --timeout 54 {end}");
+            let leads_to_us = places(by_name.clone()).calls_us(&command);
+            assert_eq!(leads_to_us, leads, "{command}");
         }
     }
 

@@ -4,7 +4,7 @@ use crate::host::HostEvent;
 use crate::shell_word::quoted;
 
 use super::Wire;
-use super::places::Patience;
+use super::places::{Patience, is_there};
 
 /// The line by which a file of ours is known.
 const MARK: &str = "written by `ahp install";
@@ -16,11 +16,19 @@ pub(super) fn is_ours(text: &str) -> bool {
         .any(|line| line.to_lowercase().contains(MARK))
 }
 
+/// What an executable answers after, where there is no `ahp`.
+const OR_ANSWER: &str = " || {";
+
 /// Returns an executable that does nothing but call `ahp`; where there is none, it gives the refusal, if there is one.
-pub(super) fn executable(host: &str, command: &str, refusal: Option<&str>) -> String {
+pub(super) fn executable(
+    host: &str,
+    command: &str,
+    program: &str,
+    refusal: Option<&str>,
+) -> String {
     let missing = refusal.map_or_else(String::new, |refusal| {
-        let words = quoted(refusal);
-        format!("command -v ahp >/dev/null 2>&1 || {{\n  printf '%s\\n' {words}\n  exit 0\n}}\n")
+        let (is_there, words) = (is_there(program), quoted(refusal));
+        format!("{is_there}{OR_ANSWER}\n  printf '%s\\n' {words}\n  exit 0\n}}\n")
     });
     format!(
         "#!/bin/sh\n# {MARK} {host}`; `ahp uninstall {host}` takes it away\n{missing}exec {command}\n"
@@ -30,7 +38,10 @@ pub(super) fn executable(host: &str, command: &str, refusal: Option<&str>) -> St
 /// Returns the wire of an executable of ours.
 pub(super) fn wire(event: &str, text: &str) -> Option<Wire> {
     let command = text.lines().find_map(|line| line.strip_prefix("exec "))?;
-    is_ours(text).then(|| Wire::new(event, command))
+    is_ours(text).then(|| Wire {
+        closes: text.contains(OR_ANSWER),
+        ..Wire::new(event, command)
+    })
 }
 
 /// Returns OpenCode's plugin for some events.
@@ -67,7 +78,11 @@ pub(super) fn plugin_wires(text: &str) -> Vec<Wire> {
     events
         .iter()
         .filter_map(serde_json::Value::as_str)
-        .map(|event| Wire::new(event, &format!("{command} {event}")))
+        .map(|event| Wire {
+            // It blocks whatever it gets no answer for.
+            closes: true,
+            ..Wire::new(event, &format!("{command} {event}"))
+        })
         .collect()
 }
 
@@ -92,7 +107,11 @@ pub(super) fn git_wire(name: &str, text: &str) -> Option<Wire> {
         .find(|line| line.contains(" hook --host git "))?;
     let line = line.rsplit(" | ").next()?;
     let (command, _) = line.split_once(" -- ")?;
-    is_ours(text).then(|| Wire::new(name, command))
+    is_ours(text).then(|| Wire {
+        // Git stops at every exit code but 0.
+        closes: true,
+        ..Wire::new(name, command)
+    })
 }
 
 /// Returns the `monoco` that stands before the real one in the search path.

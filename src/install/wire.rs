@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::host::{Form, Host, HostEvent, Shape};
 
 use super::http;
-use super::places::{Places, is_alone};
+use super::places::{Places, called, is_alone, refuses};
 
 /// A hook that stands in a host's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +67,13 @@ impl Wire {
         (!is_us).then(|| format!("`{}` does not call this `ahp`", self.command))
     }
 
+    /// Returns the program that it calls, by name or by path; none where only a shell can tell, or where it is asked over HTTP.
+    pub fn program(&self) -> Option<String> {
+        let (name, homes) = called(&self.command)?;
+        let has_home = homes.iter().any(|home| name.starts_with(home));
+        (!has_home && is_alone(&self.command)).then_some(name)
+    }
+
     /// Returns why the host would let things pass that its command would stop; none where it would not.
     pub fn weakness(&self, host: &Host) -> Option<String> {
         if self.is_async {
@@ -100,6 +107,10 @@ impl Wire {
         );
         if can_close && !self.closes && host_event.is_some_and(HostEvent::gates) {
             return Some("it does not say that what it cannot judge is blocked".to_owned());
+        }
+        let is_open = is_in_settings && !self.closes && !self.is_http();
+        if is_open && host_event.is_some_and(HostEvent::gates) && !refuses(&self.command) {
+            return Some("it does not refuse where `ahp` is missing".to_owned());
         }
         let limit = self.timeout?;
         let own = self.patience().unwrap_or(host.timeout * 4 / 5);

@@ -329,6 +329,8 @@ fn an_own_wire_of_any_spelling_is_not_run() {
         "timeout 5 ahp hook --host claude-code",
         "command -v ahp >/dev/null && ahp hook --host claude-code || exit 2",
         "if command -v ahp; then ahp hook; else exit 2; fi",
+        "command -v ahp >/dev/null || echo 'it is missing' >&2; ahp hook --host claude-code || exit 2",
+        "test -x '/a b/ahp' || echo 'it is missing' >&2; '/a b/ahp' hook --host claude-code || exit 2",
         "exec \"$HOME/.cargo/bin/ahp\" hook --host claude-code",
         "cat | ahp hook",
         "npx ahp hook",
@@ -338,6 +340,8 @@ fn an_own_wire_of_any_spelling_is_not_run() {
         "./guard.sh; ahp hook",
         "sh ./ahp-guard.sh; sh -c 'ahp hook'",
         "test -e frozen && exit 2; ahp hook",
+        "test -x frozen && exit 2; ahp hook",
+        "echo words >/dev/null; ahp hook",
     ];
     let files = |line: &str| {
         let world = World::new(

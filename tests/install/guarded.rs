@@ -50,7 +50,7 @@ fn every_file_that_an_installation_writes_is_guarded_wherever_a_variable_moves_i
             let places = Places {
                 roots: locations.roots(),
                 program: "/opt/ahp".into(),
-                is_in_path: true,
+                by_name: ahp::install::ByName::This,
             };
             for scope in Scope::ALL {
                 let Ok(file) = installer.file(&places, scope) else {

@@ -6,6 +6,7 @@
 )]
 
 mod deep;
+mod first_steps;
 mod guarded;
 mod keeping;
 mod machine;
@@ -19,7 +20,7 @@ use std::time::Duration;
 
 use ahp::event::Trigger;
 use ahp::host::{Form, HOSTS};
-use ahp::install::{Change, InstallError, Installer, Needs, Patience, Places};
+use ahp::install::{ByName, Change, InstallError, Installer, Needs, Patience, Places, Wire};
 use ahp::place::{Roots, Scope};
 
 use crate::world::World;
@@ -37,7 +38,7 @@ fn places(world: &World) -> Places {
             ..Roots::new(world.root(), Some(world.home()))
         },
         program: PathBuf::from("/opt/my tools/ahp"),
-        is_in_path: false,
+        by_name: ByName::Nowhere,
     }
 }
 
@@ -124,12 +125,12 @@ fn what_is_installed_is_there_once_and_goes_away_without_a_trace() {
             has_no_wires(installer, scope),
             "{context}"
         );
-        assert!(
-            wires
-                .iter()
-                .all(|w| w.command.starts_with("'/opt/my tools/ahp' hook --host ")),
-            "{wires:?}"
-        );
+        let called = match (installer.host.name, scope) {
+            ("git", _) | (_, Scope::User | Scope::Local | Scope::System) => "/opt/my tools/ahp",
+            (_, Scope::Project) => "ahp",
+        };
+        let is_called = |wire: &Wire| wire.program().as_deref() == Some(called);
+        assert!(wires.iter().all(is_called), "{wires:?}");
         assert!(installer.is_trusted(&places(&world), scope), "{context}");
         assert_eq!(
             install(&world, installer, scope, &Needs::All),

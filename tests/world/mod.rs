@@ -24,6 +24,18 @@ pub(crate) fn sized<T>(by_default: T, at_full_size: T) -> T {
     }
 }
 
+/// Where programs lie, and `ahp` before them, as on the machine of somebody who has installed it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "programs of this machine stay findable"
+)]
+pub(crate) fn search_path() -> std::ffi::OsString {
+    let built = Path::new(env!("CARGO_BIN_EXE_ahp")).parent().unwrap();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let dirs = std::env::split_paths(&path);
+    std::env::join_paths(std::iter::once(built.to_owned()).chain(dirs)).unwrap()
+}
+
 /// A throw-away project with a throw-away home.
 pub(crate) struct World {
     pub(crate) dir: tempfile::TempDir,
@@ -118,7 +130,7 @@ impl World {
             .current_dir(self.root())
             .env_clear()
             .env("HOME", self.home())
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("PATH", search_path())
             .stdin(Stdio::null());
         command
     }

@@ -151,8 +151,9 @@ impl Installer {
             Form::Executables => wanted
                 .iter()
                 .filter_map(|(host_event, command)| {
-                    let refusal = refusal(host, host_event).filter(|_| program == "ahp");
-                    let text = scripts::executable(host.name, command, refusal.as_deref());
+                    let refusal = refusal(host, host_event);
+                    let text =
+                        scripts::executable(host.name, command, &program, refusal.as_deref());
                     own_files::put(&file.join(host_event.name()), text, true).transpose()
                 })
                 .collect(),

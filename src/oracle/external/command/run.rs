@@ -109,7 +109,11 @@ pub(super) fn is_own_wire(handler: &Handler) -> bool {
     let (ours, others): (Vec<_>, Vec<_>) = analysis.invocations.iter().partition(|i| calls_us(i));
     // Whatever else stands in the line may be a guard, which must run.
     let is_idle = |other: &Invocation| {
-        IDLE.contains(&&*other.program) || ours.iter().any(|own| leads_to(other, own))
+        IDLE.contains(&&*other.program)
+            || speaks_only(other)
+            || ours
+                .iter()
+                .any(|own| leads_to(other, own) || looks_for(other, own))
     };
     !ours.is_empty() && analysis.doubts.is_empty() && others.iter().all(|other| is_idle(other))
 }
@@ -123,6 +127,24 @@ fn calls_us(invocation: &Invocation) -> bool {
     let mut words = invocation.arguments.iter().map(|word| word.text.as_str());
     (name == "ahp" || name.starts_with("ahp-"))
         && words.find(|word| !word.starts_with('-')) == Some("hook")
+}
+
+/// Whether an invocation gives words to the person alone, such as those that the program of a wire is missing.
+fn speaks_only(invocation: &Invocation) -> bool {
+    let mut redirects = invocation.redirects.iter();
+    invocation.program == "echo"
+        && redirects
+            .any(|to| to.operator == ">&" && to.descriptor.is_none() && to.target.text == "2")
+}
+
+/// Whether an invocation only asks whether the program of another one is there.
+fn looks_for(asking: &Invocation, own: &Invocation) -> bool {
+    let words: Vec<&str> = asking
+        .arguments
+        .iter()
+        .map(|word| word.text.as_str())
+        .collect();
+    asking.program == "test" && words == ["-x", own.path.text.as_str()]
 }
 
 /// Whether an invocation only starts another one: `env`, `timeout 5`, `sh -c`.

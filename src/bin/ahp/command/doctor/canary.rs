@@ -3,15 +3,16 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use ahp::config::{Environment, LayerSource};
+use ahp::config::{BindingSpec, Environment, LayerSource, Node, kebab_case};
 use ahp::engine::{Engine, block_on};
-use ahp::event::Event;
+use ahp::event::{Event, Trigger};
 use ahp::host;
-use ahp::host::{CANARY, Host, Input, Reply};
+use ahp::host::{CANARY, HOSTS, Host, Input, Reply};
 use ahp::install::{Installer, Places, Wire};
+use ahp::oracle::builtin::BUILTINS;
 use ahp::place::Scope;
-use ahp::process::{Exit as ProgramExit, Program};
-use ahp::signal::Intensity;
+use ahp::process::{Exit as ProgramExit, Program, find_program};
+use ahp::signal::{Intensity, Signal};
 
 use super::post;
 
@@ -25,6 +26,8 @@ pub(super) enum Canary {
     /// The policy in force stopped this command, or without one only the wire was tried.
     Blocked(Option<String>),
     NotBlocked(String),
+    /// Whatever is sent is blocked, for what the wire calls is not there.
+    Refused(String),
     NotSent(String),
 }
 
@@ -40,6 +43,18 @@ const PROBES: &[&str] = &[
 /// Returns a command that the policy in force stops under a host: one that it names itself, or one that everybody would stop.
 /// What guards the agent without a policy does not count.
 pub(super) fn stopped_command(engine: &Engine, host: &Host, project: &Path) -> Option<String> {
+    probed(engine, host, project, |signal| {
+        signal.intensity() == Intensity::Block
+    })
+}
+
+/// Returns a command of which a binding of the policy in force says something under a host.
+fn probed(
+    engine: &Engine,
+    host: &Host,
+    project: &Path,
+    says: impl Fn(&Signal) -> bool,
+) -> Option<String> {
     let state = engine.state();
     let specs = || state.policy().specs().values().flatten();
     let own = specs().filter(|spec| spec.layer != LayerSource::BuiltIn);
@@ -53,9 +68,62 @@ pub(super) fn stopped_command(engine: &Engine, host: &Host, project: &Path) -> O
         event.session_id = Some(CANARY.to_owned());
         let verdict = block_on(engine.evaluate(event.with_work_dir(project)));
         let mut signals = verdict.signals.iter();
-        signals
-            .any(|s| s.intensity() == Intensity::Block && own.contains(&s.origin.binding.as_str()))
+        signals.any(|s| says(s) && own.contains(&s.origin.binding.as_str()))
     })
+}
+
+/// Says what of the policy is there to stop commands, where no command is stopped or asked about under any host.
+///
+/// What only some state of the project or some rules of its own ask for cannot be told by the probes, and is left out; and
+/// so is a policy that has programs of its own judge calls.
+pub(super) fn idle(engine: &Engine, project: &Path) -> Vec<String> {
+    let state = engine.state();
+    let specs = state.policy().specs().get(&Trigger::PreToolUse);
+    let specs: Vec<&BindingSpec> = specs
+        .into_iter()
+        .flatten()
+        .filter(|spec| spec.layer != LayerSource::BuiltIn)
+        .collect();
+    let is_own = |spec: &&BindingSpec| {
+        let names = |name: &str| kebab_case(spec.target.name()) == kebab_case(name);
+        let is_known = BUILTINS.iter().any(|built_in| names(built_in.name));
+        spec.enabled && (spec.target.is_hook() || !is_known || names("CommandHooks"))
+    };
+    let meant: Vec<String> = specs
+        .iter()
+        .filter(|spec| is_for_commands(spec))
+        .map(|spec| {
+            let place = state.sources().position(spec.span_of("enabled"));
+            if spec.enabled {
+                format!("`{}` lets every command pass", spec.id)
+            } else {
+                format!("`{}` is switched off ({place})", spec.id)
+            }
+        })
+        .collect();
+    let stops = |signal: &Signal| signal.intensity() == Intensity::Block || signal.asks();
+    let is_stopped = |host: &&Host| {
+        let is_asked = host.shell_call(project, CANARY, CANARY).is_some();
+        is_asked && probed(engine, host, project, stops).is_some()
+    };
+    if meant.is_empty() || specs.iter().any(is_own) || HOSTS.iter().any(is_stopped) {
+        return Vec::new();
+    }
+    meant
+}
+
+/// Whether a binding is there to stop the commands that everybody would stop, or that it names.
+fn is_for_commands(spec: &BindingSpec) -> bool {
+    let mut conditions = [&spec.when, &spec.group_when].into_iter().flatten();
+    let of_tools = |condition: &Node| {
+        let condition = condition.to_json();
+        let keys = condition.as_object().map(serde_json::Map::keys);
+        keys.is_some_and(|mut keys| keys.all(|key| key == "tool" || key == "tool.kind"))
+    };
+    let config = |key| spec.config.get(key).is_some();
+    kebab_case(spec.target.name()) == "permission-checker"
+        && (config("dangerous_commands") || !config("preset"))
+        && (!spec.enabled || conditions.all(of_tools))
 }
 
 /// Finds the wire that the host would run for the canary's event.
@@ -85,6 +153,7 @@ pub(super) fn send(
     host: &Host,
     wire: &Wire,
     project: &Path,
+    environment: &Environment,
     state_dir: Option<&Path>,
     engine: &Engine,
 ) -> Canary {
@@ -123,16 +192,24 @@ pub(super) fn send(
         blocks: finished.exit == ProgramExit::Code(2),
     };
     let told = format!("{}{}", reply.stdout, reply.stderr);
+    let told = told.trim();
+    if let Some(missing) = missing(wire, environment) {
+        return if wire.closes || host.obeys(&reply) {
+            Canary::Refused(format!("{missing}, so everything is refused"))
+        } else {
+            Canary::NotBlocked(missing)
+        };
+    }
     match finished.exit {
         ProgramExit::Code(0 | 2) if host.obeys(&reply) && told.contains("canary") => {
             Canary::Blocked(stopped)
         }
         ProgramExit::Code(0 | 2) => {
-            Canary::NotBlocked(format!("it answered: {}", ahp::message::cut(&told, 200)))
+            Canary::NotBlocked(format!("it answered: {}", ahp::message::cut(told, 200)))
         }
         ProgramExit::Code(code) => Canary::NotBlocked(format!(
             "the command ended with {code}: {}",
-            ahp::message::cut(told.trim(), 200)
+            ahp::message::cut(told, 200)
         )),
         ProgramExit::Signal(signal) => {
             Canary::NotBlocked(format!("the command died of signal {signal}"))
@@ -141,6 +218,19 @@ pub(super) fn send(
             Canary::NotBlocked(format!("no answer within {} s", PATIENCE.as_secs()))
         }
     }
+}
+
+/// Says that the program which a wire calls is not there.
+fn missing(wire: &Wire, environment: &Environment) -> Option<String> {
+    let program = wire.program()?;
+    let path = environment.get("PATH").map(AsRef::as_ref);
+    let is_there = find_program(&program, path).is_some();
+    let told = if program.contains('/') {
+        format!("`{program}` is not there")
+    } else {
+        format!("`{program}` is not in the search path")
+    };
+    (!is_there).then_some(told)
 }
 
 /// Looks whether the search path leads to the shim before it leads to the real program.
@@ -152,7 +242,7 @@ pub(super) fn try_shim(
 ) -> Canary {
     let first = environment
         .get("PATH")
-        .and_then(|path| ahp::process::find_program("monoco", Some(path.as_ref())));
+        .and_then(|path| find_program("monoco", Some(path.as_ref())));
     let is_first = |shim: &Path| {
         let first = first.as_ref().and_then(|first| first.canonicalize().ok());
         first.is_some() && first == shim.canonicalize().ok()

@@ -13,7 +13,7 @@ use ahp::config::{Config, Environment, LayerSource, Locations};
 use ahp::engine::{Engine, log_place};
 use ahp::host;
 use ahp::host::{Fallback, Host, Journal, Note, Wish};
-use ahp::install::{Installer, Needs, Places};
+use ahp::install::{Installer, Needs, Places, Wire};
 use ahp::oracle::external::command::survey;
 use ahp::place::Scope;
 use ahp::policy::IntensityCeiling;
@@ -62,6 +62,9 @@ struct Findings {
     bundle: Vec<String>,
     log: Log,
     trust: String,
+    /// What the project has weakened and nobody has approved.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    held: Vec<String>,
     /// Whether `ahp shield` can hold anything here; inside one, whether it still does.
     shield: Standing,
     /// The judge that listens, where one does.
@@ -84,6 +87,9 @@ struct Policy {
     hooks: usize,
     /// Whether any binding before an event may block it or ask about it.
     stops: bool,
+    /// What is there to stop commands, where none is stopped or asked about.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    idle: Vec<String>,
     faults: Vec<String>,
     warnings: Vec<String>,
 }
@@ -104,7 +110,13 @@ struct HostFindings {
     title: &'static str,
     /// Whether its program is in the search path.
     installed: bool,
+    /// Why it cannot be wired here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_place: Option<&'static str>,
     wired: Vec<Wired>,
+    /// The scopes that wire the same event, so that it is judged and logged for each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    twice: Vec<&'static str>,
     /// What keeps the hooks of ours from running, and in which file it stands.
     #[serde(skip_serializing_if = "Option::is_none")]
     switched_off: Option<String>,
@@ -134,6 +146,9 @@ struct Wired {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     weak: Vec<String>,
     canary: Canary,
+    /// What is to be done where everything is refused.
+    #[serde(skip)]
+    way_out: String,
     trusted: bool,
 }
 
@@ -185,6 +200,7 @@ fn examine(args: &Args) -> Result<Exit, String> {
         bundle: Vec::new(),
         log: of_log(&engine, &locations),
         trust: of_trust(&engine, &locations),
+        held: engine.state().held(),
         shield: shield::standing(&locations),
         serve: ask::socket_path(&environment)
             .filter(|socket| socket.exists())
@@ -278,6 +294,7 @@ fn of_policy(engine: &Engine, locations: &Locations) -> Policy {
                             .strongest()
                             .is_none_or(|most| most == Intensity::Block))
             }),
+        idle: canary::idle(engine, &locations.project_root),
         faults: state
             .faults()
             .iter()
@@ -400,7 +417,8 @@ fn of_host(
             canary: match (installer.is_shim(), canary_wire) {
                 (true, _) => canary::try_shim(places, scope, installer, environment),
                 (false, Some(wire)) => {
-                    canary::send(host, wire, &places.roots.project, state_dir, engine)
+                    let project = &places.roots.project;
+                    canary::send(host, wire, project, environment, state_dir, engine)
                 }
                 (false, None) => Canary::NotSent("no event before a tool is wired".to_owned()),
             },
@@ -409,10 +427,20 @@ fn of_host(
                 .iter()
                 .filter_map(|w| Some(format!("{}: {}", w.event, w.weakness(host)?)))
                 .collect(),
+            way_out: match (scope, canary_wire.and_then(Wire::program)) {
+                (Scope::Project, Some(name)) if !name.contains('/') => {
+                    install::into_path(installer, places)
+                }
+                _ => format!(
+                    "`ahp install {} --{scope}` has this program called",
+                    host.name
+                ),
+            },
             trusted: installer.is_trusted(places, scope),
             events,
         });
     }
+    let twice = twice(&wired);
     Ok(HostFindings {
         host: host.name,
         title: host.title,
@@ -421,7 +449,10 @@ fn of_host(
             .switched_off(places)
             .map_err(|e| e.to_string())?
             .map(|(key, file)| install::switched_off(host, key, &file)),
+        no_place: install::has_no_place(installer, places)
+            .then_some("this project is in no git repository; `git init` makes one"),
         wired,
+        twice,
         mods: mods::find(host, &places.roots)
             .into_iter()
             .map(|file| file.display().to_string())
@@ -431,6 +462,15 @@ fn of_host(
         degraded: degraded(host, needs),
         blind_spots: host.blind_spots,
     })
+}
+
+/// Returns the scopes that wire an event which another one wires, too: the host runs the hooks of all.
+fn twice(wired: &[Wired]) -> Vec<&'static str> {
+    let shares = |one: &&Wired| {
+        let mut others = wired.iter().filter(|other| other.scope != one.scope);
+        others.any(|other| one.events.iter().any(|event| other.events.contains(event)))
+    };
+    wired.iter().filter(shares).map(|one| one.scope).collect()
 }
 
 /// Lists the answers that the host cannot carry at the events that the policy needs.
@@ -470,6 +510,13 @@ fn problems(findings: &Findings) -> Vec<String> {
         found.push(
             "the policy in force stops nothing: `ahp init` writes one that does, `ahp init --pack standard` adds it to yours".to_owned(),
         );
+    }
+    if found.is_empty() && !findings.policy.idle.is_empty() {
+        found.push(format!(
+            "the policy in force stops no command, neither `rm -rf /` nor a forced push: {}; switch it on again, or correct \
+             its `when`, `intensity` or `allow_commands`; `ahp explain --command 'rm -rf /'` shows how one is judged",
+            findings.policy.idle.join(", ")
+        ));
     }
     if let Some(fault) = &findings.log.fault {
         found.push(format!("the log {}: {fault}", findings.log.path));
@@ -514,6 +561,9 @@ fn problems(findings: &Findings) -> Vec<String> {
                     "{place} would let a bad event pass: {why}; try `ahp install {}`",
                     host.host
                 ));
+            }
+            if let Canary::Refused(why) = &wired.canary {
+                found.push(format!("{place}: {why}; {}", wired.way_out));
             }
             for weak in &wired.weak {
                 found.push(format!(

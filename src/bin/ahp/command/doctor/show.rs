@@ -46,6 +46,12 @@ pub(super) fn show(findings: &Findings) {
     };
     output::line(format!("log      {}: {state}; {room}", log.path));
     output::line(format!("trust    {}", findings.trust));
+    if !findings.held.is_empty() {
+        output::line(format!(
+            "held     weaker than what was approved, which stays in force until `ahp trust`: {}",
+            findings.held.join(", ")
+        ));
+    }
     output::line(format!("shield   {}", findings.shield.said));
     if let Some(serve) = &findings.serve {
         let number = |name: &str| serve.get(name).and_then(Value::as_u64).unwrap_or(0);
@@ -73,7 +79,10 @@ pub(super) fn show(findings: &Findings) {
         };
         output::line(format!("{} ({}{here})", host.title, host.host));
         if host.wired.is_empty() {
-            output::line(format!("  not wired: `ahp install {}`", host.host));
+            output::line(match host.no_place {
+                Some(why) => format!("  not wired: {why}"),
+                None => format!("  not wired: `ahp install {}`", host.host),
+            });
             continue;
         }
         if let Some(off) = &host.switched_off {
@@ -104,6 +113,7 @@ pub(super) fn show(findings: &Findings) {
                             .to_owned()
                     }
                     Canary::NotBlocked(why) => format!("NOT BLOCKED: {why}"),
+                    Canary::Refused(why) => format!("REFUSED: {why}"),
                     Canary::NotSent(why) => why.clone(),
                 }
             ));
@@ -113,6 +123,13 @@ pub(super) fn show(findings: &Findings) {
             if !wired.trusted {
                 output::line("    trust    NOT TRUSTED: the host skips these hooks");
             }
+        }
+        if let Some(last) = host.twice.last() {
+            output::line(format!(
+                "  wired twice: each call is judged and logged for each of {}; `ahp uninstall {} --{last}` takes one out",
+                host.twice.join(", "),
+                host.host
+            ));
         }
         list("code in it that can skip every hook", &host.mods);
         list("variables that can pass its hooks by", &host.variables);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use ahp::config::{Environment, Locations};
 use ahp::host::Host;
-use ahp::install::{Installer, Places};
+use ahp::install::{ByName, Installer, Places};
 use ahp::place::Scope;
 use ahp::process::{Program, find_program};
 
@@ -18,19 +18,31 @@ pub(crate) fn places(environment: &Environment, locations: &Locations) -> Result
     }
     let program =
         std::env::current_exe().map_err(|e| format!("cannot tell where ahp lies: {e}"))?;
-    let in_path = in_path(&program, environment);
+    let path = environment.get("PATH").map(AsRef::as_ref);
+    let found = find_program("ahp", path);
+    let really = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let (program, by_name) = match found {
+        None => (program, ByName::Nowhere),
+        Some(found) if !found.is_absolute() => (program, ByName::Other(found)),
+        // The path that it is found by survives an update.
+        Some(found) if really(&found) == really(&program) => (found, ByName::This),
+        Some(found) if is_launcher(&really(&found), &really(&program)) => (program, ByName::This),
+        Some(found) => (program, ByName::Other(found)),
+    };
     Ok(Places {
         roots: locations.roots(),
-        is_in_path: in_path.is_some(),
-        program: in_path.unwrap_or(program),
+        program,
+        by_name,
     })
 }
 
-/// Returns the path by which the search path leads to this program, if it does: that one survives an update.
-fn in_path(program: &Path, environment: &Environment) -> Option<PathBuf> {
-    let found = find_program("ahp", Some(environment.get("PATH")?.as_ref()))?;
-    let is_this = found.canonicalize().ok() == program.canonicalize().ok();
-    (is_this && found.is_absolute()).then_some(found)
+/// Whether a program is the launcher of the npm package that brought another one.
+fn is_launcher(launcher: &Path, program: &Path) -> bool {
+    let has = |path: &Path, name: &str| path.iter().any(|part| part == name);
+    let mut above = program.ancestors();
+    has(program, "@ahp-hooks")
+        && has(launcher, "ahp-hooks")
+        && above.any(|dir| dir.ends_with("node_modules") && launcher.starts_with(dir))
 }
 
 /// Whether a host's program is to be found here.
@@ -39,6 +51,12 @@ pub(crate) fn is_here(host: &Host, environment: &Environment) -> bool {
     host.programs
         .iter()
         .any(|name| find_program(name, path).is_some())
+}
+
+/// Whether a host has nothing here that it could be wired in: git without a repository.
+pub(crate) fn has_no_place(installer: &Installer, places: &Places) -> bool {
+    let mut above = places.roots.project.ancestors();
+    installer.host.name == "git" && !above.any(|dir| dir.join(".git").exists())
 }
 
 /// Finds the directory of git's hooks: of this repository, wherever `core.hooksPath` has put it.

@@ -6,10 +6,10 @@ mod needs;
 mod remove;
 mod told;
 
-pub(crate) use self::here::{git_hooks, is_here, places};
+pub(crate) use self::here::{git_hooks, has_no_place, is_here, places};
 pub(crate) use self::needs::{needs, patience};
 pub(crate) use self::remove::{RemoveArgs, remove};
-pub(crate) use self::told::switched_off;
+pub(crate) use self::told::{into_path, switched_off};
 
 use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt as _;
@@ -125,7 +125,9 @@ fn install(args: &Args) -> Result<Exit, String> {
             .scope
             .asked()
             .unwrap_or_else(|| installer.default_scope());
-        if args.all && installer.file(&places, scope).is_err() {
+        if args.all
+            && (installer.file(&places, scope).is_err() || has_no_place(&installer, &places))
+        {
             continue;
         }
         let wire = || {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ahp::host::Host;
-use ahp::install::{Change, Installer, Places};
+use ahp::install::{ByName, Change, Installer, Places};
 use ahp::place::Scope;
 
 use crate::exit_code::Exit;
@@ -80,10 +80,50 @@ pub(super) fn notes(installer: &Installer, scope: Scope, places: &Places) -> Vec
         }
         _ => {}
     }
+    if scope == Scope::Project && installer.host.name != "git" {
+        notes.extend(by_name(installer, places));
+    }
     if let Ok(Some((key, file))) = installer.switched_off(places) {
         notes.push(format!("it {}", switched_off(installer.host, key, &file)));
     }
     notes
+}
+
+/// Says where a project's hooks, which call `ahp` by its name, lead here, where that is not to this program.
+fn by_name(installer: &Installer, places: &Places) -> Option<String> {
+    match &places.by_name {
+        ByName::This => None,
+        ByName::Other(other) => Some(format!(
+            "these hooks call `ahp` by its name, and that is `{}` here; {}",
+            other.display(),
+            by_path(installer)
+        )),
+        ByName::Nowhere => Some(format!(
+            "these hooks call `ahp` by its name, which is not in the search path: until it is, everything is refused; {}",
+            into_path(installer, places)
+        )),
+    }
+}
+
+/// Says how a host comes to find `ahp`, which shared settings call by its name.
+pub(crate) fn into_path(installer: &Installer, places: &Places) -> String {
+    let dir = places.program.parent().unwrap_or(&places.program);
+    format!(
+        "export PATH=\"{}:$PATH\" where {} is started, or {}",
+        dir.display(),
+        installer.host.title,
+        by_path(installer)
+    )
+}
+
+/// Says how a person's own settings call this very program.
+fn by_path(installer: &Installer) -> String {
+    let own = [Scope::Local, Scope::User];
+    let own = own
+        .into_iter()
+        .find(|scope| installer.host.file(*scope).is_some());
+    let (name, own) = (installer.host.name, own.unwrap_or(Scope::User));
+    format!("`ahp install {name} --{own}` calls this program by its path, for you alone")
 }
 
 /// Says what a setting does that keeps the hooks of ours from running.

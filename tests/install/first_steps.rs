@@ -1,0 +1,270 @@
+//! What somebody meets who has just installed `ahp`: where shared settings lead, what is missing, and what `doctor` says of it.
+
+use std::fs;
+use std::path::Path;
+
+use crate::world::{Ran, World, executable};
+
+const POLICY: &str = "hooks: {pre-tool-use: [{oracle: PermissionChecker}]}\n";
+const CLAUDE: &str = ".claude/settings.json";
+
+/// Runs `ahp` by its path, where the search path leads to some folder and to the programs of the machine.
+fn ahp(world: &World, dir: &Path, words: &[&str]) -> Ran {
+    let path = format!("{}:/usr/bin:/bin", dir.display());
+    let mut ahp = world.ahp_command();
+    Ran::of(&ahp.env("PATH", path).args(words).output().unwrap())
+}
+
+/// Runs a command line as a host does on a machine without `ahp`.
+fn without_ahp(world: &World, command: &str) -> Ran {
+    let mut shell = world.command("/bin/sh");
+    let shell = shell.env("PATH", "/usr/bin:/bin").args(["-c", command]);
+    Ran::of(&shell.output().unwrap())
+}
+
+/// Returns the first command in the settings of Claude Code.
+fn command(settings: &str) -> String {
+    let settings: serde_json::Value = serde_json::from_str(settings).unwrap();
+    let command = settings.pointer("/hooks/PreToolUse/0/hooks/0/command");
+    command
+        .and_then(serde_json::Value::as_str)
+        .unwrap()
+        .to_owned()
+}
+
+#[test]
+fn a_policy_that_stops_no_command_is_a_problem_where_it_is_there_to_stop_one() {
+    let standard = |binding: &str| {
+        format!(
+            "extends: [ahp:standard]\nhooks:\n  pre-tool-use:\n    - {{id: safe-shell, {binding}}}\n"
+        )
+    };
+    let own =
+        |rest: &str| format!("hooks: {{pre-tool-use: [{{oracle: PermissionChecker, {rest}}}]}}\n");
+    let passes = "`safe-shell` lets every command pass";
+    for (policy, told) in [
+        (standard("when: {tool: Bahs}"), Some(passes)),
+        (
+            standard("enabled: false"),
+            Some("`safe-shell` is switched off (.ahp/hooks.yaml:4"),
+        ),
+        (own("when: {tool: Bahs}"), Some("lets every command pass")),
+        // What asks, what judges other things, and what some state or program decides.
+        (standard("intensity: ask"), None),
+        ("extends: [ahp:standard]\n".to_owned(), None),
+        ("extends: [ahp:secrets]\n".to_owned(), None),
+        (own("config: {preset: database}"), None),
+        (own("when: {git.branch: release}"), None),
+        (
+            "hooks: {pre-issue-submit: [{oracle: ChecklistValidator}]}\n".to_owned(),
+            None,
+        ),
+    ] {
+        let world = World::new(&policy);
+        world.git_init();
+        let examined = world.ahp(&["doctor"]);
+        let says = examined
+            .stdout
+            .contains("the policy in force stops no command, ");
+        assert_eq!(says, told.is_some(), "{policy}{}", examined.stdout);
+        assert_eq!(
+            examined.code,
+            i32::from(told.is_some()),
+            "{policy}{}",
+            examined.stdout
+        );
+        assert!(
+            examined.stdout.contains(told.unwrap_or_default()),
+            "{}",
+            examined.stdout
+        );
+    }
+}
+
+#[test]
+fn shared_settings_call_the_program_by_its_name_wherever_it_was_found() {
+    for launcher in [false, true] {
+        let world = World::new(POLICY);
+        let bin = world.path("bin");
+        fs::create_dir_all(&bin).unwrap();
+        if launcher {
+            let text = format!("#!/bin/sh\nexec '{}' \"$@\"\n", env!("CARGO_BIN_EXE_ahp"));
+            executable(&bin.join("ahp"), &text);
+        }
+        let installed = ahp(&world, &bin, &["install", "claude-code"]);
+        assert_eq!(installed.code, 0, "{}", installed.stderr);
+        let told = if launcher {
+            format!("by its name, and that is `{}/ahp` here", bin.display())
+        } else {
+            "by its name, which is not in the search path: until it is, everything is refused"
+                .to_owned()
+        };
+        let own = "`ahp install claude-code --local` calls this program by its path, for you alone";
+        for told in [told.as_str(), own] {
+            assert!(installed.stdout.contains(told), "{}", installed.stdout);
+        }
+        let settings = world.read(CLAUDE);
+        let dir = Path::new(env!("CARGO_BIN_EXE_ahp")).parent().unwrap();
+        assert!(!settings.contains(dir.to_str().unwrap()), "{settings}");
+        let ran = without_ahp(&world, &command(&settings));
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(ran.stderr.contains("pipx install ahp-hooks"), "{ran:?}");
+    }
+}
+
+#[test]
+fn the_launcher_of_the_package_is_no_other_program() {
+    let world = World::new(POLICY);
+    let modules = world.path("lib/node_modules");
+    let native = modules.join("ahp-hooks/node_modules/@ahp-hooks/linux-x64/bin/ahp");
+    let launcher = modules.join("ahp-hooks/bin/ahp");
+    fs::create_dir_all(native.parent().unwrap()).unwrap();
+    world.ahp_copied_to(&native);
+    executable(
+        &launcher,
+        &format!("#!/bin/sh\nexec '{}' \"$@\"\n", native.display()),
+    );
+    let path = format!("{}:/usr/bin:/bin", launcher.parent().unwrap().display());
+    let run = |words: &[&str]| {
+        let mut ahp = world.command(&launcher);
+        Ran::of(&ahp.env("PATH", &path).args(words).output().unwrap())
+    };
+    let installed = run(&["install", "claude-code"]);
+    assert!(
+        !installed.stdout.contains("by its name"),
+        "{}",
+        installed.stdout
+    );
+    assert_eq!(run(&["doctor", "claude-code"]).code, 0);
+    run(&["install", "claude-code", "--user"]);
+    let own = fs::read_to_string(world.home().join(CLAUDE)).unwrap();
+    assert!(own.contains(native.to_str().unwrap()), "{own}");
+}
+
+#[test]
+fn a_program_that_has_gone_refuses_everything_and_doctor_says_so() {
+    let world = World::new(POLICY);
+    let nothing = world.path("nothing");
+    fs::create_dir_all(&nothing).unwrap();
+    ahp(&world, &nothing, &["install", "claude-code"]);
+    let by_name = world.read(CLAUDE);
+    let before = by_name.replace(
+        "command -v ahp >/dev/null || echo 'ahp is not installed: pipx install ahp-hooks' >&2; ",
+        "",
+    );
+    assert_ne!(before, by_name);
+    for settings in [by_name, before] {
+        world.write(CLAUDE, settings);
+        let examined = ahp(&world, &nothing, &["doctor", "claude-code"]);
+        assert_eq!(examined.code, 1, "{}", examined.stdout);
+        let told = "claude-code (project): `ahp` is not in the search path, so everything is refused; export PATH=\"";
+        assert!(examined.stdout.contains(told), "{}", examined.stdout);
+        for wrong in ["NOT BLOCKED", "would let"] {
+            assert!(!examined.stdout.contains(wrong), "{}", examined.stdout);
+        }
+    }
+    // By a path that leads nowhere, in a host that cannot be told to close.
+    let native = world.path("gone/ahp");
+    fs::create_dir_all(native.parent().unwrap()).unwrap();
+    world.ahp_copied_to(&native);
+    let installed = world
+        .command(&native)
+        .args(["install", "codex", "--user"])
+        .output();
+    assert!(installed.unwrap().status.success());
+    fs::remove_file(&native).unwrap();
+    let examined = world.ahp(&["doctor", "codex"]);
+    let told = format!(
+        "codex (user): `{}` is not there, so everything is refused",
+        native.display()
+    );
+    assert!(examined.stdout.contains(&told), "{}", examined.stdout);
+    let file = world.home().join(".codex/hooks.json");
+    let open = fs::read_to_string(&file).unwrap().replace(" || exit 2", "");
+    fs::write(&file, open).unwrap();
+    let examined = world.ahp(&["doctor", "codex"]);
+    for told in [
+        "would let a bad event pass",
+        "it does not refuse where `ahp` is missing",
+    ] {
+        assert!(examined.stdout.contains(told), "{}", examined.stdout);
+    }
+}
+
+#[test]
+fn a_weakened_policy_is_told_with_the_question_that_comes_first() {
+    let world = World::new("extends: [ahp:standard]\n");
+    world.git_init();
+    assert_eq!(world.ahp(&["trust", "--yes"]).code, 0);
+    world.write(
+        ".ahp/hooks.yaml",
+        "extends: [ahp:standard]\nhooks:\n  pre-tool-use:\n    - id: safe-shell\n      \
+         config: {allow_commands: [\"git push --force-with-lease origin my-*\"]}\n",
+    );
+    let hook = |session: &str, command: &str| {
+        let call = serde_json::json!({
+            "hook_event_name": "PreToolUse", "session_id": session, "transcript_path": "/tmp/t.jsonl",
+            "cwd": world.root(), "tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": command,
+        });
+        let words = ["hook", "--host", "claude-code", "--event", "PreToolUse"];
+        world.ahp_fed(&words, call.to_string().as_bytes()).stdout
+    };
+    let told = "the project's policy was weakened";
+    for (session, first) in [
+        ("s1", "npm publish"),
+        ("s2", "git push --force origin main"),
+        ("s3", "ls"),
+    ] {
+        let answer = hook(session, first);
+        assert!(answer.contains(told), "{first}: {answer}");
+        assert!(!hook(session, "pwd").contains(told), "{first}");
+    }
+    let examined = world.ahp(&["doctor"]);
+    let held = "held     weaker than what was approved, which stays in force until `ahp trust`: `safe-shell`";
+    assert!(examined.stdout.contains(held), "{}", examined.stdout);
+}
+
+#[test]
+fn git_is_no_host_outside_of_a_repository() {
+    let world = World::new(POLICY);
+    let examined = world.ahp(&["doctor", "git"]);
+    assert!(
+        examined
+            .stdout
+            .contains("not wired: this project is in no git repository"),
+        "{}",
+        examined.stdout
+    );
+    assert!(
+        !examined.stdout.contains("`ahp install git`"),
+        "{}",
+        examined.stdout
+    );
+    let bin = world.path("bin");
+    executable(&bin.join("claude"), "#!/bin/sh\n");
+    let installed = ahp(&world, &bin, &["install", "--all"]);
+    assert_eq!(installed.code, 0, "{}", installed.stderr);
+    assert!(
+        installed.stdout.contains("wired claude-code"),
+        "{}",
+        installed.stdout
+    );
+    assert_eq!(ahp(&world, &bin, &["install", "git"]).code, 1);
+}
+
+#[test]
+fn a_host_that_is_wired_twice_is_told() {
+    let world = World::new(POLICY);
+    for (scope, is_twice) in [("--project", false), ("--user", true)] {
+        world.ahp(&["install", "claude-code", scope]);
+        let examined = world.ahp(&["doctor", "claude-code"]);
+        let told = "wired twice: each call is judged and logged for each of user, project; `ahp uninstall claude-code --project`";
+        assert_eq!(
+            examined.stdout.contains(told),
+            is_twice,
+            "{}",
+            examined.stdout
+        );
+        assert_eq!(examined.code, 0, "{}", examined.stdout);
+    }
+}
