@@ -25,10 +25,6 @@ pub(crate) fn sized<T>(by_default: T, at_full_size: T) -> T {
 }
 
 /// Where programs lie, and `ahp` before them, as on the machine of somebody who has installed it.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "programs of this machine stay findable"
-)]
 pub(crate) fn search_path() -> std::ffi::OsString {
     let built = Path::new(env!("CARGO_BIN_EXE_ahp")).parent().unwrap();
     let path = std::env::var_os("PATH").unwrap_or_default();
