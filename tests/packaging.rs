@@ -161,7 +161,10 @@ fn no_message_names_a_page() {
             let said = !shown.starts_with("//") && !shown.starts_with("#[doc");
             let mut pages = line
                 .split(|c: char| !(c.is_ascii_alphanumeric() || "/-_.".contains(c)))
-                .filter(|word| word.starts_with("docs/") && word.ends_with(".md"));
+                .filter(|word| {
+                    word.starts_with("docs/")
+                        && Path::new(word).extension().is_some_and(|e| e == "md")
+                });
             // Examples name pages too, but of other projects.
             if said && pages.any(|page| Path::new(env!("CARGO_MANIFEST_DIR")).join(page).is_file())
             {
