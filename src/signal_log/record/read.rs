@@ -33,7 +33,7 @@ where
     S: Deserialize<'a> + From<&'a str>,
     E: Deserialize<'a>,
 {
-    /// Reads a line without its newline. Whether it is chained to the line before it, [`super::Links`] tell.
+    /// Reads a line without its newline. Whether it is chained to the line before it, [`Links`] tell.
     ///
     /// # Errors
     /// The line is not a record, or not the one that was written.
