@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::command::LINE_OF_FILE;
-use super::exit::names_an_option;
+use super::exit::named_options;
 use super::gather::MAX_ITEMS;
 use super::interpreter::is_input;
 use super::scope::{Variable, says_hidden};
@@ -296,7 +296,7 @@ fn set_operands(arguments: &[Word]) -> Option<&[Word]> {
         if !word.text.starts_with(['-', '+']) {
             return arguments.get(at..);
         }
-        at += 1 + usize::from(names_an_option(&word.text));
+        at += 1 + named_options(&word.text);
     }
     None
 }

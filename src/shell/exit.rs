@@ -78,7 +78,7 @@ impl Options {
             if letters.contains('e') && !option.starts_with("--") {
                 self.stops_at_error = on;
             }
-            if names_an_option(option) {
+            for _ in 0..named_options(option) {
                 match words.next() {
                     Some("pipefail") => self.minds_pipes = on,
                     Some("errexit") => self.stops_at_error = on,
@@ -105,9 +105,14 @@ impl Options {
     }
 }
 
-/// Whether a word of `set` has the name of an option behind it, as `-euo` of `set -euo pipefail`.
-pub(super) fn names_an_option(word: &str) -> bool {
-    word.starts_with(['-', '+']) && !word.starts_with("--") && word.ends_with('o')
+/// Returns how many words behind a word of `set`, or of a shell that is started, are names of options: one behind `-euo` of
+/// `set -euo pipefail`, and behind `-oc` of `bash -oc pipefail 'make'`.
+pub(super) fn named_options(word: &str) -> usize {
+    if word.starts_with(['-', '+']) && !word.starts_with("--") {
+        word.matches(['o', 'O']).count()
+    } else {
+        0
+    }
 }
 
 /// Whether a shell that is started tells of failures: by the line that it is given as a word, `bash -c 'make test'`. Of what it

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::command::{Call, LINE_OF_FILE};
+use super::exit::named_options;
 use super::inline_code::Action;
 use super::scope::says_hidden;
 use super::unwrap::joined;
@@ -37,13 +38,8 @@ impl Walker<'_> {
             let is_short = !text.starts_with("--");
             takes_text |= (is_short && text.contains('c')) || text == "--command";
             takes_input |= is_short && text.contains('s');
-            let takes_value =
-                matches!(text, "-o" | "+o" | "-O" | "+O" | "--rcfile" | "--init-file")
-                    || (is_short
-                        && text.starts_with("-o")
-                        && text.len() > 2
-                        && text.ends_with('o'));
-            i += if takes_value { 2 } else { 1 };
+            let takes_file = matches!(text, "--rcfile" | "--init-file");
+            i += 1 + named_options(text) + usize::from(takes_file);
         }
         let operands = arguments.get(i..).unwrap_or_default();
         if takes_text {
