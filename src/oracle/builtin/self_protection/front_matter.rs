@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::places::named_below;
+use super::places::components;
 use crate::glob::glob;
 use crate::host::HOSTS;
 use crate::place::Roots;
@@ -21,28 +21,80 @@ fn places(roots: &Roots) -> impl Iterator<Item = (&Path, Cow<'static, str>)> {
     places.flat_map(|place| roots.all(place))
 }
 
-/// Returns the files that carry hooks now; `watch` gets each path on which that depends.
-pub(super) fn with_hooks(roots: &Roots, watch: &mut dyn FnMut(&Path)) -> Vec<PathBuf> {
+/// A file that lies where such files do.
+pub(super) struct Candidate {
+    pub(super) path: PathBuf,
+    /// Whether it is a link, or the folder is that it lies in.
+    pub(super) is_linked: bool,
+}
+
+impl Candidate {
+    pub(super) fn carries_hooks(&self) -> bool {
+        read(&self.path).is_some_and(|text| carries_hooks(&text))
+    }
+}
+
+/// Returns the files that lie where such files do, none of them read; `watch` gets each folder on which that depends.
+pub(super) fn candidates(roots: &Roots, watch: &mut dyn FnMut(&Path)) -> Vec<Candidate> {
     let mut all = Vec::new();
     for (dir, pattern) in places(roots) {
-        let mut found = vec![dir.to_owned()];
+        let mut found = vec![(dir.to_owned(), false, false)];
         for part in pattern.split('/') {
-            for dir in &found {
+            let mut below = Vec::new();
+            for (dir, _, is_link) in &found {
                 watch(dir);
+                let named = links_below(dir, part).into_iter();
+                below.extend(named.map(|(path, is_next)| (path, *is_link, is_next)));
             }
-            found = found
-                .iter()
-                .flat_map(|dir| named_below(dir, part))
-                .collect();
+            found = below;
         }
-        for file in found {
-            watch(&file);
-            if read(&file).is_some_and(|text| carries_hooks(&text)) && !all.contains(&file) {
-                all.push(file);
-            }
-        }
+        all.extend(found.into_iter().map(|(path, above, own)| Candidate {
+            path,
+            is_linked: above || own,
+        }));
     }
     all
+}
+
+/// Returns what lies in a directory and has a name, which may be a pattern, and whether it is a link.
+fn links_below(dir: &Path, name: &str) -> Vec<(PathBuf, bool)> {
+    if !name.contains('*') {
+        let path = dir.join(name);
+        let about = fs::symlink_metadata(&path).ok();
+        return about
+            .map(|about| (path, about.is_symlink()))
+            .into_iter()
+            .collect();
+    }
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let named = entries
+        .filter(|entry| fast_glob::glob_match(name, entry.file_name().to_string_lossy().as_ref()));
+    named
+        .map(|entry| {
+            (
+                entry.path(),
+                entry.file_type().is_ok_and(|kind| kind.is_symlink()),
+            )
+        })
+        .collect()
+}
+
+/// Returns the names on the way to such files, in lower case; some are patterns.
+pub(super) fn ways(roots: &Roots) -> Vec<Vec<String>> {
+    let ways = places(roots).map(|(dir, pattern)| {
+        let mut way = components(dir);
+        way.extend(pattern.split('/').map(str::to_lowercase));
+        way
+    });
+    ways.collect()
+}
+
+/// Whether a path that is given by its names may be on such a way, at its end or, where that counts, before it.
+pub(super) fn may_meet(ways: &[Vec<String>], names: &[String], looks_below: bool) -> bool {
+    let is_open = |name: &str| name.contains(['*', '?', '[']);
+    let may_be = |(own, name): (&String, &String)| own == name || is_open(own) || is_open(name);
+    ways.iter()
+        .any(|way| (looks_below || names.len() >= way.len()) && way.iter().zip(names).all(may_be))
 }
 
 /// Whether a path is such a file, or on the way to one below the directory that its place begins at.

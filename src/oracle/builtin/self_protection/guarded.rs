@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
-use super::binary;
 use super::binary::NAMES;
-use super::look::{Grounds, LastLook, Links, Look};
+use super::look::{Carriers, Grounds, LastLook, Links, Look};
 use super::places::{Place, Places, components, way_in};
+use super::{binary, front_matter};
 use crate::guard::{GuardedDir, Guards};
 use crate::place::Roots;
 use crate::shell::{Analysis, Effect, PathEffect, lexical, real};
@@ -41,6 +41,8 @@ pub(super) struct Guarded<'a> {
     look: OnceCell<Arc<Look>>,
     /// Taken when something is asked about that a guarded place may lead to.
     links: OnceCell<Arc<Links>>,
+    /// Taken when something is asked about that a file with hooks at its head may be.
+    carriers: OnceCell<Arc<Carriers>>,
     /// What is known of the paths of this event.
     kinds: RefCell<HashMap<OsString, Kind, RandomState>>,
     grounds: Grounds,
@@ -67,6 +69,7 @@ impl<'a> Guarded<'a> {
             last,
             look: OnceCell::new(),
             links: OnceCell::new(),
+            carriers: OnceCell::new(),
             kinds: RefCell::default(),
             scripts: RefCell::default(),
             grounds: Grounds {
@@ -116,6 +119,14 @@ impl<'a> Guarded<'a> {
         self.links.get_or_init(|| self.last.links(self.look()))
     }
 
+    /// Returns all places of which one may be what a path names that is given by its names, or lie below it.
+    fn places(&self, names: &[String], looks_below: bool) -> impl Iterator<Item = &Places> {
+        let carriers = || self.last.carriers(self.look());
+        let carriers = front_matter::may_meet(&self.look().ways, names, looks_below)
+            .then(|| &self.carriers.get_or_init(carriers).places);
+        std::iter::once(&self.look().places).chain(carriers)
+    }
+
     /// Whether a file is our own program, by whatever name.
     pub(super) fn is_own(&self, path: &Path) -> bool {
         !matches!(self.kind(path), Kind::Nothing) && binary::is_one(&self.look().own, path)
@@ -156,7 +167,9 @@ impl<'a> Guarded<'a> {
     /// Returns what is guarded and would be written where a folder as it is now is put at a path.
     pub(super) fn brought(&self, from: &Path, to: &Path) -> Option<PathBuf> {
         let names = components(to);
-        self.look().places.along(&names, false).find_map(|place| {
+        let places = self.places(&names, true);
+        let mut places = places.flat_map(|places| places.along(&names, false));
+        places.find_map(|place| {
             let rest = place.names_from(names.len());
             let way = (!rest.is_empty()).then(|| way_in(from, &rest))??;
             Some(to.join(way))
@@ -184,7 +197,8 @@ impl<'a> Guarded<'a> {
             if let Some(ours) = of_nested.filter(|_| self.look().is_ours(dir)) {
                 return Some(dir.join(ours.last()?));
             }
-            let places = self.look().places.along(&names, inexact);
+            let places = self.places(&names, true);
+            let places = places.flat_map(|places| places.along(&names, inexact));
             let targets = self.links().targets.along(&names, inexact);
             let mut below = places
                 .chain(targets)
@@ -204,7 +218,8 @@ impl<'a> Guarded<'a> {
         let mut ways = BTreeSet::new();
         let mut add = |dir: &Path| {
             let names = components(dir);
-            let places = self.look().places.iter().chain(self.links().targets.iter());
+            let places = self.places(&names, true).flat_map(Places::iter);
+            let places = places.chain(self.links().targets.iter());
             let met = places.filter(|place| {
                 let (base, mut parts) = place.way();
                 let is_below = place.is_below(&names) && place.depth() > names.len();
@@ -332,7 +347,6 @@ impl<'a> Guarded<'a> {
         {
             return Some(path.to_owned());
         }
-        let places = &self.look().places;
         // `find` looks at every depth, and into what is hidden.
         if let Some(deep) = parts.iter().position(|part| part == "**") {
             let (above, below) = (parts.get(..deep)?, parts.last()?);
@@ -345,13 +359,15 @@ impl<'a> Guarded<'a> {
                             && FILES.iter().any(|f| named(f) && holds_file(&path, f))))
             };
             let targets = self.links().targets.iter();
-            return places
-                .iter()
+            return self
+                .places(above, true)
+                .flat_map(Places::iter)
                 .chain(targets)
                 .find(|place| place.is_below(above) && holds(place))
                 .map(|place| place.path());
         }
-        along(places, parts, takes_all, inexact)
+        let mut places = self.places(parts, takes_all);
+        places.find_map(|places| along(places, parts, takes_all, inexact))
     }
 
     fn is_ours(&self, path: &Path, parts: &[String]) -> bool {

@@ -1,6 +1,5 @@
 //! Look: what the file system says of the guarded places, kept from event to event for as long as it holds.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
@@ -19,6 +18,7 @@ use crate::stamp::Stamp;
 pub(super) struct LastLook {
     look: Mutex<Option<Arc<Look>>>,
     links: Mutex<Option<Arc<Links>>>,
+    carriers: Mutex<Option<Arc<Carriers>>>,
 }
 
 /// Folders of a person in which any program has its own, besides what is guarded.
@@ -46,6 +46,8 @@ pub(super) struct Look {
     pub(super) places: Places,
     /// Where our own program lies.
     pub(super) own: Vec<PathBuf>,
+    /// The names on the way to files of words for an agent, which may carry hooks.
+    pub(super) ways: Vec<Vec<String>>,
     /// The root, the home directory, and those that variables name.
     dirs: Vec<Dir>,
     watched: Watched,
@@ -71,6 +73,14 @@ pub(super) struct Links {
     watched: Watched,
 }
 
+/// The files of words for an agent that carry hooks.
+#[derive(Debug)]
+pub(super) struct Carriers {
+    grounds: Grounds,
+    pub(super) places: Places,
+    watched: Watched,
+}
+
 /// Directories as they were.
 #[derive(Debug, Default)]
 struct Watched(Vec<(PathBuf, Option<Stamp>)>);
@@ -91,6 +101,17 @@ impl LastLook {
         match &*last {
             Some(links) if links.grounds == look.grounds && links.hold() => links.clone(),
             _ => last.insert(Arc::new(Links::new(look))).clone(),
+        }
+    }
+
+    /// Returns the files that carry hooks as they were last seen, or anew where something has changed since.
+    pub(super) fn carriers(&self, look: &Look) -> Arc<Carriers> {
+        let mut last = self.carriers.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*last {
+            Some(carriers) if carriers.grounds == look.grounds && carriers.watched.holds() => {
+                carriers.clone()
+            }
+            _ => last.insert(Arc::new(Carriers::new(look))).clone(),
         }
     }
 }
@@ -121,15 +142,13 @@ impl Look {
             places.add(path, WHOLE);
         }
         let own = binary::own_files();
-        let with_hooks = front_matter::with_hooks(roots, &mut |path| watched.add(path));
-        for path in own.iter().chain(&with_hooks) {
-            if let (Some(dir), Some(name)) = (path.parent(), path.file_name()) {
-                places.add(dir, &[Cow::Owned(name.to_string_lossy().into_owned())]);
-            }
+        for path in &own {
+            places.add_file(path);
         }
         Self {
             places,
             own,
+            ways: front_matter::ways(roots),
             grounds: grounds.clone(),
             dirs,
             watched,
@@ -219,8 +238,17 @@ impl Links {
                 .chain(of_project)
                 .for_each(|dir| disk.watched.add(dir));
         }
+        let roots = look.grounds.guards.roots();
+        let candidates = front_matter::candidates(roots, &mut |dir| disk.watched.add(dir));
+        let mut carriers = Places::default();
+        for file in candidates.iter().filter(|file| file.is_linked) {
+            disk.watched.add(&file.path);
+            if file.carries_hooks() {
+                carriers.add_file(&file.path);
+            }
+        }
         let mut linked = Vec::new();
-        for place in look.places.iter() {
+        for place in look.places.iter().chain(carriers.iter()) {
             if disk.is_linked(place) {
                 let path = place.path();
                 let target = real(&path);
@@ -245,6 +273,25 @@ impl Links {
                 .linked
                 .iter()
                 .all(|(path, target)| real(path) == *target)
+    }
+}
+
+impl Carriers {
+    fn new(look: &Look) -> Self {
+        let roots = look.grounds.guards.roots();
+        let mut watched = Watched::default();
+        let mut places = Places::default();
+        for file in front_matter::candidates(roots, &mut |dir| watched.add(dir)) {
+            watched.add(&file.path);
+            if file.carries_hooks() {
+                places.add_file(&file.path);
+            }
+        }
+        Self {
+            grounds: look.grounds.clone(),
+            places,
+            watched,
+        }
     }
 }
 

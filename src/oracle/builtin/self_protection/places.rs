@@ -44,6 +44,13 @@ impl Places {
         });
     }
 
+    /// Adds one file.
+    pub(super) fn add_file(&mut self, path: &Path) {
+        if let (Some(dir), Some(name)) = (path.parent(), path.file_name()) {
+            self.add(dir, &[Cow::Owned(name.to_string_lossy().into_owned())]);
+        }
+    }
+
     /// Returns all places.
     pub(super) fn iter(&self) -> impl Iterator<Item = Place<'_>> {
         self.0.iter().flat_map(Base::places)
