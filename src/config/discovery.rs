@@ -15,7 +15,7 @@ use super::{LayerSource, Override, Reviewed, ci};
 use crate::host::HOSTS;
 use crate::machine_key;
 use crate::place::{Place, Roots};
-use crate::shell::without_dots;
+use crate::shell::{real, without_dots};
 use crate::signal::hex;
 use crate::workspace::ToldBase;
 
@@ -388,8 +388,7 @@ impl Locations {
 /// Returns a directory without `.` and `..`; behind a link `..` leads out of where the link leads.
 fn plain(dir: &Path) -> PathBuf {
     let leads_up = dir.components().any(|part| part == Component::ParentDir);
-    let real = leads_up.then(|| fs::canonicalize(dir).ok()).flatten();
-    real.unwrap_or_else(|| without_dots(dir))
+    without_dots(&if leads_up { real(dir) } else { dir.to_owned() })
 }
 
 fn project_root(work_dir: &Path, not_of_project: &[PathBuf]) -> PathBuf {

@@ -1,7 +1,6 @@
 //! Scripts: what the files say from which a command line takes its commands, judged as if the line said it.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use super::knowledge::Knowledge;
 use super::place::{Place, place};
 use crate::program;
 use crate::program::Fact;
-use crate::search::read;
+use crate::search::read_short;
 use crate::shell::{
     Analysis, Invocation, LINE_OF_FILE, Stdin, Surroundings, Word, analyse, lexical, run_by,
     shebang,
@@ -171,12 +170,7 @@ fn kept(
 
 /// Returns the text of a file that is short enough to be judged.
 fn text_of(file: &Path) -> Option<String> {
-    let found = fs::metadata(file).ok()?;
-    let is_read = found.is_file() && found.len() <= MAX_LENGTH;
-    is_read
-        .then(|| read(file))
-        .flatten()
-        .filter(|text| !text.contains('\0'))
+    read_short(file, MAX_LENGTH).filter(|text| !text.contains('\0'))
 }
 
 /// A script as what it would run.

@@ -146,7 +146,6 @@ fn is_at_typed_name(word: &str, origins: &Origins) -> bool {
     let is_theirs = |(_, host): (&str, &str)| {
         origins.has(Origin::Prompt, &format!("//{host}"))
             || owner::label(host).is_some_and(|label| named::is_typed(label, origins))
-                && !is_against_fields(&[word.to_owned()], origins)
     };
     mail.is_some_and(is_theirs)
         || owner::owner(word).is_some_and(|owner| named::is_typed(owner, origins))

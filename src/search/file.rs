@@ -18,3 +18,9 @@ pub(crate) fn read(path: &Path) -> Option<String> {
     file.take(MAX_FILE).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
+
+/// Reads a file like that, if it is no longer than `most` bytes.
+pub(crate) fn read_short(path: &Path, most: u64) -> Option<String> {
+    let is_short = fs::metadata(path).is_ok_and(|about| about.len() <= most);
+    is_short.then(|| read(path)).flatten()
+}

@@ -7,6 +7,13 @@ use crate::danger::place::{Place, place};
 use crate::search::keeps_names;
 use crate::shell::{Invocation, Stdin, Word};
 
+/// Whether something holds of all words that name what is lost for good, and there are such.
+fn are_all_precious(digest: &Digest<'_>, words: &[&Word], holds: impl Fn(&Word) -> bool) -> bool {
+    let precious = words.iter().filter(|word| is_precious(digest.place(word)));
+    let mut precious = precious.peekable();
+    precious.peek().is_some() && precious.all(|word| holds(word))
+}
+
 /// Whether a later command of the line fills what this one deletes with a copy of what a build made:
 /// `rm -rf public && cp -r web/dist public`.
 pub(super) fn is_copied_again(digest: &Digest<'_>, words: &[&Word]) -> bool {
@@ -42,11 +49,7 @@ pub(super) fn is_copied_again(digest: &Digest<'_>, words: &[&Word]) -> bool {
                     .all(|source| is_product(source, copy) && !lies_below(source, word))
         })
     };
-    let mut precious = words
-        .iter()
-        .filter(|word| is_precious(digest.place(word)))
-        .peekable();
-    precious.peek().is_some() && precious.all(|word| is_copied(word))
+    are_all_precious(digest, words, is_copied)
 }
 
 /// Whether words are what `ls` prints of build products, the newest left out or not: `ls -dt dist/* | tail -n +6 | xargs rm -rf`.
@@ -77,15 +80,26 @@ pub(super) fn are_listed_products(digest: &Digest<'_>, words: &[&Word]) -> bool 
     !words.is_empty() && words.iter().all(is_listed)
 }
 
+/// Whether the line gives git a path with this command: `git submodule deinit -f lib`.
+fn names_to_git(digest: &Digest<'_>, command: &[&str], path: &str) -> bool {
+    let mut all = digest
+        .analysis
+        .invocations
+        .iter()
+        .filter(|i| i.program == "git");
+    all.any(|i| {
+        let operands: Vec<&str> = i.operands().map(|w| w.text.trim_end_matches('/')).collect();
+        operands
+            .strip_prefix(command)
+            .is_some_and(|rest| rest.contains(&path))
+    })
+}
+
 /// Whether all that is deleted for good is what git keeps of a submodule that this line removes: `.git/modules/lib` beside
 /// `git rm lib`, as git's own manual says.
 pub(super) fn is_of_removed_submodule(digest: &Digest<'_>, words: &[&Word]) -> bool {
-    let all = &digest.analysis.invocations;
     let is_removed = |name: &str| {
-        all.iter().filter(|i| i.program == "git").any(|i| {
-            let operands: Vec<&str> = i.operands().map(|w| w.text.trim_end_matches('/')).collect();
-            matches!(operands.as_slice(), ["submodule", "deinit", rest @ ..] | ["rm", rest @ ..] if rest.contains(&name))
-        })
+        names_to_git(digest, &["submodule", "deinit"], name) || names_to_git(digest, &["rm"], name)
     };
     let is_kept_of_it = |word: &Word| {
         let text = word.text.trim_start_matches("./").trim_end_matches('/');
@@ -94,24 +108,12 @@ pub(super) fn is_of_removed_submodule(digest: &Digest<'_>, words: &[&Word]) -> b
             && !word.glob
             && name.is_some_and(|name| !name.contains("..") && is_removed(name))
     };
-    let mut precious = words
-        .iter()
-        .filter(|word| is_precious(digest.place(word)))
-        .peekable();
-    precious.peek().is_some() && precious.all(|word| is_kept_of_it(word))
+    are_all_precious(digest, words, is_kept_of_it)
 }
 
 /// Whether git takes a submodule away that this line removes from the working tree and from the index, and git does not know of
 /// changes in it: `git submodule deinit -f lib && git rm -f lib`.
 pub(super) fn removes_submodule(digest: &Digest<'_>, words: &[&Word]) -> bool {
-    let all = &digest.analysis.invocations;
-    let names = |i: &Invocation, command: &[&str], path: &str| {
-        let operands: Vec<&str> = i.operands().map(|w| w.text.trim_end_matches('/')).collect();
-        i.program == "git"
-            && operands
-                .strip_prefix(command)
-                .is_some_and(|rest| rest.contains(&path))
-    };
     let is_removed = |word: &&Word| {
         let name = word.text.trim_end_matches('/');
         let is_changed = path(digest, word)
@@ -119,8 +121,8 @@ pub(super) fn removes_submodule(digest: &Digest<'_>, words: &[&Word]) -> bool {
             .is_some_and(|changed| changed > 0);
         !word.glob
             && !is_changed
-            && all.iter().any(|i| names(i, &["submodule", "deinit"], name))
-            && all.iter().any(|i| names(i, &["rm"], name))
+            && names_to_git(digest, &["submodule", "deinit"], name)
+            && names_to_git(digest, &["rm"], name)
     };
     !words.is_empty() && words.iter().all(is_removed)
 }

@@ -8,6 +8,7 @@ mod counting;
 mod keeper;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::{DateTime, Utc};
@@ -98,6 +99,14 @@ impl EventPast {
             if let Err(error) = self.keeper.lose_origins(Some(session)) {
                 tracing::warn!(%error, "a lost result cannot be noted");
             }
+        }
+    }
+
+    /// Opens what says where words of the session have stood; none where nothing has taught it, or there is no session.
+    fn origins(&self, facts: &Facts) -> io::Result<Option<Origins>> {
+        match facts.event().whole_session() {
+            Some(session) => self.keeper.origins(session),
+            None => Ok(None),
         }
     }
 
@@ -302,34 +311,22 @@ impl Past for EventPast {
     }
 
     fn arguments_from(&self, facts: &Facts) -> Option<Vec<String>> {
-        let session = facts.event().whole_session()?;
-        let origins = self.keeper.origins(session).ok()?;
-        provenance::come_from(facts, origins.as_ref())
+        facts.event().whole_session()?;
+        provenance::come_from(facts, self.origins(facts).ok()?.as_ref())
     }
 
     fn told_by_others(&self, facts: &Facts) -> Vec<String> {
-        let session = facts.event().whole_session();
-        let origins = session.and_then(|session| self.keeper.origins(session).ok()?);
+        let origins = self.origins(facts).ok().flatten();
         let told = origins.map(|origins| provenance::told_by_others(facts, &origins));
         told.unwrap_or_default()
     }
 
     fn outward(&self, facts: &Facts) -> Option<bool> {
-        let session = facts.event().whole_session();
-        let origins = match session {
-            Some(session) => self.keeper.origins(session).ok()?,
-            None => None,
-        };
-        provenance::outward(facts, origins.as_ref())
+        provenance::outward(facts, self.origins(facts).ok()?.as_ref())
     }
 
     fn asked(&self, facts: &Facts) -> Option<bool> {
-        let session = facts.event().whole_session();
-        let origins = match session {
-            Some(session) => self.keeper.origins(session).ok()?,
-            None => None,
-        };
-        provenance::is_asked(facts, origins.as_ref())
+        provenance::is_asked(facts, self.origins(facts).ok()?.as_ref())
     }
 
     fn age(&self, facts: &Facts) -> Option<f64> {

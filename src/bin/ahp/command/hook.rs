@@ -25,6 +25,7 @@ use crate::answer::{Call, Deadlines, INDEX, Judge, Past, Progress, Trouble};
 use crate::ask;
 use crate::ask::Asked;
 use crate::command::install;
+use crate::exit_code::Exit;
 use crate::output;
 use crate::project;
 
@@ -144,8 +145,8 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         Ok(()) => ExitCode::from(reply.exit_code()),
         Err(error) => {
             // What the answer says is lost, and it may be a block: the exit code is all that the host still hears.
-            output::failure(format!("the answer cannot be written: {error}"));
-            ExitCode::from(2)
+            output::error(format!("ahp: the answer cannot be written: {error}"));
+            Exit::Blocked.into()
         }
     }
 }

@@ -1,35 +1,23 @@
 //! Shown: whether lines of a file of secrets that are printed tell a secret.
 
-use std::fs;
 use std::path::Path;
 
-use crate::search::read;
+use crate::search::read_short;
 use crate::secret::{holds_secret, is_secret_variable};
 
 /// The longest file that is looked into, in bytes; a longer one is taken to be shown.
 const LONGEST: u64 = 64 << 10;
 
-/// Whether one of the lines of a file that are shown holds a secret.
+/// Whether one of the lines of a file that are shown holds a secret; one that cannot be looked into may.
 pub(super) fn shows_secret(file: &Path, is_shown: &dyn Fn(&str) -> bool) -> bool {
-    let Ok(found) = fs::metadata(file) else {
-        return false;
-    };
-    if !found.is_file() || found.len() == 0 {
-        return false;
-    }
-    if found.len() > LONGEST {
-        return true;
-    }
-    let Some(text) = read(file) else {
-        return true;
-    };
-    text.lines().any(|line| is_shown(line) && is_secret(line))
+    file.is_file()
+        && read_short(file, LONGEST)
+            .is_none_or(|text| text.lines().any(|line| is_shown(line) && is_secret(line)))
 }
 
 /// Returns the names of the settings in a file that are secrets.
 pub(super) fn secret_names(file: &Path) -> Vec<String> {
-    let is_short = fs::metadata(file).is_ok_and(|found| found.len() <= LONGEST);
-    let text = is_short.then(|| read(file)).flatten().unwrap_or_default();
+    let text = read_short(file, LONGEST).unwrap_or_default();
     let secrets = text.lines().filter(|line| is_secret(line));
     let names = secrets.filter_map(|line| Some(line.split_once('=')?.0.trim()));
     names
