@@ -89,6 +89,8 @@ pub mod process;
 mod program;
 #[doc(hidden)]
 pub mod provenance;
+#[doc(hidden)]
+pub mod random;
 mod regular_file;
 mod search;
 #[doc(hidden)]

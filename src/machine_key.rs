@@ -16,6 +16,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use rustix::fs::OFlags;
 use sha2::Sha256;
 
+use crate::random;
 use crate::regular_file;
 use crate::signal::hex;
 
@@ -120,8 +121,8 @@ impl ProjectKey {
 fn make(state_dir: &Path, path: &Path) -> io::Result<()> {
     std::fs::create_dir_all(state_dir)?;
     let mut key = [0; LENGTH];
-    getrandom::fill(&mut key).map_err(|error| io::Error::other(error.to_string()))?;
-    let draft = state_dir.join(format!("{NAME}.{}", uuid::Uuid::new_v4().simple()));
+    random::fill(&mut key)?;
+    let draft = state_dir.join(format!("{NAME}.{}", random::id().simple()));
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
     let linked = regular_file::open(None, &draft, flags)
         .and_then(|mut file| {

@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::random;
+
 /// Nobody but the user may read what we keep.
 const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
 
@@ -160,7 +162,7 @@ pub(crate) fn text(path: &Path, most: u64) -> io::Result<String> {
 /// As those of [`open`].
 pub(crate) fn replace(base: Option<&Path>, path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}.new", uuid::Uuid::new_v4().simple()));
+    name.push(format!(".{}.new", random::id().simple()));
     let new = Path::new(&name);
     let created = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
     let written = open(base, new, created)

@@ -36,6 +36,7 @@ mod oracle;
 mod packaging;
 mod pattern;
 mod permission_checker;
+mod portability;
 mod process;
 mod public_api;
 mod red_team;

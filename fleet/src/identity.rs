@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use ahp::config::{Detail, Environment, Locations, Settings};
 use ahp::process::Program;
+use ahp::random;
 use sha2::{Digest as _, Sha256};
 
 use crate::error::FleetError;
@@ -133,11 +134,7 @@ fn own_salt(state: &Path) -> Result<Vec<u8>, FleetError> {
         Err(error) => return Err(FleetError::io("read", &path, error)),
     }
     // Two random uuids hold 244 random bits.
-    let salt = format!(
-        "{}{}",
-        ahp::uuid::Uuid::new_v4().simple(),
-        ahp::uuid::Uuid::new_v4().simple()
-    );
+    let salt = format!("{}{}", random::id().simple(), random::id().simple());
     crate::disk::write_new_private(&path, salt.as_bytes())?;
     // Another process may have been first: its salt is the one that counts.
     fs::read(&path).map_err(|error| FleetError::io("read", &path, error))

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use ahp::config::parse_duration;
+use ahp::random;
 
 use crate::error::FleetError;
 
@@ -38,7 +39,7 @@ impl Schedule {
 
 /// A part of a pause by chance.
 pub(crate) fn random_part(of: Duration) -> Duration {
-    let (high, _) = ahp::uuid::Uuid::new_v4().as_u64_pair();
+    let (high, _) = random::id().as_u64_pair();
     let share = u32::try_from(high >> 48).unwrap_or(0);
     of * share / (1 << 16)
 }

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
 
+use crate::random;
+
 /// Where the engine gets the time and new ids from.
 pub trait Clock: fmt::Debug + Send + Sync {
     /// Returns the time.
@@ -29,7 +31,7 @@ impl Clock for SystemClock {
     }
 
     fn new_id(&self) -> Uuid {
-        Uuid::now_v7()
+        random::id_at(self.now())
     }
 }
 

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 use super::case::{Case, TestFile};
 use super::compare::{Difference, compare};
@@ -19,6 +18,7 @@ use crate::config::parse_duration;
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::engine::{Engine, FixedClock, Keeper, block_on};
 use crate::event::{Event, ToolKind, Trigger};
+use crate::random;
 use crate::signal::Action;
 use crate::signal_log::MemoryHistory;
 use crate::verdict::{Decision, Verdict};
@@ -56,7 +56,7 @@ pub struct Runner {
 impl Runner {
     /// Makes a runner; `root` is the project in which scripts and policy files are found.
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        let name = format!("ahp-test-{}", Uuid::new_v4());
+        let name = format!("ahp-test-{}", random::id());
         Self {
             root: root.into(),
             scratch: std::env::temp_dir().join(name),

@@ -15,6 +15,7 @@ use super::{
     DEPTH, Exit, Finished, ProcessError, enclosure, find_program, group, installed, lies_in,
     path_where, too_deep,
 };
+use crate::random;
 
 /// How long the outputs of a program that has ended are still read, where a child of it holds them open.
 const GRACE: Duration = Duration::from_millis(100);
@@ -314,7 +315,7 @@ fn spawn(command: &mut Command) -> io::Result<Child> {
 
 /// Returns a file that holds `content`, stands at its start and has no name any more.
 fn nameless_file(content: &[u8]) -> io::Result<Stdio> {
-    let path = std::env::temp_dir().join(format!("ahp-{}", uuid::Uuid::new_v4()));
+    let path = std::env::temp_dir().join(format!("ahp-{}", random::id()));
     let mut file = std::fs::OpenOptions::new()
         .read(true)
         .write(true)

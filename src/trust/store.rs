@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::FileState;
 use super::content::{Content, digest};
+use crate::random;
 use crate::stamp::Stamp;
 
 /// What was trusted, and when.
@@ -81,7 +82,7 @@ impl Store {
         at: DateTime<Utc>,
     ) -> io::Result<()> {
         private_dir(&self.dir)?;
-        let copies = format!("copies-{}", uuid::Uuid::now_v7());
+        let copies = format!("copies-{}", random::id());
         for (path, state, bytes) in content.files() {
             let copy = self.dir.join(&copies).join(path);
             if let Some(parent) = copy.parent() {

@@ -79,7 +79,7 @@ impl Machine {
         let builder = Engine::builder().locations(self.locations.clone());
         let engine = builder.build().unwrap();
         let call = serde_json::json!({"command": "ls"});
-        let session = uuid::Uuid::new_v4().to_string();
+        let session = ahp::random::id().to_string();
         block_on(engine.evaluate(Event::tool_use("Bash", call).with_session(session)))
     }
 

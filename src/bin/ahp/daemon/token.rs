@@ -9,6 +9,7 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use ahp::config::SERVE_TOKEN;
+use ahp::random;
 use sha2::{Digest as _, Sha256};
 
 /// How many random bytes it has; it is written in hexadecimal digits.
@@ -69,7 +70,7 @@ impl Token {
 fn make(state_dir: &Path, path: &Path) -> io::Result<()> {
     fs::create_dir_all(state_dir)?;
     let mut bytes = [0_u8; LENGTH];
-    getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+    random::fill(&mut bytes)?;
     let digits = bytes.iter().fold(String::new(), |mut digits, byte| {
         write!(digits, "{byte:02x}").ok();
         digits

@@ -18,6 +18,7 @@ use crate::fact::FactSource;
 use crate::oracle::{
     ConfigError, Definition, HookContext, Oracle, OracleConfig, OracleError, Programs,
 };
+use crate::random;
 use crate::signal::{Intensity, Signal};
 
 pub(super) static DEFINITION: Definition = Definition {
@@ -171,7 +172,7 @@ fn write(root: &Path, path: &str, text: &str) -> std::io::Result<()> {
             "it leads out of the project through a link",
         ));
     }
-    let new = file.with_extension(format!("{}.new", uuid::Uuid::new_v4().simple()));
+    let new = file.with_extension(format!("{}.new", random::id().simple()));
     std::fs::write(&new, text)?;
     std::fs::rename(&new, &file)
 }

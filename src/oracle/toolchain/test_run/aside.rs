@@ -8,6 +8,7 @@ use std::time::SystemTime;
 
 use super::files::times;
 use crate::oracle::HookContext;
+use crate::random;
 
 /// Where the files are meanwhile, below the state of the project; each run has a folder of its own there.
 const PLACE: &str = "state/aside";
@@ -55,7 +56,7 @@ impl Aside {
         if going.is_empty() {
             return aside;
         }
-        let place = state.join(PLACE).join(uuid::Uuid::new_v4().to_string());
+        let place = state.join(PLACE).join(random::id().to_string());
         let names: Vec<&str> = going.iter().map(|(file, _)| file.as_str()).collect();
         match made(&place, &names) {
             Ok(held) => aside.place = Some((place.clone(), held)),

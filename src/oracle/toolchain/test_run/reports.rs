@@ -14,6 +14,7 @@ use super::tally::Tally;
 use super::told::{Ear, Told};
 use super::{go, jest, junit};
 use crate::process::{Program, installed};
+use crate::random;
 use crate::shell_word::quoted;
 use crate::signal::hex;
 use crate::stamp::Stamp;
@@ -117,12 +118,12 @@ impl Reports {
     /// # Errors
     /// It cannot be made or written to.
     pub(super) fn new(root: &Path) -> io::Result<Self> {
-        let dir = std::env::temp_dir().join(format!("ahp-tests-{}", uuid::Uuid::new_v4()));
+        let dir = std::env::temp_dir().join(format!("ahp-tests-{}", random::id()));
         fs::create_dir_all(&dir)?;
         let mut reports = Self {
             ear: Ear::open(&dir.join("told")).inspect_err(|_| remove(&dir))?,
             dir,
-            seal: uuid::Uuid::new_v4().to_string(),
+            seal: random::id().to_string(),
             put: BTreeMap::new(),
         };
         let real = root.canonicalize()?;

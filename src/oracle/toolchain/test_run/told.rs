@@ -6,6 +6,8 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
+use crate::random;
+
 /// How much is kept of what is told; a run of ten thousand runners tells less.
 const MOST: usize = 16 << 20;
 
@@ -65,7 +67,7 @@ impl Ear {
         make_pipe(path)?;
         // Opened for both, so that neither side waits for the other.
         let pipe = File::options().read(true).write(true).open(path)?;
-        let end = format!("end {}", uuid::Uuid::new_v4());
+        let end = format!("end {}", random::id());
         let (mut from, mark) = (pipe.try_clone()?, format!("{end}\n").into_bytes());
         let heard = std::thread::Builder::new().spawn(move || {
             let (mut heard, mut part) = (Vec::new(), [0; 4096]);

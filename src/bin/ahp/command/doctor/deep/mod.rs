@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use ahp::host::{CANARY, Host, Trial};
 use ahp::message::cut;
 use ahp::process::{Exit as ProgramExit, Finished, Program, find_program};
-use uuid::Uuid;
+use ahp::random;
 
 use self::model::{Model, Seen};
 
@@ -44,7 +44,7 @@ pub(super) fn send(host: &Host, project: &Path, path: Option<&str>) -> Deep {
     let Some(program) = programs.find_map(|name| find_program(name, search)) else {
         return Deep::Unknown("its program is not in the search path".to_owned());
     };
-    let dir = std::env::temp_dir().join(format!("ahp-doctor-{}", Uuid::new_v4().simple()));
+    let dir = std::env::temp_dir().join(format!("ahp-doctor-{}", random::id().simple()));
     if let Err(error) = fs::create_dir(&dir) {
         return Deep::Unknown(format!("cannot make `{}`: {error}", dir.display()));
     }
