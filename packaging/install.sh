@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs `ahp` for one user: picks the archive of this system, checks its sum and writes ~/.local/bin/ahp.
+# Installs `ahp` for one user: picks the archive of this system, checks its sum and writes `ahp` and `ahp-fleet` to ~/.local/bin.
 #   AHP_BASE_URL     where the release lies (https:// or file://)
-#   AHP_INSTALL_DIR  where the program goes
+#   AHP_INSTALL_DIR  where the programs go
 set -eu
 
 version=@VERSION@
@@ -53,8 +53,16 @@ else
     fail "neither sha256sum nor shasum is here"
 fi
 tar -xzf "$name.tar.gz" || fail "$name.tar.gz cannot be unpacked"
-mkdir -p "$dir" 2>/dev/null && cp "$name/ahp" "$dir/ahp.new" 2>/dev/null || fail "$dir cannot be written"
-chmod 755 "$dir/ahp.new"
+mkdir -p "$dir" 2>/dev/null || fail "$dir cannot be written"
+for program in ahp ahp-fleet; do
+    if ! cp "$name/$program" "$dir/$program.new" 2>/dev/null; then
+        rm -f "$dir/ahp.new" "$dir/ahp-fleet.new"
+        fail "$dir cannot be written"
+    fi
+    chmod 755 "$dir/$program.new"
+done
+# Both are whole before one takes the place of an older one.
+mv "$dir/ahp-fleet.new" "$dir/ahp-fleet"
 mv "$dir/ahp.new" "$dir/ahp"
 echo "installed $dir/ahp ($version)"
 case ":$PATH:" in

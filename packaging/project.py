@@ -10,6 +10,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
 LICENCES = ("LICENSE-APACHE", "LICENSE-MIT")
+#: What is built. Wheels and npm packages have the first alone.
+PROGRAMS = ("ahp", "ahp-fleet")
 
 #: The version, which stands in `Cargo.toml`.
 VERSION = re.search(r'^version = "(.+)"$', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]  # type: ignore[index]

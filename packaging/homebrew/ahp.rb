@@ -26,7 +26,7 @@ class Ahp < Formula
   end
 
   def install
-    bin.install "ahp"
+    bin.install "ahp", "ahp-fleet"
     bash_completion.install "completions/ahp.bash" => "ahp"
     zsh_completion.install "completions/_ahp"
     fish_completion.install "completions/ahp.fish"

@@ -108,7 +108,7 @@ fn find() -> Result<PathBuf, String> {
         .parent()
         .map_or_else(String::new, |dir| dir.display().to_string());
     Err(format!(
-        "`{PROGRAM}` is not installed beside `ahp` in `{dir}`, and no package contains it yet: build it from the source of `ahp`, which needs Rust (`cargo build --release -p {PROGRAM}`), and copy `target/release/{PROGRAM}` there"
+        "`{PROGRAM}` is not installed beside `ahp` in `{dir}`: the archive, the Debian package and the container have it, wheels and npm packages do not; take `{PROGRAM}` of the same version from the archive and put it there, or build it from the source of `ahp` (`cargo build --release -p {PROGRAM}`)"
     ))
 }
 
