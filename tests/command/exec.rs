@@ -197,3 +197,26 @@ fn what_a_changed_command_submits_has_its_own_hooks() {
     assert_eq!(code, 2, "{stderr}");
     assert!(!world.path("called").exists());
 }
+
+#[test]
+fn any_command_is_judged_as_a_call_of_the_shell() {
+    let world = World::new("extends: [ahp:standard]\n");
+    world.write("keep/made", "");
+    for command in [
+        &["rm", "-rf", ".ahp"][..],
+        &["sh", "-c", "cd keep && rm -rf ../.ahp"],
+        &["/usr/bin/env", "git", "push", "--force", "nowhere", "main"],
+    ] {
+        let (code, _, stderr) = exec(&world, command, "0");
+        assert_eq!(code, 2, "{command:?}: {stderr}");
+    }
+    assert!(world.path(".ahp/hooks.yaml").exists());
+    let (code, _, stderr) = exec(&world, &["ls", "keep"], "0");
+    assert_eq!(code, 0, "{stderr}");
+    let hooks = world
+        .log()
+        .into_iter()
+        .filter(|r| r["kind"] == "evaluation");
+    let hooks: Vec<_> = hooks.map(|r| r["hook"].clone()).collect();
+    assert!(hooks.contains(&"post-tool-use".into()), "{hooks:?}");
+}

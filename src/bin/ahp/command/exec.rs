@@ -1,12 +1,14 @@
-//! ahp exec: runs an issue or git command between its pre- and post-hooks.
+//! ahp exec: runs a command between its pre- and post-hooks.
 
 use std::borrow::Cow;
 use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
 use ahp::engine::{Engine, block_on};
 use ahp::event::{Event, ToolCall, Trigger};
+use ahp::host::Host;
 use ahp::shell::{Analysis, IssueCommand};
 use ahp::verdict::Verdict;
 use serde::Deserialize;
@@ -46,17 +48,14 @@ pub(crate) fn gate(command: &[String]) -> Result<Exit, String> {
         return start(command);
     };
     let mut issues = gated(analysis);
-    let is_git = analysis
-        .invocations
-        .iter()
-        .any(|i| i.program == "git" && i.operands().any(|w| matches!(&*w.text, "commit" | "push")));
-    if issues.is_empty() && !is_git {
-        return start(command);
-    }
+    let program = Path::new(command.first().map_or("", String::as_str));
+    let subject = program.file_name().unwrap_or_default().to_string_lossy();
+    // The commands of Monoco have hooks of their own.
+    let is_tool_call = !Host::find("monoco").is_some_and(|host| host.programs.contains(&&*subject));
     let mut command = Cow::Borrowed(command);
-    if is_git {
+    if is_tool_call {
         let verdict = block_on(engine.evaluate(event.clone()));
-        if say(&verdict, "git") {
+        if say(&verdict, &subject) {
             return Ok(Exit::Blocked);
         }
         if let (Some(input), Some(tool)) = (verdict.modified_input, &mut event.tool) {
@@ -74,9 +73,9 @@ pub(crate) fn gate(command: &[String]) -> Result<Exit, String> {
     let exit = start(&command)?;
     // What did not happen has no after.
     if exit == Exit::Of(0) {
-        if is_git {
+        if is_tool_call {
             event.trigger = Trigger::PostToolUse;
-            say(&block_on(engine.evaluate(event.clone())), "git");
+            say(&block_on(engine.evaluate(event.clone())), &subject);
         }
         for issue in &issues {
             if let Some(trigger) = Trigger::of_issue_verb(&issue.verb, false) {

@@ -68,7 +68,7 @@ pub(crate) enum Command {
     Doctor(doctor::Args),
     /// Open the editor at a binding's line, or add a binding
     Edit(edit::Args),
-    /// Run an issue or git command between its pre- and post-hooks
+    /// Run a command between its pre- and post-hooks, those of the issues in it too
     Exec(exec::Args),
     /// Show the policy in force, where each value came from, and why a binding fires
     Explain(explain::Args),
