@@ -1,6 +1,6 @@
 //! What commands say of a policy and a log: the same thing in every place, and nothing that is not so.
 
-use crate::world::World;
+use crate::world::{Ran, World};
 
 /// A project whose approved policy is stricter than the one that lies there.
 fn weakened() -> World {
@@ -92,8 +92,11 @@ fn a_session_of_which_nothing_is_known_has_no_marks() {
 fn a_file_that_is_no_log_is_called_so() {
     let world = World::new("");
     world.write("words", "no record\nat all\n");
-    let ran = world.ahp(&["log", "show", "--log", "words"]);
-    assert!(ran.stderr.contains("is not a signal log"), "{}", ran.stderr);
+    for command in ["show", "stats", "advise", "export", "verify"] {
+        let ran = world.ahp(&["log", command, "--log", "words"]);
+        assert_eq!(ran.code, 1, "{command}: {}", ran.stdout);
+        assert!(ran.stderr.contains("is not a signal log"), "{}", ran.stderr);
+    }
 }
 
 #[test]
@@ -131,4 +134,26 @@ fn what_a_test_expects_and_which_test_is_meant_must_exist() {
     let ran = world.ahp(&["test", "--filter", "zzz"]);
     assert_eq!(ran.code, 1, "{}", ran.stdout);
     assert!(ran.stderr.contains("`zzz`"), "{}", ran.stderr);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_output_that_cannot_be_written_is_a_failure() {
+    let world = World::new("extends: [ahp:standard]\n");
+    for command in [
+        &["check"][..],
+        &["schema"],
+        &["log", "stats", "--json"],
+        &["--help"],
+    ] {
+        let full = std::fs::File::create("/dev/full").unwrap();
+        let ran = world.ahp_command().args(command).stdout(full).output();
+        let ran = Ran::of(&ran.unwrap());
+        assert_eq!(ran.code, 1, "{command:?}: {}", ran.stderr);
+        assert!(
+            ran.stderr.contains("the output cannot be written"),
+            "{command:?}: {}",
+            ran.stderr
+        );
+    }
 }

@@ -1,7 +1,9 @@
 //! The log that a command reads or answers: of the project around, or one that is named.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+use ahp::analysis::each_line;
 use ahp::config::{Config, Locations, LogSettings};
 use ahp::engine::{Clock as _, SystemClock, log_place};
 use ahp::signal::Response;
@@ -54,6 +56,12 @@ impl LogFile {
             let path = place.path().display();
             return Err(format!("there is no log at `{path}`"));
         }
+        if self.log.is_some() && !reader.is_empty() && !has_records(&reader) {
+            let path = place.path().display();
+            return Err(format!(
+                "`{path}` is not a signal log: no line of it is a record"
+            ));
+        }
         let foreign = self.foreign()?;
         if self.log.is_some() && !foreign.is_empty() {
             output::error(
@@ -77,6 +85,16 @@ impl LogFile {
         let reader = Reader::open(place.known_as(&own)).map_err(|e| e.to_string())?;
         reader.foreign().map_err(|e| e.to_string())
     }
+}
+
+/// Whether a log has any record.
+pub(crate) fn has_records(reader: &Reader) -> bool {
+    let mut any = false;
+    let read = each_line(reader, |_, _| {
+        any = true;
+        ControlFlow::Break(())
+    });
+    any || read.is_err()
 }
 
 /// Says what of a project's log does not verify.

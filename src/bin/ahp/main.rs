@@ -23,7 +23,11 @@ use crate::exit_code::Exit;
 fn main() -> ExitCode {
     // A write past a file-size limit must come back as an error: a hook that a signal ends opens the gate.
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default()).ok();
-    let code = run();
+    let mut code = run();
+    // A program must not take half an answer for the whole.
+    if output::has_lost() && code == ExitCode::SUCCESS {
+        code = Exit::Failure.into();
+    }
     ahp::process::end_all();
     code
 }

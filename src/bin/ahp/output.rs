@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::io::Write;
-use std::sync::OnceLock;
+use std::io::{ErrorKind, Write};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use ahp::config::Environment;
 use ahp::diagnostic;
@@ -20,11 +20,51 @@ pub(crate) enum Format {
     Json,
 }
 
+/// Why something that was printed has not arrived.
+static LOST: Mutex<Option<String>> = Mutex::new(None);
+
+/// Stdout; what cannot be written to it is remembered, but for what a reader who went away leaves.
+struct Stdout<W: Write>(W);
+
+impl<W: Write> Stdout<W> {
+    fn noted<T>(written: std::io::Result<T>) -> std::io::Result<T> {
+        written.inspect_err(|error| {
+            if !matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::Interrupted) {
+                let mut lost = LOST.lock().unwrap_or_else(PoisonError::into_inner);
+                lost.get_or_insert_with(|| error.to_string());
+            }
+        })
+    }
+}
+
+impl<W: Write> Write for Stdout<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        Self::noted(self.0.write(bytes))
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Self::noted(self.0.flush())
+    }
+}
+
+fn stdout() -> impl Write {
+    Stdout(anstream::stdout().lock())
+}
+
+/// Says if something that was printed has not arrived, on a full disk for example; returns whether that is so.
+pub(crate) fn has_lost() -> bool {
+    let lost = LOST.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(why) = &lost {
+        error(format!("ahp: the output cannot be written: {why}"));
+    }
+    lost.is_some()
+}
+
 /// Prints a line on stdout; what of it would steer the terminal, or a CI system that reads along, is written out.
 pub(crate) fn line(text: impl std::fmt::Display) {
     let text = text.to_string();
     // A reader that went away is not our fault, and there is nobody left to tell.
-    writeln!(anstream::stdout().lock(), "{}", harmless(&text)).ok();
+    writeln!(stdout(), "{}", harmless(&text)).ok();
 }
 
 /// Prints a line on stderr; what of it would steer the terminal, or a CI system that reads along, is written out.
@@ -37,7 +77,7 @@ pub(crate) fn error(text: impl std::fmt::Display) {
 pub(crate) fn command(text: &str) {
     let text = visible_beside_colours(text);
     let text = without_commands(&text);
-    writeln!(anstream::stdout().lock(), "::{}", text.replace('\n', "%0A")).ok();
+    writeln!(stdout(), "::{}", text.replace('\n', "%0A")).ok();
 }
 
 /// Returns a text that steers nobody who reads it.
@@ -122,7 +162,7 @@ pub(crate) fn has_colours() -> bool {
 /// Returns a buffered stdout for much output; a write fails once its reader has gone away.
 pub(crate) fn stream() -> impl Write {
     Door {
-        out: std::io::BufWriter::new(anstream::stdout().lock()),
+        out: std::io::BufWriter::new(stdout()),
         begun: Vec::new(),
     }
 }

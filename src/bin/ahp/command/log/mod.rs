@@ -11,13 +11,11 @@ mod table;
 mod tail;
 mod verify;
 
-use std::ops::ControlFlow;
-
-use ahp::analysis::{Filter, each_line};
+use ahp::analysis::Filter;
 use ahp::signal_log::Reader;
 
 use crate::exit_code::Exit;
-use crate::log_file::LogFile;
+use crate::log_file::{LogFile, has_records};
 use crate::output;
 
 #[derive(Debug, clap::Args)]
@@ -65,16 +63,6 @@ fn tell_of_nothing(log: &LogFile, reader: &Reader, filter: &Filter) {
     } else {
         output::error("nothing in the log is what these filters ask for");
     }
-}
-
-/// Whether a log has any record.
-fn has_records(reader: &Reader) -> bool {
-    let mut any = false;
-    let read = each_line(reader, |_, _| {
-        any = true;
-        ControlFlow::Break(())
-    });
-    any || read.is_err()
 }
 
 /// Says that lines were left out: what was edited or put in by hand is counted nowhere.
