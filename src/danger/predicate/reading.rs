@@ -25,13 +25,15 @@ pub(super) fn holds_secret_path(text: &str) -> bool {
         }
 }
 
-/// Whether an argument names a secret file, other than the key by which a client shows who it is.
+/// Whether an argument names a secret file, other than the key by which a client shows who it is, and what it writes itself.
 pub(super) fn names_secret_argument(invocation: &Invocation) -> bool {
     let own = words!("own-key-options");
+    let known = program::find(&invocation.program);
+    let is_own = |option: &str| own.contains(&option) || known.lists(Fact::Output, option);
     let mut before = "";
     invocation.arguments.iter().any(|word| {
-        let is_own = own.contains(&before)
-            || (word.text.split_once('=')).is_some_and(|(option, _)| own.contains(&option));
+        let attached = word.text.split_once('=').map(|(option, _)| option);
+        let is_own = is_own(before) || attached.is_some_and(is_own);
         before = &word.text;
         !is_own && holds_secret_path(&word.text)
     })

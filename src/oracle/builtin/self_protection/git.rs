@@ -197,14 +197,30 @@ fn by_setting(guarded: &Guarded<'_>, invocation: &Invocation, operands: &[&str])
     if let Some(hit) = file.and_then(|file| covers(guarded, invocation, &file.text)) {
         return Some((format!("write `{}`", hit.display()), Some(hit)));
     }
+    // All of a section goes.
+    let drops = has(&["--remove-section", "--rename-section"])
+        || matches!(
+            operands.get(1),
+            Some(&("remove-section" | "rename-section"))
+        );
     let leads = operands.iter().enumerate().find_map(|(nth, name)| {
         let lower = name.to_lowercase();
-        let is_set = operands.len() > nth + 1 || has(&["--unset", "--unset-all"]);
-        let is_leading = LEADING.iter().any(|start| lower.starts_with(start));
+        let is_set = drops || operands.len() > nth + 1 || has(&["--unset", "--unset-all"]);
+        let is_leading = LEADING.iter().any(|start| {
+            let section = start.split_once('.').map(|(section, _)| section);
+            lower.starts_with(start) || drops && section == Some(&*lower)
+        });
         (is_leading && is_set).then(|| format!("change the setting `{name}` of git"))
     });
     if let Some(what) = leads {
         return Some((what, None));
+    }
+    // A name alone is read.
+    if let ["config", name] = operands
+        && name.eq_ignore_ascii_case("core.hookspath")
+        && !has(&["--unset", "--unset-all"])
+    {
+        return None;
     }
     // What is set may be run now or later.
     invocation.arguments.iter().find_map(|word| {
