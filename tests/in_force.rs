@@ -724,6 +724,11 @@ fn the_project_of_the_host_stays_in_force_wherever_the_agent_is() {
         assert!(is_denied(Some(world.root()), &dir), "{shown}");
         // Where a host tells none, it has started its hook in the project.
         assert!(is_denied(None, &world.root()), "{shown}");
+        // A directory that is gone governs nothing.
+        assert!(
+            is_denied(Some(world.path("gone")), &world.root()),
+            "{shown}"
+        );
         assert!(!is_denied(None, &dir), "{shown}");
     }
 }

@@ -362,7 +362,7 @@ impl<'a> Loader<'a> {
     ) {
         let origin = if let Some(pack) = name.strip_prefix("ahp:") {
             let Some(pack) = Pack::find(pack) else {
-                self.diagnostics.push(unknown_pack(name, pack, span));
+                self.diagnostics.push(unknown_pack(name, span));
                 return;
             };
             Origin::Pack(pack.name)
@@ -500,11 +500,14 @@ const fn hides_triggers(code: Code) -> bool {
     )
 }
 
-fn unknown_pack(name: &str, pack: &str, span: Span) -> Diagnostic {
-    let names = PACKS.iter().map(|pack| pack.name);
-    let listed: Vec<_> = names.clone().map(|name| format!("`ahp:{name}`")).collect();
+fn unknown_pack(name: &str, span: Span) -> Diagnostic {
+    let names: Vec<_> = PACKS
+        .iter()
+        .map(|pack| format!("ahp:{}", pack.name))
+        .collect();
+    let listed: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
     let message = format!("unknown policy pack `{name}`");
     Diagnostic::error(Code::UnknownPack, message, span)
-        .did_you_mean(pack, names)
+        .did_you_mean(name, names.iter().map(String::as_str))
         .help(format!("the packs are {}", listed.join(", ")))
 }

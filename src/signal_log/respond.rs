@@ -52,7 +52,7 @@ pub enum RespondError {
         selector: String,
     },
     /// More than one signal has this id.
-    #[error("`{selector}` may mean several signals; give more digits:\n{}", .candidates.join("\n"))]
+    #[error("`{selector}` may mean several signals; give the id of one:\n{}", .candidates.join("\n"))]
     Ambiguous {
         /// What was given.
         selector: String,

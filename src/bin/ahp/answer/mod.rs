@@ -125,7 +125,8 @@ pub(crate) trait Judge {
 /// this hook, where that has a policy; none where that is `dir`.
 pub(crate) fn host_dir(environment: &Environment, here: &Locations, dir: &Path) -> Option<PathBuf> {
     let is_other = |other: &PathBuf| other != dir;
-    if let Some(told) = environment.project_dir() {
+    // One that is gone governs nothing.
+    if let Some(told) = environment.project_dir().filter(|told| told.is_dir()) {
         return Some(told).filter(is_other);
     }
     // Where both are one, it is not looked whether there is a policy.

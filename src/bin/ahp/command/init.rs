@@ -76,6 +76,13 @@ fn init(args: &Args) -> Result<Exit, String> {
         ));
     }
     let mut locations = project::locations(Some(&dir));
+    let around = locations.project_root.join(PROJECT_FILE);
+    if args.dir.is_none() && locations.project_root != locations.work_dir && around.exists() {
+        return Err(format!(
+            "`{}` governs this directory already; `ahp init .` makes a project of its own here",
+            around.display()
+        ));
+    }
     // A policy makes a project of its folder, also below another one.
     locations.project_root.clone_from(&locations.work_dir);
     let written = [locations.project_root.join(PROJECT_FILE)];
@@ -130,9 +137,10 @@ fn extend(file: &Path, packs: &[String]) -> Result<Exit, String> {
     let shown = file.display();
     let text = fs::read_to_string(file).map_err(|e| format!("cannot read `{shown}`: {e}"))?;
     let mut changed = text.clone();
+    let mut told = Vec::new();
     for name in packs {
         if named(&changed, name) {
-            output::line(format!("{shown} has `ahp:{name}` already"));
+            told.push(format!("{shown} has `ahp:{name}` already"));
             continue;
         }
         let longer = with_pack(&changed, name).filter(|longer| named(longer, name));
@@ -140,11 +148,12 @@ fn extend(file: &Path, packs: &[String]) -> Result<Exit, String> {
             format!("`extends` of `{shown}` has a form that is not understood; write `- ahp:{name}` into it")
         })?;
         let summary = Pack::find(name).map_or("", Pack::summary);
-        output::line(format!("added ahp:{name} to {shown}: {summary}"));
+        told.push(format!("added ahp:{name} to {shown}: {summary}"));
     }
     if changed != text {
         fs::write(file, changed).map_err(|e| format!("cannot write `{shown}`: {e}"))?;
     }
+    told.iter().for_each(output::line);
     Ok(Exit::Success)
 }
 

@@ -1,6 +1,7 @@
 //! ahp trust: what a project would run, what has changed since it was looked at, and the word that allows it.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use ahp::config::{Approved, Locations};
 use ahp::engine::{Clock as _, Engine, SystemClock};
@@ -55,9 +56,9 @@ fn trust(args: &Args) -> Result<Exit, String> {
     let state = engine.state();
     let trust = state.trust();
     if args.revoke {
-        let was = trust.revoke().map_err(|error| error.to_string())?;
+        let was = trust.revoke().map_err(|error| unkept(&policy, &error))?;
         let first = Approved::first(&policy, &state.faulty_files()).write(&policy);
-        first.map_err(|error| error.to_string())?;
+        first.map_err(|error| unkept(&policy, &error))?;
         output::line(if was {
             format!("{} is no longer trusted", root.display())
         } else {
@@ -106,7 +107,7 @@ fn trust(args: &Args) -> Result<Exit, String> {
     }
     let files = trust
         .grant(&look, SystemClock.now())
-        .map_err(|error| error.to_string())?;
+        .map_err(|error| unkept(&policy, &error))?;
     let exit = approve(&policy, &engine)?;
     if args.format == Format::Human {
         output::line(format!(
@@ -116,6 +117,15 @@ fn trust(args: &Args) -> Result<Exit, String> {
         ));
     }
     Ok(exit)
+}
+
+/// Says where approvals could not be kept.
+fn unkept(locations: &Locations, error: &io::Error) -> String {
+    let dir = locations.state_dir.as_deref().unwrap_or(Path::new("?"));
+    format!(
+        "cannot keep approvals in `{}` (`$XDG_STATE_HOME/ahp`, else `~/.local/state/ahp`): {error}",
+        dir.display()
+    )
 }
 
 /// Approves the project's layers as they are: what they weaken has effect from now on. What has faults is not approved, for
@@ -140,7 +150,7 @@ fn approve(locations: &Locations, engine: &Engine) -> Result<Exit, String> {
         return Ok(Exit::Failure);
     }
     let approved = Approved::of(locations, true).write(locations);
-    approved.map_err(|error| format!("what was approved cannot be kept: {error}"))?;
+    approved.map_err(|error| unkept(locations, &error))?;
     Ok(Exit::Success)
 }
 

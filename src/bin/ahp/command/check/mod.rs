@@ -94,16 +94,19 @@ fn check(args: &Args) -> Result<Exit, String> {
                 output::line(fault);
                 output::line("");
             }
+            const BARE: &str = "only self-protection and HOOK.md hooks are in force";
             let layers = state.layers();
+            let errors = count(errors, "error");
             output::line(if layers.is_empty() {
-                format!(
-                    "no configuration: only self-protection and HOOK.md hooks are in force, {} (`ahp init` writes one)",
-                    count(errors, "error")
-                )
+                format!("no configuration: {BARE}, {errors} (`ahp init` writes one)")
             } else {
+                let bare = if bindings == 0 {
+                    format!(": {BARE}")
+                } else {
+                    String::new()
+                };
                 format!(
-                    "{}, {}; {} from {}",
-                    count(errors, "error"),
+                    "{errors}, {}; {} from {}{bare}",
                     count(warnings, "warning"),
                     count(bindings, "binding"),
                     layers.join(", ")

@@ -64,7 +64,7 @@ fn uninstall(args: &RemoveArgs) -> Result<Exit, String> {
                             host: installer.host.name,
                             scope: scope.name(),
                             changed: done.changed,
-                            notes: Vec::new(),
+                            notes: sharing(&installer, &places, scope),
                         });
                     }
                 }
@@ -103,6 +103,23 @@ fn unwire(
     };
     let changes = installer.uninstall(places, scope, git.as_deref());
     Ok(apply(&changes.map_err(|e| e.to_string())?))
+}
+
+/// Says which hosts were wired by the same file.
+fn sharing(installer: &Installer, places: &Places, scope: Scope) -> Vec<String> {
+    let Ok(file) = installer.file(places, scope) else {
+        return Vec::new();
+    };
+    let others = Installer::all().filter(|other| other.host.name != installer.host.name);
+    let sharing = others.filter(|other| other.file(places, scope).is_ok_and(|own| own == file));
+    sharing
+        .map(|other| {
+            format!(
+                "{} reads the same file, and is unwired too",
+                other.host.title
+            )
+        })
+        .collect()
 }
 
 /// Says that a host is wired in another scope too, and what takes that away.
