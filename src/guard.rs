@@ -1,8 +1,11 @@
 //! Guard: every place that no agent may change, for whoever keeps agents away from them.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+
+use foldhash::fast::RandomState;
 
 use crate::config::{OWN_PLACES, STATE_DIR, UNREAD};
 use crate::host::HOSTS;
@@ -111,23 +114,23 @@ impl Guards {
     /// Returns everything that is guarded, by the directory that it lies below; computed when it is first asked for.
     pub fn dirs(&self) -> &[GuardedDir] {
         self.dirs.get_or_init(|| {
-            let mut dirs = Vec::new();
+            let mut dirs = Dirs::default();
             for place in known() {
                 for (dir, name) in self.roots.all(place) {
-                    add(&mut dirs, dir, name);
+                    dirs.add(dir, name);
                 }
             }
             for further in &self.further {
                 for name in &further.names {
-                    add(&mut dirs, &further.dir, name.clone());
+                    dirs.add(&further.dir, name.clone());
                 }
             }
             if let Some(trust) = &self.programs {
                 for file in trust.files(&self.roots.project) {
-                    add(&mut dirs, &self.roots.project, file.into());
+                    dirs.add(&self.roots.project, file.into());
                 }
             }
-            dirs
+            dirs.all
         })
     }
 }
@@ -141,12 +144,26 @@ impl PartialEq for Guards {
     }
 }
 
-fn add(dirs: &mut Vec<GuardedDir>, dir: &Path, name: Cow<'static, str>) {
-    // Letter by letter: what is the same by parts alone may well stand twice.
-    let is_same = |known: &&mut GuardedDir| known.dir.as_os_str() == dir.as_os_str();
-    match dirs.iter_mut().find(is_same) {
-        Some(known) if known.names.contains(&name) => {}
-        Some(known) => known.names.push(name),
-        None => dirs.push(GuardedDir::of(dir, name)),
+/// Guarded places while they are gathered, each once: several hosts share some.
+#[derive(Default)]
+struct Dirs {
+    all: Vec<GuardedDir>,
+    /// The names of each.
+    known: HashSet<(usize, Cow<'static, str>), RandomState>,
+}
+
+impl Dirs {
+    fn add(&mut self, dir: &Path, name: Cow<'static, str>) {
+        // Letter by letter: what is the same by parts alone may well stand twice.
+        let is_same = |known: &GuardedDir| known.dir.as_os_str() == dir.as_os_str();
+        let at = self.all.iter().position(is_same);
+        let at = at.unwrap_or(self.all.len());
+        if !self.known.insert((at, name.clone())) {
+            return;
+        }
+        match self.all.get_mut(at) {
+            Some(known) => known.names.push(name),
+            None => self.all.push(GuardedDir::of(dir, name)),
+        }
     }
 }

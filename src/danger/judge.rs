@@ -6,14 +6,15 @@ use std::sync::Arc;
 use super::custom::CommandPattern;
 use super::digest::Digest;
 use super::finding::Finding;
+use super::index::Firsts;
 use super::knowledge::{Knowledge, NothingKnown};
 use super::pattern::Pattern;
 use super::predicate::opens_machine;
-use super::rules::{Rule, RuleFile};
+use super::rules::{InForce, Rule, RuleFile};
 use super::script::Read;
 use super::section::Section;
 use super::words::words;
-use super::{container, custom, index, rules, script};
+use super::{container, custom, index, script};
 use crate::program;
 use crate::program::Fact;
 use crate::shell::{Analysis, DoubtKind, Invocation, Word};
@@ -33,10 +34,11 @@ pub struct Selection {
 }
 
 impl Selection {
-    pub(super) fn has(&self, rule: &Rule<'_>) -> bool {
-        self.presets
-            .iter()
-            .any(|preset| preset == rule.preset || (preset == "standard" && !rule.strict))
+    /// Whether the rules of a preset are in force, and if so, whether its strict ones are too.
+    fn has(&self, preset: &str) -> Option<bool> {
+        let is_chosen = |name: &str| self.presets.iter().any(|chosen| chosen == name);
+        let strict = is_chosen(preset);
+        (strict || is_chosen("standard")).then_some(strict)
     }
 }
 
@@ -152,29 +154,25 @@ fn rule_finding(
     knowledge: &dyn Knowledge,
 ) -> Option<Finding> {
     let mut gravest: Option<Finding> = None;
-    let mut weigh = |section: &Section<'_>,
-                     rules: &mut dyn Iterator<Item = &Rule<'_>>,
-                     targets: Option<&[&Word]>| {
+    let mut weigh = |section: &Section<'_>, rules: InForce<'_>, targets: Option<&[&Word]>| {
         if only_prints_help(section, invocation) {
             return;
         }
-        let mut digests: Option<Vec<Digest<'_>>> = None;
-        for rule in rules {
+        let mut digest = Digest::new(analysis, at, invocation, section.values, knowledge);
+        let other = if let Some(targets) = targets {
+            digest.operands = targets.to_vec();
+            None
+        } else {
+            digest.past_leading_value()
+        };
+        let digests: Vec<_> = std::iter::once(digest).chain(other).collect();
+        rules.each(firsts(&digests), &mut |rule| {
             if gravest
                 .as_ref()
                 .is_some_and(|g| g.severity >= rule.severity)
             {
-                continue;
+                return;
             }
-            let digests = digests.get_or_insert_with(|| {
-                let mut digest = Digest::new(analysis, at, invocation, section.values, knowledge);
-                if let Some(targets) = targets {
-                    digest.operands = targets.to_vec();
-                    return vec![digest];
-                }
-                let other = digest.past_leading_value();
-                std::iter::once(digest).chain(other).collect()
-            });
             if let Some(meant) = digests.iter().find(|digest| rule.is_broken_by(digest)) {
                 let mut finding = found(analysis, invocation, rule);
                 if let Some(fact) = meant.note.take() {
@@ -182,18 +180,26 @@ fn rule_finding(
                 }
                 gravest = Some(finding);
             }
-            for digest in digests {
+            for digest in &digests {
                 digest.note.take();
             }
-        }
+        });
     };
     each_section(analysis, at, invocation, selection, &mut weigh);
     gravest
 }
 
+/// Returns with what the first operands of an invocation begin, by all its readings.
+pub(super) fn firsts(digests: &[Digest<'_>]) -> Firsts {
+    let operands = digests.iter().filter_map(|digest| digest.operands.first());
+    operands.fold(Firsts::NONE, |firsts, operand| {
+        let first = operand.text.bytes().next();
+        first.map_or(firsts, |byte| firsts.with(byte))
+    })
+}
+
 /// Gets a section, those of its rules that are in force, and the targets of redirections where it speaks of these.
-type Visit<'v> =
-    dyn FnMut(&Section<'_>, &mut dyn Iterator<Item = &Rule<'_>>, Option<&[&Word]>) + 'v;
+type Visit<'v> = dyn FnMut(&Section<'_>, InForce<'_>, Option<&[&Word]>) + 'v;
 
 /// Visits the sections that speak of an invocation.
 pub(super) fn each_section(
@@ -203,21 +209,24 @@ pub(super) fn each_section(
     selection: &Selection,
     visit: &mut Visit<'_>,
 ) {
-    let excused = |preset| container::excuses(preset, analysis, at, invocation);
     let mut consider = |program: &str, targets: Option<&[&Word]>| {
         for (number, section) in index::sections(program) {
-            let mut in_force = rules::known(number)
-                .iter()
-                .filter(|rule| selection.has(rule) && !excused(rule.preset));
-            visit(&section, &mut in_force, targets);
+            if let Some(strict) = selection.has(section.preset)
+                && !container::excuses(section.preset, analysis, at, invocation)
+            {
+                let in_force = InForce::Known {
+                    section: number,
+                    strict,
+                };
+                visit(&section, in_force, targets);
+            }
         }
         for section in selection
             .files
             .iter()
             .flat_map(|file| file.sections(program))
         {
-            let own = rules::read(&section, None);
-            visit(&section, &mut own.iter(), targets);
+            visit(&section, InForce::Own(&section), targets);
         }
     };
     if !invocation.program.is_empty() {

@@ -109,7 +109,7 @@ impl<'t> Pattern<'t> {
     /// Whether the first operand can be the one that the line begins with.
     fn may_begin(&self, digest: &Digest<'_>) -> bool {
         let first = self.text.split(' ').next().unwrap_or_default();
-        !is_path(first)
+        !is_path(first.as_bytes())
             || first.contains('$')
             || digest.operands.first().is_some_and(|operand| {
                 let mut names = first.split('|');
@@ -118,14 +118,16 @@ impl<'t> Pattern<'t> {
     }
 }
 
-/// Whether a word of a pattern names the operand that comes at its place.
-fn is_path(word: &str) -> bool {
-    let is_negated = word.starts_with('!') && word.len() > 1;
-    !is_negated && !word.starts_with(['@', '=', '%', '~']) && word != "+" && !is_option(word)
+/// Whether a word of a pattern names the operand that comes at its place. The compiler asks too, for the index.
+pub(super) const fn is_path(word: &[u8]) -> bool {
+    match word {
+        [b'@' | b'=' | b'%' | b'~', ..] | [b'!', _, ..] | b"+" => false,
+        _ => !is_option(word),
+    }
 }
 
-fn is_option(word: &str) -> bool {
-    word.len() > 1 && word.starts_with('-') && !word.starts_with("-|")
+const fn is_option(word: &[u8]) -> bool {
+    matches!(word, [b'-', second, ..] if *second != b'|')
 }
 
 impl<'t> Conditions<'t> {
@@ -137,7 +139,7 @@ impl<'t> Conditions<'t> {
             );
         }
         for word in line.split_whitespace() {
-            if is_path(word) {
+            if is_path(word.as_bytes()) {
                 conditions.path.push(globs(word)?);
                 continue;
             }
@@ -168,7 +170,7 @@ impl<'t> Conditions<'t> {
                 Test::Argument(globs(given)?)
             } else if bare == "+" {
                 Test::More
-            } else if is_option(bare) {
+            } else if is_option(bare.as_bytes()) {
                 Test::Option(globs(bare)?)
             } else {
                 Test::Operand(globs(bare)?)

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::digest::Digest;
 use super::index;
+use super::index::Firsts;
 use super::pattern::Pattern;
 use super::presets::PRESETS;
 use super::section::{Section, sections};
@@ -85,17 +86,42 @@ impl RuleFile {
 
 /// Returns every rule of every preset, for listings and tests.
 pub fn all_rules() -> Vec<&'static Rule<'static>> {
-    (0..index::SECTIONS).flat_map(known).collect()
+    (0..index::RULES).filter_map(known).collect()
 }
 
-/// Returns the rules of a section of the program's own, read when first asked for.
-pub(super) fn known(section: usize) -> &'static [Rule<'static>] {
-    static RULES: [OnceLock<Vec<Rule<'static>>>; index::SECTIONS] =
-        [const { OnceLock::new() }; index::SECTIONS];
-    let rules = RULES.get(section);
-    rules.map_or(&[], |rules| {
-        rules.get_or_init(|| read(&index::section(section), None))
-    })
+/// Returns a rule of the program's own by its number, read when first asked for: most are about other subcommands.
+fn known(rule: usize) -> Option<&'static Rule<'static>> {
+    static RULES: [OnceLock<Option<Rule<'static>>>; index::RULES] =
+        [const { OnceLock::new() }; index::RULES];
+    let read = || read(&index::rule(rule), None).pop();
+    RULES.get(rule)?.get_or_init(read).as_ref()
+}
+
+/// The rules of a section that are in force.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum InForce<'r> {
+    /// Of the program's own.
+    Known {
+        /// The section's number.
+        section: usize,
+        /// Whether those are too that only their own preset has.
+        strict: bool,
+    },
+    /// Of a user's file.
+    Own(&'r Section<'r>),
+}
+
+impl InForce<'_> {
+    /// Shows each rule that may mean a command whose first operand begins like this.
+    pub(super) fn each(self, firsts: Firsts, see: &mut dyn FnMut(&Rule<'_>)) {
+        match self {
+            Self::Known { section, strict } => index::rules(section, firsts)
+                .filter_map(known)
+                .filter(|rule| strict || !rule.strict)
+                .for_each(see),
+            Self::Own(section) => read(section, None).iter().for_each(see),
+        }
+    }
 }
 
 /// Returns what is wrong with a file of rules.
@@ -226,6 +252,59 @@ fn lacks(rule: &Rule<'_>, mut fault: impl FnMut(String)) {
     ] {
         if is_lacking {
             fault(format!("`{}` has no {part}", rule.id));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All of each preset, read whole, section by section.
+    fn read_whole() -> impl Iterator<Item = Vec<Rule<'static>>> {
+        PRESETS.iter().flat_map(|preset| {
+            let sections = sections(preset.name, preset.text);
+            sections.map(|section| read(&section, None))
+        })
+    }
+
+    #[test]
+    fn the_index_has_every_rule_as_it_is_written() {
+        let written: Vec<_> = read_whole().flatten().map(|r| format!("{r:?}")).collect();
+        let indexed: Vec<_> = all_rules().iter().map(|r| format!("{r:?}")).collect();
+        assert_eq!(written, indexed);
+    }
+
+    #[test]
+    fn the_index_leaves_out_no_rule_that_may_mean_an_operand() {
+        let first_words = |rule: &Rule<'static>| {
+            let patterns = rule.patterns.iter();
+            let words = patterns.map(|pattern| pattern.text().split(' ').next().unwrap());
+            words.flat_map(|word| word.split('|')).collect::<Vec<_>>()
+        };
+        for (number, rules) in read_whole().enumerate() {
+            let number = (0..).nth(number).unwrap();
+            let shown = |firsts: Firsts| {
+                let mut shown = Vec::new();
+                let section = InForce::Known {
+                    section: number,
+                    strict: true,
+                };
+                section.each(firsts, &mut |rule| shown.push(rule.id.clone()));
+                shown
+            };
+            for rule in &rules {
+                for word in first_words(rule) {
+                    let operand = word.replace(['*', '?', '$'], "x");
+                    let first = operand.bytes().next().unwrap_or(b'x');
+                    let shown = shown(Firsts::NONE.with(first));
+                    assert!(shown.contains(&rule.id), "{} {word}", rule.id);
+                }
+            }
+            // With no operand, rules that name none are still asked.
+            for rule in shown(Firsts::NONE) {
+                assert!(rules.iter().any(|known| known.id == rule));
+            }
         }
     }
 }

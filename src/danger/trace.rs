@@ -1,7 +1,7 @@
 //! Trace: which rules were near a command, and which of their conditions kept them from holding; for people who ask why.
 
 use super::digest::Digest;
-use super::judge::{Selection, as_git, each_section};
+use super::judge::{Selection, as_git, each_section, firsts};
 use super::knowledge::Knowledge;
 use super::pattern::Pattern;
 use super::rules::Rule;
@@ -39,7 +39,10 @@ pub fn near(analysis: &Analysis, selection: &Selection, knowledge: &dyn Knowledg
                 if let Some(targets) = targets {
                     digest.operands = targets.to_vec();
                 }
-                found.extend(in_force.filter_map(|rule| nearest(rule, &digest)));
+                let digests = std::slice::from_ref(&digest);
+                in_force.each(firsts(digests), &mut |rule| {
+                    found.extend(nearest(rule, &digest))
+                });
             },
         );
     }

@@ -22,8 +22,9 @@ impl Default for Catalog {
             definitions: Vec::new(),
         };
         for definition in BUILTINS {
-            catalog.register((*definition).clone());
+            catalog.name((*definition).clone());
         }
+        catalog.definitions.sort_by_key(|d| d.kebab);
         catalog
     }
 }
@@ -31,13 +32,17 @@ impl Default for Catalog {
 impl Catalog {
     /// Adds an oracle that takes a configuration, in the place of one of the same name.
     pub fn register(&mut self, definition: Definition) {
+        self.definitions.retain(|d| d.kebab != definition.kebab);
+        self.name(definition);
+        self.definitions.sort_by_key(|d| d.kebab);
+    }
+
+    fn name(&mut self, definition: Definition) {
         let factory: Arc<dyn Factory> = Arc::new(definition.clone());
         for name in definition.names() {
             self.by_name.insert(folded_name(name), factory.clone());
         }
-        self.definitions.retain(|d| d.kebab != definition.kebab);
         self.definitions.push(definition);
-        self.definitions.sort_by_key(|d| d.kebab);
     }
 
     /// Adds an oracle that takes none.

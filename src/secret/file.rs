@@ -89,11 +89,14 @@ fn without_return(path: &str) -> Option<String> {
 
 /// Whether one of the directories of a path is this one, or several are these: `.config/gcloud`.
 fn lies_below(dir: &str, parent: &str) -> bool {
-    dir.match_indices(parent).any(|(at, _)| {
-        let before = dir.get(..at).unwrap_or_default();
-        let after = dir.get(at + parent.len()..).unwrap_or_default();
-        (before.is_empty() || before.ends_with('/')) && (after.is_empty() || after.starts_with('/'))
-    })
+    // Most paths have no directory, or a short one.
+    dir.len() >= parent.len()
+        && dir.match_indices(parent).any(|(at, _)| {
+            let before = dir.get(..at).unwrap_or_default();
+            let after = dir.get(at + parent.len()..).unwrap_or_default();
+            (before.is_empty() || before.ends_with('/'))
+                && (after.is_empty() || after.starts_with('/'))
+        })
 }
 
 /// Returns how long a name may be at most at which a glob is aimed: `.env*`, `id_*`, not `log*`, which may stand for `logins.json`

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::places::components;
+use super::places::Places;
 use crate::glob::glob;
 use crate::host::HOSTS;
 use crate::place::Roots;
@@ -79,22 +79,29 @@ fn links_below(dir: &Path, name: &str) -> Vec<(PathBuf, bool)> {
         .collect()
 }
 
-/// Returns the names on the way to such files, in lower case; some are patterns.
-pub(super) fn ways(roots: &Roots) -> Vec<Vec<String>> {
-    let ways = places(roots).map(|(dir, pattern)| {
-        let mut way = components(dir);
-        way.extend(pattern.split('/').map(str::to_lowercase));
-        way
-    });
-    ways.collect()
+/// Returns where such files may lie.
+pub(super) fn ways(roots: &Roots) -> Places {
+    let mut dirs: Vec<(&Path, Vec<Cow<'static, str>>)> = Vec::new();
+    for (dir, pattern) in places(roots) {
+        match dirs.iter_mut().find(|(known, _)| *known == dir) {
+            Some((_, patterns)) => patterns.push(pattern),
+            None => dirs.push((dir, vec![pattern])),
+        }
+    }
+    let mut ways = Places::default();
+    for (dir, patterns) in dirs {
+        ways.add(dir, &patterns);
+    }
+    ways
 }
 
 /// Whether a path that is given by its names may be on such a way, at its end or, where that counts, before it.
-pub(super) fn may_meet(ways: &[Vec<String>], names: &[String], looks_below: bool) -> bool {
-    let is_open = |name: &str| name.contains(['*', '?', '[']);
-    let may_be = |(own, name): (&String, &String)| own == name || is_open(own) || is_open(name);
-    ways.iter()
-        .any(|way| (looks_below || names.len() >= way.len()) && way.iter().zip(names).all(may_be))
+pub(super) fn may_meet(ways: &Places, names: &[String], looks_below: bool) -> bool {
+    // A pattern may stand for a name that another pattern means.
+    let open = names.iter().position(|name| name.contains(['*', '?', '[']));
+    let plain = open.and_then(|at| names.get(..at)).unwrap_or(names);
+    ways.along(plain, false)
+        .any(|way| looks_below || open.is_some() || names.len() >= way.depth())
 }
 
 /// Whether a path is such a file, or on the way to one below the directory that its place begins at.

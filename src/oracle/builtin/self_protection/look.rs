@@ -46,8 +46,8 @@ pub(super) struct Look {
     pub(super) places: Places,
     /// Where our own program lies.
     pub(super) own: Vec<PathBuf>,
-    /// The names on the way to files of words for an agent, which may carry hooks.
-    pub(super) ways: Vec<Vec<String>>,
+    /// Where files of words for an agent lie, which may carry hooks.
+    pub(super) ways: Places,
     /// The root, the home directory, and those that variables name.
     dirs: Vec<Dir>,
     watched: Watched,

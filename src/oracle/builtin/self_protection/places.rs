@@ -220,6 +220,7 @@ pub(super) fn components(path: &Path) -> Vec<String> {
     let mut names = Vec::with_capacity(8);
     names.extend(path.components().filter_map(|component| match component {
         Component::Normal(name) => Some(match name.to_str() {
+            Some(name) if name.is_ascii() => name.to_ascii_lowercase(),
             Some(name) => name.to_lowercase(),
             None => name.to_string_lossy().to_lowercase(),
         }),
