@@ -105,6 +105,14 @@ pub enum InstallError {
     /// An address that other machines reach.
     #[error("`{0}` is reached by other machines: expected `127.0.0.1:PORT` or `[::1]:PORT`")]
     NotLoopback(SocketAddr),
+    /// A host that starts its hooks by no shell.
+    #[error("the hooks of {0} cannot be optional: it starts them without a shell")]
+    NotOptional(&'static str),
+    /// Settings of one machine, whose `ahp` is there.
+    #[error(
+        "only the hooks of a project can be optional, not those of {0} settings: the project is shared with machines that have no `ahp`"
+    )]
+    OptionalElsewhere(Scope),
     /// There is no repository.
     #[error("`{0}` is in no git repository")]
     NoRepository(PathBuf),

@@ -18,6 +18,9 @@ const MISSING: &str = "ahp is not installed: pipx install ahp-hooks";
 /// What makes a shell block where what it called is missing or has died.
 const OR_REFUSE: &str = "|| exit 2";
 
+/// What makes a shell let everything pass where what it was asked for is not there.
+const OR_PASS: &str = "|| exit 0; ";
+
 /// Where things lie on this machine.
 #[derive(Clone, Debug)]
 pub struct Places {
@@ -50,7 +53,7 @@ impl Places {
             return match self.by_name {
                 ByName::This => true,
                 ByName::Other(_) => false,
-                ByName::Nowhere => refuses(command),
+                ByName::Nowhere => refuses(command) && !is_optional(command),
             };
         }
         let below_home = homes.iter().find_map(|home| name.strip_prefix(home));
@@ -121,13 +124,29 @@ pub fn command(program: &str, host: &Host, host_event: &HostEvent, patience: Pat
 /// Makes a command line block what it was asked about where there is no `ahp`, and say so: most hosts go on where a hook cannot
 /// be started, and the shell that says so ends with 127.
 ///
-/// No braces and no `exec`, so that every shell of a person reads it, and so that a program that was killed blocks as well.
-pub(super) fn or_refuse(command: String, program: &str, host_event: &HostEvent) -> String {
+/// No braces and no `exec`, so that every shell of a person reads it, and so that a program that was killed blocks as well. One
+/// that is optional lets pass where there is none, and blocks where it was killed all the same.
+pub(super) fn or_refuse(
+    command: String,
+    program: &str,
+    host_event: &HostEvent,
+    is_optional: bool,
+) -> String {
     if host_event.gates() && !http::is_address(&command) {
-        format!("{}{command} {OR_REFUSE}", or_say(program))
+        let missing = if is_optional {
+            or_pass(program)
+        } else {
+            or_say(program)
+        };
+        format!("{missing}{command} {OR_REFUSE}")
     } else {
         command
     }
+}
+
+/// Returns what lets pass in a shell where a program is missing, and stands before its call.
+fn or_pass(program: &str) -> String {
+    format!("{} {OR_PASS}", is_there(program))
 }
 
 /// Returns what says in a shell that a program is missing, and stands before its call.
@@ -149,15 +168,24 @@ pub(super) fn refuses(command: &str) -> bool {
     command.trim_end().ends_with(OR_REFUSE)
 }
 
-/// Returns the call of a command line, without what speaks and refuses where there is no `ahp`.
+/// Whether a command line lets everything pass where there is no `ahp`.
+fn is_optional(command: &str) -> bool {
+    behind(command.trim(), OR_PASS, or_pass).is_some()
+}
+
+/// Returns the call of a command line, without what speaks, refuses or lets pass where there is no `ahp`.
 fn bare(command: &str) -> &str {
     let line = command.trim();
     let line = line.strip_suffix(OR_REFUSE).unwrap_or(line);
-    let call = line.split_once(" >&2; ").and_then(|(_, call)| {
-        let (program, _) = call.split_once(" hook --host ")?;
-        line.strip_prefix(&or_say(program))
-    });
+    let call = behind(line, " >&2; ", or_say).or_else(|| behind(line, OR_PASS, or_pass));
     call.unwrap_or(line)
+}
+
+/// Returns the call behind what an installation writes before it, which ends so.
+fn behind<'l>(line: &'l str, end: &str, before: fn(&str) -> String) -> Option<&'l str> {
+    let (_, call) = line.split_once(end)?;
+    let (program, _) = call.split_once(" hook --host ")?;
+    line.strip_prefix(&before(program))
 }
 
 /// Returns the program that a command line calls, and by which words a shell would look for the home in it.
@@ -238,6 +266,15 @@ mod tests {
                 "test -x /a/ahp || echo '' >&2; /b/ahp CALL || exit 2",
                 false,
             ),
+            (
+                "command -v ahp >/dev/null || exit 0; ahp CALL || exit 2",
+                true,
+            ),
+            (
+                "command -v sh >/dev/null || exit 0; ahp CALL || exit 2",
+                false,
+            ),
+            ("test -x /a || exit 0; ahp CALL || exit 2", false),
             ("exit 0 >&2; ahp CALL || exit 2", false),
             ("true # ahp CALL", false),
             ("false && ahp CALL", false),

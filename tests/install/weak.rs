@@ -111,3 +111,64 @@ fn the_canary_is_no_odd_call() {
         assert_eq!(examined.json()[0]["odd_calls"], json!([]));
     }
 }
+
+/// Runs a wire as a host does, by a shell with this search path; returns its exit code.
+fn run_wire(world: &World, command: &str, search_path: &Path) -> i32 {
+    let mut shell = world.command("/bin/sh");
+    shell.args(["-c", command]).env("PATH", search_path);
+    let event = json!({
+        "hook_event_name": "PreToolUse", "session_id": "s", "cwd": world.root(),
+        "tool_name": "Bash", "tool_input": {"command": "git push --force nowhere main"},
+    });
+    crate::world::fed(&mut shell, event.to_string().as_bytes()).code
+}
+
+#[test]
+fn an_optional_wire_lets_pass_where_there_is_no_ahp_and_nowhere_else() {
+    let world = World::new("extends: [ahp:standard]\n");
+    let command = || {
+        let text = world.read(".gemini/settings.json");
+        let settings: Value = serde_json::from_str(&text).unwrap();
+        let command = &settings["hooks"]["BeforeTool"][0]["hooks"][0]["command"];
+        command.as_str().unwrap().to_owned()
+    };
+    let (with, broken, without) = (
+        world.path("with"),
+        world.path("broken"),
+        world.path("without"),
+    );
+    for dir in [&with, &broken, &without] {
+        fs::create_dir(dir).unwrap();
+    }
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_ahp"), with.join("ahp")).unwrap();
+    crate::world::executable(&broken.join("ahp"), "#!/bin/sh\nkill -9 $$\n");
+
+    let told = world.ahp(&["install", "gemini-cli", "--project", "--optional"]);
+    assert!(
+        told.stdout.contains("everything passes unjudged"),
+        "{}",
+        told.stdout
+    );
+    let optional = command();
+    assert_eq!(run_wire(&world, &optional, &without), 0, "{optional}");
+    assert_eq!(run_wire(&world, &optional, &broken), 2, "{optional}");
+
+    // Another installation closes it again; the former one is known as ours.
+    world.ahp(&["install", "gemini-cli", "--project"]);
+    let closed = command();
+    assert_eq!(run_wire(&world, &closed, &without), 2, "{closed}");
+    world.ahp(&["install", "gemini-cli", "--project", "--optional"]);
+    assert_eq!(command(), optional);
+    world.ahp(&["uninstall", "gemini-cli"]);
+    assert!(!world.path(".gemini/settings.json").exists());
+
+    for (host, scope, why) in [
+        ("gemini-cli", "--user", "only the hooks of a project"),
+        ("cline", "--project", "cannot be optional"),
+        ("git", "--project", "cannot be optional"),
+    ] {
+        let refused = world.ahp(&["install", host, scope, "--optional"]);
+        assert_eq!(refused.code, 1, "{host}: {}", refused.stdout);
+        assert!(refused.stderr.contains(why), "{host}: {}", refused.stderr);
+    }
+}

@@ -29,6 +29,8 @@ pub struct Installer {
     http: Option<SocketAddr>,
     /// The key by which no other hooks than the machine's run, where that is wanted.
     only: Option<&'static str>,
+    /// Whether everything passes where there is no `ahp`.
+    is_optional: bool,
 }
 
 impl Installer {
@@ -40,6 +42,7 @@ impl Installer {
             settings,
             http: None,
             only: None,
+            is_optional: false,
         })
     }
 
@@ -70,6 +73,20 @@ impl Installer {
             only: Some(only),
             ..self
         })
+    }
+
+    /// Has everything pass where there is no `ahp`, which the hooks of a project otherwise refuse.
+    ///
+    /// # Errors
+    /// The host does not start its hooks by a shell.
+    pub fn optional(self) -> Result<Self, InstallError> {
+        match self.settings.form {
+            Form::Json(_) | Form::Codex | Form::Toml => Ok(Self {
+                is_optional: true,
+                ..self
+            }),
+            _ => Err(InstallError::NotOptional(self.host.title)),
+        }
     }
 
     /// Returns every installer, by name of its host.
@@ -120,6 +137,9 @@ impl Installer {
         if self.http.is_some() && !matches!(scope, Scope::User | Scope::Local) {
             return Err(InstallError::SharedHttp(scope));
         }
+        if self.is_optional && scope != Scope::Project {
+            return Err(InstallError::OptionalElsewhere(scope));
+        }
         let host_events = needs.host_events(host);
         let form = self.settings.form(scope);
         let program = match form {
@@ -144,7 +164,12 @@ impl Installer {
             Form::Permitted(key) => settings::permit(&file, key),
             Form::Json(_) | Form::Codex | Form::CodexRequirements | Form::Toml => {
                 for (host_event, command) in &mut wanted {
-                    *command = or_refuse(std::mem::take(command), &program, host_event);
+                    *command = or_refuse(
+                        std::mem::take(command),
+                        &program,
+                        host_event,
+                        self.is_optional,
+                    );
                 }
                 self.wire_settings(host, form, places, &file, &wanted, patience)
             }

@@ -118,7 +118,10 @@ fn is_telling(invocation: &Invocation) -> bool {
     let names_host = || words().any(|word| Host::find(word).is_some());
     match first {
         "uninstall" => names_host() || words().any(|word| word == "--all"),
-        "install" => words().any(|word| word.starts_with("--http")) && names_host(),
+        "install" => {
+            let loosens = |word: &str| word.starts_with("--http") || word == "--optional";
+            words().any(loosens) && names_host()
+        }
         "allow" | "trust" => words().any(|word| matches!(word, "-y" | "--yes")),
         "respond" => {
             words().any(|word| matches!(word, "proceed_with_risk" | "--by" | "--by=human"))
@@ -230,6 +233,9 @@ fn refused(invocation: &Invocation) -> Option<Found> {
     // Whoever listens there would judge in the place of `ahp`.
     if command == "install" && tells("--http") && !has("--dry-run") && !asks_for_help {
         return Some(act("have another server asked in the place of this policy"));
+    }
+    if command == "install" && tells("--optional") && !has("--dry-run") && !asks_for_help {
+        return Some(act("let everything pass where `ahp` is missing"));
     }
     if matches!(command, "edit" | "allow") || (command == "log" && has("--apply")) {
         return Some(act("change the policy"));

@@ -47,6 +47,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, require_equals = true, conflicts_with = "all",
         default_missing_value = "127.0.0.1:8371")]
     http: Option<SocketAddr>,
+    /// Let everything pass on machines without `ahp`, instead of refusing it; only for the settings of a project
+    #[arg(long, conflicts_with_all = ["all", "http"])]
+    optional: bool,
     /// With `--system`: run only the hooks of the machine, none of users and projects
     #[arg(long, requires = "system", conflicts_with = "all")]
     only: bool,
@@ -121,6 +124,9 @@ fn install(args: &Args) -> Result<Exit, String> {
         if let Some(judge) = args.http {
             installer = installer.over_http(judge).map_err(|e| e.to_string())?;
         }
+        if args.optional {
+            installer = installer.optional().map_err(|e| e.to_string())?;
+        }
         let scope = args
             .scope
             .asked()
@@ -163,6 +169,12 @@ fn install(args: &Args) -> Result<Exit, String> {
             continue;
         }
         let mut notes = notes(&installer, scope, &places);
+        if args.optional {
+            notes.push(
+                "optional: where `ahp` is not in the search path, everything passes unjudged"
+                    .to_owned(),
+            );
+        }
         if let Some(judge) = args.http {
             let dir = state_dir.as_deref();
             let dir = dir.ok_or("where the token is kept is not known: set HOME")?;
