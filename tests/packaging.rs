@@ -123,7 +123,7 @@ fn the_plugin_asks_at_the_events_that_install_would_wire() {
         );
         assert_eq!(
             entries[0].get("matcher").is_some(),
-            trigger.is_tool(),
+            trigger.is_tool() && !wired_event.is_settings,
             "{event}"
         );
     }

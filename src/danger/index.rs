@@ -13,9 +13,8 @@
 
 use std::ops::Range;
 
-use super::pattern::is_path;
 use super::presets::PRESETS;
-use super::section::Section;
+use super::section::{Section, is_path};
 use crate::program::number;
 
 /// Where a section stands: its header's line is the first.

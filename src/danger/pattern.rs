@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use super::digest::Digest;
 use super::predicate::Predicate;
+use super::section::{is_option, is_path};
 use super::{predicate, words};
 use crate::glob::glob;
 use crate::shell::Word;
@@ -116,18 +117,6 @@ impl<'t> Pattern<'t> {
                 names.any(|name| glob(name, &operand.text))
             })
     }
-}
-
-/// Whether a word of a pattern names the operand that comes at its place. The compiler asks too, for the index.
-pub(super) const fn is_path(word: &[u8]) -> bool {
-    match word {
-        [b'@' | b'=' | b'%' | b'~', ..] | [b'!', _, ..] | b"+" => false,
-        _ => !is_option(word),
-    }
-}
-
-const fn is_option(word: &[u8]) -> bool {
-    matches!(word, [b'-', second, ..] if *second != b'|')
 }
 
 impl<'t> Conditions<'t> {

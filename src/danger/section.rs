@@ -61,3 +61,16 @@ pub(super) fn sections<'t>(preset: &'t str, text: &'t str) -> impl Iterator<Item
         Section::new(preset, section, before.matches('\n').count() + 1)
     })
 }
+
+/// Whether a word of a pattern names the operand that comes at its place. The compiler asks too, for the index.
+pub(super) const fn is_path(word: &[u8]) -> bool {
+    match word {
+        [b'@' | b'=' | b'%' | b'~', ..] | [b'!', _, ..] | b"+" => false,
+        _ => !is_option(word),
+    }
+}
+
+/// Whether a word of a pattern asks for an option.
+pub(super) const fn is_option(word: &[u8]) -> bool {
+    matches!(word, [b'-', second, ..] if *second != b'|')
+}

@@ -182,6 +182,7 @@ pub(super) static HOST: Host = Host {
             Place::project(".claude/skills/*/.claude-plugin"),
             Place::project(".claude/skills/*/plugin.json"),
         ],
+        plugins: true,
         front_matter: &[
             of_user("agents/*.md"),
             of_user("agents/*/*.md"),

@@ -66,6 +66,7 @@ pub(super) static HOST: Host = Host {
             "--disable hooks",
             "--disable=hooks",
         ],
+        plugins: true,
         ..Switches::NONE
     },
     sample: r#"{"hook_event_name":"PreToolUse","session_id":"$SESSION","turn_id":"canary","transcript_path":null,"cwd":"$DIR","model":"canary","permission_mode":"default","tool_name":"Bash","tool_input":{"command":"$COMMAND"},"tool_use_id":"canary"}"#,

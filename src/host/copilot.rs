@@ -78,6 +78,7 @@ pub(super) static HOST: Host = Host {
     ],
     switches: Switches {
         flags: &["--config-dir"],
+        plugins: true,
         ..Switches::NONE
     },
     sample: r#"{"sessionId":"$SESSION","timestamp":0,"cwd":"$DIR","toolName":"bash","toolArgs":{"command":"$COMMAND"}}"#,

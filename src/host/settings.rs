@@ -103,6 +103,8 @@ pub struct Switches {
     pub code: &'static [Place],
     /// Files of words for an agent that carry hooks where their front matter has such.
     pub front_matter: &'static [Place],
+    /// Whether it takes plugins that bring hooks, and says in its settings which are on: ours may be one.
+    pub plugins: bool,
     /// Files that anybody may write, each as the end of a path, with the words in them that matter, in lower case.
     pub words: &'static [(&'static [&'static str], &'static [&'static str])],
 }
@@ -116,6 +118,7 @@ impl Switches {
         variables: &[],
         code: &[],
         front_matter: &[],
+        plugins: false,
         words: &[],
     };
 }

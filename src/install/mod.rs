@@ -5,6 +5,7 @@ mod http;
 mod installer;
 mod json_hooks;
 mod places;
+mod plugin;
 mod scripts;
 mod toml_hooks;
 mod wire;

@@ -138,6 +138,9 @@ SCENARIOS["task"] = ("a task is completed", [
     {"text": "all done"}],
     {"~/.claude/settings.json": '{"env": {"CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"}}'})
 SCENARIOS["system"] = ("block by `--system`", SHELL("echo forbidden > ran.txt"), {})
+# Our plugin in the place of wires; and where there is no `ahp`, which it says and refuses everything.
+SCENARIOS["plugin"] = ("block by the plugin", SHELL("echo forbidden > ran.txt"), {})
+SCENARIOS["absent"] = ("the plugin without `ahp`", SHELL("echo plain > ran.txt"), {})
 SCENARIOS["deep"] = ("`ahp doctor --deep`", [], {})
 # A handler that does not pass on what comes before a tool: no hook of any settings file is asked then.
 SCENARIOS["mod"] = ("`ahp doctor --deep` with a mod", [], {
@@ -147,16 +150,19 @@ SCENARIOS["mod"] = ("`ahp doctor --deep` with a mod", [], {
 
 # Scenarios of which some clients have no part.
 ONLY = {"permission": ("claude", "copilot"), "task": ("claude",), "system": ("claude", "codex", "copilot", "gemini"),
+        "plugin": ("claude", "codex", "copilot"), "absent": ("claude", "codex", "copilot"),
         "deep": ("claude", "codex", "copilot", "gemini", "qwen"), "mod": ("claude",)}
 
 # What is proved where nothing else is said below; each word is checked by `outcome`.
 USUAL = {"none": "runs", "block": "refused", "ask": "refused", "rewrite": "changed", "advice": "heard",
          "greet": "heard", "stop": "held once", "broken": "refused at the prompt", "submit": "refused",
          "tests": "after the tests", "hook-md": "held 3 times", "permission": "refused", "task": "refused",
-         "system": "refused", "deep": "asks", "mod": "told"}
+         "system": "refused", "plugin": "refused", "absent": "refused", "deep": "asks", "mod": "told"}
 EXPECTED = {
     # Codex does not tell how a command ended.
-    "gemini": {}, "claude": {}, "codex": {"tests": "never"}, "copilot": {},
+    "gemini": {}, "claude": {"absent": "refused at the prompt"}, "codex": {"tests": "never", "absent": "refused at the prompt"},
+    # What a hook says on stderr the model never gets.
+    "copilot": {"absent": "refused without words"},
     # It lets go by itself after once.
     "kimi": {"rewrite": "refused", "advice": "waits", "greet": "waits", "hook-md": "held once"},
     "kimi-code": {"rewrite": "refused", "advice": "waits", "hook-md": "held once"},
@@ -169,7 +175,7 @@ EXPECTED = {
 WORDS = {"block": "not for agents", "ask": "perilous", "rewrite": "tidy.txt", "advice": "marmalade", "greet": "heliotrope",
          "stop": "notes are missing", "broken": "hooks.yaml:2", "submit": "tested with marmots",
          "hook-md": "notes are missing", "permission": "not for agents", "task": "write about marmots",
-         "system": "not for agents"}
+         "system": "not for agents", "plugin": "not for agents", "absent": "ahp is not installed"}
 
 # Made before the client starts, beside the wires: what is the client's alone is done in its HOME, and what is the machine's in a
 # namespace of mounts that nobody else sees.
@@ -184,6 +190,13 @@ SETUPS = {
             "cp \"$HOME/../doctor.json\" .",
 }
 SETUPS["mod"] = SETUPS["deep"]
+# Installed by each client's own commands, from a copy of what a marketplace lists.
+MARKET = "mkdir \"$HOME/market\" && cp -a %(root)s/.claude-plugin \"$HOME/market\" && mkdir \"$HOME/market/packaging\" && " \
+         "cp -a %(root)s/packaging/plugin \"$HOME/market/packaging\" && %(client)s plugin marketplace add \"$HOME/market\" && " \
+         "%(client)s plugin %(add)s ahp@ahp && %(ahp)s trust -y"
+SETUPS["absent"] = MARKET
+SETUPS["plugin"] = "mkdir \"$HOME/bin\" && cp %(ahp)s \"$HOME/bin/ahp\" && mount --bind \"$HOME/bin\" /usr/local/bin && " + MARKET + \
+    " && found=$(%(ahp)s doctor %(host)s || true) && echo \"$found\" | grep -q 'wired (plugin)'"
 # Of a policy with faults the programs are trusted; approved it is not, and that is said by the exit code.
 SETUPS["broken"] = INSTALL + " || [ $? = 1 ]"
 
@@ -214,12 +227,12 @@ def outcome(scenario, report, work):
         return {"held": "asks", "ran": "told" if fails else "passed by"}.get(came_to, came_to)
     if scenario == "task":
         return "refused" if told else "completed"
-    if scenario in ("block", "ask", "broken", "submit", "permission", "system"):
+    if scenario in ("block", "ask", "broken", "submit", "permission", "system", "plugin", "absent"):
         if ran:
             return "ran"
         if told:
             return "refused"
-        if scenario == "broken" and report["main_requests"] == 0:
+        if scenario in ("broken", "absent") and report["main_requests"] == 0:
             return "refused at the prompt"
         return "ends the run" if report["turns_played"].startswith("1 ") else "refused without words"
     if scenario == "rewrite":
@@ -249,7 +262,7 @@ def project(work, home, files):
                 f.write(text)
 
 
-def drive(client, turns, files, setup=None, within="", more=()):
+def drive(client, turns, files, setup=None, within="", more=("--trust",)):
     """One run of a client with a fresh HOME and a fresh project: what it reports, and where it worked."""
     base = tempfile.mkdtemp(prefix="ahp-hosts-")
     work, home = os.path.join(base, "project"), os.path.join(base, "home")
@@ -259,7 +272,7 @@ def drive(client, turns, files, setup=None, within="", more=()):
     script = os.path.join(base, "script.json")
     with open(script, "w") as f:
         json.dump({"prompt": "please do it", "turns": turns}, f)
-    argv = [sys.executable, os.path.join(HERE, "run_host.py"), client, "true", script, work, "--events", "none", "--trust",
+    argv = [sys.executable, os.path.join(HERE, "run_host.py"), client, "true", script, work, "--events", "none",
             "--timeout", "60", "--within", within, *more, "--setup", "cp -a '%s/.' \"$HOME\"%s" % (home, setup and " && " + setup or "")]
     p = subprocess.run(argv, capture_output=True, text=True)
     try:
@@ -283,9 +296,11 @@ def runs_bare(client):
 def run(client, scenario, a):
     _, turns, files = SCENARIOS[scenario]
     started = time.time()
-    setup = SETUPS.get(scenario, INSTALL) % {"ahp": a.ahp, "host": CLIENTS[client][0]}
+    setup = SETUPS.get(scenario, INSTALL) % {
+        "ahp": a.ahp, "host": CLIENTS[client][0], "client": client, "add": "add" if client == "codex" else "install", "root": ROOT}
     report, base, work = drive(client, turns, files, setup, "%s shield --" % a.ahp if a.shield else "",
-                                ["--ask"] if scenario == "permission" else [])
+                                # Codex runs hooks of a plugin once a person has looked at them.
+                                [] if scenario in ("plugin", "absent") else ["--trust"] + ["--ask"] * (scenario == "permission"))
     try:
         came_to = outcome(scenario, report, work)
     except KeyError as error:
@@ -299,7 +314,10 @@ def run(client, scenario, a):
     # "It ran" proves nothing where no hook was called, and "it waits" nothing where the client fell over.
     if came_to == "runs" and not logged:
         came_to = "runs without a hook"
-    if not logged and report.get("turns_played", "").startswith("0 ") and WORDS.get(scenario, "") not in report.get("stderr", ""):
+    said = report.get("stderr", "") + report.get("stdout", "")
+    # Codex ends a turn whose prompt is refused without the words of the hook.
+    began = WORDS.get(scenario, "") in said or client == "codex" and '"turn.completed"' in said
+    if not logged and report.get("turns_played", "").startswith("0 ") and not began:
         came_to = "did not start"
     if a.keep:
         with open(os.path.join(base, "report.json"), "w") as f:

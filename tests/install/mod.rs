@@ -10,6 +10,7 @@ mod first_steps;
 mod guarded;
 mod keeping;
 mod machine;
+mod plugin;
 mod shared;
 mod weak;
 

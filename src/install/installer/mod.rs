@@ -17,7 +17,7 @@ use crate::signal::Signal;
 use crate::verdict::{Decision, Verdict};
 
 use super::places::{command, is_ours, or_refuse, quoted};
-use super::{Change, InstallError, Needs, Patience, Places, Wire, http, scripts};
+use super::{Change, InstallError, Needs, Patience, Places, Wire, http, plugin, scripts};
 
 /// Wires one host.
 #[derive(Clone, Copy, Debug)]
@@ -298,6 +298,16 @@ impl Installer {
         Ok(wires)
     }
 
+    /// Returns the file that has the host load our plugin, which calls `ahp` as its own wires would; none where none does.
+    pub fn plugin(&self, places: &Places) -> Option<PathBuf> {
+        plugin::switched_on_in(self.host, &places.roots)
+    }
+
+    /// Returns the wires of our plugin.
+    pub fn plugin_wires() -> Vec<Wire> {
+        plugin::wires()
+    }
+
     /// Whether the wires run a `monoco` before the real one, in place of a host's hook.
     pub fn is_shim(&self) -> bool {
         self.settings.form == Form::Shim
@@ -381,6 +391,9 @@ impl Installer {
             let mut events = events.filter(|event| !event.is_permission);
             events.any(|event| event.names.contains(&wire.event.as_str()))
         };
+        if self.plugin(places).is_some() {
+            return None;
+        }
         let mut why = "no settings file wires `ahp` before a tool any longer".to_owned();
         for scope in Scope::ALL {
             let wires = self.wires(places, scope, None).unwrap_or_default();

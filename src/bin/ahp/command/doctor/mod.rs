@@ -13,7 +13,7 @@ use ahp::config::{Config, Environment, LayerSource, Locations};
 use ahp::engine::{Engine, log_place};
 use ahp::host;
 use ahp::host::{Fallback, Host, Journal, Note, Wish};
-use ahp::install::{Installer, Needs, Places, Wire};
+use ahp::install::{ByName, Installer, Needs, Places, Wire};
 use ahp::oracle::external::command::survey;
 use ahp::place::Scope;
 use ahp::policy::IntensityCeiling;
@@ -32,6 +32,9 @@ use crate::output;
 use crate::output::Format;
 use crate::project;
 use crate::view::count;
+
+/// What stands in the place of a scope where our plugin wires a host.
+const PLUGIN: &str = "plugin";
 
 /// How many odd calls of hosts are shown.
 const NOTES: usize = 5;
@@ -440,6 +443,39 @@ fn of_host(
             events,
         });
     }
+    if let Some(file) = installer.plugin(places) {
+        let wires = Installer::plugin_wires();
+        let lacks = needs
+            .host_events(host)
+            .into_iter()
+            .map(host::HostEvent::name);
+        let has = |name: &str| {
+            wires
+                .iter()
+                .any(|wire| wire.event.eq_ignore_ascii_case(name))
+        };
+        let of_plugin = Wired {
+            scope: PLUGIN,
+            file: file.display().to_string(),
+            missing: lacks.filter(|name| !has(name)).collect(),
+            canary: match canary::wire_for(host, &wires, &places.roots.project) {
+                _ if places.by_name == ByName::Nowhere => Canary::Refused(
+                    "`ahp` is not in the search path, so everything is refused".to_owned(),
+                ),
+                Some(wire) => {
+                    let project = &places.roots.project;
+                    canary::send(host, wire, project, environment, state_dir, engine)
+                }
+                None => Canary::NotSent("it has no event before a tool".to_owned()),
+            },
+            command: None,
+            weak: Vec::new(),
+            way_out: install::into_path(installer, places),
+            trusted: true,
+            events: wires.into_iter().map(|wire| wire.event).collect(),
+        };
+        wired.insert(0, of_plugin);
+    }
     let twice = twice(&wired);
     Ok(HostFindings {
         host: host.name,
@@ -468,7 +504,13 @@ fn of_host(
 fn twice(wired: &[Wired]) -> Vec<&'static str> {
     let shares = |one: &&Wired| {
         let mut others = wired.iter().filter(|other| other.scope != one.scope);
-        others.any(|other| one.events.iter().any(|event| other.events.contains(event)))
+        let is_in = |event: &String, other: &Wired| {
+            other
+                .events
+                .iter()
+                .any(|known| known.eq_ignore_ascii_case(event))
+        };
+        others.any(|other| one.events.iter().any(|event| is_in(event, other)))
     };
     wired.iter().filter(shares).map(|one| one.scope).collect()
 }
@@ -571,7 +613,14 @@ fn problems(findings: &Findings) -> Vec<String> {
                     host.host, wired.scope
                 ));
             }
-            if !wired.missing.is_empty() {
+            if !wired.missing.is_empty() && wired.scope == PLUGIN {
+                found.push(format!(
+                    "the plugin in {} lacks events that the policy needs: {}; switch it off there, and `ahp install {}` has them",
+                    host.host,
+                    wired.missing.join(", "),
+                    host.host
+                ));
+            } else if !wired.missing.is_empty() {
                 found.push(format!(
                     "{place} lacks events that the policy needs: {}; `ahp install {} --{}` adds them",
                     wired.missing.join(", "),

@@ -136,6 +136,18 @@ fn install(args: &Args) -> Result<Exit, String> {
         {
             continue;
         }
+        // Hooks in the settings beside it would judge each event twice.
+        if let Some(file) = installer.plugin(&places)
+            && scope != Scope::System
+        {
+            all.push(Done {
+                host: installer.host.name,
+                scope: scope.name(),
+                changed: Vec::new(),
+                notes: vec![format!("the plugin of `ahp` is on in {}", file.display())],
+            });
+            continue;
+        }
         let wire = || {
             if scope == Scope::System && installer.file(&places, scope).is_ok() {
                 only_root_changes(&places.program)?;
