@@ -283,7 +283,6 @@ mod tests {
             words.flat_map(|word| word.split('|')).collect::<Vec<_>>()
         };
         for (number, rules) in read_whole().enumerate() {
-            let number = (0..).nth(number).unwrap();
             let shown = |firsts: Firsts| {
                 let mut shown = Vec::new();
                 let section = InForce::Known {
