@@ -106,10 +106,10 @@ pub(crate) fn found_by_find(find: &Invocation) -> Vec<Word> {
                 let kind = if is_folder { Kind::Folder } else { Kind::Name };
                 match (patterns.last_mut(), before, kind) {
                     (Some(last), Some(Kind::Name), Kind::Folder) => {
-                        *last = format!("{name}/{last}")
+                        *last = format!("{name}/{last}");
                     }
                     (Some(last), Some(Kind::Folder), Kind::Name) => {
-                        *last = format!("{last}/{name}")
+                        *last = format!("{last}/{name}");
                     }
                     _ => patterns.push(name.to_owned()),
                 }

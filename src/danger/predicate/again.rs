@@ -108,8 +108,12 @@ pub(super) fn are_listed_products(digest: &Digest<'_>, words: &[&Word]) -> bool 
             return false;
         };
         // Of a folder that it is given itself it prints bare names, which mean something else here.
-        if list.program == "git" {
-            return filters.is_empty() && word.text.ends_with(')') && lists_generated(digest, list);
+        let is_whole = word.text.starts_with("$(") && word.text.ends_with(')');
+        let is_kept = || filters.iter().all(|filter| keeps_names(filter));
+        match list.program.as_str() {
+            "git" => return is_whole && is_kept() && lists_generated(digest, list),
+            "find" | "gfind" => return is_whole && is_kept() && finds_products(digest, list),
+            _ => {}
         }
         let is_named =
             list.program == "ls" && (list.has_short('d') || !goes_down) && !list.has_short('R');
@@ -126,6 +130,15 @@ pub(super) fn are_listed_products(digest: &Digest<'_>, words: &[&Word]) -> bool 
             && (word.text == "{}" || word.text.starts_with('$') && !word.text.contains(")/"))
     };
     !words.is_empty() && words.iter().all(is_listed)
+}
+
+/// Whether a search finds nothing but what is made again, by its names.
+fn finds_products(digest: &Digest<'_>, find: &Invocation) -> bool {
+    let found = found_by_find(find);
+    let mut places = found
+        .iter()
+        .map(|word| place(word, find, &digest.analysis.surroundings));
+    find.work_dir == digest.invocation.work_dir && places.all(|at| !is_precious(at))
 }
 
 /// Whether git lists no files but such that are made again, by their names: `git ls-files -m '*.pb.go'`.

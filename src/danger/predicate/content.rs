@@ -318,7 +318,9 @@ pub(super) fn code_changes_production(digest: &Digest<'_>) -> bool {
             .iter()
             .any(|word| line.contains(word));
         // The environment of a framework is no address.
-        connects && !line.contains("_env") && says_production(line)
+        let names = line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        let is_named = |name: &str| name.split('_').any(|part| part == "prod");
+        connects && !line.contains("_env") && (says_production(line) || names.clone().any(is_named))
     };
     let given = digest.invocation.environment.iter();
     let is_given = given
@@ -326,9 +328,12 @@ pub(super) fn code_changes_production(digest: &Digest<'_>) -> bool {
         .any(|(_, value)| says_production(&value.text.to_ascii_lowercase()));
     digest.texts().any(|text| {
         let lower = text.to_ascii_lowercase();
-        let changes = words!("changing-words", lines)
-            .iter()
-            .any(|word| lower.contains(word));
+        let begins = words!("changing-words", lines);
+        let updates = || {
+            let mut behind = lower.split("update ").skip(1);
+            behind.any(|rest| rest.split_whitespace().nth(1) == Some("set"))
+        };
+        let changes = begins.iter().any(|word| lower.contains(word)) || updates();
         changes && (is_given || lower.split(['\n', ';']).any(connects))
     })
 }

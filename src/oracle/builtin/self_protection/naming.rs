@@ -273,7 +273,10 @@ fn by_given(
         }
         // In quotes it is what finds any text, and not a pattern of names.
         let is_anything = !word.glob && !known.is_known() && text.rsplit('=').next() == Some(".*");
-        if is_anything || (mounts && text.ends_with(":ro")) {
+        // So is it in the name of a thing in code: `parser::.*`.
+        let is_in_code =
+            !word.glob && text.contains("::") && !text.contains('/') && !text.starts_with('.');
+        if is_anything || is_in_code || (mounts && text.ends_with(":ro")) {
             return None;
         }
         let is_option = nth <= options && text.starts_with(['-', '+']);
