@@ -11,6 +11,14 @@ use crate::shell::{Analysis, Invocation, Word, is_loopback};
 /// Presets whose rules keep the files and settings of a machine; a container that was made for one command has none to lose.
 const OF_THE_MACHINE: &[&str] = &["filesystem", "supply-chain", "system"];
 
+/// Servers that are told by an option at which port they answer, each with its client.
+const SERVERS: &[(&str, &str)] = &[
+    ("redis-server", "redis-cli"),
+    ("valkey-server", "valkey-cli"),
+    ("mongod", "mongosh"),
+    ("mongod", "mongo"),
+];
+
 /// Whether the rules of a preset say nothing of a command, as all that it can change goes with its container.
 pub(super) fn excuses(
     preset: &str,
@@ -30,7 +38,7 @@ fn is_apart(analysis: &Analysis, at: usize, invocation: &Invocation) -> bool {
     };
     let before = analysis.invocations.get(..at).unwrap_or_default();
     let around = before.iter().rev().find(|run| run.program == *engine);
-    around.is_some_and(|run| gives_nothing(run) || is_in_started(before, run))
+    around.is_some_and(|run| given_nothing(before, run).is_some() || is_in_started(before, run))
 }
 
 /// Whether a store that a client speaks with is one that its line has started: in a container, or at the port of one. A client
@@ -56,15 +64,32 @@ pub(super) fn is_of_line(analysis: &Analysis, at: usize, client: &Invocation) ->
         });
     let is_here = match client.value_of(&["-h", "--host"]) {
         Some(host) => is_loopback(&host.text),
-        // Alone of all of them it asks nobody else where no host is given.
-        None => client.program == "redis-cli",
+        // Alone of all of them these ask nobody else where no host is given.
+        None => matches!(
+            client.program.as_str(),
+            "redis-cli" | "valkey-cli" | "mongosh" | "mongo"
+        ),
     };
     if is_led || !is_here {
         return false;
     }
     let before = analysis.invocations.get(..at).unwrap_or_default();
-    before.iter().any(|run| {
-        let options = given_nothing(run).unwrap_or_default();
+    before.iter().enumerate().any(|(nth, run)| {
+        let is_served = |server: &str| {
+            run.program == server
+                && !run.remote
+                && run
+                    .value_of(&["-p", "--port"])
+                    .is_some_and(|served| served == port)
+        };
+        if SERVERS
+            .iter()
+            .any(|(started_by, of)| *of == client.program && is_served(started_by))
+        {
+            return true;
+        }
+        let earlier = before.get(..nth).unwrap_or_default();
+        let options = given_nothing(earlier, run).unwrap_or_default();
         let publishes = options.windows(2).any(|pair| {
             let [option, value] = pair else {
                 return false;
@@ -104,17 +129,26 @@ fn is_in_started(before: &[Arc<Invocation>], exec: &Invocation) -> bool {
         };
         run.program == exec.program
             && (target.made_by.contains(&at) || is_named())
-            && gives_nothing(run)
+            && given_nothing(before.get(..at).unwrap_or_default(), run).is_some()
     })
 }
 
-fn gives_nothing(run: &Invocation) -> bool {
-    given_nothing(run).is_some()
+/// Whether a volume that a container is given holds nothing that is older than the line: it has no name, or is made here.
+fn is_new_volume(before: &[Arc<Invocation>], volume: &str) -> bool {
+    let Some((name, place)) = volume.split_once(':') else {
+        return volume.starts_with('/');
+    };
+    let is_name = |text: &str| !text.is_empty() && !text.contains(['/', '.', '$', '~']);
+    let makes = |i: &Arc<Invocation>| {
+        let operands: Vec<&str> = i.operands().map(|word| word.text.as_str()).collect();
+        !i.remote && matches!(operands.as_slice(), ["volume", "create", .., made] if *made == name)
+    };
+    is_name(name) && place.starts_with('/') && before.iter().any(makes)
 }
 
 /// Returns the options before the image of a `docker run` that names none but those that give the container nothing; one that
 /// is not known may give it something.
-fn given_nothing(run: &Invocation) -> Option<&[Word]> {
+fn given_nothing<'a>(before: &[Arc<Invocation>], run: &'a Invocation) -> Option<&'a [Word]> {
     let mut words = run
         .arguments
         .iter()
@@ -133,6 +167,26 @@ fn given_nothing(run: &Invocation) -> Option<&[Word]> {
         }
         if matches!(option, "--net" | "--network") {
             if value.or_else(|| Some(words.next()?.1)) != Some("none") {
+                return None;
+            }
+            continue;
+        }
+        if matches!(option, "-v" | "--volume") {
+            let volume = value.or_else(|| Some(words.next()?.1))?;
+            if !is_new_volume(before, volume) {
+                return None;
+            }
+            continue;
+        }
+        if option == "--mount" {
+            let mount = value.or_else(|| Some(words.next()?.1))?;
+            let has = |name: &str| {
+                mount
+                    .split(',')
+                    .any(|part| part.split('=').next() == Some(name))
+            };
+            let is_own = mount.contains("type=tmpfs") || mount.contains("type=volume");
+            if !is_own || has("src") || has("source") {
                 return None;
             }
             continue;

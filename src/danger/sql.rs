@@ -1,6 +1,6 @@
 //! SQL that a command line gives to a database: which statements lose data.
 
-use super::words::{says_test, words};
+use super::words::{says_test, says_test_store, words};
 
 /// Whether a text holds a statement that drops, empties, changes all rows, or takes the server or its rights away.
 pub(super) fn loses_data(text: &str) -> bool {
@@ -14,6 +14,25 @@ pub(super) fn loses_data(text: &str) -> bool {
         is_losing(statement) && !is_passing(statement)
             || is_ruling(statement)
             || makes_losing(text, statement)
+    })
+}
+
+/// Whether a text holds a statement that changes rows or tables, be it few.
+pub(super) fn changes_data(text: &str) -> bool {
+    statements(text).iter().any(|statement| {
+        let words: Vec<&str> = statement.iter().map(String::as_str).collect();
+        let has = |pair: [&str; 2]| words.windows(2).any(|window| window == pair);
+        words.first() == Some(&"update") && words.contains(&"set")
+            || has(["or", "replace"]) && words.first() == Some(&"create")
+            || [
+                ["delete", "from"],
+                ["insert", "into"],
+                ["merge", "into"],
+                ["replace", "into"],
+                ["alter", "table"],
+            ]
+            .into_iter()
+            .any(has)
     })
 }
 
@@ -69,7 +88,7 @@ fn words_of(text: &str) -> Vec<String> {
 /// Whether a statement drops a database that is there for tests by its name, or a table that these statements made for as
 /// long as they run.
 fn drops_passing(statement: &[String], all: &[Vec<String>]) -> bool {
-    let statement: Vec<&str> = statement.iter().map(String::as_str).collect();
+    let given: Vec<&str> = statement.iter().map(String::as_str).collect();
     let makes = |name: &str| {
         all.iter().flat_map(|one| one.windows(4)).any(|words| {
             let [create, kind, table, made] = words else {
@@ -78,17 +97,27 @@ fn drops_passing(statement: &[String], all: &[Vec<String>]) -> bool {
             create == "create" && kind.starts_with("temp") && table == "table" && made == name
         })
     };
-    let (object, name) = match statement[..] {
+    // What these statements make is not older; with `IF NOT EXISTS` it may be.
+    let is_new = |kind: &str, name: &str| {
+        let mut before = all
+            .iter()
+            .take_while(|one| !std::ptr::eq(one.as_slice(), statement));
+        before.any(|one| {
+            let words: Vec<&str> = one.iter().map(String::as_str).collect();
+            matches!(words[..], ["create", object, made, ..] if object == kind && made == name)
+        })
+    };
+    let (object, name) = match given[..] {
         ["truncate", "table", name]
         | ["truncate", name]
         | ["delete", "from", name, ..]
-        | ["update", name, ..] => return makes(name),
+        | ["update", name, ..] => return makes(name) || is_new("table", name),
         ["drop", object, .., name] => (object, name),
         _ => return false,
     };
     match object {
-        "database" | "schema" => says_test(name),
-        "table" => says_test(name) || makes(name),
+        "database" | "schema" => says_test_store(name) || is_new(object, name),
+        "table" => says_test(name) || makes(name) || is_new(object, name),
         _ => false,
     }
 }

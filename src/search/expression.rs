@@ -1,12 +1,18 @@
 //! Expression: what `find` comes to for one file, by its tests, and by what it leaves out on the way there.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::filter::wild;
+use crate::pattern::Pattern;
 use crate::shell::{Invocation, Word, is_depth_first, roots};
 
 /// How deep an expression is followed; what lies deeper is not told.
 const MAX_DEPTH: usize = 64;
+
+/// How many folders deep a file is looked for in one, and among how many names of each.
+const MAX_FOLDERS: usize = 4;
+const MAX_ENTRIES: usize = 64;
 
 /// What is asked of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,14 +82,12 @@ const WITH_WORD: &[&str] = &[
     "-group",
     "-ilname",
     "-inum",
-    "-iregex",
     "-links",
     "-lname",
     "-mmin",
     "-mtime",
     "-newer",
     "-perm",
-    "-regex",
     "-regextype",
     "-samefile",
     "-since",
@@ -161,6 +165,39 @@ impl<'a> Expression<'a> {
         visit.prunes &= !visit.is_out;
         visit
     }
+}
+
+/// Whether a file lies in a folder, or in one of its folders down to a depth.
+fn holds_file(dir: &Path, deep: usize) -> bool {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    entries.take(MAX_ENTRIES).any(|entry| {
+        let kind = entry.file_type();
+        kind.is_ok_and(|kind| !kind.is_dir() || deep > 0 && holds_file(&entry.path(), deep - 1))
+    })
+}
+
+/// Whether a whole path meets a regular expression as `find` reads it where it is not told otherwise; none where it is not
+/// as plain as `.*\\.\\(orig\\|rej\\)`.
+fn meets(pattern: &str, path: &str, folds: bool) -> Option<bool> {
+    let mut regex = String::from(if folds { "(?si)^(?:" } else { "(?s)^(?:" });
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next()? {
+                group @ ('(' | ')' | '|') => regex.push(group),
+                c if c.is_ascii_punctuation() && !matches!(c, '<' | '>' | '`' | '\'') => {
+                    regex.push('\\');
+                    regex.push(c);
+                }
+                _ => return None,
+            },
+            '.' | '*' => regex.push(c),
+            c if c.is_alphanumeric() || matches!(c, '/' | '_' | '-' | '~' | ' ') => regex.push(c),
+            _ => return None,
+        }
+    }
+    regex.push_str(")$");
+    Some(Pattern::new(&regex).ok()?.is_match(path))
 }
 
 /// Returns a file as a program prints it that was sent into a folder.
@@ -319,6 +356,16 @@ impl<'a> Visit<'a> {
                 let kind = if found.is_dir() { "d" } else { "f" };
                 Known::of(kinds.text.split(',').any(|wanted| wanted == kind))
             }
+            "-empty" => self.is_empty(),
+            "-regex" | "-iregex" => {
+                let pattern = self.next().filter(|word| !word.dynamic);
+                let is_other = |word: &Word| word.text == "-regextype";
+                let is_default = !self.expression.words.iter().any(is_other);
+                pattern
+                    .filter(|_| is_default)
+                    .and_then(|pattern| meets(&pattern.text, &self.printed, word.text == "-iregex"))
+                    .map_or(Known::Maybe, Known::of)
+            }
             "-fprintf" => {
                 self.at += 2;
                 Known::Yes
@@ -328,6 +375,15 @@ impl<'a> Visit<'a> {
                 self.at += 1;
                 Known::Maybe
             }
+            _ => Known::Maybe,
+        }
+    }
+
+    /// Whether the file, or the folder, has nothing in it; folders in it may go before.
+    fn is_empty(&self) -> Known {
+        match self.path.symlink_metadata() {
+            Ok(found) if found.is_dir() && holds_file(&self.path, MAX_FOLDERS) => Known::No,
+            Ok(found) if found.is_file() => Known::of(found.len() == 0),
             _ => Known::Maybe,
         }
     }

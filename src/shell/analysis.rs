@@ -21,6 +21,8 @@ pub struct Analysis {
     pub recursions: Vec<String>,
     /// The folders that inline code goes through to change what it finds, each with the directory where it runs.
     pub(crate) walks: Vec<(CodeWalk, Option<PathBuf>)>,
+    /// The files that the line itself writes and then runs, whose commands are among those above.
+    pub(crate) followed: Vec<PathBuf>,
     /// The variables that are set for more than one command, each time with the value.
     pub assignments: Vec<(String, Word)>,
     /// Where the command line would run.

@@ -109,6 +109,14 @@ impl Walker<'_> {
         self.files.get(&file).cloned()
     }
 
+    /// Notes that the commands in a file that this line wrote are followed.
+    pub(super) fn follow(&mut self, file: &Word) {
+        if let Some(dir) = &self.scope.work_dir {
+            let path = path::lexical(&file.text, dir, self.surroundings.home.as_deref());
+            self.analysis.followed.push(path);
+        }
+    }
+
     /// Makes assignments, or returns them where they hold for one command alone.
     fn assignments(&mut self, nodes: &[Node], lasting: bool) -> Vec<(String, Word)> {
         let mut environment = Vec::new();

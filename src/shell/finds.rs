@@ -69,28 +69,51 @@ pub(crate) fn is_depth_first(find: &Invocation) -> bool {
 /// Returns what stands for the files that a `find` finds: its folders with its name patterns.
 pub(crate) fn found_by_find(find: &Invocation) -> Vec<Word> {
     let (roots, _) = roots(find);
-    let mut patterns = Vec::new();
+    let mut patterns: Vec<String> = Vec::new();
+    // What the last pattern is that must hold together with the next one: a name, or the folder that it lies in.
+    let mut before = None;
     let mut negated = false;
-    let mut words = find.arguments.iter();
-    while let Some(word) = words.next() {
+    let mut words = find.arguments.as_slice();
+    while let [word, rest @ ..] = words {
+        words = rest;
         match word.text.as_str() {
             "!" | "-not" => {
                 negated = true;
                 continue;
             }
-            "-name" | "-iname" | "-path" | "-wholename" | "-ipath" => {
-                let pattern = words.next();
-                let is_left_out = matches!(words.as_slice(), [prune, or, ..]
-                    if prune.text == "-prune" && matches!(or.text.as_str(), "-o" | "-or"));
-                if let Some(pattern) = pattern.filter(|_| !negated && !is_left_out) {
-                    let name = pattern
-                        .text
-                        .trim_end_matches("/*")
-                        .rsplit('/')
-                        .next()
-                        .unwrap_or_default();
-                    patterns.push(name.to_owned());
+            "-o" | "-or" | "," | ")" => before = None,
+            "(" => {
+                before = None;
+                let group = group(rest);
+                let behind = rest.get(group..).unwrap_or_default();
+                if negated || is_left_out(behind) {
+                    words = behind;
                 }
+            }
+            "-name" | "-iname" | "-path" | "-wholename" | "-ipath" => {
+                let Some((pattern, behind)) = rest.split_first() else {
+                    break;
+                };
+                words = behind;
+                if negated || is_left_out(behind) {
+                    negated = false;
+                    continue;
+                }
+                let bare = pattern.text.trim_end_matches("/*");
+                let name = bare.rsplit('/').next().unwrap_or_default();
+                // Both tests hold for what is found: a name below a folder.
+                let is_folder = bare.len() < pattern.text.len() && word.text.contains("path");
+                let kind = if is_folder { Kind::Folder } else { Kind::Name };
+                match (patterns.last_mut(), before, kind) {
+                    (Some(last), Some(Kind::Name), Kind::Folder) => {
+                        *last = format!("{name}/{last}");
+                    }
+                    (Some(last), Some(Kind::Folder), Kind::Name) => {
+                        *last = format!("{last}/{name}");
+                    }
+                    _ => patterns.push(name.to_owned()),
+                }
+                before = Some(kind);
             }
             action if is_action(action) && patterns.is_empty() => patterns.push("*".to_owned()),
             _ => {}
@@ -112,6 +135,33 @@ pub(crate) fn found_by_find(find: &Invocation) -> Vec<Word> {
             })
         })
         .collect()
+}
+
+/// What a pattern of a `find` says of what is found.
+#[derive(Clone, Copy)]
+enum Kind {
+    Folder,
+    Name,
+}
+
+/// Whether what meets the tests before these words is left out: `-prune -o`.
+fn is_left_out(words: &[Word]) -> bool {
+    matches!(words, [prune, or, ..]
+        if prune.text == "-prune" && matches!(or.text.as_str(), "-o" | "-or"))
+}
+
+/// Returns how many words belong to a group behind its `(`, its `)` among them.
+fn group(words: &[Word]) -> usize {
+    let mut open = 1;
+    let ends = |word: &Word| {
+        match word.text.as_str() {
+            "(" => open += 1,
+            ")" => open -= 1,
+            _ => {}
+        }
+        open == 0
+    };
+    words.iter().position(ends).map_or(words.len(), |at| at + 1)
 }
 
 /// Returns what stands for the finds of a search at any depth.

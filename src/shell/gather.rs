@@ -231,7 +231,9 @@ impl Walker<'_> {
             .map(|w| format!("*.{}", w.text));
         let pattern = own.first().filter(|p| !matches!(**p, "" | "."));
         let root = own.get(1).map_or(".", |r| r.trim_end_matches('/'));
-        let name = extension.unwrap_or_else(|| pattern.map_or("*", |p| *p).to_owned());
+        let is_glob = invocation.has_short('g') || invocation.has_long("--glob");
+        let pattern = pattern.map(|p| if is_glob { (*p).to_owned() } else { as_glob(p) });
+        let name = extension.or(pattern).unwrap_or_else(|| "*".to_owned());
         let item = Word {
             text: format!("{root}/{name}"),
             glob: true,
@@ -245,6 +247,24 @@ impl Walker<'_> {
             words.push(item);
         }
         self.dispatch_words(words)
+    }
+}
+
+/// Returns the pattern of names that a regular expression means which is bound to the end of a name: `\\.orig$`.
+fn as_glob(regex: &str) -> String {
+    let Some(bound) = regex.strip_suffix('$') else {
+        return regex.to_owned();
+    };
+    let (start, rest) = match bound.strip_prefix('^') {
+        Some(rest) => ("", rest),
+        None => ("*", bound),
+    };
+    let plain = rest.replace(".*", "*").replace("\\.", ".");
+    let is_plain = !plain.contains(['\\', '(', ')', '[', ']', '+', '?', '|', '{', '^', '$']);
+    if is_plain {
+        format!("{start}{plain}")
+    } else {
+        regex.to_owned()
     }
 }
 

@@ -68,6 +68,7 @@ impl Walker<'_> {
             .filter(|w| !takes_input && !is_input(&w.text))
         {
             if let Some(text) = self.written_text(script) {
+                self.follow(script);
                 let arguments = operands.get(1..).unwrap_or_default();
                 return self.run_process(&text, arguments, input);
             }

@@ -87,6 +87,7 @@ impl Walker<'_> {
         if invocation.path.text.contains('/')
             && let Some(text) = self.written_text(&invocation.path)
         {
+            self.follow(&invocation.path);
             return self.run_written(invocation, &text, input);
         }
         if matches!(program, "command")

@@ -259,3 +259,94 @@ fn what_is_not_there_is_not_lost() {
         &[("git worktree remove --force other", "1 file there")],
     );
 }
+
+#[test]
+fn what_the_line_tracks_or_brings_back_is_lost_too() {
+    let world = repository();
+    free(&world, &["git add -A && git reset --hard"]);
+    world.write("new.txt", "n");
+    free(&world, &["git reset --hard", "git switch -f open"]);
+    stopped(
+        &world,
+        &[
+            ("git add -A && git reset --hard", "git:reset-hard"),
+            (
+                "git -C . add new.txt && git checkout -f",
+                "git:checkout-discards",
+            ),
+            (
+                "git add . && git switch --discard-changes open",
+                "git:switch-discards",
+            ),
+            (
+                "git -c alias.n='!git add -A && git reset --hard' n",
+                "git:reset-hard",
+            ),
+            ("git stash pop && git reset --hard", "git:reset-hard"),
+        ],
+    );
+}
+
+#[test]
+fn a_branch_that_the_line_makes_holds_nothing_older() {
+    let world = repository();
+    free(
+        &world,
+        &[
+            "git branch -D nosuch",
+            "git branch probe && git branch --contains probe && git branch -D probe",
+            "git checkout -b try && git commit --allow-empty -m x && git reset --soft HEAD~1 && git checkout main && git branch -D try",
+            "git worktree add -b probe ../probe && git worktree remove --force ../probe && git branch -D probe",
+        ],
+    );
+    stopped(
+        &world,
+        &[
+            (
+                "git branch -m open old && git branch -D old",
+                "git:branch-delete",
+            ),
+            (
+                "git checkout -b x && git commit -am wip && git checkout main && git branch -D x",
+                "git:branch-delete",
+            ),
+            (
+                "git switch -C x open && git branch -D x",
+                "git:branch-delete",
+            ),
+            (
+                "git checkout -b x && git cherry-pick open && git checkout main && git branch -D x",
+                "git:branch-delete",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_pattern_is_told_by_the_folder_that_it_looks_in() {
+    let world = repository();
+    free(
+        &world,
+        &["git restore src/*.rs", "git checkout -- 'src/*.rs'"],
+    );
+    world.write("docs/new.md", "n");
+    free(&world, &["git restore 'src/*.rs'"]);
+    world.write("src/a.rs", "changed");
+    stopped(&world, &[("git restore src/*.rs", "git:restore-discards")]);
+}
+
+#[test]
+fn a_folder_that_a_build_fills_goes_where_git_knows_no_changes_in_it() {
+    let world = repository();
+    world.write("lib/a.js", "a");
+    stopped(
+        &world,
+        &[(
+            "rm -rf lib && npm run build",
+            "filesystem:rm-recursive-force",
+        )],
+    );
+    world.write(".gitignore", "data/\n.ahp/\nlib/\n");
+    free(&world, &["rm -rf lib && npm run build"]);
+    stopped(&world, &[("rm -rf lib", "filesystem:rm-recursive-force")]);
+}

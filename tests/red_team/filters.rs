@@ -28,7 +28,10 @@ const MEETS: &[&str] = &[
     "find . -type f -not -path './.*' -o -name '*.yaml'",
     "find . -depth -name '.?*' -prune -o -type f -print",
     "find . -type f -not -newer x",
-    "find . -type f -regex '.*rs'",
+    "find . -regextype posix-extended -type f -regex '.*rs'",
+    "find . -type f -regex '.*[ry]s'",
+    "find . -type f -regex '.*\\.\\(yaml\\|json\\)'",
+    "find . -type f -not -regex '.*rs'",
     "find . -path './.*' -size +0 -prune -o -type f -print",
     "find . -maxdepth 2 -type f -not -path './.git/*'",
     "find . -iname '*.YAML' -not -path './src/*'",
@@ -166,6 +169,8 @@ const LEAVES_OUT: &[&str] = &[
 
 /// What does not.
 const KEEPS_OUT: &[&str] = &[
+    "find . -type f -regex '.*rs'",
+    "find . -type f -iregex '.*\\.\\(rs\\|ORIG\\)'",
     "find . -name '*.rs'",
     "find . -type f -not -path './.*'",
     "find . -type f -not -path '*/.*'",

@@ -13,6 +13,17 @@ static SYSTEM: &[&str] = words!("system-dirs");
 /// Directories in which everything is temporary.
 static TEMPORARY: &[&str] = words!("temporary-dirs");
 
+/// Directories at the root that hold what people keep.
+const KEPT: &[&str] = &[
+    "/home", "/Users", "/mnt", "/media", "/Volumes", "/data", "/backup", "/backups",
+];
+
+/// Whether a directory at the root is known by its name.
+pub(super) fn is_known(path: &Path) -> bool {
+    let is_it = |dir: &&str| path == Path::new(dir);
+    KEPT.iter().chain(SYSTEM).chain(TEMPORARY).any(is_it)
+}
+
 /// Tells what kind of place an absolute path is; `all` where everything in it is meant.
 pub(super) fn classify(
     path: &Path,
@@ -92,10 +103,7 @@ pub(super) fn classify(
         parts.next();
         return in_home(Path::new(parts.next().unwrap_or_default()), all);
     }
-    if matches!(
-        text,
-        "/home" | "/Users" | "/mnt" | "/media" | "/Volumes" | "/data" | "/backup" | "/backups"
-    ) {
+    if KEPT.contains(&text) {
         return Place::System;
     }
     if let Some(inner) = text.strip_prefix("/root") {
@@ -132,7 +140,7 @@ pub(super) fn in_home(inner: &Path, all: bool) -> Place {
     match components.as_slice() {
         [] => Place::Home,
         [first, _, ..] if words!("cache-dirs").contains(first) => Place::Artifact,
-        [".cargo", "registry" | "git", ..] => Place::Artifact,
+        [".cargo", "registry" | "git", ..] | ["go", "pkg", "mod", ..] => Place::Artifact,
         [".cache" | ".npm", ..] if !all => Place::Artifact,
         ["Library", "Caches", ..] | ["Library", "Developer", "Xcode", "DerivedData", ..] => {
             Place::Artifact

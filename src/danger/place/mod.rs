@@ -10,6 +10,8 @@ pub(super) use self::artifact::is_artifact;
 use self::directory::{classify, in_home};
 pub use self::kind::Place;
 use crate::danger::words::words;
+use crate::program;
+use crate::program::Fact;
 use crate::shell::{Invocation, Surroundings, Word, lexical, real};
 
 /// Whether a path below a drive of Windows, in lower case, is inside a directory for temporary files.
@@ -90,6 +92,9 @@ pub fn place(word: &Word, invocation: &Invocation, surroundings: &Surroundings) 
     let path = lexical(bare, &base, home);
     let relative = !bare.starts_with(['/', '~']);
     let found = classify(&path, relative, all, surroundings);
+    if found == Place::System && is_of_image(&path, invocation) {
+        return Place::Outside;
+    }
     if invocation.remote
         || word.glob
         || !matches!(found, Place::Inside | Place::Artifact | Place::Temporary)
@@ -114,6 +119,16 @@ pub fn place(word: &Word, invocation: &Invocation, surroundings: &Surroundings) 
         }
         Err(_) => found,
     }
+}
+
+/// Whether a directory at the root of a container is one of its image or a volume, not of a system: `/app`.
+fn is_of_image(path: &Path, invocation: &Invocation) -> bool {
+    let in_container = |wrapper: &String| program::find(wrapper).is(Fact::Mounts);
+    invocation.remote
+        && path.components().count() == 2
+        && invocation.wrappers.iter().any(in_container)
+        && !invocation.wrappers.iter().any(|wrapper| wrapper == "ssh")
+        && !directory::is_known(path)
 }
 
 /// What a text is whose value is known only when it runs: its name may tell.

@@ -4,8 +4,9 @@ use super::file::is_precious;
 use super::known::{is_in_made_folder, path};
 use crate::danger::digest::Digest;
 use crate::danger::place::{Place, place};
+use crate::danger::words::words;
 use crate::search::keeps_names;
-use crate::shell::{Invocation, Stdin, Word};
+use crate::shell::{Invocation, Stdin, Word, found_by_find};
 
 /// Whether something holds of all words that name what is lost for good, and there are such.
 fn are_all_precious(digest: &Digest<'_>, words: &[&Word], holds: impl Fn(&Word) -> bool) -> bool {
@@ -52,6 +53,50 @@ pub(super) fn is_copied_again(digest: &Digest<'_>, words: &[&Word]) -> bool {
     are_all_precious(digest, words, is_copied)
 }
 
+/// Whether a copy goes where all is made again: over temporary files or build products, or of these into a folder of the project.
+pub(super) fn is_into_remade(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    let Some((target, sources)) = words.split_last() else {
+        return false;
+    };
+    let at = digest.place(target);
+    let is_product =
+        |word: &&Word| digest.place(word) == Place::Artifact && !word.text.contains(':');
+    let of_products = || !sources.is_empty() && sources.iter().all(is_product);
+    // Where the source is taken for the value of an option, nothing is known of it.
+    digest.is_reread
+        || !target.text.contains(':') && (!is_precious(at) || at == Place::Inside && of_products())
+}
+
+/// Whether a later command of the line builds what this one deletes: `rm -rf lib && npm run build`. What git keeps there, or
+/// does not know, is no such thing.
+pub(super) fn is_built_again(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    let all = &digest.analysis.invocations;
+    let later = all.get(digest.index + 1..).unwrap_or_default();
+    let names_build = |word: &Word| {
+        let task = word.text.split([':', '-']).next().unwrap_or_default();
+        matches!(task, "build" | "compile" | "prepack" | "prepare")
+    };
+    let builds = later.iter().any(|i| {
+        let builder = words!("library-builders").contains(&i.program.as_str());
+        builder
+            || words!("task-runners").contains(&i.program.as_str()) && i.operands().any(names_build)
+    });
+    let is_output = |word: &Word| {
+        let name = word
+            .text
+            .trim_end_matches('/')
+            .rsplit('/')
+            .next()
+            .unwrap_or_default();
+        let mut names = name.trim_matches(['{', '}']).split(',');
+        let is_clean = path(digest, word)
+            .and_then(|path| digest.knowledge.uncommitted(&path, false))
+            .is_none_or(|lost| lost == 0);
+        names.all(|name| words!("library-output").contains(&name)) && is_clean
+    };
+    builds && are_all_precious(digest, words, is_output)
+}
+
 /// Whether words are what `ls` prints of build products, the newest left out or not: `ls -dt dist/* | tail -n +6 | xargs rm -rf`.
 pub(super) fn are_listed_products(digest: &Digest<'_>, words: &[&Word]) -> bool {
     let all = &digest.analysis.invocations;
@@ -63,6 +108,13 @@ pub(super) fn are_listed_products(digest: &Digest<'_>, words: &[&Word]) -> bool 
             return false;
         };
         // Of a folder that it is given itself it prints bare names, which mean something else here.
+        let is_whole = word.text.starts_with("$(") && word.text.ends_with(')');
+        let is_kept = || filters.iter().all(|filter| keeps_names(filter));
+        match list.program.as_str() {
+            "git" => return is_whole && is_kept() && lists_generated(digest, list),
+            "find" | "gfind" => return is_whole && is_kept() && finds_products(digest, list),
+            _ => {}
+        }
         let is_named =
             list.program == "ls" && (list.has_short('d') || !goes_down) && !list.has_short('R');
         let mut operands = list.operands().peekable();
@@ -78,6 +130,36 @@ pub(super) fn are_listed_products(digest: &Digest<'_>, words: &[&Word]) -> bool 
             && (word.text == "{}" || word.text.starts_with('$') && !word.text.contains(")/"))
     };
     !words.is_empty() && words.iter().all(is_listed)
+}
+
+/// Whether a search finds nothing but what is made again, by its names.
+fn finds_products(digest: &Digest<'_>, find: &Invocation) -> bool {
+    let found = found_by_find(find);
+    let mut places = found
+        .iter()
+        .map(|word| place(word, find, &digest.analysis.surroundings));
+    find.work_dir == digest.invocation.work_dir && places.all(|at| !is_precious(at))
+}
+
+/// Whether git lists no files but such that are made again, by their names: `git ls-files -m '*.pb.go'`.
+fn lists_generated(digest: &Digest<'_>, git: &Invocation) -> bool {
+    let mut operands = git.operands().peekable();
+    let lists = operands
+        .next()
+        .is_some_and(|word| match word.text.as_str() {
+            "ls-files" => true,
+            "diff" => git.has_long("--name-only"),
+            _ => false,
+        });
+    let is_product = |word: &Word| {
+        // A commit has such a name at most.
+        word.text.contains('.')
+            && place(word, git, &digest.analysis.surroundings) == Place::Artifact
+    };
+    lists
+        && git.work_dir == digest.invocation.work_dir
+        && operands.peek().is_some()
+        && operands.all(is_product)
 }
 
 /// Whether the line gives git a path with this command: `git submodule deinit -f lib`.
@@ -127,7 +209,8 @@ pub(super) fn removes_submodule(digest: &Digest<'_>, words: &[&Word]) -> bool {
     !words.is_empty() && words.iter().all(is_removed)
 }
 
-/// Whether words are the two folders that .NET builds into, side by side, or a list of such: `src/App/bin src/App/obj`.
+/// Whether words are the two folders that .NET builds into, side by side, or a list of such: `src/App/bin src/App/obj`. Where
+/// the line runs .NET itself, one of them is enough.
 pub(super) fn are_dotnet_output(digest: &Digest<'_>) -> bool {
     let both = |names: &[&str]| names.contains(&"bin") && names.contains(&"obj");
     let split = |word: &Word| {
@@ -140,6 +223,31 @@ pub(super) fn are_dotnet_output(digest: &Digest<'_>) -> bool {
             .map(str::to_owned)
             .collect::<Vec<_>>()
     };
+    let is_output = |word: &Word| {
+        let name = word.text.rsplit(['\\', '/']).next().unwrap_or_default();
+        matches!(name, "bin" | "obj")
+            && matches!(
+                digest.place(word),
+                Place::Inside | Place::Artifact | Place::Unknown
+            )
+    };
+    if digest
+        .analysis
+        .invocations
+        .iter()
+        .any(|i| i.program == "dotnet")
+    {
+        let found = found_by_find(digest.invocation);
+        let mut meant = match digest.invocation.program.as_str() {
+            "find" | "gfind" => found.iter().collect(),
+            _ => digest.operands.clone(),
+        }
+        .into_iter()
+        .peekable();
+        if meant.peek().is_some() && meant.all(is_output) {
+            return true;
+        }
+    }
     let named: Vec<String> = digest.invocation.operands().flat_map(split).collect();
     let lists_both = |list: &Invocation| {
         let given: Vec<String> = list.arguments.iter().flat_map(split).collect();

@@ -5,6 +5,7 @@ use crate::danger::digest::Digest;
 use crate::danger::place::{Place, place};
 use crate::danger::sql::loses_data;
 use crate::danger::words::words;
+use crate::glob::glob;
 use crate::program::{self, Fact};
 use crate::shell::{Invocation, Stdin, Word, code_of, only_in_memory};
 
@@ -15,7 +16,8 @@ pub(super) fn has_data_store(digest: &Digest<'_>, words: &[&Word]) -> bool {
     })
 }
 
-/// Whether a store is there for development, by its name, and this line sets it up again.
+/// Whether a store is there for development, by its name, and this line sets it up again, or fills it with what the project
+/// keeps for that.
 fn is_made_anew(digest: &Digest<'_>, word: &Word) -> bool {
     fn parts(text: &str) -> impl Iterator<Item = &str> {
         text.split(|c: char| !c.is_ascii_alphanumeric())
@@ -31,9 +33,18 @@ fn is_made_anew(digest: &Digest<'_>, word: &Word) -> bool {
     };
     let all = &digest.analysis.invocations;
     let mut later = all.get(digest.index + 1..).unwrap_or_default().iter();
-    has(&["dev", "development"])
-        && !has(&["live", "prod", "production"])
-        && later.any(|i| sets_up(i))
+    let fills = |i: &Invocation| {
+        let mut words = i.operands().take(3);
+        words.any(|word| {
+            parts(&word.text).any(|part| matches!(part, "seed" | "loaddata" | "fixtures"))
+        })
+    };
+    !has(&["live", "prod", "production"])
+        && if has(&["dev", "development"]) {
+            later.any(|i| sets_up(i))
+        } else {
+            name == "db.sqlite3" && later.any(|i| fills(i))
+        }
 }
 
 /// Whether a program prints nothing, so that a file it is led into ends up empty.
@@ -58,6 +69,21 @@ pub(super) fn reads_nothing(digest: &Digest<'_>) -> bool {
         Stdin::Text(text) => text.trim().is_empty() && !digest.invocation.has_short('a'),
         _ => false,
     }
+}
+
+/// Whether a search finds no more than links that lead nowhere: `-xtype l`, `-type l ! -exec test -e {} \\;`.
+pub(super) fn finds_broken_links(find: &Invocation) -> bool {
+    let words: Vec<&str> = find
+        .arguments
+        .iter()
+        .map(|word| word.text.as_str())
+        .collect();
+    let has = |run: &[&str]| words.windows(run.len()).any(|window| window == run);
+    has(&["-xtype", "l"])
+        || has(&["-type", "l"])
+            && ["!", "-not"]
+                .iter()
+                .any(|not| has(&[not, "-exec", "test", "-e", "{}", ";"]))
 }
 
 /// Whether words stand for what a search finds and are not known to be made again.
@@ -265,6 +291,50 @@ fn written_texts<'a>(digest: &Digest<'a>) -> impl Iterator<Item = &'a str> + use
         let said = earlier.arguments.iter().filter(move |_| prints);
         said.map(|word| word.text.as_str())
             .chain(earlier.stdin.text())
+    })
+}
+
+fn says_production(text: &str) -> bool {
+    words!("production-names")
+        .iter()
+        .any(|name| glob(name, text))
+}
+
+/// Whether a program is told to speak with what is live, by its words or its variables.
+pub(super) fn is_on_production(digest: &Digest<'_>) -> bool {
+    let invocation = digest.invocation;
+    let variables = invocation.environment.iter().map(|(_, value)| value);
+    let mut told = variables.chain(&invocation.arguments);
+    told.any(|word| {
+        let lower = word.text.to_ascii_lowercase();
+        says_production(&lower) || words!("live-names").iter().any(|name| glob(name, &lower))
+    })
+}
+
+/// Whether code speaks with a store that is named for production, and changes what it holds.
+pub(super) fn code_changes_production(digest: &Digest<'_>) -> bool {
+    let connects = |line: &str| {
+        let connects = words!("connecting-words")
+            .iter()
+            .any(|word| line.contains(word));
+        // The environment of a framework is no address.
+        let names = line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        let is_named = |name: &str| name.split('_').any(|part| part == "prod");
+        connects && !line.contains("_env") && (says_production(line) || names.clone().any(is_named))
+    };
+    let given = digest.invocation.environment.iter();
+    let is_given = given
+        .filter(|(name, _)| !name.ends_with("_ENV"))
+        .any(|(_, value)| says_production(&value.text.to_ascii_lowercase()));
+    digest.texts().any(|text| {
+        let lower = text.to_ascii_lowercase();
+        let begins = words!("changing-words", lines);
+        let updates = || {
+            let mut behind = lower.split("update ").skip(1);
+            behind.any(|rest| rest.split_whitespace().nth(1) == Some("set"))
+        };
+        let changes = begins.iter().any(|word| lower.contains(word)) || updates();
+        changes && (is_given || lower.split(['\n', ';']).any(connects))
     })
 }
 

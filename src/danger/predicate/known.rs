@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::file::is_precious;
 use crate::danger::digest::Digest;
 use crate::danger::knowledge::Holder;
-use crate::danger::place::Place;
+use crate::danger::place::{Place, place};
 use crate::shell::{Invocation, MADE_DIRECTORY, Word, lexical};
 
 /// Programs that make no file which another could then lose.
@@ -25,15 +25,21 @@ pub(super) fn has_project(digest: &Digest<'_>) -> bool {
     !root.as_os_str().is_empty() && root.is_dir()
 }
 
-/// Whether no tracked file of the repository differs from its last commit.
+/// Whether no tracked file of the repository differs from its last commit. What the line itself tells git to track counts too,
+/// and what it brings back is not there yet.
 pub(super) fn has_all_committed(digest: &Digest<'_>) -> bool {
     if is_scratch(digest) {
         return true;
     }
-    let Some(root) = repository(digest) else {
+    let is_told = |_: &PathBuf| !runs_git(digest, &["stash"], &["pop", "apply"]);
+    let Some(root) = repository(digest).filter(is_told) else {
         return false;
     };
-    let changed = digest.knowledge.changed(&root);
+    let changed = if runs_git(digest, &["add", "stage"], &[]) {
+        digest.knowledge.uncommitted(&root, false)
+    } else {
+        digest.knowledge.changed(&root)
+    };
     note(
         digest,
         changed,
@@ -42,13 +48,27 @@ pub(super) fn has_all_committed(digest: &Digest<'_>) -> bool {
     changed == Some(0)
 }
 
+/// Whether an earlier command of the line is one of these of git, with one of these words where there are any.
+fn runs_git(digest: &Digest<'_>, commands: &[&str], words: &[&str]) -> bool {
+    let mut earlier = digest.earlier().filter(|i| i.program == "git");
+    earlier.any(|i| {
+        let mut operands = i.operands();
+        commands.contains(&git_command(i))
+            && (words.is_empty() || operands.any(|word| words.contains(&word.text.as_str())))
+    })
+}
+
+fn git_command(git: &Invocation) -> &str {
+    git.subcommand().map_or("", |word| word.text.as_str())
+}
+
 /// Whether git knows every file that the words name, and none has changed.
 pub(super) fn is_unchanged(digest: &Digest<'_>, words: &[&Word]) -> bool {
     if is_scratch(digest) {
         return true;
     }
     let paths: Option<Vec<PathBuf>> = repository(digest).and_then(|_| {
-        let paths = words.iter().map(|word| path(digest, word));
+        let paths = words.iter().map(|word| path_or_folder(digest, word));
         paths.collect()
     });
     let Some(paths) = paths.filter(|paths| !paths.is_empty()) else {
@@ -60,11 +80,15 @@ pub(super) fn is_unchanged(digest: &Digest<'_>, words: &[&Word]) -> bool {
         changed,
         "git has {} of them with changes that no commit holds",
     );
+    // A pattern means what git knows of; from a commit of old it may bring back others too.
+    let is_of_old = digest.has_option("-s") || digest.has_option("--source");
+    let is_pattern = |word: &Word| word.text.contains(['*', '?', '[']);
+    let named = words
+        .iter()
+        .zip(&paths)
+        .filter(|(word, _)| is_of_old || !is_pattern(word));
     changed == Some(0)
-        && sum(paths
-            .iter()
-            .map(|path| digest.knowledge.uncommitted(path, false)))
-            == Some(0)
+        && sum(named.map(|(_, path)| digest.knowledge.uncommitted(path, false))) == Some(0)
 }
 
 /// Whether there is no file at or below the words, or the directory that the command runs in, which git does not know.
@@ -90,13 +114,47 @@ pub(super) fn has_nothing_untracked(digest: &Digest<'_>, words: &[&Word]) -> boo
     found == Some(0)
 }
 
-/// Whether other branches or tags hold every commit of the branches that the words name.
+/// Whether other branches or tags hold every commit of the branches that the words name, or there are none to lose: there is
+/// no such branch before the line, and the line puts nothing on it that is older.
 pub(super) fn is_merged(digest: &Digest<'_>, words: &[&Word]) -> bool {
     repository(digest).is_some()
         && !words.is_empty()
         && words.iter().all(|word| {
-            !word.dynamic && matches!(digest.knowledge.holder(&word.text), Some(Holder::Ref(_)))
+            let holder = || digest.knowledge.holder(&word.text);
+            !word.dynamic
+                && match holder() {
+                    Some(Holder::Ref(_)) => true,
+                    Some(Holder::NoBranch) => digest.earlier().all(keeps_commits),
+                    _ => false,
+                }
         })
+}
+
+/// Whether a command gives no branch commits or changes that were there before: `git commit --allow-empty` makes a new one.
+fn keeps_commits(invocation: &Invocation) -> bool {
+    if invocation.program != "git" {
+        return true;
+    }
+    let has = |option: &str| invocation.arguments.iter().any(|word| word.text == option);
+    let moves = [
+        "-B",
+        "-C",
+        "-M",
+        "-f",
+        "-m",
+        "--force",
+        "--force-create",
+        "--hard",
+        "--move",
+    ];
+    match git_command(invocation) {
+        "commit" => has("--allow-empty") && !has("-a") && !has("--amend"),
+        "branch" | "checkout" | "reset" | "switch" => !moves.into_iter().any(has),
+        "worktree" => !has("-B"),
+        "describe" | "diff" | "fetch" | "log" | "merge-base" | "push" | "rev-parse" | "show"
+        | "stash" | "status" => true,
+        _ => false,
+    }
 }
 
 /// Whether a branch is moved away from commits that no other ref holds. Where that cannot be told, a branch that goes to its
@@ -161,6 +219,9 @@ pub(super) fn is_made_on_line(digest: &Digest<'_>, words: &[&Word]) -> bool {
         words
     }
     let invocation = digest.invocation;
+    if !words.is_empty() && words.iter().all(|word| is_made_by_it(digest, word)) {
+        return true;
+    }
     let others_here = others(invocation, &["rm", "remove", "delete"]);
     let is_told = |word: &&Word| !word.dynamic && !word.glob && word.made_by.is_empty();
     let names = invocation
@@ -182,6 +243,39 @@ pub(super) fn is_made_on_line(digest: &Digest<'_>, words: &[&Word]) -> bool {
                 && first.any(|word| word.text == "create")
                 && others(i, &["create"]) == others_here
         })
+}
+
+/// Whether an earlier `createdb` of the line has made the database that `dropdb` drops, with the same words for the server.
+pub(super) fn is_created_on_line(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    let server = ["-h", "-p", "--host", "--port"];
+    let of_server = |i: &Invocation| server.map(|option| i.value_of(&[option]));
+    let mut earlier = digest.earlier();
+    digest.invocation.program == "dropdb"
+        && matches!(words, [name] if !name.dynamic && earlier.any(|i| {
+            i.program == "createdb"
+                && i.remote == digest.invocation.remote
+                && i.operands().any(|made| made == *name)
+                && of_server(i) == of_server(digest.invocation)
+        }))
+}
+
+/// Whether a word is what the same program printed when it made something on this line, or a name that it gave a container:
+/// `id=$(docker run -d redis)`.
+fn is_made_by_it(digest: &Digest<'_>, word: &Word) -> bool {
+    let is_whole = word.text.starts_with("$(") && word.text.ends_with(')');
+    let mut earlier = digest.earlier().enumerate();
+    earlier.any(|(at, i)| {
+        let mut first = i.operands().take(2);
+        let makes = first.any(|verb| matches!(verb.text.as_str(), "create" | "run"));
+        let is_named = || {
+            let name = i.value_of(&["--name"]);
+            !word.dynamic && name.is_some_and(|name| name == *word)
+        };
+        makes
+            && i.program == digest.invocation.program
+            && i.remote == digest.invocation.remote
+            && (is_whole && word.made_by.contains(&at) || is_named())
+    })
 }
 
 /// Whether a path lies in a folder that `mktemp` makes on this line.
@@ -256,25 +350,61 @@ pub(super) fn has_clean_worktrees(digest: &Digest<'_>, words: &[&Word]) -> bool 
         })
 }
 
-/// Whether git works in a folder that this very line has made, by `mktemp` or as a new clone: nothing in it is older than the line.
+/// Whether git works in a folder that this very line has made, by `mktemp` or as a new repository: nothing in it is older than
+/// the line.
 pub(super) fn is_scratch(digest: &Digest<'_>) -> bool {
     let given = digest.invocation.value_of(&["-C"]);
     let here = given.unwrap_or_else(|| Word::plain("."));
     let Some(dir) = path(digest, &here) else {
         return false;
     };
-    let mut clones = digest
-        .earlier()
-        .filter(|i| i.program == "git" && i.operands().next().is_some_and(|w| w.text == "clone"));
-    let is_target = |clone: &Invocation| {
-        let target = clone.operands().nth(2);
-        let start = clone.work_dir.as_ref().filter(|_| !clone.remote);
-        target.zip(start).is_some_and(|(target, start)| {
-            !target.dynamic && dir.starts_with(lexical(&target.text, start, None))
-        })
+    let makes = |git: &Invocation| {
+        let last = git.operands().last().filter(|word| !word.dynamic);
+        let target = match (git_command(git), last) {
+            ("clone", Some(last)) if is_address(&last.text) => {
+                let name = last.text.trim_end_matches('/').trim_end_matches(".git");
+                name.rsplit(['/', ':']).next().map(Word::plain)
+            }
+            ("clone", last) => last.cloned(),
+            ("init", _) if git.has_short('b') => Some(Word::plain(".")),
+            ("init", Some(last)) if last.text != "init" => Some(last.clone()),
+            ("init", _) => Some(Word::plain(".")),
+            _ => None,
+        };
+        let start = git.work_dir.as_ref().filter(|_| !git.remote);
+        git.program == "git"
+            && target.zip(start).is_some_and(|(target, start)| {
+                !target.dynamic && dir.starts_with(lexical(&target.text, start, None))
+            })
     };
     dir.starts_with(MADE_DIRECTORY)
-        || digest.place(&here) == Place::Temporary && clones.any(is_target)
+        || digest.place(&here) == Place::Temporary && is_new(&dir) && digest.earlier().any(makes)
+}
+
+fn is_address(text: &str) -> bool {
+    text.contains("://") || text.contains('@') && text.contains(':')
+}
+
+/// Whether there is no repository in a folder yet.
+fn is_new(dir: &Path) -> bool {
+    is_missing(&dir.join(".git"))
+}
+
+/// Whether words are the numbers of processes that the line has started, or that a file of the project or a temporary one keeps.
+pub(super) fn is_own_process(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    let all = &digest.analysis.invocations;
+    let is_kept = |word: &Word, cat: &Invocation| {
+        let at = place(word, cat, &digest.analysis.surroundings);
+        matches!(at, Place::Inside | Place::Artifact | Place::Temporary)
+    };
+    let is_own = |word: &&Word| {
+        let makers = all.get(word.made_by.clone()).unwrap_or_default();
+        let reads = |cat: &Invocation| {
+            cat.program == "cat" && cat.operands().all(|file| is_kept(file, cat))
+        };
+        word.text == "$!" || !makers.is_empty() && makers.iter().all(|cat| reads(cat))
+    };
+    !words.is_empty() && words.iter().all(is_own)
 }
 
 /// Returns the directory of the repository that a command of git is about, where that is the one it runs in.
@@ -310,6 +440,24 @@ pub(super) fn path(digest: &Digest<'_>, word: &Word) -> Option<PathBuf> {
         dir,
         digest.analysis.surroundings.home.as_deref(),
     ))
+}
+
+/// Returns the path that a word means, or the folder below which all lies that a pattern does.
+fn path_or_folder(digest: &Digest<'_>, word: &Word) -> Option<PathBuf> {
+    let Some(at) = word.text.find(['*', '?', '[']) else {
+        return path(digest, word);
+    };
+    let folder = word
+        .text
+        .get(..at)?
+        .rsplit_once('/')
+        .map_or(".", |(folder, _)| folder);
+    let folder = Word {
+        text: folder.to_owned(),
+        glob: false,
+        ..word.clone()
+    };
+    (!folder.text.is_empty()).then(|| path(digest, &folder))?
 }
 
 fn sum(counts: impl Iterator<Item = Option<usize>>) -> Option<usize> {

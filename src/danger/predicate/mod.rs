@@ -57,6 +57,10 @@ predicates! {
     "outside" Plain |d, w| any_place(d, w, |p| is_critical(p) || matches!(p, Place::Outside | Place::Unknown));
     "personal" Plain |d, w| any_place(d, w, |p| p == Place::Personal);
     "precious" Plain |d, w| any_place(d, w, is_precious);
+    "precious-paths" Plain |d, _| {
+        let behind = d.invocation.arguments.iter().skip_while(|x| x.text != "--").skip(1);
+        behind.map(|x| d.place(x)).any(is_precious)
+    };
     "several-outside" Plain |d, w| {
         let outside = w.iter().filter(|x| matches!(d.place(x), Place::Outside | Place::System));
         outside.map(|x| if x.glob { 3 } else { 1 }).sum::<usize>() > 2
@@ -72,7 +76,8 @@ predicates! {
     "serves-home" Plain file::serves_home;
     "into-critical" Plain |d, w| w.len() > 1 && w.last().is_some_and(|last| is_critical(d.place(last)));
     "into-system" Plain |d, w| w.len() > 1 && w.last().is_some_and(|last| holds_system(d, last));
-    "into-temporary" Plain |d, w| w.last().is_some_and(|last| d.place(last) == Place::Temporary);
+    "into-remade" Plain again::is_into_remade;
+    "unpacks-over-home" Plain |d, _| transfer::unpacks_over_home(d);
     "unpacks-into-system" Plain |d, _| transfer::unpacks_into_system(d);
     "downloads-into-system" Plain |d, _| {
         let target = network::output_file(d.invocation);
@@ -84,19 +89,22 @@ predicates! {
     "found" Plain content::is_found;
     "found-critical" Plain |d, _| {
         let narrows = before_action(d.invocation).any(|w| words!("find-filters").contains(&w.text.as_str()));
-        !narrows && found_by_find(d.invocation).iter().any(|word| is_critical(d.place(word)))
+        !narrows && !content::finds_broken_links(d.invocation) && found_by_find(d.invocation).iter().any(|word| is_critical(d.place(word)))
     };
     "found-precious" Plain |d, _| {
         found_by_find(d.invocation).iter().any(|word| is_precious(d.place(word)))
             && !before_action(d.invocation).any(|w| w.text == "-empty")
+            && !content::finds_broken_links(d.invocation)
     };
     "found-in-system" Plain |d, w| w.iter().any(|x| !x.made_by.is_empty()) && d.makers().any(|i| content::searches_system(d, i));
     "lists-unkept" Plain |d, _| content::lists_unkept(d);
     "many" Plain |d, w| w.iter().any(|x| x.glob && is_precious(d.place(x)));
     "made" Plain |d, _| d.invocation.arguments.iter().any(|w| !w.made_by.is_empty());
+    "created-on-line" Plain known::is_created_on_line;
     "made-on-line" Plain known::is_made_on_line;
     "made-folder" Plain |d, w| !w.is_empty() && w.iter().all(|x| known::is_in_made_folder(d, x));
     "copied-again" Plain again::is_copied_again;
+    "built-again" Plain again::is_built_again;
     "dotnet-output" Plain |d, _| again::are_dotnet_output(d);
     "in-memory" Plain |d, _| again::is_in_memory(d);
     "listed-products" Plain again::are_listed_products;
@@ -111,12 +119,15 @@ predicates! {
     "data-store" Plain content::has_data_store;
     "destroying-task" Plain |d, w| naming::is_destroying_task(d.invocation, w);
     "file-operand" Plain |_, w| w.iter().any(|x| file::is_file_name(&x.text));
+    "all-for-tests" Plain |_, w| naming::are_all_for_tests(w);
     "apart-for-tests" Plain |d, _| naming::is_for_tests(d.invocation) && (naming::has_settings_for_tests(d.invocation) || naming::is_on_store_for_tests(d));
     "for-tests" Plain |d, _| naming::is_for_tests(d.invocation) || naming::is_on_store_for_tests(d);
     "local-cluster" Plain |d, _| naming::is_on_local_cluster(d.invocation);
     "named-for-loss" Plain |d, _| content::is_named_for_loss(d);
     "named-for-tests" Plain |d, _| naming::is_named_for_tests(d.invocation);
     "open-to-all" Plain |d, _| naming::is_open_to_all(d);
+    "ends-own" Plain |d, _| naming::ends_own(d);
+    "own-process" Plain known::is_own_process;
     "protector" Plain |_, w| w.iter().any(|x| naming::is_protector(&x.text));
     "protector-made" Plain |d, _| looked_up(d).any(|x| naming::is_protector(file_name(&x.text)));
     "shadows" Plain |_, w| w.last().is_some_and(|x| file::shadows_program(&x.text));
@@ -140,6 +151,7 @@ predicates! {
     "secret-found" Plain |d, _| d.makers().any(|i| matches!(i.program.as_str(), "find" | "fd" | "locate" | "ls") && reading::finds_secrets(i));
     "secret-input" Plain |d, _| reading::reads_secret_input(d.invocation);
     "secret-made" Plain |d, _| d.makers().any(reading::is_secret_reader);
+    "traced-with-secret" Plain |d, _| reading::is_traced_with_secret(d);
     "token-made" Plain |d, _| d.makers().any(reading::prints_token);
     "token-in-address" Plain |d, _| {
         let all = &d.analysis.invocations;
@@ -190,6 +202,9 @@ predicates! {
     "calls-service" Of |d, fits| service::effects(d).iter().any(|effect| fits(effect));
     "empties-tables" Plain |d, _| content::empties_tables(d);
     "given-drop" Plain |d, _| naming::is_given_drop(d);
+    "code-on-production" Plain |d, _| content::code_changes_production(d);
+    "on-production" Plain |d, _| content::is_on_production(d);
+    "sql-changes" Plain |d, _| content::given_texts(d).any(sql::changes_data);
     "mongo" Plain |d, _| content::given_texts(d).any(content::loses_mongo_data);
     "redirects-remote" Plain |_, w| naming::redirects_remote(w);
     "sql" Plain |d, _| content::given_texts(d).any(sql::loses_data);

@@ -2,7 +2,7 @@
 
 use crate::danger::container;
 use crate::danger::digest::Digest;
-use crate::danger::words::{says_test, words};
+use crate::danger::words::{says_test_store, words};
 use crate::glob::glob;
 use crate::program;
 use crate::program::Fact;
@@ -77,6 +77,7 @@ pub(super) fn is_on_store_for_tests(digest: &Digest<'_>) -> bool {
     let options = [
         "-f",
         "--file",
+        "--env-file",
         "-p",
         "--project-name",
         "-d",
@@ -92,18 +93,29 @@ pub(super) fn is_on_store_for_tests(digest: &Digest<'_>) -> bool {
         .into_iter()
         .filter(|option| !takes_statements || !matches!(*option, "-f" | "--file" | "-p"))
         .collect();
-    let is_named = |word: &Word| says_test(&word.text);
-    let named = |options: &[&str]| invocation.value_of(options).is_some_and(|w| is_named(&w));
-    if named(&["--settings"]) || named(&options) {
+    let is_named = |word: &Word| says_test_store(&word.text);
+    let named = |of: &Invocation, options: &[&str]| {
+        // Of several files of one composition the last one may be what makes it one for tests.
+        let mut values = options.iter().flat_map(|option| values_of(of, option));
+        values.any(|value| says_test_store(value) || value.ends_with(".integration.yml"))
+    };
+    if named(invocation, &["--settings"]) || named(invocation, &options) {
+        return true;
+    }
+    if loads_settings_for_tests(digest) {
+        return true;
+    }
+    let composition = invocation.environment.iter();
+    let mut composition = composition
+        .filter(|(name, _)| matches!(name.as_str(), "COMPOSE_FILE" | "COMPOSE_PROJECT_NAME"));
+    if composition.any(|(_, value)| is_named(value)) {
         return true;
     }
     // The file of a composition tells what its containers are there for.
     let outer = invocation.wrappers.last();
     if let Some(around) = digest.earlier().last()
         && outer == Some(&around.program)
-        && around
-            .value_of(&["-f", "--file"])
-            .is_some_and(|w| is_named(&w))
+        && named(around, &["-f", "--file", "-p", "--project-name"])
     {
         return true;
     }
@@ -130,14 +142,12 @@ pub(super) fn is_on_store_for_tests(digest: &Digest<'_>) -> bool {
             .strip_prefix("file:")
             .filter(|file| !file.starts_with("//"))
         {
-            return Some(says_test(file));
+            return Some(says_test_store(file));
         }
-        let (_, address) = text.split_once("://")?;
-        let (host, path) = address.split_once('/')?;
-        let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+        let (host, path) = address(text).or_else(|| settings(text))?;
         // A store that is a file has no host.
         let is_here = host.is_empty() || is_loopback(host);
-        Some(is_here && says_test(path.split('?').next()?))
+        Some(is_here && says_test_store(path))
     });
     if let Some(first) = addresses.next() {
         return first && addresses.all(|is_one| is_one);
@@ -148,11 +158,76 @@ pub(super) fn is_on_store_for_tests(digest: &Digest<'_>) -> bool {
         .is_some_and(|store| store.text != "0");
     let finds_tests = |i: &Invocation| {
         let pattern = i.value_of(&["--pattern"]);
-        pattern.is_some_and(|pattern| says_test(&pattern.text))
+        pattern
+            .is_some_and(|pattern| says_test_store(&pattern.text) || pattern.text.contains("cache"))
     };
+    // So is a server at a port of its own.
+    let is_apart = || {
+        let port = invocation.value_of(&["-p", "--port"]);
+        is_here || port.is_some_and(|port| !port.dynamic && port.text != "6379")
+    };
+    let is_at_home = host.is_none() && !invocation.arguments.iter().any(|word| word.text == "-u");
     invocation.program == "redis-cli"
-        && (host.is_none() || is_here)
-        && (is_here && is_other || digest.feeders().any(finds_tests))
+        && !invocation.remote
+        && (is_at_home || is_here)
+        && (is_other && is_apart() || digest.feeders().any(finds_tests))
+}
+
+/// Whether the variables of a file for tests are loaded before a program runs, or by what runs it: `source .env.test`.
+fn loads_settings_for_tests(digest: &Digest<'_>) -> bool {
+    let wrappers = &digest.invocation.wrappers;
+    let is_file = |word: &Word| {
+        let name = word.text.rsplit('/').next().unwrap_or_default();
+        name.starts_with(".env.") && says_test_store(name)
+    };
+    let is_exported = |at: usize| {
+        let mut exports = digest.earlier().filter(|i| i.program == "export");
+        exports.any(|i| i.arguments.iter().any(|word| word.made_by.contains(&at)))
+    };
+    digest.earlier().enumerate().any(|(at, i)| {
+        let loads = matches!(i.program.as_str(), "." | "source") || wrappers.contains(&i.program);
+        (loads || is_exported(at)) && i.arguments.iter().any(is_file)
+    })
+}
+
+/// Returns all values of an option, as `-o value`, `-ovalue`, `--name value` or `--name=value`.
+fn values_of<'a>(invocation: &'a Invocation, option: &str) -> impl Iterator<Item = &'a str> {
+    let words = invocation.arguments.iter();
+    let next = words.clone().skip(1).map(Some).chain([None]);
+    words.zip(next).filter_map(move |(word, next)| {
+        let rest = word.text.strip_prefix(option)?;
+        match rest.strip_prefix('=') {
+            Some(value) => Some(value),
+            None if rest.is_empty() => next.map(|word| word.text.as_str()),
+            None => Some(rest).filter(|_| !option.starts_with("--")),
+        }
+    })
+}
+
+/// Returns the host and the path of an address: `postgres://ann@localhost/shop_test`, and how drivers of Go write it,
+/// `ann@tcp(localhost:3306)/shop_test`.
+fn address(text: &str) -> Option<(&str, &str)> {
+    let rest = match text.split_once("://") {
+        Some((_, address)) => address,
+        None => Some(text).filter(|text| text.contains("@tcp("))?,
+    };
+    let (host, path) = rest.split_once('/')?;
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    let host = host.trim_start_matches("tcp(").trim_end_matches(')');
+    Some((host, path.split('?').next()?))
+}
+
+/// Returns the host and the name of a database that settings give: `host=localhost dbname=shop_test`; none is this machine.
+fn settings(text: &str) -> Option<(&str, &str)> {
+    let value = |names: &[&str]| {
+        let mut pairs = text
+            .split([' ', ';'])
+            .filter_map(|pair| pair.split_once('='));
+        let found = pairs.find(|(name, _)| names.iter().any(|one| one.eq_ignore_ascii_case(name)));
+        found.map(|(_, value)| value.trim_matches(['\'', '"']))
+    };
+    let name = value(&["dbname", "database"])?;
+    Some((value(&["host", "hostaddr", "server"]).unwrap_or(""), name))
 }
 
 /// Whether a client is told to speak with a cluster that runs on this machine, and with no other one.
@@ -192,7 +267,28 @@ pub(super) fn is_named_for_tests(invocation: &Invocation) -> bool {
     invocation
         .operands()
         .last()
-        .is_some_and(|word| says_test(&word.text))
+        .is_some_and(|word| says_test_store(&word.text))
+}
+
+/// Whether everything that is named is.
+pub(super) fn are_all_for_tests(words: &[&Word]) -> bool {
+    !words.is_empty() && words.iter().all(|word| says_test_store(&word.text))
+}
+
+/// Whether `pkill` is bound to the children of a process, or to a group or session of one, that is not the system's.
+pub(super) fn ends_own(digest: &Digest<'_>) -> bool {
+    let invocation = digest.invocation;
+    let is_inverse = invocation.has_short('v') || invocation.has_long("--inverse");
+    let bound = ["-P", "-g", "-s", "--parent", "--pgroup", "--session"];
+    let mut values = bound
+        .iter()
+        .filter_map(|option| invocation.value_of(&[option]))
+        .peekable();
+    let is_own = |value: Word| {
+        let mut ids = value.text.split(',');
+        ids.all(|id| !matches!(id, "" | "0" | "1"))
+    };
+    invocation.program == "pkill" && !is_inverse && values.peek().is_some() && values.all(is_own)
 }
 
 /// Whether a process is there to protect, to record or to ask.

@@ -79,6 +79,46 @@ pub(super) fn has_loaded_secret(digest: &Digest<'_>) -> bool {
         || all.any(|i| wrappers.contains(&i.program) && is_given(i))
 }
 
+/// Whether the shell shows each command with its words before it runs, and this one loads or is given secrets: `set -x`.
+pub(super) fn is_traced_with_secret(digest: &Digest<'_>) -> bool {
+    let invocation = digest.invocation;
+    // What stands in a shell of its own is shown where that one is told so.
+    let (shell, outer) = match invocation.wrappers.split_last() {
+        Some((shell, outer)) => (shell.as_str(), outer),
+        None => ("", &[][..]),
+    };
+    let starts = |i: &&Invocation| {
+        i.program == shell && i.wrappers == outer && program::find(shell).is(Fact::Shell)
+    };
+    let sets = |i: &&Invocation| i.program == "set" && i.wrappers == invocation.wrappers;
+    let told = digest.earlier().filter(|i| starts(i) || sets(i));
+    let is_traced = told.filter_map(traces).last() == Some(true);
+    let loads = matches!(invocation.program.as_str(), "." | "source")
+        && invocation
+            .arguments
+            .iter()
+            .any(|word| holds_secret_path(&word.text));
+    let is_secret =
+        |word: &Word| word.dynamic && secret::variables(&word.text).any(is_secret_variable);
+    is_traced && (loads || invocation.arguments.iter().any(is_secret))
+}
+
+/// Whether `set`, or a shell that is started, switches the showing of commands on or off; none where it does neither.
+fn traces(set: &Invocation) -> Option<bool> {
+    let mut before = "";
+    let mut found = None;
+    let words = set.arguments.iter().map(|word| word.text.as_str());
+    for word in words.take_while(|word| *word != "--") {
+        // `-o xtrace` and a cluster with an `x` say the same.
+        let switch = if word == "xtrace" { before } else { word };
+        if word.contains('x') && switch.starts_with(['-', '+']) {
+            found = Some(switch.starts_with('-'));
+        }
+        before = word;
+    }
+    found
+}
+
 /// Whether a search is narrowed to files of secrets: `--include=.env*`.
 pub(super) fn is_narrowed_to_secrets(invocation: &Invocation) -> bool {
     let globs = Options::of(invocation).values(&["--include", "-g", "--glob", "--iglob"]);

@@ -1,6 +1,7 @@
 //! What would leave for other machines: whole trees, stores of data, secrets of another service.
 
 use super::file::{holds_system, is_data_store, is_secret_dir};
+use super::known::path;
 use super::network::remote_host;
 use super::reading::prints_token;
 use crate::danger::digest::Digest;
@@ -21,6 +22,17 @@ pub(super) fn unpacks_into_system(digest: &Digest<'_>) -> bool {
         && into
             .iter()
             .any(|dir| holds_system(digest, dir) || lets_in(dir))
+}
+
+/// Whether an archive is taken apart over a whole home directory.
+pub(super) fn unpacks_over_home(digest: &Digest<'_>) -> bool {
+    let known = program::find(&digest.invocation.program);
+    let home = &digest.analysis.surroundings.home;
+    let is_home = |dir: &Word| {
+        digest.place(dir) == Place::Home || home.is_some() && path(digest, dir) == *home
+    };
+    let into = digest.invocation.folders(known, Fact::Unpacks);
+    digest.invocation.unpacks(known) && into.iter().any(is_home)
 }
 
 /// Whether a word names so much at once that secrets and other people's things are among it.

@@ -86,6 +86,20 @@ pub(super) fn find(
             return Some(("put the policy aside".to_owned(), Some(policy)));
         }
     }
+    // What git is told to track, and then goes back to a commit that does not have it, is gone.
+    let goes_back = match operands.first() {
+        Some(&"reset") => has("--hard") || has("--merge"),
+        Some(&("checkout" | "switch")) => has("-f") || has("--force") || has("--discard-changes"),
+        _ => false,
+    };
+    if goes_back && is_added(guarded, analysis) {
+        let policy = guarded.root().join(".ahp");
+        let is_tracked =
+            Index::read(guarded.root()).is_some_and(|index| index.holds(".ahp/hooks.yaml"));
+        if policy.exists() && !is_tracked {
+            return Some(("take the policy away".to_owned(), Some(policy)));
+        }
+    }
     let thins_out = operands.first() == Some(&"sparse-checkout")
         && operands
             .get(1)
@@ -108,6 +122,23 @@ pub(super) fn find(
         return Some((format!("run what may change `{named}`"), None));
     }
     None
+}
+
+/// Whether this line tells git to track all that is there, or the policy.
+fn is_added(guarded: &Guarded<'_>, analysis: &Analysis) -> bool {
+    let all = ["-A", "--all", ".", ":/", "*"];
+    let adds = |i: &Invocation| {
+        let mut words = i.operands();
+        i.program == "git" && words.any(|word| matches!(word.text.as_str(), "add" | "stage"))
+    };
+    let mut added = analysis
+        .invocations
+        .iter()
+        .filter(|i| adds(i))
+        .flat_map(|i| i.arguments.iter().map(move |word| (i, word)));
+    added.any(|(i, word)| {
+        all.contains(&word.text.as_str()) || covers(guarded, i, &word.text).is_some()
+    })
 }
 
 /// A folder from which git takes hooks for the repository that it makes.

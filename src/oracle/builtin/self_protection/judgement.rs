@@ -10,7 +10,7 @@ use super::spelling::named;
 use super::{code, disarm, fields, front_matter, mention, naming, script, walk};
 use crate::event::{ToolView, is_path_key};
 use crate::fact::Facts;
-use crate::shell::{Analysis, DoubtKind, Effect, Invocation, lexical};
+use crate::shell::{Analysis, DoubtKind, Effect, Invocation, PathEffect, lexical};
 
 /// What would be changed, and by what.
 #[derive(Debug)]
@@ -120,7 +120,12 @@ pub(super) fn by_shell(
     text: &str,
     depth: usize,
 ) -> Option<Attempt> {
-    for effect in analysis.writes() {
+    // What a search deletes is told by its tests and the disk, where the search itself is judged.
+    let is_of_search = |effect: &PathEffect| {
+        effect.effect == Effect::Delete && walk::started_through(&effect.program).is_some()
+    };
+    let effects = analysis.writes().into_iter();
+    for effect in effects.filter(|effect| !is_of_search(effect)) {
         let brought = || {
             disarm::in_content(&effect.path, analysis.texts())
                 .or_else(|| front_matter::in_line(guarded.roots(), analysis, &effect.path))

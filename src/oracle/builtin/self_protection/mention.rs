@@ -71,6 +71,20 @@ pub(super) fn in_text(
     part_of(text, |part| covers(guarded, invocation, part))
 }
 
+/// Returns the same, but for parts that are patterns.
+pub(super) fn in_text_by_name(
+    guarded: &Guarded<'_>,
+    invocation: &Invocation,
+    text: &str,
+) -> Option<PathBuf> {
+    let is_name = |part: &&str| !part.contains(['*', '?', '[']);
+    part_of(text, |part| {
+        Some(part)
+            .filter(is_name)
+            .and_then(|part| covers(guarded, invocation, part))
+    })
+}
+
 /// Returns what is found first of a part of a text that may name a file.
 pub(super) fn part_of<T>(text: &str, found: impl Fn(&str) -> Option<T>) -> Option<T> {
     let joined;

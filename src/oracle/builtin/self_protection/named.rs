@@ -76,7 +76,7 @@ pub(super) fn named(guarded: &Guarded<'_>, lister: &Invocation) -> Option<PathBu
 }
 
 /// Returns the words of a `find` without those of its tests, and of the programs that it starts.
-fn of_find(find: &Invocation) -> impl Iterator<Item = &Word> {
+pub(super) fn of_find(find: &Invocation) -> impl Iterator<Item = &Word> {
     let mut before = "";
     let mut is_command = false;
     find.arguments.iter().filter(move |word| {

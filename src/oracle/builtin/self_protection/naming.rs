@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::found::{Found, act};
 use super::guarded::Guarded;
 use super::mention::{covers, path_of};
-use super::named::{named, only_list};
+use super::named::{named, of_find, only_list};
 use super::{brought, code, filled, mention, rights, unseen, walk};
 use crate::program::Fact;
 use crate::search::Deed;
@@ -103,7 +103,11 @@ fn by_search(guarded: &Guarded<'_>, analysis: &Analysis, invocation: &Invocation
     let program = invocation.program.as_str();
     // What it prints for others to change is judged with the filters on the way.
     let through = walk::started_through(program)?;
-    if !changes_through(analysis, through) {
+    let deletes = || {
+        let mut words = invocation.arguments.iter();
+        through == walk::OF_FIND && words.any(|word| word.text == "-delete")
+    };
+    if !deletes() && !changes_through(analysis, through) {
         return None;
     }
     let hit = if program.starts_with("fd") {
@@ -239,6 +243,10 @@ fn by_given(
             .then(|| mention::in_text(guarded, invocation, text))
             .flatten()
     };
+    // What a search asks of its finds names none of them; what it does with them is judged with the search.
+    let is_search = walk::started_through(&invocation.program) == Some(walk::OF_FIND);
+    let is_test =
+        |word: &Word| is_search && !of_find(invocation).any(|own| std::ptr::eq(own, word));
     let mut is_message = false;
     let by_argument = |(nth, word): (usize, &Word)| {
         let text = word.text.as_str();
@@ -254,12 +262,21 @@ fn by_given(
         if let Some(listers) = listers(analysis, word) {
             return listers.iter().find_map(|lister| named(guarded, lister));
         }
+        if is_made(word) && !is_console {
+            return by_makers(guarded, analysis, invocation, word);
+        }
         if text.contains(char::is_whitespace) || (is_console && text.contains(['(', '"', '\''])) {
             return in_text(text);
         }
+        if is_test(word) {
+            return None;
+        }
         // In quotes it is what finds any text, and not a pattern of names.
         let is_anything = !word.glob && !known.is_known() && text.rsplit('=').next() == Some(".*");
-        if is_anything || (mounts && text.ends_with(":ro")) {
+        // So is it in the name of a thing in code: `parser::.*`.
+        let is_in_code =
+            !word.glob && text.contains("::") && !text.contains('/') && !text.starts_with('.');
+        if is_anything || is_in_code || (mounts && text.ends_with(":ro")) {
             return None;
         }
         let is_option = nth <= options && text.starts_with(['-', '+']);
@@ -271,6 +288,9 @@ fn by_given(
         .or_else(|| {
             let mut variables = invocation.environment.iter();
             variables.find_map(|(_, value)| {
+                if is_made(value) {
+                    return by_makers(guarded, analysis, invocation, value);
+                }
                 let is_text = value.text.contains([' ', '(', '\'', '"']);
                 if is_text {
                     mention::in_text(guarded, invocation, &value.text)
@@ -294,6 +314,28 @@ fn by_given(
         ),
         Some(hit),
     ))
+}
+
+/// Whether a part of a word is what programs print, and stands there as they are written.
+fn is_made(word: &Word) -> bool {
+    !word.made_by.is_empty() && !word.glob && (word.text.contains("$(") || word.text.contains('`'))
+}
+
+/// Returns what is guarded and named by the words of the programs whose output is a part of a word, or by what stands around
+/// it. In quotes, a text with `*` in it says what these look for in other texts.
+fn by_makers(
+    guarded: &Guarded<'_>,
+    analysis: &Analysis,
+    invocation: &Invocation,
+    word: &Word,
+) -> Option<PathBuf> {
+    let makers = analysis.invocations.get(word.made_by.clone());
+    let mut patterns = makers.unwrap_or_default().iter().flat_map(|maker| {
+        let words = maker.arguments.iter().filter(|word| word.glob);
+        words.map(move |word| (maker, word))
+    });
+    mention::in_text_by_name(guarded, invocation, &word.text)
+        .or_else(|| patterns.find_map(|(maker, word)| covers(guarded, maker, &word.text)))
 }
 
 /// Returns the programs that list what a word stands for, if it stands for nothing else: what that comes upon is judged by

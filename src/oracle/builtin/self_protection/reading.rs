@@ -297,7 +297,7 @@ impl Reading<'_> {
         if known.is(Fact::ToLast) {
             operands.pop();
         }
-        operands.retain(|text| pattern != Some(*text));
+        operands.retain(|text| pattern != Some(*text) && !self.is_of_container(text));
         let dirs: Vec<String> = invocation
             .value_of(&["-C", "--directory"])
             .map(|word| word.text)
@@ -311,6 +311,25 @@ impl Reading<'_> {
             let own = || mention::part_of_word(text, false, |part| self.named(part));
             own().or_else(|| dirs.iter().find_map(within))
         })
+    }
+
+    /// Whether a word is a path in a container: of the command that runs there, or of what is copied from it or to it.
+    fn is_of_container(&self, text: &str) -> bool {
+        let invocation = self.invocation;
+        if !invocation.known().is(Fact::Mounts) {
+            return false;
+        }
+        let is_copied = || {
+            let copies = invocation.operands().take(2).any(|word| word.text == "cp");
+            copies && text.contains(':') && !text.starts_with(['/', '.', '~'])
+        };
+        let mut all = self.analysis.invocations.iter();
+        is_copied()
+            || all.any(|inner| {
+                inner.remote
+                    && inner.through(&[&invocation.program])
+                    && inner.arguments.iter().any(|word| word.text == text)
+            })
     }
 
     /// Whether a program takes or shows what lies in a folder that it is given, as its name or its subcommand tells where the

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use super::found::{Found, act};
 use super::guarded::Guarded;
 use super::mention;
+use super::spelling::named;
 use crate::program;
 use crate::program::Fact;
-use crate::shell::{Analysis, Invocation, Stdin, Word, lexical};
+use crate::shell::{Analysis, Effect, Invocation, PathEffect, Stdin, Word, lexical};
 
 /// Finds a program that runs what this line makes, where what it is made of names what is guarded.
 pub(super) fn find(
@@ -21,6 +22,8 @@ pub(super) fn find(
     }
     let sources = sources(analysis, invocation)?;
     let made_of = analysis.invocations.get(sources)?;
+    // What is followed is judged by its commands; a text in them that only looks like a pattern of names is none.
+    let is_known = runs_followed(analysis, invocation);
     let hit = made_of.iter().find_map(|one| {
         let redirects = one.redirects.iter().filter(|r| r.operator == "<<<");
         let variables = one.environment.iter().map(|(_, value)| value);
@@ -31,7 +34,12 @@ pub(super) fn find(
             .chain(one.stdin.text())
             .find_map(|text| {
                 let disarms = || mention::disarms(text).then(PathBuf::new);
-                mention::in_text(guarded, one, text).or_else(disarms)
+                let hit = if is_known {
+                    named(text).map(|name| lexical(name, guarded.root(), guarded.home()))
+                } else {
+                    mention::in_text(guarded, one, text)
+                };
+                hit.or_else(disarms)
             })
     })?;
     let path = (!hit.as_os_str().is_empty()).then_some(hit);
@@ -133,11 +141,43 @@ fn is_descriptor(file: &str) -> bool {
     file.starts_with("/dev/fd/") || file.starts_with("/proc/self/fd/") || file == "/dev/stdin"
 }
 
-/// Whether a file is written by this very line.
-fn is_written(analysis: &Analysis, invocation: &Invocation, file: &Word) -> bool {
+/// Whether a program runs a file that this line writes once and whose commands are known, so that they are among its own.
+fn runs_followed(analysis: &Analysis, invocation: &Invocation) -> bool {
+    let script = invocation.operands().next().unwrap_or(&invocation.path);
+    let path = place_of(analysis, invocation, script);
+    let own = place_of(analysis, invocation, &invocation.path);
+    let followed = analysis.followed.iter();
+    let mut followed = followed.filter(|file| **file == path || **file == own);
+    let effects = analysis.writes();
+    // A second name would be a way to write it unseen.
+    let has_links = analysis
+        .invocations
+        .iter()
+        .any(|i| matches!(i.program.as_str(), "ln" | "link" | "mount"));
+    followed.next().is_some_and(|file| {
+        let changes = |effect: &&PathEffect| {
+            let is_pattern = || {
+                let pattern = effect.path.to_string_lossy();
+                fast_glob::glob_match(pattern.as_ref(), file.to_string_lossy().as_ref())
+            };
+            !matches!(effect.effect, Effect::Delete | Effect::Rights)
+                && (effect.path == *file
+                    || effect.recursive && file.starts_with(&effect.path)
+                    || effect.inexact && is_pattern())
+        };
+        !has_links && effects.iter().filter(changes).count() == 1
+    })
+}
+
+fn place_of(analysis: &Analysis, invocation: &Invocation, file: &Word) -> PathBuf {
     let dir = invocation.work_dir.as_deref();
     let home = analysis.surroundings.home.as_deref();
-    let path = lexical(&file.text, dir.unwrap_or_else(|| Path::new("")), home);
+    lexical(&file.text, dir.unwrap_or_else(|| Path::new("")), home)
+}
+
+/// Whether a file is written by this very line.
+fn is_written(analysis: &Analysis, invocation: &Invocation, file: &Word) -> bool {
+    let path = place_of(analysis, invocation, file);
     let mut writes = analysis.writes().into_iter();
     writes.any(|effect| effect.path == path || (effect.inexact && effect.path.starts_with(&path)))
 }

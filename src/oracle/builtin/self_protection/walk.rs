@@ -13,10 +13,13 @@ use crate::search::{
 };
 use crate::shell::{Analysis, Effect, Invocation, PathEffect, hidden_name, lexical, roots};
 
+/// The names of `find`.
+pub(super) const OF_FIND: &[&str] = &["find", "gfind"];
+
 /// Returns through what the programs came that a search of files starts; none of a program that is no such search.
 pub(super) fn started_through(program: &str) -> Option<&'static [&'static str]> {
     Some(match program {
-        "bfs" | "find" | "gfind" => &["find", "gfind"],
+        "bfs" | "find" | "gfind" => OF_FIND,
         "fd" | "fdfind" => &["fd", "fdfind"],
         _ => return None,
     })
