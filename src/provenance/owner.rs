@@ -204,6 +204,16 @@ pub(super) fn domains_above(host: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Returns the domain that the keepers of an address have, with all below it; none of a host that many share.
+pub(super) fn domain(word: &str) -> Option<&str> {
+    let host = super::words::targets(word).last().unwrap_or(word);
+    let own = is_host(host) && !is_shared(host);
+    std::iter::once(host)
+        .chain(domains_above(host))
+        .last()
+        .filter(|_| own)
+}
+
 /// Whether a word is the name or the number of a host.
 pub(super) fn is_host(word: &str) -> bool {
     let is_port = |port: &str| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());

@@ -269,7 +269,10 @@ pub(super) fn targets(word: &str) -> impl Iterator<Item = &str> {
     let without_port = host
         .and_then(|host| host.split_once(':'))
         .map(|(host, _)| host);
-    let found = [Some(bare), host, without_port].into_iter().flatten();
+    // What is asked of a page is no part of its address.
+    let page = bare.split_once('?').map(|(page, _)| page);
+    let found = [Some(bare), page, host, without_port];
+    let found = found.into_iter().flatten();
     found.filter(move |text| text.len() < word.len())
 }
 
