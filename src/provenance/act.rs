@@ -4,9 +4,9 @@ use std::sync::{LazyLock, OnceLock};
 
 use serde_json::Value;
 
-use super::asked::{Asked, Kind};
 use super::found::leaves;
-use super::lists::lists;
+use super::kind::{Asked, Kind};
+use super::lists::{begins_to_read, lists};
 use super::{READ, invocations, named, outward, told, words};
 use crate::danger::{self, Selection};
 use crate::event::{ToolKind, name_words};
@@ -74,16 +74,7 @@ pub(super) fn is_plainly_asked(facts: &Facts, origins: &Origins, acts: &Acts) ->
 
 /// Whether the person has asked to have something sent.
 pub(super) fn may_send(origins: &Origins) -> bool {
-    has_asked(Kind::Say, origins)
-}
-
-/// Whether she has asked to do as somebody else says.
-pub(super) fn may_follow(origins: &Origins) -> bool {
-    has_asked(Kind::Follow, origins) || named::is_followed(origins)
-}
-
-fn has_asked(kind: Kind, origins: &Origins) -> bool {
-    Asked::in_session(origins).is_some_and(|asked| asked.has(kind))
+    Asked::in_session(origins).is_some_and(|asked| asked.has(Kind::Say))
 }
 
 /// Returns what must have been asked for, of each act of a call one kind.
@@ -205,17 +196,6 @@ fn named(name: &str, server: &str, input: &Value) -> Option<Asked> {
         return Some(Asked::named("pay refund follow"));
     }
     Some(kinds)
-}
-
-/// Whether the words of a tool's name say that it only reads.
-pub(super) fn reads(words: &[String]) -> bool {
-    let has = |list: &str| lists().has_any(list, words);
-    begins_to_read(words) || has("tool-reads") && !has("tool-acts")
-}
-
-fn begins_to_read(words: &[String]) -> bool {
-    let first = words.first();
-    first.is_some_and(|word| lists().has("tool-reads", word))
 }
 
 /// Whether an input has a field that lets somebody in.

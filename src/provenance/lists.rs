@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use super::asked::{Asked, Kind, is_unparted};
-use super::named;
+use super::kind::{Asked, Kind};
+use super::words::{is_unparted, unparted};
 
 /// The lists, as they are looked up.
 #[derive(Default)]
@@ -71,7 +71,7 @@ impl Lists {
         let mut words = text.split(|c: char| !c.is_alphanumeric());
         let has = |word: &str| self.has("source", word);
         words.any(|word| has(word) || has(word.strip_suffix('s').unwrap_or(word)))
-            || named::unparted(text).any(|two| has(&two))
+            || unparted(text).any(|two| has(&two))
     }
 
     /// Returns of which kinds one must have been asked for, by the first list of which a word fits; any act where none does, and
@@ -146,4 +146,16 @@ impl Lists {
         let there = self.unparted.iter().filter(|(word, _)| part.contains(word));
         there.fold(Asked::default(), |all, (_, asked)| all.with(*asked))
     }
+}
+
+/// Whether the words of a tool's name say that it only reads.
+pub(super) fn reads(words: &[String]) -> bool {
+    let has = |list: &str| lists().has_any(list, words);
+    begins_to_read(words) || has("tool-reads") && !has("tool-acts")
+}
+
+/// Whether they begin with a verb of reading.
+pub(super) fn begins_to_read(words: &[String]) -> bool {
+    let first = words.first();
+    first.is_some_and(|word| lists().has("tool-reads", word))
 }

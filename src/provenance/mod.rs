@@ -8,6 +8,7 @@ mod alike;
 mod asked;
 mod form;
 mod found;
+mod kind;
 mod listing;
 mod lists;
 mod named;

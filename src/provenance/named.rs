@@ -3,8 +3,10 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use super::asked::{self, is_sign};
+use super::asked;
+use super::kind::{Asked, Kind};
 use super::lists::lists;
+use super::words::{QUOTES, quoted, unparted};
 use super::{owner, words};
 use crate::session::{Origin, Origins};
 
@@ -80,22 +82,6 @@ pub(super) fn typed(prompt: &str) -> Vec<String> {
     names
 }
 
-/// Signs before what is quoted.
-const QUOTES: &[char] = &['\'', '"', '`', '“', '‘', '„', '«'];
-
-/// Returns the quoted parts of a text.
-pub(super) fn quoted(text: &str) -> impl Iterator<Item = &str> {
-    let begins = text.match_indices(QUOTES).filter(|(at, _)| {
-        let before = text.get(..*at).and_then(|text| text.chars().next_back());
-        before.is_none_or(|c| c.is_whitespace() || c == '(')
-    });
-    begins.filter_map(|(at, sign)| {
-        let rest = text.get(at + sign.len()..)?;
-        let end = rest.find(['\'', '"', '`', '”', '’', '“', '»'])?;
-        rest.get(..end).filter(|text| words::is_value(text))
-    })
-}
-
 /// Returns neighbours as one, each.
 fn pairs(words: &[String]) -> Vec<String> {
     words.windows(2).map(words::pair).collect()
@@ -105,13 +91,6 @@ fn pairs(words: &[String]) -> Vec<String> {
 fn is_topic(word: &str) -> bool {
     let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
     (word.len() > 3 || is_number && word.len() > 1) && !lists().is_usual(word)
-}
-
-/// Returns neighbouring letters of scripts that put nothing between words.
-pub(super) fn unparted(text: &str) -> impl Iterator<Item = String> {
-    let letters = text.chars().zip(text.chars().skip(1));
-    let letters = letters.filter(|(one, two)| is_sign(*one) && is_sign(*two));
-    letters.map(|(one, two)| [one, two].iter().collect())
 }
 
 /// Whether the person has told where it stands what is wanted.
@@ -138,6 +117,12 @@ pub(super) fn has_topic(text: &str, origins: &Origins) -> bool {
 /// Whether the person has told to do as a page or a file has it.
 pub(super) fn is_followed(origins: &Origins) -> bool {
     origins.has(Origin::Prompt, FOLLOWS)
+}
+
+/// Whether she has asked to do as somebody else says.
+pub(super) fn may_follow(origins: &Origins) -> bool {
+    let asked = Asked::in_session(origins);
+    asked.is_some_and(|asked| asked.has(Kind::Follow)) || is_followed(origins)
 }
 
 /// Returns a word and, where it is a path, its last part.
@@ -173,7 +158,7 @@ pub(super) fn looked_up(address: &str, origins: &Origins) -> Option<LookedUp> {
         .chain(owner::domains_above(host));
     let is_own = has_typed(bare) && !leading.any(|text| origins.has(Origin::Text, text));
     let by_owner = has_typed(owner) && !origins.has(Origin::Prompt, &site);
-    let domain = owner::domain(&word).filter(|_| by_owner);
+    let domain = words::domain(&word).filter(|_| by_owner);
     is_own.then(|| LookedUp {
         kept: [Some(kept(owner)), domain.map(str::to_owned)]
             .into_iter()

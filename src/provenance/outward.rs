@@ -1,8 +1,8 @@
 //! Outward: whether a call sends, publishes, installs or opens a connection.
 
 use super::found::leaves;
-use super::lists::lists;
-use super::{REMOTE, SNAPSHOT, act, owner, words};
+use super::lists::{lists, reads};
+use super::{REMOTE, SNAPSHOT, owner, words};
 use crate::danger::Knowledge as _;
 use crate::event::{ToolKind, ToolView, name_words};
 use crate::fact::Facts;
@@ -39,7 +39,7 @@ pub fn outward(facts: &Facts, origins: Option<&Origins>) -> Option<bool> {
                 });
             }
             let opens = !urls.is_empty() && has("tool-opens");
-            if changes || !act::reads(&words) && !opens {
+            if changes || !reads(&words) && !opens {
                 return Some(true);
             }
             Some(composed(urls.iter().map(String::as_str), &trust))
@@ -85,8 +85,7 @@ pub fn outward(facts: &Facts, origins: Option<&Origins>) -> Option<bool> {
 pub(super) fn is_fetch(tool: &ToolView) -> bool {
     let words = name_words(tool.mcp_tool.as_deref().unwrap_or_default());
     tool.kind == ToolKind::Fetch
-        || tool.kind == ToolKind::Mcp
-            && (act::reads(&words) || lists().has_any("tool-opens", &words))
+        || tool.kind == ToolKind::Mcp && (reads(&words) || lists().has_any("tool-opens", &words))
 }
 
 /// Whether a text is a statement for a database that does more than read, whatever the tool is called that takes it.

@@ -152,7 +152,7 @@ fn account(path: &str) -> Option<&str> {
     parts.next().filter(|account| !account.is_empty())
 }
 
-fn is_shared(host: &str) -> bool {
+pub(super) fn is_shared(host: &str) -> bool {
     SHARED.iter().any(|shared| {
         let owner = host.strip_suffix(shared);
         owner.is_some_and(|owner| owner.is_empty() || owner.ends_with('.'))
@@ -202,16 +202,6 @@ pub(super) fn domains_above(host: &str) -> impl Iterator<Item = &str> {
         // `co.uk` belongs to nobody, and what many share to no one.
         !rest.is_empty() && owner.len() > 3 && !is_shared(domain)
     })
-}
-
-/// Returns the domain that the keepers of an address have, with all below it; none of a host that many share.
-pub(super) fn domain(word: &str) -> Option<&str> {
-    let host = super::words::targets(word).last().unwrap_or(word);
-    let own = is_host(host) && !is_shared(host);
-    std::iter::once(host)
-        .chain(domains_above(host))
-        .last()
-        .filter(|_| own)
 }
 
 /// Whether a word is the name or the number of a host.

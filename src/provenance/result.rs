@@ -8,9 +8,7 @@ use serde_json::Value;
 use super::found::{Found, leaves};
 use super::listing::By;
 use super::named::Naming;
-use super::{
-    CUT, FOREIGN, SEEN, SPOKEN, TOLD, form, invocations, named, outward, owner, told, words,
-};
+use super::{CUT, FOREIGN, SEEN, SPOKEN, TOLD, form, invocations, named, outward, told, words};
 use crate::config::ProvenanceSettings;
 use crate::event::{ToolKind, name_words};
 use crate::fact::Facts;
@@ -265,9 +263,9 @@ pub(super) fn learn(facts: &Facts, settings: &ProvenanceSettings, origins: &mut 
         origins.add(Origin::Record, of_all);
         // Where nobody follows a page, it tells whom to write to, and not where to go, but to its own house.
         let houses: Vec<String> = tool.urls.iter().flat_map(|url| words::words(url)).collect();
-        let houses: Vec<&str> = houses.iter().filter_map(|url| owner::domain(url)).collect();
+        let houses: Vec<&str> = houses.iter().filter_map(|url| words::domain(url)).collect();
         let is_there = |word: &str| {
-            let is_own = || owner::domain(word).is_some_and(|domain| houses.contains(&domain));
+            let is_own = || words::domain(word).is_some_and(|domain| houses.contains(&domain));
             word.contains('@') || !words::is_place(word) || is_own()
         };
         let is_told_there =

@@ -3,9 +3,9 @@
 //! A page, a mail or a row is written for people or for programs. A passage that names agents, or takes the word away from whoever
 //! else gave it, is there for what reads it: what it names is what somebody wants an agent to take.
 
-use super::asked::is_sign;
 use super::lists::lists;
-use super::{act, invocations, named, words};
+use super::words::is_sign;
+use super::{invocations, named, words};
 use crate::fact::Facts;
 use crate::session::Origins;
 use crate::shell::Invocation;
@@ -135,7 +135,7 @@ pub(super) fn is_followed(facts: &Facts, origins: &Origins) -> bool {
         let stem = name.split('.').next().unwrap_or_default();
         named::is_typed(&name, origins) || named::is_typed(stem, origins)
     };
-    act::may_follow(origins) && paths(facts).any(is_named)
+    named::may_follow(origins) && paths(facts).any(is_named)
 }
 
 /// Returns the files that a call names.
