@@ -1,12 +1,13 @@
 //! Act: what kinds of acts a call is, as far as names of tools and the rules for commands tell.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use serde_json::Value;
 
-use super::asked::{Asked, Kind};
 use super::found::leaves;
-use super::{READ, invocations, named, outward, result, words};
+use super::kind::{Asked, Kind};
+use super::lists::{begins_to_read, lists};
+use super::{READ, invocations, named, outward, told, words};
 use crate::danger::{self, Selection};
 use crate::event::{ToolKind, name_words};
 use crate::fact::Facts;
@@ -15,195 +16,101 @@ use crate::program::Fact;
 use crate::session::{Origin, Origins};
 use crate::shell::Invocation;
 
-/// Kinds of which one must have been asked for; any act will do where none is named. Whoever says to follow a text has not asked
-/// to open a machine or an account, or to take files out.
-type OneOf = &'static [Kind];
-
-/// Words in the names of tools that act.
-const ACTING: &str = "\
-    add append apply archive assign attach authorise authorize book cancel change charge checkout clear click close \
-    comment complete confirm copy create delete deploy disable drop edit enable execute fill forward grant import insert \
-    install invite label mark merge modify move notify order patch pay place post press publish purchase push put refund \
-    register remove rename reply request reschedule reserve reset respond restart revoke run schedule send set share \
-    sign start stop submit subscribe sync terminate transfer transition trigger type unsubscribe update upload upsert \
-    withdraw write";
-
-/// Words of who may do what.
-const RIGHTS: &str = "\
-    access admin authorise authorised authorize authorized collaborator collaborators filter forwarding grant guest \
-    guests hook invite key keys limit member members mfa owner ownership participant participants password permission \
-    permissions policy public replies role roles rule secret share sharing token webhook webhooks iam rolebinding \
-    clusterrolebinding";
-
-/// Clients of services that keep such rights.
-const CLIENTS: &str = "aws az doctl flyctl gcloud heroku kubectl oc okta vault wrangler";
-
-/// Words in the names of tools, and what must have been asked for where a tool that acts has one of them; the first counts.
-const NAMED: &[(&str, OneOf)] = &[
-    ("draft label labels mark move", &[]),
-    (RIGHTS, &[Kind::Grant]),
-    (
-        "cancel delete destroy drop purge remove revoke terminate unsubscribe withdraw",
-        &[Kind::Remove, Kind::Follow],
-    ),
-    ("merge", &[Kind::Merge, Kind::Follow]),
-    (
-        "refund refunds coupon voucher",
-        &[Kind::Refund, Kind::Follow],
-    ),
-    (
-        "donate money pay payment payments payout transfer",
-        &[Kind::Pay, Kind::Refund, Kind::Follow],
-    ),
-    (
-        "book booking checkout gift order purchase rent rental reserve reservation subscribe subscription",
-        &[Kind::Buy, Kind::Follow],
-    ),
-    (
-        "answer comment dm email forward letter mail message notify post publish reply respond send sms",
-        &[Kind::Say, Kind::Follow],
-    ),
-];
-
-/// Words of changing what is there: then what a tool is named after is changed, and not made.
-const CHANGING: &str = "edit modify patch reschedule set update";
-
-/// Fields by which a change of a thing lets somebody in.
-const LETTING_IN: &str = "attendee guest participant permission public role";
-
-/// Words in the names of servers that keep money.
-const MONEY: &str = "bank banking bankline paypal wallet";
-
-/// What must have been asked for where a program of somebody else's is brought here.
-const INSTALLING: OneOf = &[Kind::Install, Kind::Follow, Kind::Vague];
-
-/// What must have been asked for where a command breaks a rule: by parts of the rule's id, the first that fits. Who reads a secret
-/// keeps it here, and nobody who asks to send something means a secret.
-const RULES: &[(&str, Option<OneOf>)] = &[
-    ("secrets: odd-host", None),
-    (
-        "\
-        -grants -key -owner -rights -secret aws-share dns-leak firewall gh-hook privacy protection rights: ssh-open \
-        store-admin tunnel visibility",
-        Some(&[Kind::Grant]),
-    ),
-    ("-merge", Some(&[Kind::Merge, Kind::Follow])),
-    ("-pays -rent chain-live money", Some(&[Kind::Pay])),
-    (
-        "-publish image-push store-upload git:push-elsewhere git:push-force",
-        Some(&[Kind::Push, Kind::Follow]),
-    ),
-    ("supply-chain:", Some(INSTALLING)),
-    (
-        "add-service crontab login-item run-later write-startup",
-        Some(&[Kind::Schedule, Kind::Grant]),
-    ),
-    ("exfiltration:change-remote filesystem:ch", Some(&[])),
-    ("exfiltration:", Some(&[Kind::Say, Kind::Push])),
-    (
-        "rsync-delete",
-        Some(&[Kind::Push, Kind::Remove, Kind::Follow]),
-    ),
-    ("filesystem: git:", Some(&[Kind::Remove, Kind::Follow])),
-    ("", Some(&[])),
-];
-
-/// Returns the words of a list.
-fn names(list: &'static str) -> impl Iterator<Item = &'static str> {
-    list.split_ascii_whitespace()
-}
-
-/// Whether one of several words is in a list.
-fn has(words: &[String], list: &'static str) -> bool {
-    names(list).any(|name| words.iter().any(|word| word == name))
-}
-
 /// Every rule for commands.
 static ALL_RULES: LazyLock<Selection> = LazyLock::new(|| Selection {
     presets: vec!["standard".to_owned()],
     ..Selection::default()
 });
 
+/// What must have been asked for, of each act of the call of one event one kind: found once, as every rule for commands is asked.
+#[derive(Debug, Default)]
+pub struct Acts(OnceLock<Vec<Asked>>);
+
+impl Acts {
+    fn of(&self, facts: &Facts, origins: &Origins) -> &[Asked] {
+        self.0.get_or_init(|| acts(facts, origins))
+    }
+}
+
 /// Whether the person has asked for acts of a call's kinds; none where that cannot be told. Where nothing was typed, or nothing
 /// was read that could have led to it, nothing speaks against the call.
-pub fn is_asked(facts: &Facts, origins: Option<&Origins>) -> Option<bool> {
+pub fn is_asked(facts: &Facts, origins: Option<&Origins>, acts: &Acts) -> Option<bool> {
     let Some(origins) = origins.filter(|origins| origins.has(Origin::Project, READ)) else {
         return Some(true);
     };
     let Some(asked) = Asked::in_session(origins) else {
         return Some(true);
     };
-    let acts = acts(facts, origins);
-    let mut allowed = acts.iter().map(|kinds| asked.allows(kinds));
+    let mut allowed = acts
+        .of(facts, origins)
+        .iter()
+        .map(|kinds| asked.allows(*kinds));
     allowed.try_fold(true, |all, one| Some(all && one?))
 }
 
 /// Whether a call does what was asked for and nothing else, as far as its kind tells: then a passage that speaks to an agent
 /// has not led to it.
-pub(super) fn is_plainly_asked(facts: &Facts, origins: &Origins) -> bool {
-    let is_plain = match facts.tool().map(|tool| tool.kind) {
-        Some(ToolKind::Shell) => !invocations(facts).any(outward::carries),
-        Some(ToolKind::Mcp) => true,
-        _ => false,
+pub(super) fn is_plainly_asked(facts: &Facts, origins: &Origins, acts: &Acts) -> bool {
+    let is_shell = match facts.tool().map(|tool| tool.kind) {
+        Some(ToolKind::Shell) => true,
+        Some(ToolKind::Mcp) => false,
+        _ => return false,
     };
-    let is_shell = facts
-        .tool()
-        .is_some_and(|tool| tool.kind == ToolKind::Shell);
-    let acts = acts(facts, origins);
+    if is_shell && invocations(facts).any(outward::carries) {
+        return false;
+    }
     let asked = Asked::in_session(origins).unwrap_or_default();
+    if asked.allows(Asked::default()) != Some(true) {
+        return false;
+    }
     // What is lost, paid or opened is not told from what was meant by its kind alone.
-    let is_light = |kind: &Kind| matches!(kind, Kind::Install | Kind::Push | Kind::Say);
-    is_plain
-        && acts.is_empty() == is_shell
-        && asked.allows(&[]) == Some(true)
+    let light = Asked::named("install push say");
+    let acts = acts.of(facts, origins);
+    acts.is_empty() == is_shell
         && acts
             .iter()
-            .all(|kinds| kinds.iter().any(is_light) && asked.allows(kinds) == Some(true))
+            .all(|kinds| kinds.has_any(light) && asked.allows(*kinds) == Some(true))
 }
 
 /// Whether the person has asked to have something sent.
 pub(super) fn may_send(origins: &Origins) -> bool {
-    let asked = Asked::in_session(origins);
-    asked.is_some_and(|asked| asked.allows(&[Kind::Say]) == Some(true))
+    Asked::in_session(origins).is_some_and(|asked| asked.has(Kind::Say))
 }
 
 /// Returns what must have been asked for, of each act of a call one kind.
-fn acts(facts: &Facts, origins: &Origins) -> Vec<OneOf> {
+fn acts(facts: &Facts, origins: &Origins) -> Vec<Asked> {
     let Some(tool) = facts.tool() else {
         return Vec::new();
     };
     match tool.kind {
         // Whoever is to change what agents are told says so.
-        ToolKind::Write | ToolKind::Edit if result::instructs(facts) => {
-            vec![&[Kind::Steer, Kind::Follow]]
+        ToolKind::Write | ToolKind::Edit if told::instructs(facts) => {
+            vec![Asked::named("steer follow")]
         }
         ToolKind::Shell => {
             let found = facts.shell().map(|shell| danger::judge(shell, &ALL_RULES));
-            let of_rule = |rule: &str| {
-                let mut rules = RULES.iter().filter(|(parts, _)| {
-                    parts.is_empty() || names(parts).any(|part| rule.contains(part))
-                });
-                rules.next().and_then(|(_, kinds)| *kinds)
-            };
-            let found = found.into_iter().flatten();
-            let mut acts: Vec<OneOf> = found.filter_map(|found| of_rule(&found.rule)).collect();
+            let found = found.unwrap_or_default();
+            let rules = found.iter().map(|found| &*found.rule);
+            let needs = |rule: &str| lists().needs("rule", |part| rule.contains(part));
+            let mut acts: Vec<Asked> = rules.clone().filter_map(needs).collect();
+            // Nobody who asks for anything else means that a secret leaves this machine.
+            if rules.clone().any(|rule| rule.starts_with("secrets:"))
+                && invocations(facts).any(outward::carries)
+            {
+                acts.push(Asked::of(Kind::Grant));
+            }
             for invocation in invocations(facts) {
-                let words = invocation
-                    .operands()
-                    .flat_map(|word| name_words(&word.text));
-                let words: Vec<String> = words.collect();
-                if grants(&invocation.program, &words) || extends_agent(invocation) {
-                    acts.push(&[Kind::Grant]);
+                let operands = invocation.operands();
+                let operands: Vec<_> = operands.map(|word| name_words(&word.text)).collect();
+                let sets = outward::sets_at_service(invocation);
+                if (sets || lists().has("rights-clients", &invocation.program)) && grants(&operands)
+                    || extends_agent(invocation)
+                {
+                    acts.push(Asked::of(Kind::Grant));
                 } else if outward::packages(invocation).any(|name| is_foreign(name, origins)) {
-                    acts.push(INSTALLING);
-                } else if outward::sets_at_service(invocation) {
-                    acts.push(&[
-                        Kind::Grant,
-                        Kind::Install,
-                        Kind::Remove,
-                        Kind::Say,
-                        Kind::Push,
-                    ]);
+                    acts.extend(needs("supply-chain:"));
+                } else if sets {
+                    acts.push(Asked::named("grant install remove say push"));
                 }
             }
             acts
@@ -232,13 +139,13 @@ fn is_foreign(name: &str, origins: &Origins) -> bool {
         })
 }
 
-/// Whether a client of a service is told to change who may do what.
-fn grants(program: &str, words: &[String]) -> bool {
-    let reads = |word: &String| outward::READING.contains(&word.as_str());
-    names(CLIENTS).any(|client| client == program)
-        && has(words, RIGHTS)
-        && !has(words, "can print")
-        && !words.iter().any(reads)
+/// Whether what a client of a service is given changes who may do what.
+fn grants(operands: &[Vec<String>]) -> bool {
+    // `kubectl auth can-i`, `gcloud auth print-access-token`
+    let tells = |word: &String| matches!(&**word, "can" | "print");
+    let only_tells = |words: &Vec<String>| begins_to_read(words) || words.iter().any(tells);
+    let has_rights = |words: &Vec<String>| lists().has_any("rights", words);
+    operands.iter().any(has_rights) && !operands.iter().any(only_tells)
 }
 
 /// Whether a program gives an agent or an editor something that works in it.
@@ -258,43 +165,42 @@ fn extends_agent(invocation: &Invocation) -> bool {
 }
 
 /// Returns what must have been asked for a tool of this name.
-fn named(name: &str, server: &str, input: &Value) -> Option<OneOf> {
+fn named(name: &str, server: &str, input: &Value) -> Option<Asked> {
+    let lists = lists();
     let words = name_words(name);
-    let has = |list: &'static str| has(&words, list);
+    let has = |list: &str| lists.has_any(list, &words);
     let (mut looks, mut changes) = (false, false);
     leaves(input, &mut |leaf| {
         looks |= outward::is_looking_statement(leaf);
         changes |= outward::is_changing_statement(leaf);
     });
     if changes {
-        return Some(&[]);
+        return Some(Asked::default());
     }
-    let reads = words
-        .first()
-        .is_some_and(|word| outward::READING.contains(&word.as_str()));
-    if reads || !has(ACTING) || looks && has("execute run") {
+    let runs = words
+        .iter()
+        .any(|word| matches!(&**word, "execute" | "run"));
+    if begins_to_read(&words) || !has("tool-acts") || looks && runs {
         return None;
     }
-    if has(CHANGING) && lets_in(input) {
-        return Some(&[Kind::Grant]);
+    let is_change = has("tool-changes");
+    if is_change && lets_in(input) {
+        return Some(Asked::of(Kind::Grant));
     }
-    let mut lists = NAMED.iter().filter(|(list, _)| has(list));
-    let kinds = lists.next().map_or(&[] as OneOf, |(_, kinds)| kinds);
-    match kinds {
-        [Kind::Pay | Kind::Buy | Kind::Refund | Kind::Say, ..] if has(CHANGING) => Some(&[]),
-        [Kind::Say, ..] if self::has(&name_words(server), MONEY) => {
-            Some(&[Kind::Pay, Kind::Refund, Kind::Follow])
-        }
-        kinds => Some(kinds),
+    let kinds = lists.needs("tool", |one| words.iter().any(|word| word == one))?;
+    let is_made = Asked::named("pay buy refund say");
+    if is_change && kinds.has_any(is_made) {
+        return Some(Asked::default());
     }
+    if kinds.has(Kind::Say) && lists.has_any("money-servers", &name_words(server)) {
+        return Some(Asked::named("pay refund follow"));
+    }
+    Some(kinds)
 }
 
 /// Whether an input has a field that lets somebody in.
 fn lets_in(input: &Value) -> bool {
-    let is_such = |field: &str| {
-        let field = field.to_lowercase();
-        names(LETTING_IN).any(|part| field.contains(part))
-    };
+    let is_such = |field: &str| lists().has_any("lets-in", &name_words(field));
     match input {
         Value::Object(fields) => fields
             .iter()

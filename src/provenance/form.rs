@@ -72,6 +72,16 @@ pub(super) fn is_prose(text: &str) -> bool {
     is_plain(rest.unwrap_or(first)) && others.peek().is_some() && others.all(is_plain)
 }
 
+/// Whether a word of a command line is a file of this machine: it has a path, and its name ends as no host does.
+pub(super) fn is_file(word: &str) -> bool {
+    let (path, name) = word.rsplit_once('/').unwrap_or(("", word));
+    let kind = name.rsplit_once('.').map_or("", |(_, kind)| kind);
+    let is_kind = !kind.is_empty() && kind != "git" && kind.chars().all(char::is_alphanumeric);
+    let first = path.split('/').next().unwrap_or_default();
+    word.starts_with('/')
+        || !path.is_empty() && is_kind && !owner::is_host(name) && !first.contains(['.', ':', '@'])
+}
+
 /// Whether a word of a command line tells what it is about: usual words and options do not.
 pub(super) fn tells(word: &str) -> bool {
     word.len() > 3

@@ -1,8 +1,11 @@
 //! Found: which words of a result are whole fields, and which stand within a text.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::alike::Hosts;
 use super::listing::By;
+use super::lists::lists;
+use super::named::Naming;
 use super::told::Passage;
 use super::{listing, told, words};
 use crate::config::parse_yaml;
@@ -14,8 +17,8 @@ const MOST_BYTES: usize = 1 << 20;
 /// The longest result that is read as YAML.
 const MOST_YAML: usize = 256 << 10;
 
-/// Says of the words of a passage whether the person has named what it tells.
-pub(super) type IsNamed<'f> = &'f dyn Fn(&[String]) -> bool;
+/// How many words a field of a row has that tells something of whom it is about: more may be what somebody says.
+const MOST_NAMING: usize = 4;
 
 /// What was found in a result.
 #[derive(Default)]
@@ -26,8 +29,14 @@ pub(super) struct Found {
     pub(super) texts: Vec<String>,
     /// Those of passages that speak to an agent.
     pub(super) told: Vec<String>,
+    /// Whether one does, and not only somebody who passes for another one.
+    pub(super) is_spoken: bool,
     /// Those of passages in which a name stands that the person typed.
     pub(super) named: Vec<String>,
+    /// The fields of rows in which one stands.
+    pub(super) rows: Vec<String>,
+    /// Whose addresses stand in it.
+    pub(super) hosts: Hosts,
     /// How much was read.
     bytes: usize,
     /// Whether not all was read.
@@ -35,24 +44,33 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Reads a text; `is_named` says whether a passage is one that the person has named.
-    pub(super) fn text(&mut self, text: &str, is_named: IsNamed<'_>) {
-        self.read(text, is_named, None);
+    /// Reads a text; `naming` says whether a passage is one that the person has named.
+    pub(super) fn text(&mut self, text: &str, naming: &Naming<'_>) {
+        self.read(text, naming, None, false);
     }
 
     /// Reads a text in which a tool may have made rows for people: what stands in columns, behind the names of headers, or alone
     /// is a field, but where a passage speaks to an agent.
-    pub(super) fn listing(&mut self, text: &str, by: By, is_named: IsNamed<'_>) {
-        self.read(text, is_named, Some(by));
+    pub(super) fn listing(&mut self, text: &str, by: By, naming: &Naming<'_>) {
+        self.read(text, naming, Some(by), false);
     }
 
-    fn read(&mut self, text: &str, is_named: IsNamed<'_>, rows: Option<By>) {
+    fn read(&mut self, text: &str, naming: &Naming<'_>, rows: Option<By>, is_told: bool) {
         let read = self.readable(text);
         self.is_cut |= read.len() < text.len();
         self.bytes += read.len();
         let mut last: Option<(Passage<'_>, bool)> = None;
-        for passage in told::passages(read) {
-            let is_named = !passage.is_told && is_named(&passage.words);
+        let mut passages = told::passages(read);
+        self.is_spoken |= passages.iter().any(|passage| passage.is_told);
+        // Who wrote a text stands at its head.
+        let head = passages.first();
+        if is_told || head.is_some_and(|head| self.hosts.is_false(&head.words)) {
+            for one in &mut passages {
+                one.is_told = true;
+            }
+        }
+        for passage in passages {
+            let is_named = !passage.is_told && naming.is_named(&passage.words);
             self.add(words::kept(&passage.words), passage.is_told, is_named);
             if let Some((last, was_named)) = &last {
                 // What an empty line parts may belong together.
@@ -90,7 +108,7 @@ impl Found {
     }
 
     /// Reads rows: each cell that is short is a field.
-    pub(super) fn rows(&mut self, text: &str, is_named: IsNamed<'_>) {
+    pub(super) fn rows(&mut self, text: &str, naming: &Naming<'_>) {
         let has = |sign: char| text.lines().take(3).any(|line| line.contains(sign));
         let sign = ['|', '\t', ';', ',']
             .into_iter()
@@ -103,91 +121,127 @@ impl Found {
                 self.records.push(words::whole(&words::words(cell)));
             }
         }
-        self.text(text, is_named);
+        self.text(text, naming);
     }
 
     /// Reads what an MCP tool gave back: blocks of content are texts, whatever else is a tree has fields.
-    pub(super) fn answer(&mut self, result: &Value, is_named: IsNamed<'_>) {
+    pub(super) fn answer(&mut self, result: &Value, naming: &Naming<'_>) {
         let is_block = |value: &Value| value.get("type").is_some_and(Value::is_string);
         let blocks = result.get("content").unwrap_or(result);
         match (result, blocks) {
             (Value::String(text), _) => {
                 if let Some(tree) = structured(text) {
-                    self.answer(&tree, is_named);
+                    self.answer(&tree, naming);
                 } else {
-                    self.listing(text, By::Service, is_named);
+                    self.listing(text, By::Service, naming);
                 }
             }
             (_, Value::Array(items)) if items.iter().all(is_block) => {
                 for item in items {
                     match item.get("text") {
-                        Some(text) => self.answer(text, is_named),
-                        None => leaves(item, &mut |leaf| self.text(leaf, is_named)),
+                        Some(text) => self.answer(text, naming),
+                        None => leaves(item, &mut |leaf| self.text(leaf, naming)),
                     }
                 }
                 if let Some(tree) = result.get("structuredContent") {
-                    self.fields(tree, is_named);
+                    self.fields(tree, naming);
                 }
             }
             // The text of an answer stands alone; a file or a mail has a `content` among its other fields.
             (Value::Object(all), Value::String(_)) if is_envelope(all) => {
-                self.answer(blocks, is_named);
+                self.answer(blocks, naming);
             }
             (Value::Object(_), Value::String(text)) => {
                 // The file may itself be a list or a map.
                 if let Some(tree) = structured(text) {
-                    self.fields(&tree, is_named);
+                    self.fields(&tree, naming);
                 }
-                self.fields(result, is_named);
+                self.fields(result, naming);
             }
-            _ => self.fields(result, is_named),
+            _ => self.fields(result, naming),
         }
     }
 
-    pub(super) fn fields(&mut self, tree: &Value, is_named: IsNamed<'_>) {
-        self.keys(tree, is_named);
-        leaves(tree, &mut |leaf| {
-            if leaf.starts_with(['{', '['])
-                && let Ok(inner @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(leaf)
-            {
-                return self.answer(&inner, is_named);
-            }
-            if words::is_value(leaf) {
-                let found = words::words(leaf);
-                self.records.push(words::whole(&found));
-                if let [word] = &*found {
-                    self.records
-                        .extend(words::plain(word).map(|plain| words::whole(&[plain])));
-                }
-                // `Name <mail>` is two values.
-                if let Some((name, mail)) = leaf.split_once('<') {
-                    let parts = [name, mail].map(|part| words::whole(&words::words(part)));
-                    self.records.extend(parts);
-                }
-            }
-            self.text(leaf, is_named);
-        });
+    pub(super) fn fields(&mut self, tree: &Value, naming: &Naming<'_>) {
+        self.tree(tree, Row::default(), naming);
     }
 
-    /// Reads the keys that are data, such as the address of each person with whom a file is shared: the name that a program
-    /// gave to a field is none.
-    fn keys(&mut self, tree: &Value, is_named: IsNamed<'_>) {
+    fn tree(&mut self, tree: &Value, row: Row, naming: &Naming<'_>) {
         match tree {
-            Value::Array(items) => items.iter().for_each(|item| self.keys(item, is_named)),
+            Value::Array(items) => items.iter().for_each(|item| self.tree(item, row, naming)),
             Value::Object(fields) => {
+                let row = self.row(fields, row, naming);
                 for (key, value) in fields {
+                    // The name that a program gave to a field is no data; the address of each person with whom a file is shared is.
                     if !is_name(key) {
                         if words::is_value(key) {
                             self.records.push(words::whole(&words::words(key)));
                         }
-                        self.text(key, is_named);
+                        self.text(key, naming);
                     }
-                    self.keys(value, is_named);
+                    self.tree(value, row, naming);
                 }
             }
-            _ => {}
+            leaf => leaves(leaf, &mut |leaf| self.leaf(leaf, row, naming)),
         }
     }
+
+    /// Tells of a row whom it is about, and who wrote it, by its short fields and those of the things in it.
+    fn row(&self, fields: &Map<String, Value>, outer: Row, naming: &Naming<'_>) -> Row {
+        let mut row = Row {
+            is_named: false,
+            ..outer
+        };
+        for (key, value) in fields {
+            let inner = value.as_object().into_iter().flat_map(Map::values);
+            let short = std::iter::once(value)
+                .chain(inner)
+                .filter_map(Value::as_str);
+            for field in short.filter(|field| words::is_value(field)) {
+                let words = words::words(field);
+                row.is_told |= lists().has("writers", key) && self.hosts.is_false(&words);
+                row.is_named |= naming.is_by_name(&words);
+            }
+        }
+        row
+    }
+
+    fn leaf(&mut self, leaf: &str, row: Row, naming: &Naming<'_>) {
+        if row.is_told {
+            return self.read(leaf, naming, None, true);
+        }
+        if leaf.starts_with(['{', '['])
+            && let Ok(inner @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(leaf)
+        {
+            return self.answer(&inner, naming);
+        }
+        if words::is_value(leaf) {
+            let found = words::words(leaf);
+            let whole = words::whole(&found);
+            self.rows.extend(row.is_named.then(|| whole.clone()));
+            self.records.push(whole);
+            if let [word] = &*found {
+                self.records
+                    .extend(words::plain(word).map(|plain| words::whole(&[plain])));
+            }
+            // `Name <mail>` is two values.
+            if let Some((name, mail)) = leaf.split_once('<') {
+                let parts = [name, mail].map(|part| words::whole(&words::words(part)));
+                self.records.extend(parts);
+            }
+        }
+        let is_all = row.is_named && leaf.split_whitespace().count() <= MOST_NAMING;
+        self.text(leaf, if is_all { &Naming::ALL } else { naming });
+    }
+}
+
+/// What is told of a row by its fields.
+#[derive(Clone, Copy, Default)]
+struct Row {
+    /// Whether it was written by somebody who passes for another one.
+    is_told: bool,
+    /// Whether a name stands in it that the person typed.
+    is_named: bool,
 }
 
 /// Whether a key is the name of a field, as programs write it.
@@ -198,7 +252,7 @@ fn is_name(key: &str) -> bool {
 }
 
 /// Whether a map has nothing beside its content but what is told of the call.
-fn is_envelope(fields: &serde_json::Map<String, Value>) -> bool {
+fn is_envelope(fields: &Map<String, Value>) -> bool {
     let told = [
         "content",
         "isError",

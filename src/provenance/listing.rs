@@ -18,7 +18,10 @@ pub(super) enum By {
 }
 
 /// What parts the cells of a row.
-const BETWEEN: &[&str] = &["|", "\t", COLUMNS];
+const BETWEEN: &[&str] = &["|", "\t", COLUMNS, COMMA];
+
+/// What parts the cells of a file of values.
+const COMMA: &str = ",";
 
 /// What parts columns, which people also write within a sentence.
 const COLUMNS: &str = "  ";
@@ -32,7 +35,7 @@ pub(super) fn cells(text: &str, by: By, give: &mut dyn FnMut(&str)) {
         for line in rows {
             // One line alone may have two blanks by chance, and one of a page any sign.
             let is_row = line.cells.len() > 1
-                && (is_table || by == By::Service && line.sign != Some(COLUMNS));
+                && (is_table || by == By::Service && matches!(line.sign, Some("|" | "\t")));
             match by {
                 // What an address in it is there for says whoever keeps the page.
                 By::Page => {
@@ -58,6 +61,7 @@ pub(super) fn cells(text: &str, by: By, give: &mut dyn FnMut(&str)) {
             }
             if by == By::Service {
                 beginning(line.text, give);
+                elements(line.text, give);
             }
         }
     }
@@ -78,7 +82,12 @@ impl<'t> Line<'t> {
         let text = line.trim_start_matches(|c: char| c.is_whitespace() || "-*•#".contains(c));
         let before = line.len() - text.len();
         let text = text.trim_end();
-        let sign = BETWEEN.iter().copied().find(|sign| text.contains(sign));
+        // Within a sentence a blank stands behind a comma.
+        let is_between = |sign: &&str| match *sign {
+            COMMA => text.contains(sign) && !text.contains(", "),
+            _ => text.contains(sign),
+        };
+        let sign = BETWEEN.iter().copied().find(is_between);
         let parts = sign.map_or(vec![text], |sign| text.split(sign).collect());
         let rest = sign.and_then(|sign| text.split_once(sign));
         let column = rest.map_or(0, |(first, rest)| {
@@ -129,6 +138,15 @@ fn beginning(line: &str, give: &mut dyn FnMut(&str)) {
     if let Some((who, _)) = line.split_once(':').filter(|(who, _)| !who.contains(' ')) {
         give(who);
     }
+}
+
+/// Gives the names of what can be filled in or pressed on a page, as browsers tell them: `#send`, `[ref=e12]`.
+fn elements(line: &str, give: &mut dyn FnMut(&str)) {
+    let words = line.split(|c: char| c.is_whitespace() || "[](),;".contains(c));
+    let names = words.filter_map(|word| word.strip_prefix('#').or(word.strip_prefix("ref=")));
+    names
+        .filter(|name| !has(name, words::points))
+        .for_each(give);
 }
 
 fn has(text: &str, is_such: fn(&str) -> bool) -> bool {

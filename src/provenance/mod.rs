@@ -8,7 +8,9 @@ mod alike;
 mod asked;
 mod form;
 mod found;
+mod kind;
 mod listing;
+mod lists;
 mod named;
 mod outward;
 mod owner;
@@ -18,7 +20,7 @@ mod value;
 mod wanted;
 mod words;
 
-pub use self::act::is_asked;
+pub use self::act::{Acts, is_asked};
 pub use self::outward::outward;
 pub use self::value::{argument_words, come_from, told_by_others};
 

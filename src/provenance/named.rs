@@ -3,35 +3,34 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use super::{asked, owner, words};
+use super::asked;
+use super::kind::{Asked, Kind};
+use super::lists::lists;
+use super::words::{QUOTES, quoted, unparted};
+use super::{owner, words};
 use crate::session::{Origin, Origins};
 
 /// What stands before a name that the person typed.
 const NAME: &str = "\u{1}name ";
 
-/// What somebody does who is named before it.
-const DOING: &[&str] = &[
-    "asked", "asks", "has", "needs", "posted", "said", "says", "sent", "wanted", "wants", "wrote",
-];
-
 /// What stands before a word that tells what the person wants to have looked at.
 const TOPIC: &str = "\u{1}topic ";
 
-/// Words that say so behind one of some others: `as it says`, and not `say hi`.
-const SAYING: &[&str] = &["say", "says"];
-
-/// Those others, and how many words may stand between.
-const AS: &[&str] = &["as", "how", "what", "whatever"];
+/// How many words may stand between `as` and `it says`.
 const BETWEEN: usize = 4;
 
 /// What is kept where the person typed that something is to be done as a page or a file has it.
 const FOLLOWS: &str = "\u{1}follows";
+
+/// What is kept where the person has quoted several words.
+const PHRASE: &str = "\u{1}phrase";
 
 /// What is kept where the person typed where it stands what is wanted, or with whom.
 const REFERS: &str = "\u{1}refers";
 
 /// Returns what is kept of the names in what a person typed: words with a capital, a number or a sign, and quoted ones.
 pub(super) fn typed(prompt: &str) -> Vec<String> {
+    let lists = lists();
     let mut names = Vec::new();
     let mut begins = true;
     let mut tokens = prompt.split_whitespace().peekable();
@@ -42,10 +41,10 @@ pub(super) fn typed(prompt: &str) -> Vec<String> {
         let has_letter = bare.contains(char::is_alphabetic);
         let has_sign = has_letter && (digits > 0 || bare.contains(['.', '_', '-', '@', '#', '/']))
             || digits > 4;
-        let is_quoted = token.starts_with(['\'', '"', '`', '“', '‘', '„']);
-        let is_begun = begins && asked::is_usual(&bare.to_lowercase());
+        let is_quoted = token.starts_with(QUOTES);
+        let is_begun = begins && lists.is_usual(&bare.to_lowercase());
         // `brook has asked me`: whoever does something has a name.
-        let does = begins && tokens.peek().is_some_and(|next| DOING.contains(next));
+        let does = begins && tokens.peek().is_some_and(|next| lists.has("doing", next));
         let is_name = (has_capital || does) && !is_begun;
         if bare.chars().count() > 2 && (is_name || has_sign || is_quoted) {
             let found = words::words(bare);
@@ -54,22 +53,27 @@ pub(super) fn typed(prompt: &str) -> Vec<String> {
         }
         begins = token.ends_with(['.', '!', '?', ':', ';']);
     }
+    let phrases: Vec<String> = quoted(prompt)
+        .flat_map(|text| pairs(&words::words(text)))
+        .collect();
+    if !phrases.is_empty() {
+        names.push(PHRASE.to_owned());
+    }
+    names.extend(phrases.iter().map(|phrase| kept(phrase)));
     let lower = prompt.to_lowercase();
     let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).collect();
     let says = |near: &[&str]| {
-        let last = near.last().is_some_and(|word| SAYING.contains(word));
-        last && near.iter().any(|word| AS.contains(word))
+        let last = near.last().is_some_and(|word| lists.has("saying", word));
+        last && near.iter().any(|word| lists.has("saying-as", word))
     };
     let mut ends =
         (1..=words.len()).filter_map(|end| words.get(end.saturating_sub(BETWEEN + 2)..end));
-    if words.iter().any(|word| asked::is_in("guide", word)) || ends.any(says) {
+    // Who only asks what somebody says does not ask to do it.
+    let follows = ends.any(says) && asked::asked(prompt).has_act();
+    if follows || words.iter().any(|word| lists.has("guide", word)) {
         names.push(FOLLOWS.to_owned());
     }
-    let has_source = |word: &&str| {
-        asked::is_in("source", word)
-            || asked::is_in("source", word.strip_suffix('s').unwrap_or(word))
-    };
-    if words.iter().any(has_source) || unparted(&lower).any(|two| asked::is_in("source", &two)) {
+    if lists.has_source(&lower) {
         names.push(REFERS.to_owned());
     }
     let topics = words.iter().filter(|word| is_topic(word));
@@ -78,17 +82,15 @@ pub(super) fn typed(prompt: &str) -> Vec<String> {
     names
 }
 
+/// Returns neighbours as one, each.
+fn pairs(words: &[String]) -> Vec<String> {
+    words.windows(2).map(words::pair).collect()
+}
+
 /// Whether a word tells what a request is about.
 fn is_topic(word: &str) -> bool {
     let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
-    (word.len() > 3 || is_number && word.len() > 1) && !asked::is_usual(word)
-}
-
-/// Returns neighbouring letters of scripts that put nothing between words.
-fn unparted(text: &str) -> impl Iterator<Item = String> {
-    let letters = text.chars().zip(text.chars().skip(1));
-    let letters = letters.filter(|(one, two)| asked::is_sign(*one) && asked::is_sign(*two));
-    letters.map(|(one, two)| [one, two].iter().collect())
+    (word.len() > 3 || is_number && word.len() > 1) && !lists().is_usual(word)
 }
 
 /// Whether the person has told where it stands what is wanted.
@@ -117,6 +119,12 @@ pub(super) fn is_followed(origins: &Origins) -> bool {
     origins.has(Origin::Prompt, FOLLOWS)
 }
 
+/// Whether she has asked to do as somebody else says.
+pub(super) fn may_follow(origins: &Origins) -> bool {
+    let asked = Asked::in_session(origins);
+    asked.is_some_and(|asked| asked.has(Kind::Follow)) || is_followed(origins)
+}
+
 /// Returns a word and, where it is a path, its last part.
 fn pieces(word: &str) -> impl Iterator<Item = &str> {
     let last = word.rsplit('/').next().filter(|last| last.len() > 2);
@@ -135,21 +143,37 @@ pub(super) fn kept(word: &str) -> String {
     format!("{NAME}{word}")
 }
 
-/// Returns what is kept where an agent, led by nobody, looks up an address with a word that the person typed: then whoever
-/// keeps it is named, though the word has no capital.
-pub(super) fn looked_up(address: &str, origins: &Origins) -> Option<String> {
+/// Returns who keeps an address that an agent, led by nobody, looks up, where it has a word that the person typed: then she has
+/// named them, though the word has no capital.
+pub(super) fn looked_up(address: &str, origins: &Origins) -> Option<LookedUp> {
     let [word] = <[String; 1]>::try_from(words::words(address)).ok()?;
     let site = owner::site(&word)?;
     let owner = owner::owner(&word)?;
     let bare = word.split_once("://").map_or(&*word, |(_, rest)| rest);
-    let mut parts = bare.split(|c: char| !c.is_alphanumeric());
+    let is_typed = |part: &str| part.len() > 2 && origins.has(Origin::Prompt, part);
+    let has_typed = |text: &str| text.split(|c: char| !c.is_alphanumeric()).any(is_typed);
     let host = words::targets(&word).last().unwrap_or(&word);
     let mut leading = [&*word, &*site]
         .into_iter()
         .chain(owner::domains_above(host));
-    (parts.any(|part| part.len() > 2 && origins.has(Origin::Prompt, part))
-        && !leading.any(|text| origins.has(Origin::Text, text)))
-    .then(|| kept(owner))
+    let is_own = has_typed(bare) && !leading.any(|text| origins.has(Origin::Text, text));
+    let by_owner = has_typed(owner) && !origins.has(Origin::Prompt, &site);
+    let domain = words::domain(&word).filter(|_| by_owner);
+    is_own.then(|| LookedUp {
+        kept: [Some(kept(owner)), domain.map(str::to_owned)]
+            .into_iter()
+            .flatten()
+            .collect(),
+        by_owner,
+    })
+}
+
+/// Who keeps an address that an agent looks up.
+pub(super) struct LookedUp {
+    /// What is kept of them: their name, and their domain where that has it.
+    pub(super) kept: Vec<String>,
+    /// Whether the person typed a part of their name, and not of what lies there.
+    pub(super) by_owner: bool,
 }
 
 /// The names that the person typed: each word is looked up once.
@@ -166,9 +190,11 @@ impl<'o> Typed<'o> {
         }
     }
 
-    /// Whether one of several words is such a name, or a part of it.
+    /// Whether one of several words is such a name or a part of it, or they have a phrase that she quoted.
     pub(super) fn is_any(&self, found: &[String]) -> bool {
         found.iter().any(|word| self.is_one(word))
+            || self.origins.has(Origin::Prompt, PHRASE)
+                && pairs(found).iter().any(|pair| is_typed(pair, self.origins))
     }
 
     fn is_one(&self, word: &str) -> bool {
@@ -181,5 +207,34 @@ impl<'o> Typed<'o> {
             || parts.any(|piece| piece.len() < word.len() && is_typed(piece));
         self.known.borrow_mut().insert(word.to_owned(), is_one);
         is_one
+    }
+}
+
+/// What of a result the person has named.
+pub(super) struct Naming<'o> {
+    /// Whether that is all of it.
+    pub(super) is_all: bool,
+    /// The names that make a passage such a one.
+    pub(super) typed: Option<Typed<'o>>,
+}
+
+impl Naming<'_> {
+    pub(super) const ALL: Self = Self {
+        is_all: true,
+        typed: None,
+    };
+    pub(super) const NOTHING: Self = Self {
+        is_all: false,
+        typed: None,
+    };
+
+    /// Whether she has named what has these words.
+    pub(super) fn is_named(&self, found: &[String]) -> bool {
+        self.is_all || self.is_by_name(found)
+    }
+
+    /// Whether she has done so by a name that is among them.
+    pub(super) fn is_by_name(&self, found: &[String]) -> bool {
+        self.typed.as_ref().is_some_and(|typed| typed.is_any(found))
     }
 }

@@ -1,6 +1,7 @@
 //! Outward: whether a call sends, publishes, installs or opens a connection.
 
 use super::found::leaves;
+use super::lists::{lists, reads};
 use super::{REMOTE, SNAPSHOT, owner, words};
 use crate::danger::Knowledge as _;
 use crate::event::{ToolKind, ToolView, name_words};
@@ -10,15 +11,6 @@ use crate::program;
 use crate::program::Fact;
 use crate::session::{Origin, Origins};
 use crate::shell::{DoubtKind, Invocation, Redirect, Stdin, destination, names_destination};
-
-/// Verbs in the names of tools that only read.
-pub(super) const READING: &[&str] = &[
-    "get", "read", "search", "list", "check", "find", "query", "fetch", "describe", "show",
-    "count", "view", "lookup", "is", "has",
-];
-
-/// Verbs in the names of tools that open an address, as a browser does.
-const OPENING: &[&str] = &["browse", "crawl", "goto", "navigate", "scrape", "visit"];
 
 /// Whether a call goes out; none where that cannot be told.
 pub fn outward(facts: &Facts, origins: Option<&Origins>) -> Option<bool> {
@@ -31,7 +23,7 @@ pub fn outward(facts: &Facts, origins: Option<&Origins>) -> Option<bool> {
     match tool.kind {
         ToolKind::Mcp => {
             let words = name_words(tool.mcp_tool.as_deref()?);
-            let has = |verbs: &[&str]| words.iter().any(|word| verbs.contains(&word.as_str()));
+            let has = |list: &str| lists().has_any(list, &words);
             let mut urls = Vec::new();
             if let Some(call) = &facts.event().tool {
                 leaves(&call.input, &mut |leaf| {
@@ -46,7 +38,8 @@ pub fn outward(facts: &Facts, origins: Option<&Origins>) -> Option<bool> {
                     changes |= is_changing_statement(leaf);
                 });
             }
-            if changes || !has(READING) && (urls.is_empty() || !has(OPENING)) {
+            let opens = !urls.is_empty() && has("tool-opens");
+            if changes || !reads(&words) && !opens {
                 return Some(true);
             }
             Some(composed(urls.iter().map(String::as_str), &trust))
@@ -90,9 +83,9 @@ pub fn outward(facts: &Facts, origins: Option<&Origins>) -> Option<bool> {
 
 /// Whether a tool only fetches: it is told an address, and gives back what lies there.
 pub(super) fn is_fetch(tool: &ToolView) -> bool {
-    let words = || name_words(tool.mcp_tool.as_deref().unwrap_or_default());
-    let fetches = |word: &String| READING.contains(&&**word) || OPENING.contains(&&**word);
-    tool.kind == ToolKind::Fetch || tool.kind == ToolKind::Mcp && words().iter().any(fetches)
+    let words = name_words(tool.mcp_tool.as_deref().unwrap_or_default());
+    tool.kind == ToolKind::Fetch
+        || tool.kind == ToolKind::Mcp && (reads(&words) || lists().has_any("tool-opens", &words))
 }
 
 /// Whether a text is a statement for a database that does more than read, whatever the tool is called that takes it.
@@ -130,8 +123,9 @@ fn is_page(text: &str) -> bool {
 /// Whether one of several addresses was composed by the agent, and may carry what it knows: it stood whole nowhere.
 fn composed<'a>(mut urls: impl Iterator<Item = &'a str>, trust: &Trust<'_>) -> bool {
     urls.any(|url| {
-        let [word] = words::words(url).try_into().unwrap_or_default();
-        !trust.names(url, false) && !trust.origins.is_some_and(|origins| stood(&word, origins))
+        let words = words::words(url);
+        let is_known = |origins: &Origins| matches!(&*words, [word] if stood(word, origins));
+        !trust.names(url, false) && !trust.origins.is_some_and(is_known)
     })
 }
 

@@ -152,7 +152,7 @@ fn account(path: &str) -> Option<&str> {
     parts.next().filter(|account| !account.is_empty())
 }
 
-fn is_shared(host: &str) -> bool {
+pub(super) fn is_shared(host: &str) -> bool {
     SHARED.iter().any(|shared| {
         let owner = host.strip_suffix(shared);
         owner.is_some_and(|owner| owner.is_empty() || owner.ends_with('.'))

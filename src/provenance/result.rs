@@ -7,9 +7,10 @@ use serde_json::Value;
 
 use super::found::{Found, leaves};
 use super::listing::By;
-use super::{CUT, FOREIGN, SEEN, SPOKEN, TOLD, form, invocations, named, outward, words};
+use super::named::Naming;
+use super::{CUT, FOREIGN, SEEN, SPOKEN, TOLD, form, invocations, named, outward, told, words};
 use crate::config::ProvenanceSettings;
-use crate::event::ToolKind;
+use crate::event::{ToolKind, name_words};
 use crate::fact::Facts;
 use crate::program;
 use crate::program::Fact;
@@ -184,11 +185,13 @@ pub(super) fn learn(facts: &Facts, settings: &ProvenanceSettings, origins: &mut 
     origins.add(Origin::Text, cloned.iter().map(String::as_str));
     let urls = tool.urls.iter().map(String::as_str);
     let fetching = invocations(facts).filter(|invocation| fetches(invocation));
-    let looked_up: Vec<String> = urls
-        .chain(fetching.flat_map(outward::addresses))
+    let addresses: Vec<&str> = urls.chain(fetching.flat_map(outward::addresses)).collect();
+    let looked_up = addresses.iter();
+    let looked_up: Vec<named::LookedUp> = looked_up
         .filter_map(|address| named::looked_up(address, origins))
         .collect();
-    origins.add(Origin::Prompt, looked_up.iter().map(String::as_str));
+    let kept = looked_up.iter().flat_map(|one| &one.kept);
+    origins.add(Origin::Prompt, kept.map(String::as_str));
     let is_of_others = is_of_others(facts, settings, Some(origins));
     if is_of_others {
         let written: Vec<String> = written(facts).iter().map(|path| foreign(path)).collect();
@@ -198,52 +201,75 @@ pub(super) fn learn(facts: &Facts, settings: &ProvenanceSettings, origins: &mut 
     let by = origins.tool(&call.name);
     if is_of_others {
         let typed = named::Typed::of(origins);
-        let is_referred = named::is_referred(origins);
-        let mut is_call_named = false;
+        let server = name_words(tool.mcp_server.as_deref().unwrap_or_default());
+        let is_referred = named::is_referred(origins)
+            || typed.is_any(&server)
+            || server.iter().any(|word| named::has_topic(word, origins));
+        let (mut is_call_typed, mut is_call_named) = (false, false);
         leaves(&call.input, &mut |leaf| {
-            let of_call = || {
+            if tool.kind != ToolKind::Shell && words::is_value(leaf) {
                 let words = words::words(leaf);
-                typed.is_any(&words)
-                    || is_referred
-                        && (named::has_topic(leaf, origins) || named::is_led_to(&words, origins))
-            };
-            is_call_named |= tool.kind != ToolKind::Shell && words::is_value(leaf) && of_call();
+                is_call_typed |= typed.is_any(&words);
+                is_call_named |= is_referred
+                    && (named::has_topic(leaf, origins) || named::is_led_to(&words, origins));
+            }
         });
         for invocation in invocations(facts) {
             for word in &invocation.arguments {
-                is_call_named |= typed.is_any(&words::words(&word.text));
+                is_call_typed |= typed.is_any(&words::words(&word.text));
             }
         }
-        // Whoever reads a page or a file need not do as it says; what a service keeps for the person is hers.
-        let is_followed = named::is_followed(origins);
+        is_call_named |= is_call_typed;
+        // Whoever reads a page or a file need not do as it says, but as those say whom she named; what a service keeps for the
+        // person is hers.
+        let is_followed = named::is_followed(origins) || looked_up.iter().any(|one| one.by_owner);
         let may_name = tool.kind == ToolKind::Mcp || is_followed;
-        let is_page = tool.kind == ToolKind::Fetch && (is_followed || is_referred);
-        let is_named =
-            |words: &[String]| is_page || may_name && (is_call_named || typed.is_any(words));
+        let is_typed = |url: &String| {
+            let words = words::words(url);
+            words.iter().all(|word| named::is_typed(word, origins))
+        };
+        let is_page = tool.kind == ToolKind::Fetch
+            && (is_followed || is_referred || tool.urls.iter().any(is_typed));
+        let naming = Naming {
+            is_all: is_page || may_name && is_call_named,
+            typed: may_name.then_some(typed),
+        };
+        if tool.kind == ToolKind::Mcp {
+            leaves(result, &mut |leaf| {
+                if leaf.contains('@') {
+                    found.hosts.add(&words::words(leaf), origins);
+                }
+            });
+        }
         found.texts.push(SEEN.to_owned());
         match tool.kind {
-            ToolKind::Mcp => found.answer(result, &is_named),
+            ToolKind::Mcp => found.answer(result, &naming),
             // The answer of a search has rows: titles and addresses.
-            ToolKind::Fetch if tool.urls.is_empty() => found.fields(result, &is_named),
-            _ if is_table(facts) => leaves(result, &mut |leaf| found.rows(leaf, &is_named)),
-            _ => leaves(result, &mut |leaf| found.listing(leaf, By::Page, &is_named)),
+            ToolKind::Fetch if tool.urls.is_empty() => found.fields(result, &naming),
+            _ if is_table(facts) => leaves(result, &mut |leaf| found.rows(leaf, &naming)),
+            _ => leaves(result, &mut |leaf| found.listing(leaf, By::Page, &naming)),
         }
         // The address that the agent asked for comes back with the answer, and is still its own.
-        let mut asked = BTreeSet::new();
-        for url in &tool.urls {
-            asked.extend(words::kept(&words::words(url)));
-        }
+        let asked = addresses.iter().map(|address| words::words(address));
+        let asked: BTreeSet<String> = asked.flat_map(|words| words::kept(&words)).collect();
         found.texts.retain(|word| !asked.contains(word));
         origins.add(Origin::Record, found.records.iter().map(String::as_str));
         // What fields tell of whom the person named goes before what a letter tells.
-        let fields = found.records.iter().filter(|_| is_call_named);
+        let is_of_all = |field: &&String| is_call_typed || is_call_named && !field.contains('@');
+        let fields = found.records.iter().filter(is_of_all).chain(&found.rows);
         let fields = fields.map(|field| field.trim_start_matches('='));
         let forms: BTreeSet<String> = fields.flat_map(form::kept).collect();
-        origins.add(Origin::Record, forms.iter().map(String::as_str));
-        // Where nobody follows a page, it tells whom to write to, and not where to go.
-        let is_told_there = |part: &&String| {
-            !is_page || is_followed || part.contains('@') || !words::is_place(part)
+        let of_all = forms.iter().map(String::as_str).chain(found.hosts.kept());
+        origins.add(Origin::Record, of_all);
+        // Where nobody follows a page, it tells whom to write to, and not where to go, but to its own house.
+        let houses: Vec<String> = tool.urls.iter().flat_map(|url| words::words(url)).collect();
+        let houses: Vec<&str> = houses.iter().filter_map(|url| words::domain(url)).collect();
+        let is_there = |word: &str| {
+            let is_own = || words::domain(word).is_some_and(|domain| houses.contains(&domain));
+            word.contains('@') || !words::is_place(word) || is_own()
         };
+        let is_told_there =
+            |part: &&String| !is_page || is_followed || part.split(' ').all(is_there);
         let named = found.named.iter().filter(is_told_there);
         let named: Vec<String> = named.map(|part| words::named(part)).collect();
         origins.add(Origin::Record, named.iter().map(String::as_str));
@@ -283,13 +309,13 @@ pub(super) fn learn(facts: &Facts, settings: &ProvenanceSettings, origins: &mut 
                     } else {
                         &mut found
                     };
-                    to.text(line, &|_| false);
+                    to.text(line, &Naming::NOTHING);
                 }
             } else {
-                found.text(leaf, &|_| false);
+                found.text(leaf, &Naming::NOTHING);
             }
         });
-        if instructs(facts) {
+        if told::instructs(facts) || told::is_followed(facts, origins) {
             let told = std::mem::take(&mut found.told);
             found.texts.extend(told);
         }
@@ -311,35 +337,10 @@ fn add_told(by: Option<usize>, found: &Found, origins: &mut Origins, is_of_other
     }
     let told = found.told.iter().map(|part| words::told(part));
     let marks = [SPOKEN].into_iter().chain(is_of_others.then_some(TOLD));
+    let marks = marks.filter(|_| found.is_spoken);
     let told: Vec<String> = told.chain(marks.map(str::to_owned)).collect();
     origins.add_by(by, found.told.iter().map(String::as_str));
     origins.add(Origin::Text, told.iter().map(String::as_str));
-}
-
-/// Files of a project that are there to speak to agents.
-const INSTRUCTING: &[&str] = &[
-    "agents.md",
-    "claude.md",
-    "gemini.md",
-    "qwen.md",
-    "skill.md",
-    "copilot-instructions.md",
-    ".cursorrules",
-    ".windsurfrules",
-];
-
-/// Whether a call reads what the project itself tells agents.
-pub(super) fn instructs(facts: &Facts) -> bool {
-    let is_instruction = |path: &str| {
-        let path = path.to_lowercase();
-        let name = path.rsplit('/').next().unwrap_or_default();
-        INSTRUCTING.contains(&name) || path.contains("/.claude/") || path.contains("/.cursor/")
-    };
-    facts
-        .tool()
-        .is_some_and(|tool| tool.paths.iter().any(|path| is_instruction(path)))
-        || invocations(facts)
-            .any(|invocation| invocation.operands().any(|word| is_instruction(&word.text)))
 }
 
 /// Whether a call gives back a table, of which the cells are fields: rows of a database, or of a file of values.
@@ -361,12 +362,12 @@ fn learn_other(name: &str, result: &Value, origins: &mut Origins) {
     match &*name {
         "askuserquestion" => {
             if let Some(answers) = result.get("answers") {
-                leaves(answers, &mut |leaf| found.text(leaf, &|_| false));
+                leaves(answers, &mut |leaf| found.text(leaf, &Naming::NOTHING));
             }
             origins.add(Origin::Prompt, found.texts.iter().map(String::as_str));
         }
         "bashoutput" | "readbash" => {
-            leaves(result, &mut |leaf| found.text(leaf, &|_| false));
+            leaves(result, &mut |leaf| found.text(leaf, &Naming::NOTHING));
             let origin = if origins.has(Origin::Text, SEEN) {
                 Origin::Text
             } else {

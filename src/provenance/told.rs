@@ -1,92 +1,14 @@
-//! Told: which passages of a text speak to an agent.
+//! Told: which passages of a text speak to an agent, and which files may.
 //!
 //! A page, a mail or a row is written for people or for programs. A passage that names agents, or takes the word away from whoever
 //! else gave it, is there for what reads it: what it names is what somebody wants an agent to take.
 
-use super::{asked, words};
-
-/// How agents are called in the texts that they read.
-const AGENTS: &[&str] = &[
-    "agent",
-    "agente",
-    "agenten",
-    "agentes",
-    "agents",
-    "ai",
-    "ais",
-    "asistente",
-    "asistentes",
-    "assistant",
-    "assistants",
-    "assistent",
-    "assistente",
-    "assistenten",
-    "assistentes",
-    "assistenz",
-    "automated",
-    "automatische",
-    "automation",
-    "automations",
-    "autopilot",
-    "bot",
-    "bots",
-    "chatbot",
-    "chatbots",
-    "claude",
-    "codex",
-    "copilot",
-    "copilots",
-    "gpt",
-    "ia",
-    "ias",
-    "ki",
-    "llm",
-    "llms",
-    "non-human",
-    "robot",
-    "robots",
-    "summariser",
-    "summarisers",
-    "summarizer",
-    "summarizers",
-    "unattended",
-    "whoever",
-];
-
-/// Words that make another thing of the name before them: a program, and not who reads.
-const PRODUCTS: &[&str] = &["code", "desktop", "mcp"];
-
-/// Neighbours by which a text passes for somebody with more say, or takes the word away from others.
-const OVERRIDING: &[[&str; 2]] = &[
-    ["all", "previous"],
-    ["ignore", "all"],
-    ["ignore", "previous"],
-    ["ignore", "prior"],
-    ["important", "message"],
-    ["language", "model"],
-    ["language", "models"],
-    ["machine", "readers"],
-    ["not", "mention"],
-    ["previous", "instructions"],
-    ["prior", "instructions"],
-    ["system", "message"],
-    ["system", "note"],
-    ["system", "notice"],
-    ["system", "override"],
-    ["system", "prompt"],
-];
-
-/// What is written behind the name of an agent in one word: `agent-instruction`.
-const NOTES: &[&str] = &[
-    "directive",
-    "instruction",
-    "instructions",
-    "message",
-    "note",
-    "notice",
-    "task",
-    "visible",
-];
+use super::lists::lists;
+use super::words::is_sign;
+use super::{invocations, named, words};
+use crate::fact::Facts;
+use crate::session::Origins;
+use crate::shell::Invocation;
 
 /// How many paragraphs behind one that speaks to an agent belong to it: what it says often stands in a block of its own.
 const BEHIND: usize = 2;
@@ -111,7 +33,7 @@ pub(super) fn passages(text: &str) -> Vec<Passage<'_>> {
     };
     let mut found: Vec<Passage<'_>> = paragraphs(text).map(with_words).collect();
     let speaking = found.iter().enumerate();
-    let speaking = speaking.filter(|(_, passage)| speaks_to_agent(&passage.words));
+    let speaking = speaking.filter(|(_, passage)| speaks_to_agent(passage));
     let speaking: Vec<usize> = speaking.map(|(at, _)| at).collect();
     for at in speaking {
         let around = at.saturating_sub(1)..(at + BEHIND + 1).min(found.len());
@@ -139,29 +61,40 @@ fn paragraphs(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether words name agents, say what programs have to do, or take the word away from others.
-fn speaks_to_agent(words: &[String]) -> bool {
-    words.iter().enumerate().any(|(at, word)| {
-        let next = words.get(at + 1).map_or("", String::as_str);
-        is_agent(word) && !PRODUCTS.contains(&next) || OVERRIDING.contains(&[&**word, next])
+/// Whether a passage names agents, says what programs have to do, or takes the word away from others.
+fn speaks_to_agent(passage: &Passage<'_>) -> bool {
+    let lists = lists();
+    let mut before = "";
+    passage.words.iter().enumerate().any(|(at, word)| {
+        let next = passage.words.get(at + 1).map_or("", String::as_str);
+        // `dependabot[bot]` is somebody's name.
+        let is_name = word == "bot" && !before.is_empty() && {
+            let lower = passage.text.to_lowercase();
+            lower.contains(&format!("{before}[bot]"))
+        };
+        let is_agent =
+            !is_name && is_agent(word, passage.text) && !lists.has("agent-products", next);
+        before = word;
+        is_agent
+            || lists.has("overriding", word)
+            || lists.has("overriding", &format!("{word}_{next}"))
     })
 }
 
-fn is_agent(word: &str) -> bool {
-    if AGENTS.contains(&word) || word.starts_with("gpt-") {
+/// Whether a word of a text names agents.
+fn is_agent(word: &str, text: &str) -> bool {
+    let is_listed = |word: &str| lists().has("agents", word) || is_short(word, text);
+    if is_listed(word) || word.starts_with("gpt-") {
         return true;
     }
     // Some scripts put nothing between words: `AI助手`.
-    if let Some((name, _)) = word
-        .find(asked::is_sign)
-        .and_then(|at| word.split_at_checked(at))
-    {
-        return AGENTS.contains(&name);
+    if let Some((name, _)) = word.find(is_sign).and_then(|at| word.split_at_checked(at)) {
+        return is_listed(name);
     }
     // `whoever/whatever`, but no path.
     if let Some((first, second)) = word.split_once('/') {
         let is_several = first.ends_with('s') || first == "whoever";
-        return is_several && AGENTS.contains(&first) && second.chars().all(char::is_alphabetic);
+        return is_several && is_listed(first) && second.chars().all(char::is_alphabetic);
     }
     if word.contains(['.', '@']) {
         return false;
@@ -171,7 +104,42 @@ fn is_agent(word: &str) -> bool {
     };
     // One program may be the agent of another: `ssh-agent`.
     last.starts_with("assisten")
-        || last.len() > 2 && last != "agent" && last != "automation" && AGENTS.contains(&last)
+        || last.len() > 2 && last != "agent" && last != "automation" && is_listed(last)
         || last == "ai" && !first.contains(['-', '_'])
-        || AGENTS.contains(&first) && NOTES.contains(&last)
+        || is_listed(first) && lists().has("agent-notes", last)
+}
+
+/// Whether a word is a short name of agents, which is written with capitals: `ai` is a word of several languages.
+fn is_short(word: &str, text: &str) -> bool {
+    let plural = word.strip_suffix('s').filter(|word| word.len() > 1);
+    let capitals = plural.unwrap_or(word).to_uppercase();
+    let is_it = |token: &str| token.strip_suffix('s').unwrap_or(token) == capitals;
+    lists().has("agents-short", word) && text.split(|c: char| !c.is_ascii_alphanumeric()).any(is_it)
+}
+
+/// Whether a call reads what the project itself tells agents.
+pub(super) fn instructs(facts: &Facts) -> bool {
+    let is_instruction = |path: &str| {
+        let path = path.to_lowercase();
+        let name = path.rsplit('/').next().unwrap_or_default();
+        lists().has("instructing", name) || path.contains("/.claude/") || path.contains("/.cursor/")
+    };
+    let mut operands = invocations(facts).flat_map(Invocation::operands);
+    paths(facts).any(is_instruction) || operands.any(|word| is_instruction(&word.text))
+}
+
+/// Whether a call reads a file that the person has named, and said to follow.
+pub(super) fn is_followed(facts: &Facts, origins: &Origins) -> bool {
+    let is_named = |path: &str| {
+        let name = path.rsplit('/').next().unwrap_or_default().to_lowercase();
+        let stem = name.split('.').next().unwrap_or_default();
+        named::is_typed(&name, origins) || named::is_typed(stem, origins)
+    };
+    named::may_follow(origins) && paths(facts).any(is_named)
+}
+
+/// Returns the files that a call names.
+fn paths(facts: &Facts) -> impl Iterator<Item = &str> {
+    let paths = facts.tool().map(|tool| &tool.paths);
+    paths.into_iter().flatten().map(String::as_str)
 }

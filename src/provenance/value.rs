@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::act::Acts;
 use super::wanted::{Wanted, named_words, wanted};
 use super::{CUT, SEEN, TOLD, act, alike, form, invocations, named, outward, owner, words};
 use crate::event::ToolKind;
@@ -11,20 +12,26 @@ use crate::session::{Origin, Origins};
 /// Returns the words of a call's values, as they are kept where a person has agreed to them.
 pub fn argument_words(facts: &Facts) -> Vec<String> {
     let values = wanted(facts, None);
-    values
-        .iter()
-        .flat_map(|value| words::kept(&value.words))
-        .collect()
+    // Who lets a page be read has not said that its host is to be believed.
+    let is_read = facts.tool().is_some_and(outward::is_fetch);
+    let kept = |value: &Wanted| {
+        if is_read {
+            value.words.clone()
+        } else {
+            words::kept(&value.words)
+        }
+    };
+    values.iter().flat_map(kept).collect()
 }
 
 /// Returns where the values of a call come from; none where that cannot be told.
-pub fn come_from(facts: &Facts, origins: Option<&Origins>) -> Option<Vec<String>> {
+pub fn come_from(facts: &Facts, origins: Option<&Origins>, acts: &Acts) -> Option<Vec<String>> {
     let mut found: BTreeSet<&str> = BTreeSet::new();
     let is_file = facts
         .tool()
         .is_some_and(|tool| matches!(tool.kind, ToolKind::Write | ToolKind::Edit));
     let is_spoken_to = origins.is_some_and(|origins| {
-        origins.has(Origin::Text, TOLD) && !act::is_plainly_asked(facts, origins)
+        origins.has(Origin::Text, TOLD) && !act::is_plainly_asked(facts, origins, acts)
     });
     for value in wanted(facts, origins) {
         // In a file that a person can read before it is run, addresses alone are somebody's will.
@@ -34,6 +41,10 @@ pub fn come_from(facts: &Facts, origins: Option<&Origins>) -> Option<Vec<String>
         }
         if value.only_told {
             continue;
+        }
+        // An address to which something was added takes it to whoever told it, also out of a file.
+        if origins.is_some_and(|origins| carries(&value, origins)) {
+            found.extend(["untrusted", "untrusted-instruction"]);
         }
         if origins.is_some_and(|origins| form::is_other_account(&value.words, origins)) {
             found.extend(["lookalike"]);
@@ -138,6 +149,27 @@ fn is_told(value: &Wanted, origins: &Origins) -> bool {
     (has_all(&told, Origin::Text, origins) || has_target())
         && !has_all(&parts, Origin::Prompt, origins)
         && !has_all(&parts, Origin::Project, origins)
+}
+
+/// Whether a value is an address with something added to it that stood nowhere, at a host that only somebody else told.
+fn carries(value: &Wanted, origins: &Origins) -> bool {
+    let [word] = &*value.words else {
+        return false;
+    };
+    let has_any = |word: &str| Origin::ALL.iter().any(|origin| origins.has(*origin, word));
+    let query = word.split_once('?').map_or("", |(_, query)| query);
+    let host = words::targets(word).last().unwrap_or_default();
+    let is_own = |host| {
+        let own = [Origin::Prompt, Origin::Project];
+        own.iter().any(|origin| origins.has(*origin, host))
+    };
+    let mut hosts = std::iter::once(host).chain(owner::domains_above(host));
+    query.contains('=')
+        && value.by_target
+        && !has_any(word)
+        && origins.has(Origin::Text, host)
+        && !hosts.any(is_own)
+        && !is_at_typed_name(word, origins)
 }
 
 /// Whether an address is at a host that the person typed, or belongs to somebody whom she named.

@@ -5,18 +5,30 @@ use std::cell::Cell;
 use serde_json::Value;
 
 use super::found::leaves;
-use super::{SPOKEN, act, form, invocations, outward, owner, words};
+use super::{SPOKEN, TOLD, act, form, invocations, outward, owner, words};
 use crate::event::ToolKind;
 use crate::fact::Facts;
 use crate::program;
 use crate::program::Fact;
 use crate::session::{Origin, Origins};
+use crate::shell::is_loopback;
 
 /// Words of formats, languages and currencies: whoever gives one says nothing that could be somebody else's will.
 const USUAL: &[&str] = &[
     "asc", "chf", "de", "desc", "en", "eur", "false", "fr", "gbp", "html", "jpy", "json",
     "markdown", "md", "no", "none", "null", "text", "true", "usd", "utf-8", "yes",
 ];
+
+/// What of a text is looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Taken {
+    /// All of it.
+    Whole,
+    /// The words that point somewhere.
+    Pointing,
+    /// Those that name a host, or a person there.
+    Places,
+}
 
 /// One value of a call: words that must all have stood together.
 pub(super) struct Wanted {
@@ -56,13 +68,14 @@ pub(super) fn wanted(facts: &Facts, origins: Option<&Origins>) -> Vec<Wanted> {
     let by_owner = Cell::new(!is_line);
     // Who asks to have something sent to somebody whom she names means it.
     let may_send = origins.is_some_and(act::may_send);
-    let mut add = |argument: &str, text: &str, is_whole: bool| {
+    let mut add = |argument: &str, text: &str, taken: Taken| {
         let found = words::words(text);
         let argument = argument.to_owned();
         // A day or an hour names nobody and nothing.
         if form::is_date(&found) {
             return;
         }
+        let is_whole = taken == Taken::Whole;
         let is_several = found.len() > 1 && is_whole;
         if is_several {
             values.push(Wanted {
@@ -85,12 +98,20 @@ pub(super) fn wanted(facts: &Facts, origins: Option<&Origins>) -> Vec<Wanted> {
         let wanted = found
             .iter()
             .flat_map(pieces)
-            .filter(|word| is_whole || words::points(word) || is_file && is_pinned(word))
+            .filter(|word| match taken {
+                Taken::Whole if is_whole => true,
+                Taken::Places => words::is_place(word),
+                _ => words::points(word) || is_file && is_pinned(word),
+            })
             // A digit or two stand everywhere.
             .filter(|word| word.len() > 2 || !word.bytes().all(|byte| byte.is_ascii_digit()))
             .filter(|word| !USUAL.contains(&&**word))
+            // What lies on this machine nobody else gets.
+            .filter(|word| {
+                !words::is_place(word) || !is_loopback(words::targets(word).last().unwrap_or(word))
+            })
             // A file of this machine says what is sent, not where it goes.
-            .filter(|word| !is_line || !word.starts_with('/'));
+            .filter(|word| !is_line || !form::is_file(word));
         values.extend(wanted.map(|word| Wanted {
             argument: argument.clone(),
             by_target: by_target(&word),
@@ -107,17 +128,17 @@ pub(super) fn wanted(facts: &Facts, origins: Option<&Origins>) -> Vec<Wanted> {
             let program = format!("an argument of `{}`", invocation.program);
             let arguments = outward::told(invocation);
             for text in arguments.chain(outward::sockets(invocation)) {
-                add(&program, text, false);
+                add(&program, text, Taken::Pointing);
             }
             if let Some(name) = outward::named_in_path(invocation) {
-                add(&program, name, true);
+                add(&program, name, Taken::Whole);
             }
             for remote in outward::git_remotes(invocation, facts)
                 .into_iter()
                 .flatten()
             {
                 if outward::is_new_remote(&remote, facts, origins) {
-                    add(&program, &remote, false);
+                    add(&program, &remote, Taken::Pointing);
                 }
             }
         }
@@ -131,11 +152,11 @@ pub(super) fn wanted(facts: &Facts, origins: Option<&Origins>) -> Vec<Wanted> {
                     .iter()
                     .filter(|word| words::is_encoded(word))
                 {
-                    add(&program, encoded, true);
+                    add(&program, encoded, Taken::Whole);
                 }
                 if invocation.program == "echo" && word.text.len() >= 12 && !word.text.contains(' ')
                 {
-                    add(&program, &word.text, true);
+                    add(&program, &word.text, Taken::Whole);
                 }
             }
         }
@@ -147,20 +168,26 @@ pub(super) fn wanted(facts: &Facts, origins: Option<&Origins>) -> Vec<Wanted> {
             ]);
             addresses
                 .filter(|word| outward::is_address(word))
-                .for_each(|word| add("an address of the line", word, false));
+                .for_each(|word| add("an address of the line", word, Taken::Pointing));
         }
-        if origins.is_some_and(|origins| origins.has(Origin::Text, SPOKEN)) {
-            values.extend(changed(line, facts));
+        if let Some(origins) = origins.filter(|origins| origins.has(Origin::Text, SPOKEN)) {
+            values.extend(changed(line, facts, origins.has(Origin::Text, TOLD)));
         }
     } else if let Some(call) = &facts.event().tool {
         // What an edit takes away comes from the file.
         let is_edit = tool.kind == ToolKind::Edit;
         for_each_field(&call.input, "the input", &mut |field, leaf| {
             if !(is_edit && field.starts_with("`old")) {
-                // A phrase in what is said is judged like a longer text there: by where its words point.
-                let is_phrase =
-                    tool.kind == ToolKind::Mcp && form::is_said(field) && form::is_prose(leaf);
-                add(field, leaf, words::is_value(leaf) && !is_phrase);
+                // A phrase in what is said is judged like a longer text there: by whom and which hosts it names.
+                let is_said = tool.kind == ToolKind::Mcp && form::is_said(field);
+                let taken = if words::is_value(leaf) && !(is_said && form::is_prose(leaf)) {
+                    Taken::Whole
+                } else if is_said {
+                    Taken::Places
+                } else {
+                    Taken::Pointing
+                };
+                add(field, leaf, taken);
             }
         });
     }
@@ -201,7 +228,7 @@ const TOGETHER: usize = 4;
 
 /// Returns what a line gives to programs that do more than look: nobody asks where all of it comes from, but whether a
 /// passage that speaks to an agent wants it.
-fn changed(line: &str, facts: &Facts) -> Vec<Wanted> {
+fn changed(line: &str, facts: &Facts, is_by_others: bool) -> Vec<Wanted> {
     let only_told = |argument: &str, words: Vec<String>| Wanted {
         argument: argument.to_owned(),
         words,
@@ -227,7 +254,9 @@ fn changed(line: &str, facts: &Facts) -> Vec<Wanted> {
     }
     for part in line.split([';', '|', '&', '\n']).filter(|_| !looks) {
         let words = words::words(part);
-        let together = words.windows(TOGETHER);
+        // Of what somebody else wrote a short line as a whole is enough: `make target`.
+        let most = if is_by_others { words.len() } else { TOGETHER };
+        let together = words.windows(most.clamp(2, TOGETHER));
         values.extend(together.map(|words| only_told("the line", words.to_vec())));
     }
     values

@@ -269,7 +269,10 @@ pub(super) fn targets(word: &str) -> impl Iterator<Item = &str> {
     let without_port = host
         .and_then(|host| host.split_once(':'))
         .map(|(host, _)| host);
-    let found = [Some(bare), host, without_port].into_iter().flatten();
+    // What is asked of a page is no part of its address.
+    let page = bare.split_once('?').map(|(page, _)| page);
+    let found = [Some(bare), page, host, without_port];
+    let found = found.into_iter().flatten();
     found.filter(move |text| text.len() < word.len())
 }
 
@@ -323,4 +326,47 @@ fn entity(after: &[u8]) -> Option<(Vec<u8>, usize)> {
         name => char::from_u32(number(name.strip_prefix('#')?)?)?,
     };
     Some((c.to_string().into_bytes(), end + 2))
+}
+
+/// Whether a text is of a script that puts nothing between words.
+pub(super) fn is_unparted(text: &str) -> bool {
+    text.contains(is_sign)
+}
+
+/// Whether a letter is of such a script.
+pub(super) const fn is_sign(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
+}
+
+/// Returns neighbouring letters of scripts that put nothing between words.
+pub(super) fn unparted(text: &str) -> impl Iterator<Item = String> {
+    let letters = text.chars().zip(text.chars().skip(1));
+    let letters = letters.filter(|(one, two)| is_sign(*one) && is_sign(*two));
+    letters.map(|(one, two)| [one, two].iter().collect())
+}
+
+/// Signs before what is quoted.
+pub(super) const QUOTES: &[char] = &['\'', '"', '`', '“', '‘', '„', '«'];
+
+/// Returns the quoted parts of a text.
+pub(super) fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    let begins = text.match_indices(QUOTES).filter(|(at, _)| {
+        let before = text.get(..*at).and_then(|text| text.chars().next_back());
+        before.is_none_or(|c| c.is_whitespace() || c == '(')
+    });
+    begins.filter_map(|(at, sign)| {
+        let rest = text.get(at + sign.len()..)?;
+        let end = rest.find(['\'', '"', '`', '”', '’', '“', '»'])?;
+        rest.get(..end).filter(|text| is_value(text))
+    })
+}
+
+/// Returns the domain that the keepers of an address have, with all below it; none of a host that many share.
+pub(super) fn domain(word: &str) -> Option<&str> {
+    let host = targets(word).last().unwrap_or(word);
+    let own = is_host(host) && !owner::is_shared(host);
+    std::iter::once(host)
+        .chain(owner::domains_above(host))
+        .last()
+        .filter(|_| own)
 }

@@ -53,6 +53,8 @@ pub(super) struct EventPast {
     faults: Mutex<Vec<String>>,
     /// The scopes in which what was told hangs on the time: a clock that is set back must not tell something else.
     timed: Mutex<BTreeSet<Scope>>,
+    /// What kinds of acts the call is.
+    acts: provenance::Acts,
     /// What marks were asked for, and what they were.
     asked: Mutex<BTreeMap<String, Count>>,
 }
@@ -78,6 +80,7 @@ impl EventPast {
             noted: Mutex::default(),
             faults: Mutex::default(),
             timed: Mutex::default(),
+            acts: provenance::Acts::default(),
             asked: Mutex::default(),
         }
     }
@@ -312,7 +315,7 @@ impl Past for EventPast {
 
     fn arguments_from(&self, facts: &Facts) -> Option<Vec<String>> {
         facts.event().whole_session()?;
-        provenance::come_from(facts, self.origins(facts).ok()?.as_ref())
+        provenance::come_from(facts, self.origins(facts).ok()?.as_ref(), &self.acts)
     }
 
     fn told_by_others(&self, facts: &Facts) -> Vec<String> {
@@ -326,7 +329,7 @@ impl Past for EventPast {
     }
 
     fn asked(&self, facts: &Facts) -> Option<bool> {
-        provenance::is_asked(facts, self.origins(facts).ok()?.as_ref())
+        provenance::is_asked(facts, self.origins(facts).ok()?.as_ref(), &self.acts)
     }
 
     fn age(&self, facts: &Facts) -> Option<f64> {
