@@ -114,14 +114,15 @@ impl Lists {
         let beginnings = ends.chain([first.len()]);
         let beginnings =
             beginnings.filter_map(|end| self.beginnings.get(first.get(..end).unwrap_or_default()));
-        let again = first
-            .strip_prefix("re")
-            .map(|rest| rest.trim_start_matches('-'));
-        let whole = [Some(*first), again].into_iter().flatten();
-        whole
-            .filter_map(|word| self.verbs.get(word))
-            .chain(beginnings)
-            .fold(Asked::default(), |all, asked| all.with(*asked))
+        let whole = self.verbs.get(first).into_iter();
+        let mut known = whole.chain(beginnings).peekable();
+        if known.peek().is_none() {
+            // To do it again: `resend`. A word of its own is not taken apart: `refund`.
+            let again = first.strip_prefix("re").unwrap_or_default();
+            let again = self.verbs.get(again.trim_start_matches('-'));
+            return again.copied().unwrap_or_default();
+        }
+        known.fold(Asked::default(), |all, asked| all.with(*asked))
     }
 
     /// Returns what things ask for beside a verb.

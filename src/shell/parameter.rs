@@ -293,21 +293,29 @@ fn change(text: &str, operator: &str, argument: &Word) -> Option<String> {
         ',' => capitalised(text, char::to_ascii_lowercase),
         '#' => {
             let pattern = argument.text.trim_start_matches('#');
-            match pattern {
-                "*/" if operator.starts_with("##") => Some(text.rsplit('/').next()?.to_owned()),
-                _ if pattern.contains(['*', '?', '[']) => None,
-                _ => Some(text.strip_prefix(pattern).unwrap_or(text).to_owned()),
+            if let Some(end) = pattern.strip_prefix('*').filter(|end| is_plain(end)) {
+                let parts = if operator.starts_with("##") {
+                    text.rsplit_once(end)
+                } else {
+                    text.split_once(end)
+                };
+                return Some(parts.map_or(text, |(_, rest)| rest).to_owned());
             }
+            let rest = text.strip_prefix(pattern).unwrap_or(text);
+            is_plain(pattern).then(|| rest.to_owned())
         }
         '%' => {
             let pattern = argument.text.trim_start_matches('%');
-            match pattern {
-                "/*" if !operator.starts_with("%%") => {
-                    Some(text.rsplit_once('/').map_or(text, |(a, _)| a).to_owned())
-                }
-                _ if pattern.contains(['*', '?', '[']) => None,
-                _ => Some(text.strip_suffix(pattern).unwrap_or(text).to_owned()),
+            if let Some(start) = pattern.strip_suffix('*').filter(|start| is_plain(start)) {
+                let parts = if operator.starts_with("%%") {
+                    text.split_once(start)
+                } else {
+                    text.rsplit_once(start)
+                };
+                return Some(parts.map_or(text, |(rest, _)| rest).to_owned());
             }
+            let rest = text.strip_suffix(pattern).unwrap_or(text);
+            is_plain(pattern).then(|| rest.to_owned())
         }
         '/' => {
             let all = argument.text.starts_with('/');
@@ -324,6 +332,11 @@ fn change(text: &str, operator: &str, argument: &Word) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Whether a pattern is a text that stands for itself.
+fn is_plain(pattern: &str) -> bool {
+    !pattern.is_empty() && !pattern.contains(['*', '?', '[', '\\'])
 }
 
 fn capitalised(text: &str, change: fn(&char) -> char) -> Option<String> {
