@@ -41,7 +41,7 @@ pub fn near(analysis: &Analysis, selection: &Selection, knowledge: &dyn Knowledg
                 }
                 let digests = std::slice::from_ref(&digest);
                 in_force.each(firsts(digests), &mut |rule| {
-                    found.extend(nearest(rule, &digest))
+                    found.extend(nearest(rule, &digest));
                 });
             },
         );
