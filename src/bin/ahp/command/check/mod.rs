@@ -57,6 +57,9 @@ pub(crate) fn looked_over(state: &State, locations: &Locations) -> Vec<Diagnosti
     found
 }
 
+/// What there is where nothing is bound.
+const BARE: &str = "only self-protection and HOOK.md hooks are in force";
+
 fn check(args: &Args) -> Result<Exit, String> {
     let locations = project::named(args.dir.as_deref())?;
     let engine = project::engine(locations.clone())
@@ -94,7 +97,6 @@ fn check(args: &Args) -> Result<Exit, String> {
                 output::line(fault);
                 output::line("");
             }
-            const BARE: &str = "only self-protection and HOOK.md hooks are in force";
             let layers = state.layers();
             let errors = count(errors, "error");
             output::line(if layers.is_empty() {
