@@ -6,14 +6,9 @@
     clippy::cast_possible_truncation,
     reason = "made by the compiler, which would tell"
 )]
-#![expect(
-    long_running_const_eval,
-    reason = "it reads all rules, byte by byte, in less than a second"
-)]
-
 use std::ops::Range;
 
-use super::presets::PRESETS;
+use super::presets::{PRESETS, Preset};
 use super::section::{Section, is_path};
 use crate::program::number;
 
@@ -49,6 +44,10 @@ impl Firsts {
     /// Returns the set with one byte more.
     pub(super) const fn with(self, byte: u8) -> Self {
         Self(self.0 | 1 << (byte % 64))
+    }
+
+    const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
     }
 
     /// Whether something that begins like these may be meant by a pattern of those.
@@ -110,10 +109,18 @@ pub(super) fn sections(program: &str) -> impl Iterator<Item = (usize, Section<'s
 
 /// Returns a section.
 pub(super) fn section(at: usize) -> Section<'static> {
-    let place = INDEX.places[at];
-    let preset = &PRESETS[usize::from(place.preset)];
-    let text = preset.text.get(place.start as usize..place.end as usize);
-    Section::new(preset.name, text.unwrap_or_default(), 0)
+    let Place { start, end, .. } = INDEX.places[at];
+    Section::new(preset(at).name, text(at, start, end), 0)
+}
+
+fn preset(section: usize) -> &'static Preset {
+    &PRESETS[usize::from(INDEX.places[section].preset)]
+}
+
+/// Returns a part of the file that a section stands in.
+fn text(section: usize, start: u32, end: u32) -> &'static str {
+    let text = preset(section).text.get(start as usize..end as usize);
+    text.unwrap_or_default()
 }
 
 /// Returns the numbers of a section's rules that may mean something that begins like this.
@@ -125,30 +132,17 @@ pub(super) fn rules(section: usize, firsts: Firsts) -> impl Iterator<Item = usiz
 
 /// Returns a rule as a section that has nothing else.
 pub(super) fn rule(at: usize) -> Section<'static> {
-    let place = INDEX.rules[at];
-    let section = section(usize::from(place.section));
-    let text = PRESETS[usize::from(INDEX.places[usize::from(place.section)].preset)].text;
-    let body = text.get(place.start as usize..place.end as usize);
+    let RulePlace { start, end, .. } = INDEX.rules[at];
+    let of = usize::from(INDEX.rules[at].section);
     Section {
-        body: body.unwrap_or_default(),
-        ..section
+        body: text(of, start, end),
+        ..section(of)
     }
 }
 
 /// Whether rules about losing something know a program by its name.
 pub(super) fn knows(program: &str) -> bool {
     sections(program).any(|(_, section)| section.knows_losses())
-}
-
-/// Returns where the next section begins, behind the bracket that opens its header, or the end of the text.
-const fn next_section(bytes: &[u8], mut at: usize) -> usize {
-    while at + 1 < bytes.len() {
-        if bytes[at] == b'\n' && bytes[at + 1] == b'[' {
-            return at + 2;
-        }
-        at += 1;
-    }
-    bytes.len()
 }
 
 /// Returns the start and end of the next name in a header; both are the same where there is none.
@@ -163,25 +157,17 @@ const fn next_name(bytes: &[u8], mut at: usize) -> (usize, usize) {
     (start, at)
 }
 
-/// Returns where the line ends that a byte stands in.
-const fn end_of_line(bytes: &[u8], mut at: usize) -> usize {
+/// Returns where the next line begins.
+const fn next_line(bytes: &[u8], mut at: usize) -> usize {
     while at < bytes.len() && bytes[at] != b'\n' {
         at += 1;
     }
-    at
+    at + 1
 }
 
 /// Whether the line that begins there is the first one of a rule.
 const fn is_head(bytes: &[u8], at: usize) -> bool {
-    !matches!(bytes[at], b' ' | b'#' | b'\n' | b'[')
-}
-
-/// Returns where the next rule of a section begins, or the end.
-const fn next_rule(bytes: &[u8], mut at: usize, end: usize) -> usize {
-    while at < end && !is_head(bytes, at) {
-        at = end_of_line(bytes, at) + 1;
-    }
-    if at < end { at } else { end }
+    !matches!(bytes[at], b' ' | b'#' | b'\n')
 }
 
 /// Whether something stands in a text at a place.
@@ -196,38 +182,35 @@ const fn stands(bytes: &[u8], at: usize, text: &[u8]) -> bool {
     true
 }
 
-/// Returns with what the first operand begins that a pattern of a rule means; `at` is behind the line with its name.
-const fn firsts(bytes: &[u8], mut at: usize, end: usize) -> Firsts {
+/// Returns with what the first operand begins that a line of a rule means; a line that is no pattern means none.
+const fn firsts(bytes: &[u8], line: usize) -> Firsts {
+    if !stands(bytes, line, b"  ")
+        || stands(bytes, line, b"  why: ")
+        || stands(bytes, line, b"  try: ")
+        || stands(bytes, line, b"  unless: ")
+    {
+        return Firsts::NONE;
+    }
+    let mut word = line + 2;
+    let mut end = word;
+    while end < bytes.len() && !matches!(bytes[end], b' ' | b'\n') {
+        end += 1;
+    }
+    let (_, from) = bytes.split_at(word);
+    let (first, _) = from.split_at(end - word);
+    if !is_path(first) {
+        return Firsts::ANY;
+    }
     let mut firsts = Firsts::NONE;
-    while at < end {
-        let line = end_of_line(bytes, at);
-        let is_pattern = stands(bytes, at, b"  ")
-            && !stands(bytes, at, b"  why: ")
-            && !stands(bytes, at, b"  try: ")
-            && !stands(bytes, at, b"  unless: ");
-        if is_pattern {
-            let mut word = at + 2;
-            let mut last = word;
-            while last < line && bytes[last] != b' ' {
-                last += 1;
-            }
-            let (_, from) = bytes.split_at(word);
-            let (first, _) = from.split_at(last - word);
-            if !is_path(first) {
-                return Firsts::ANY;
-            }
-            while word < last {
-                match bytes[word] {
-                    b'*' | b'?' | b'[' | b'$' | b'|' => return Firsts::ANY,
-                    byte => firsts = firsts.with(byte),
-                }
-                while word < last && bytes[word] != b'|' {
-                    word += 1;
-                }
-                word += 1;
-            }
+    while word < end {
+        match bytes[word] {
+            b'*' | b'?' | b'[' | b'$' | b'|' => return Firsts::ANY,
+            byte => firsts = firsts.with(byte),
         }
-        at = line + 1;
+        while word < end && bytes[word] != b'|' {
+            word += 1;
+        }
+        word += 1;
     }
     firsts
 }
@@ -242,25 +225,23 @@ const fn count() -> Counts {
     let mut preset = 0;
     while preset < PRESETS.len() {
         let bytes = PRESETS[preset].text.as_bytes();
-        let mut at = next_section(bytes, 0);
+        let mut at = 0;
         while at < bytes.len() {
-            counts.sections += 1;
-            let (mut start, mut end) = next_name(bytes, at);
-            while start < end {
-                if bytes[end - 1] == b'*' {
-                    counts.prefixes += 1;
-                } else {
-                    counts.names += 1;
+            if bytes[at] == b'[' {
+                counts.sections += 1;
+                let (mut start, mut end) = next_name(bytes, at + 1);
+                while start < end {
+                    if bytes[end - 1] == b'*' {
+                        counts.prefixes += 1;
+                    } else {
+                        counts.names += 1;
+                    }
+                    (start, end) = next_name(bytes, end);
                 }
-                (start, end) = next_name(bytes, end);
-            }
-            let next = next_section(bytes, end);
-            let mut rule = next_rule(bytes, end_of_line(bytes, end) + 1, next);
-            while rule < next {
+            } else if is_head(bytes, at) {
                 counts.rules += 1;
-                rule = next_rule(bytes, end_of_line(bytes, rule) + 1, next);
             }
-            at = next;
+            at = next_line(bytes, at);
         }
         preset += 1;
     }
@@ -296,55 +277,61 @@ const fn make<
         names: [nobody; NAMES],
         prefixes: [nobody; PREFIXES],
     };
-    let (mut section, mut rule, mut name, mut prefix) = (0, 0, 0, 0);
+    // How many of each there are so far.
+    let (mut sections, mut rules, mut names, mut prefixes) = (0, 0, 0, 0);
     let mut preset = 0;
     while preset < PRESETS.len() {
         let bytes = PRESETS[preset].text.as_bytes();
-        let mut at = next_section(bytes, 0);
+        // What stands before the first section says nothing.
+        let mut is_begun = false;
+        let mut at = 0;
         while at < bytes.len() {
-            let (mut start, mut end) = next_name(bytes, at);
-            while start < end {
-                if bytes[end - 1] == b'*' {
-                    index.prefixes[prefix] = Entry {
-                        number: number(bytes, start, end - 1),
-                        prefix: (end - 1 - start) as u8,
-                        section: section as u16,
-                    };
-                    prefix += 1;
-                } else {
-                    let entry = Entry {
-                        number: number(bytes, start, end),
-                        prefix: 0,
-                        section: section as u16,
-                    };
-                    insert(&mut index.names, name, entry);
-                    name += 1;
+            let next = next_line(bytes, at);
+            if bytes[at] == b'[' {
+                let (mut start, mut end) = next_name(bytes, at + 1);
+                while start < end {
+                    if bytes[end - 1] == b'*' {
+                        index.prefixes[prefixes] = Entry {
+                            number: number(bytes, start, end - 1),
+                            prefix: (end - 1 - start) as u8,
+                            section: sections as u16,
+                        };
+                        prefixes += 1;
+                    } else {
+                        let entry = Entry {
+                            number: number(bytes, start, end),
+                            prefix: 0,
+                            section: sections as u16,
+                        };
+                        insert(&mut index.names, names, entry);
+                        names += 1;
+                    }
+                    (start, end) = next_name(bytes, end);
                 }
-                (start, end) = next_name(bytes, end);
-            }
-            let next = next_section(bytes, end);
-            // The line that opens the next section is no longer of this one.
-            let last = if next < bytes.len() { next - 2 } else { next };
-            index.places[section] = Place {
-                preset: preset as u8,
-                start: at as u32,
-                end: last as u32,
-                rules: rule as u16,
-            };
-            let mut start = next_rule(bytes, end_of_line(bytes, end) + 1, last);
-            while start < last {
-                let patterns = end_of_line(bytes, start) + 1;
-                let behind = next_rule(bytes, patterns, last);
-                index.rules[rule] = RulePlace {
-                    section: section as u16,
-                    start: start as u32,
-                    end: behind as u32,
-                    firsts: firsts(bytes, patterns, behind),
+                index.places[sections] = Place {
+                    preset: preset as u8,
+                    start: at as u32 + 1,
+                    end: 0,
+                    rules: rules as u16,
                 };
-                rule += 1;
-                start = behind;
+                sections += 1;
+                is_begun = true;
+            } else if is_head(bytes, at) {
+                index.rules[rules] = RulePlace {
+                    section: sections as u16 - 1,
+                    start: at as u32,
+                    end: next as u32 - 1,
+                    firsts: Firsts::NONE,
+                };
+                rules += 1;
+            } else if is_begun && rules > index.places[sections - 1].rules as usize {
+                let rule = &mut index.rules[rules - 1];
+                rule.firsts = rule.firsts.and(firsts(bytes, at));
+                rule.end = next as u32 - 1;
             }
-            section += 1;
+            if is_begun {
+                index.places[sections - 1].end = next as u32 - 1;
+            }
             at = next;
         }
         preset += 1;
