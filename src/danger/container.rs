@@ -11,7 +11,8 @@ use crate::shell::{Analysis, Invocation, Word, is_loopback};
 /// Presets whose rules keep the files and settings of a machine; a container that was made for one command has none to lose.
 const OF_THE_MACHINE: &[&str] = &["filesystem", "supply-chain", "system"];
 
-/// Servers that are told by an option at which port they answer, each with its client.
+/// Servers that are told by an option at which port they answer, each with its client: alone of all of them these clients ask
+/// nobody but this machine where no host is given.
 const SERVERS: &[(&str, &str)] = &[
     ("redis-server", "redis-cli"),
     ("valkey-server", "valkey-cli"),
@@ -64,11 +65,7 @@ pub(super) fn is_of_line(analysis: &Analysis, at: usize, client: &Invocation) ->
         });
     let is_here = match client.value_of(&["-h", "--host"]) {
         Some(host) => is_loopback(&host.text),
-        // Alone of all of them these ask nobody else where no host is given.
-        None => matches!(
-            client.program.as_str(),
-            "redis-cli" | "valkey-cli" | "mongosh" | "mongo"
-        ),
+        None => SERVERS.iter().any(|(_, of)| *of == client.program),
     };
     if is_led || !is_here {
         return false;

@@ -186,28 +186,35 @@ impl Invocation {
 
     /// Returns the value of an option, as `-o value`, `-ovalue`, `--name value` or `--name=value`.
     pub fn value_of(&self, names: &[&str]) -> Option<Word> {
+        self.values_of(names).next()
+    }
+
+    /// Returns all values of an option by any of its names, in order.
+    pub(crate) fn values_of(&self, names: &[&str]) -> impl Iterator<Item = Word> {
         let mut words = self.arguments.iter();
-        while let Some(word) = words.next() {
-            for name in names {
-                if word.text == *name {
-                    return words.next().cloned();
-                }
-                if let Some(rest) = word.text.strip_prefix(name) {
-                    let value = if name.starts_with("--") {
-                        rest.strip_prefix('=')
-                    } else {
-                        Some(rest)
-                    };
-                    if let Some(value) = value {
-                        return Some(Word {
-                            text: value.to_owned(),
-                            ..word.clone()
-                        });
+        std::iter::from_fn(move || {
+            while let Some(word) = words.next() {
+                for name in names {
+                    if word.text == *name {
+                        return words.next().cloned();
+                    }
+                    if let Some(rest) = word.text.strip_prefix(name) {
+                        let value = if name.starts_with("--") {
+                            rest.strip_prefix('=')
+                        } else {
+                            Some(rest)
+                        };
+                        if let Some(value) = value {
+                            return Some(Word {
+                                text: value.to_owned(),
+                                ..word.clone()
+                            });
+                        }
                     }
                 }
             }
-        }
-        None
+            None
+        })
     }
 
     /// Returns the value of an option of one letter, which may stand behind others in a cluster; `takes` says which of those

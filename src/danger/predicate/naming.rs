@@ -96,8 +96,8 @@ pub(super) fn is_on_store_for_tests(digest: &Digest<'_>) -> bool {
     let is_named = |word: &Word| says_test_store(&word.text);
     let named = |of: &Invocation, options: &[&str]| {
         // Of several files of one composition the last one may be what makes it one for tests.
-        let mut values = options.iter().flat_map(|option| values_of(of, option));
-        values.any(|value| says_test_store(value) || value.ends_with(".integration.yml"))
+        let mut values = of.values_of(options);
+        values.any(|value| is_named(&value) || value.text.ends_with(".integration.yml"))
     };
     if named(invocation, &["--settings"]) || named(invocation, &options) {
         return true;
@@ -187,20 +187,6 @@ fn loads_settings_for_tests(digest: &Digest<'_>) -> bool {
     digest.earlier().enumerate().any(|(at, i)| {
         let loads = matches!(i.program.as_str(), "." | "source") || wrappers.contains(&i.program);
         (loads || is_exported(at)) && i.arguments.iter().any(is_file)
-    })
-}
-
-/// Returns all values of an option, as `-o value`, `-ovalue`, `--name value` or `--name=value`.
-fn values_of<'a>(invocation: &'a Invocation, option: &str) -> impl Iterator<Item = &'a str> {
-    let words = invocation.arguments.iter();
-    let next = words.clone().skip(1).map(Some).chain([None]);
-    words.zip(next).filter_map(move |(word, next)| {
-        let rest = word.text.strip_prefix(option)?;
-        match rest.strip_prefix('=') {
-            Some(value) => Some(value),
-            None if rest.is_empty() => next.map(|word| word.text.as_str()),
-            None => Some(rest).filter(|_| !option.starts_with("--")),
-        }
     })
 }
 
