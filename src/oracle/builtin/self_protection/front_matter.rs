@@ -3,9 +3,10 @@
 
 use std::borrow::Cow;
 use std::fs;
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
-use super::places::Places;
+use super::places::{Places, entries_named};
 use crate::glob::glob;
 use crate::host::HOSTS;
 use crate::place::Roots;
@@ -66,17 +67,9 @@ fn links_below(dir: &Path, name: &str) -> Vec<(PathBuf, bool)> {
             .into_iter()
             .collect();
     }
-    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    let named = entries
-        .filter(|entry| fast_glob::glob_match(name, entry.file_name().to_string_lossy().as_ref()));
-    named
-        .map(|entry| {
-            (
-                entry.path(),
-                entry.file_type().is_ok_and(|kind| kind.is_symlink()),
-            )
-        })
-        .collect()
+    let is_link = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
+    let named = entries_named(dir, name);
+    named.map(|entry| (entry.path(), is_link(&entry))).collect()
 }
 
 /// Returns where such files may lie.

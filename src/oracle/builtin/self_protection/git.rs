@@ -69,6 +69,11 @@ pub(super) fn find(
     {
         return Some(act("skip the hooks that `ahp` has put into git"));
     }
+    let policy = guarded.root().join(".ahp");
+    let is_tracked = || {
+        let index = Index::read(guarded.root());
+        index.is_some_and(|index| index.holds(".ahp/hooks.yaml"))
+    };
     if operands.first() == Some(&"stash")
         && operands
             .get(1)
@@ -76,13 +81,8 @@ pub(super) fn find(
     {
         let everything = has("-a") || has("--all");
         let untracked = has("-u") || has("--include-untracked");
-        let policy = guarded.root().join(".ahp");
         // What git does not track would go away until the stash is taken back.
-        let tracked = || {
-            let index = Index::read(guarded.root());
-            index.is_some_and(|index| index.holds(".ahp/hooks.yaml"))
-        };
-        if policy.exists() && (everything || (untracked && !tracked())) {
+        if policy.exists() && (everything || (untracked && !is_tracked())) {
             return Some(("put the policy aside".to_owned(), Some(policy)));
         }
     }
@@ -92,13 +92,8 @@ pub(super) fn find(
         Some(&("checkout" | "switch")) => has("-f") || has("--force") || has("--discard-changes"),
         _ => false,
     };
-    if goes_back && is_added(guarded, analysis) {
-        let policy = guarded.root().join(".ahp");
-        let is_tracked =
-            Index::read(guarded.root()).is_some_and(|index| index.holds(".ahp/hooks.yaml"));
-        if policy.exists() && !is_tracked {
-            return Some(("take the policy away".to_owned(), Some(policy)));
-        }
+    if goes_back && is_added(guarded, analysis) && policy.exists() && !is_tracked() {
+        return Some(("take the policy away".to_owned(), Some(policy)));
     }
     let thins_out = operands.first() == Some(&"sparse-checkout")
         && operands

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fs;
+use std::fs::DirEntry;
 use std::path::{Component, Path, PathBuf};
 
 /// Where the files lie that no agent may change.
@@ -209,10 +210,15 @@ pub(super) fn named_below(dir: &Path, name: &str) -> Vec<PathBuf> {
             Vec::new()
         };
     }
+    entries_named(dir, name).map(|entry| entry.path()).collect()
+}
+
+/// Returns what lies in a directory and has a name like this.
+pub(super) fn entries_named(dir: &Path, pattern: &str) -> impl Iterator<Item = DirEntry> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    let named = entries
-        .filter(|entry| fast_glob::glob_match(name, entry.file_name().to_string_lossy().as_ref()));
-    named.map(|entry| entry.path()).collect()
+    entries.filter(move |entry| {
+        fast_glob::glob_match(pattern, entry.file_name().to_string_lossy().as_ref())
+    })
 }
 
 /// Returns the names of a path in lower case: some file systems do not tell them apart.
