@@ -4,7 +4,9 @@ mod canary;
 mod deep;
 mod fleet;
 mod mods;
+mod plugin;
 mod post;
+mod problems;
 mod show;
 
 use std::path::Path;
@@ -13,7 +15,7 @@ use ahp::config::{Config, Environment, LayerSource, Locations};
 use ahp::engine::{Engine, log_place};
 use ahp::host;
 use ahp::host::{Fallback, Host, Journal, Note, Wish};
-use ahp::install::{ByName, Installer, Needs, Places, Wire};
+use ahp::install::{Installer, Needs, Places, Wire};
 use ahp::oracle::external::command::survey;
 use ahp::place::Scope;
 use ahp::policy::IntensityCeiling;
@@ -32,9 +34,6 @@ use crate::output;
 use crate::output::Format;
 use crate::project;
 use crate::view::count;
-
-/// What stands in the place of a scope where our plugin wires a host.
-const PLUGIN: &str = "plugin";
 
 /// How many odd calls of hosts are shown.
 const NOTES: usize = 5;
@@ -220,7 +219,7 @@ fn examine(args: &Args) -> Result<Exit, String> {
             .unwrap_or_default(),
         problems: Vec::new(),
     };
-    findings.problems = problems(&findings);
+    findings.problems = problems::of(&findings);
     fleet::add_bundle(&engine, &mut findings);
     fleet::add_kept(&locations, &mut findings);
     if let Some(dir) = &locations.state_dir {
@@ -443,37 +442,8 @@ fn of_host(
             events,
         });
     }
-    if let Some(file) = installer.plugin(places) {
-        let wires = Installer::plugin_wires();
-        let lacks = needs
-            .host_events(host)
-            .into_iter()
-            .map(host::HostEvent::name);
-        let has = |name: &str| {
-            wires
-                .iter()
-                .any(|wire| wire.event.eq_ignore_ascii_case(name))
-        };
-        let of_plugin = Wired {
-            scope: PLUGIN,
-            file: file.display().to_string(),
-            missing: lacks.filter(|name| !has(name)).collect(),
-            canary: match canary::wire_for(host, &wires, &places.roots.project) {
-                _ if places.by_name == ByName::Nowhere => Canary::Refused(
-                    "`ahp` is not in the search path, so everything is refused".to_owned(),
-                ),
-                Some(wire) => {
-                    let project = &places.roots.project;
-                    canary::send(host, wire, project, environment, state_dir, engine)
-                }
-                None => Canary::NotSent("it has no event before a tool".to_owned()),
-            },
-            command: None,
-            weak: Vec::new(),
-            way_out: install::into_path(installer, places),
-            trusted: true,
-            events: wires.into_iter().map(|wire| wire.event).collect(),
-        };
+    if let Some(of_plugin) = plugin::wired(installer, places, needs, environment, state_dir, engine)
+    {
         wired.insert(0, of_plugin);
     }
     let twice = twice(&wired);
@@ -539,99 +509,6 @@ fn degraded(host: &'static Host, needs: &Needs) -> Vec<String> {
                     "{} at {}: {fallback}",
                     wish.name(),
                     host_event.name()
-                ));
-            }
-        }
-    }
-    found
-}
-
-fn problems(findings: &Findings) -> Vec<String> {
-    let mut found: Vec<String> = findings.policy.faults.clone();
-    if found.is_empty() && !findings.policy.stops {
-        found.push(
-            "the policy in force stops nothing: `ahp init` writes one that does, `ahp init --pack standard` adds it to yours".to_owned(),
-        );
-    }
-    if found.is_empty() && !findings.policy.idle.is_empty() {
-        found.push(format!(
-            "the policy in force stops no command, neither `rm -rf /` nor a forced push: {}; switch it on again, or correct \
-             its `when`, `intensity` or `allow_commands`; `ahp explain --command 'rm -rf /'` shows how one is judged",
-            findings.policy.idle.join(", ")
-        ));
-    }
-    if let Some(fault) = &findings.log.fault {
-        found.push(format!("the log {}: {fault}", findings.log.path));
-    }
-    if let Some(refusal) = &findings.log.refusal {
-        found.push(format!("the log {}: {refusal}", findings.log.path));
-    }
-    for host in &findings.hosts {
-        if let (Some(off), false) = (&host.switched_off, host.wired.is_empty()) {
-            found.push(format!("{} {off}", host.host));
-        }
-        if let (false, Some(first)) = (host.wired.is_empty(), host.mods.first()) {
-            found.push(format!(
-                "{} loads code that can skip every hook: {first}; look at it, and take it away if it is not yours",
-                host.host
-            ));
-        }
-        if !host.wired.is_empty() {
-            let told = host.variables.iter();
-            found.extend(told.map(|set| {
-                format!(
-                    "{}: {set}, which can keep its hooks from being asked",
-                    host.host
-                )
-            }));
-        }
-        match &host.deep {
-            Some(Deep::Ran) => found.push(format!(
-                "{} ran a command without asking `ahp`: something in the client, or in its settings, passes its hooks by",
-                host.host
-            )),
-            Some(Deep::Unknown(why)) => found.push(format!(
-                "{} itself could not be tried: {why}",
-                host.host
-            )),
-            Some(Deep::Held | Deep::NotTried) | None => {}
-        }
-        for wired in &host.wired {
-            let place = format!("{} ({})", host.host, wired.scope);
-            if let Canary::NotBlocked(why) = &wired.canary {
-                found.push(format!(
-                    "{place} would let a bad event pass: {why}; try `ahp install {}`",
-                    host.host
-                ));
-            }
-            if let Canary::Refused(why) = &wired.canary {
-                found.push(format!("{place}: {why}; {}", wired.way_out));
-            }
-            for weak in &wired.weak {
-                found.push(format!(
-                    "{place} would let things pass at {weak}; `ahp install {} --{}` fixes it",
-                    host.host, wired.scope
-                ));
-            }
-            if !wired.missing.is_empty() && wired.scope == PLUGIN {
-                found.push(format!(
-                    "the plugin in {} lacks events that the policy needs: {}; switch it off there, and `ahp install {}` has them",
-                    host.host,
-                    wired.missing.join(", "),
-                    host.host
-                ));
-            } else if !wired.missing.is_empty() {
-                found.push(format!(
-                    "{place} lacks events that the policy needs: {}; `ahp install {} --{}` adds them",
-                    wired.missing.join(", "),
-                    host.host,
-                    wired.scope
-                ));
-            }
-            if !wired.trusted {
-                found.push(format!(
-                    "{place} does not trust its hooks and skips them without a word: `ahp install {} --{}`",
-                    host.host, wired.scope
                 ));
             }
         }
