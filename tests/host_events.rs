@@ -167,7 +167,7 @@ fn a_session_keeps_its_wires_and_takes_every_other_change_of_settings() {
     // A wire that stands there and stops nothing is as good as none, and `doctor` names it.
     let own = other["hooks"]["PreToolUse"][0]["hooks"][0]["command"].clone();
     let own = own.as_str().unwrap();
-    let call = own.trim_end_matches(" || exit 2");
+    let (call, _) = own.split_once(" && exit 0; ").unwrap();
     for (pointer, key, value, says) in [
         ("", "matcher", json!("Nothing"), "leaves tools out"),
         ("", "matcher", json!("Read"), "leaves tools out"),

@@ -10,13 +10,16 @@ use crate::shell_word::quoted_where_needed;
 use super::http;
 
 /// The name by which shared settings call the program.
-const NAME: &str = "ahp";
+pub(super) const NAME: &str = "ahp";
 
 /// What is said where there is no program to call.
 const MISSING: &str = "ahp is not installed: pipx install ahp-hooks";
 
-/// What makes a shell block where what it called is missing or has died.
-const OR_REFUSE: &str = "|| exit 2";
+/// What makes a shell block where what it called is missing or has died. Codex passes over a refusal without words.
+const OR_REFUSE: &str = "&& exit 0; echo 'ahp did not let this pass' >&2; exit 2";
+
+/// What earlier versions wrote in its place.
+const OR_REFUSE_SILENTLY: &str = "|| exit 2";
 
 /// What makes a shell let everything pass where what it was asked for is not there.
 const OR_PASS: &str = "|| exit 0; ";
@@ -87,14 +90,17 @@ pub struct Patience {
 impl Patience {
     /// The least that is written: a hook that is cut off lets everything pass in most hosts.
     const LEAST: Duration = Duration::from_mins(1);
-    /// The most that every host takes.
-    const MOST: Duration = Duration::from_mins(10);
+    /// The longest: the most that every host takes.
+    pub(super) const LONGEST: Self = Self {
+        host: Duration::from_mins(10),
+    };
 
     /// Returns the patience that bindings of so long a timeout need.
     pub fn for_bindings(longest: Duration) -> Self {
         Self {
             // Nine tenths of it are ours.
-            host: (longest * 10 / 9 + Duration::from_secs(5)).clamp(Self::LEAST, Self::MOST),
+            host: (longest * 10 / 9 + Duration::from_secs(5))
+                .clamp(Self::LEAST, Self::LONGEST.host),
         }
     }
 
@@ -164,7 +170,12 @@ pub(super) fn is_there(program: &str) -> String {
 }
 
 /// Whether a command line blocks where there is no `ahp`.
-pub(super) fn refuses(command: &str) -> bool {
+fn refuses(command: &str) -> bool {
+    refuses_aloud(command) || command.trim_end().ends_with(OR_REFUSE_SILENTLY)
+}
+
+/// Whether a command line blocks with words where there is no `ahp`, or where it has died.
+pub(super) fn refuses_aloud(command: &str) -> bool {
     command.trim_end().ends_with(OR_REFUSE)
 }
 
@@ -176,7 +187,10 @@ fn is_optional(command: &str) -> bool {
 /// Returns the call of a command line, without what speaks, refuses or lets pass where there is no `ahp`.
 fn bare(command: &str) -> &str {
     let line = command.trim();
-    let line = line.strip_suffix(OR_REFUSE).unwrap_or(line);
+    let mut refusals = [OR_REFUSE, OR_REFUSE_SILENTLY].into_iter();
+    let line = refusals
+        .find_map(|end| line.strip_suffix(end))
+        .unwrap_or(line);
     let call = behind(line, " >&2; ", or_say).or_else(|| behind(line, OR_PASS, or_pass));
     call.unwrap_or(line)
 }
@@ -254,6 +268,19 @@ mod tests {
             ("\"$HOME/bin/ahp\" CALL", true),
             ("~/bin/ahp-1.2 CALL", true),
             ("ahp CALL || exit 2", true),
+            (
+                "ahp CALL && exit 0; echo 'ahp did not let this pass' >&2; exit 2",
+                true,
+            ),
+            (
+                "true; ahp CALL && exit 0; echo 'ahp did not let this pass' >&2; exit 2",
+                false,
+            ),
+            ("ahp CALL && exit 0; echo 'no' >&2; exit 2", false),
+            (
+                "command -v ahp >/dev/null || exit 0; ahp CALL && exit 0; echo 'ahp did not let this pass' >&2; exit 2",
+                true,
+            ),
             (
                 "command -v ahp >/dev/null || echo 'ahp is not installed: pipx install ahp-hooks' >&2; ahp CALL || exit 2",
                 true,

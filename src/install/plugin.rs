@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use toml_edit::Item;
 
-use crate::host::{Host, Shape};
+use crate::host::{Host, HostEvent, Shape};
 use crate::place::{Base, Roots};
 
 use super::json_hooks::JsonHooks;
-use super::{Wire, toml_hooks};
+use super::places::{NAME as PROGRAM, or_refuse};
+use super::{Patience, Wire, toml_hooks};
 
 /// Its hooks, as it brings them.
 const HOOKS: &str = include_str!("../../packaging/plugin/hooks/hooks.json");
@@ -51,6 +52,17 @@ fn says(file: &Path) -> Option<bool> {
         }
         _ => None,
     }
+}
+
+/// Returns what it has a host run at an event: what an installation writes for a project, but without the name of the host, which
+/// the event tells.
+pub(super) fn command(host_event: &HostEvent) -> String {
+    let call = format!(
+        "{PROGRAM} hook --event {} --timeout {}",
+        host_event.name(),
+        Patience::LONGEST.own(host_event)
+    );
+    or_refuse(call, PROGRAM, host_event, false)
 }
 
 /// Returns the wires that it brings.

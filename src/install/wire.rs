@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::host::{Form, Host, HostEvent, Shape};
 
 use super::http;
-use super::places::{Places, called, is_alone, refuses};
+use super::places::{Places, called, is_alone, refuses_aloud};
 
 /// A hook that stands in a host's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,8 +109,8 @@ impl Wire {
             return Some("it does not say that what it cannot judge is blocked".to_owned());
         }
         let is_open = is_in_settings && !self.closes && !self.is_http();
-        if is_open && host_event.is_some_and(HostEvent::gates) && !refuses(&self.command) {
-            return Some("it does not refuse where `ahp` is missing".to_owned());
+        if is_open && host_event.is_some_and(HostEvent::gates) && !refuses_aloud(&self.command) {
+            return Some("it does not refuse where `ahp` is missing or dies".to_owned());
         }
         let limit = self.timeout?;
         let own = self.patience().unwrap_or(host.timeout * 4 / 5);

@@ -322,6 +322,7 @@ fn edited_files_are_formatted_in_every_host() {
 fn an_own_wire_of_any_spelling_is_not_run() {
     let spellings = [
         "ahp hook --host claude-code --event PreToolUse || exit 2",
+        "ahp hook --host claude-code --event PreToolUse && exit 0; echo 'ahp did not let this pass' >&2; exit 2",
         "/usr/local/bin/ahp --debug hook --host claude-code",
         "env A=1 ahp hook --host claude-code",
         "cd . && ahp hook --host claude-code",

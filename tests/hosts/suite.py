@@ -141,6 +141,7 @@ SCENARIOS["system"] = ("block by `--system`", SHELL("echo forbidden > ran.txt"),
 # Our plugin in the place of wires; and where there is no `ahp`, which it says and refuses everything.
 SCENARIOS["plugin"] = ("block by the plugin", SHELL("echo forbidden > ran.txt"), {})
 SCENARIOS["absent"] = ("the plugin without `ahp`", SHELL("echo plain > ran.txt"), {})
+SCENARIOS["another"] = ("the plugin with another `ahp`", SHELL("echo plain > ran.txt"), {})
 SCENARIOS["deep"] = ("`ahp doctor --deep`", [], {})
 # A handler that does not pass on what comes before a tool: no hook of any settings file is asked then.
 SCENARIOS["mod"] = ("`ahp doctor --deep` with a mod", [], {
@@ -148,21 +149,25 @@ SCENARIOS["mod"] = ("`ahp doctor --deep` with a mod", [], {
     "~/.claude/skills/quiet/hooks/hooks.json": '{"modules": ["./register.js"]}',
     "~/.claude/skills/quiet/hooks/register.js": "export function register(on) { on('classic.PreToolUse', () => ({})) }\n"})
 
+# Those that our plugin wires.
+PLUGIN = ("plugin", "absent", "another")
+
 # Scenarios of which some clients have no part.
 ONLY = {"permission": ("claude", "copilot"), "task": ("claude",), "system": ("claude", "codex", "copilot", "gemini"),
-        "plugin": ("claude", "codex", "copilot"), "absent": ("claude", "codex", "copilot"),
+        **dict.fromkeys(PLUGIN, ("claude", "codex", "copilot")),
         "deep": ("claude", "codex", "copilot", "gemini", "qwen"), "mod": ("claude",)}
 
 # What is proved where nothing else is said below; each word is checked by `outcome`.
 USUAL = {"none": "runs", "block": "refused", "ask": "refused", "rewrite": "changed", "advice": "heard",
          "greet": "heard", "stop": "held once", "broken": "refused at the prompt", "submit": "refused",
          "tests": "after the tests", "hook-md": "held 3 times", "permission": "refused", "task": "refused",
-         "system": "refused", "plugin": "refused", "absent": "refused", "deep": "asks", "mod": "told"}
+         "system": "refused", "plugin": "refused", "absent": "refused", "another": "refused", "deep": "asks", "mod": "told"}
 EXPECTED = {
     # Codex does not tell how a command ended.
-    "gemini": {}, "claude": {"absent": "refused at the prompt"}, "codex": {"tests": "never", "absent": "refused at the prompt"},
+    "gemini": {}, "claude": {"absent": "refused at the prompt", "another": "refused at the prompt"},
+    "codex": {"tests": "never", "absent": "refused at the prompt", "another": "refused at the prompt"},
     # What a hook says on stderr the model never gets.
-    "copilot": {"absent": "refused without words"},
+    "copilot": {"absent": "refused without words", "another": "refused without words"},
     # It lets go by itself after once.
     "kimi": {"rewrite": "refused", "advice": "waits", "greet": "waits", "hook-md": "held once"},
     "kimi-code": {"rewrite": "refused", "advice": "waits", "hook-md": "held once"},
@@ -195,6 +200,8 @@ MARKET = "mkdir \"$HOME/market\" && cp -a %(root)s/.claude-plugin \"$HOME/market
          "cp -a %(root)s/packaging/plugin \"$HOME/market/packaging\" && %(client)s plugin marketplace add \"$HOME/market\" && " \
          "%(client)s plugin %(add)s ahp@ahp && %(ahp)s trust -y"
 SETUPS["absent"] = MARKET
+SETUPS["another"] = "mkdir \"$HOME/bin\" && printf '#!/bin/sh\\nexit 1\\n' > \"$HOME/bin/ahp\" && chmod 755 \"$HOME/bin/ahp\" && " \
+    "mount --bind \"$HOME/bin\" /usr/local/bin && " + MARKET
 SETUPS["plugin"] = "mkdir \"$HOME/bin\" && cp %(ahp)s \"$HOME/bin/ahp\" && mount --bind \"$HOME/bin\" /usr/local/bin && " + MARKET + \
     " && found=$(%(ahp)s doctor %(host)s || true) && echo \"$found\" | grep -q 'wired (plugin)'"
 # Of a policy with faults the programs are trusted; approved it is not, and that is said by the exit code.
@@ -227,12 +234,12 @@ def outcome(scenario, report, work):
         return {"held": "asks", "ran": "told" if fails else "passed by"}.get(came_to, came_to)
     if scenario == "task":
         return "refused" if told else "completed"
-    if scenario in ("block", "ask", "broken", "submit", "permission", "system", "plugin", "absent"):
+    if scenario in ("block", "ask", "broken", "submit", "permission", "system", *PLUGIN):
         if ran:
             return "ran"
         if told:
             return "refused"
-        if scenario in ("broken", "absent") and report["main_requests"] == 0:
+        if scenario in ("broken", "absent", "another") and report["main_requests"] == 0:
             return "refused at the prompt"
         return "ends the run" if report["turns_played"].startswith("1 ") else "refused without words"
     if scenario == "rewrite":
@@ -300,7 +307,7 @@ def run(client, scenario, a):
         "ahp": a.ahp, "host": CLIENTS[client][0], "client": client, "add": "add" if client == "codex" else "install", "root": ROOT}
     report, base, work = drive(client, turns, files, setup, "%s shield --" % a.ahp if a.shield else "",
                                 # Codex runs hooks of a plugin once a person has looked at them.
-                                [] if scenario in ("plugin", "absent") else ["--trust"] + ["--ask"] * (scenario == "permission"))
+                                [] if scenario in PLUGIN else ["--trust"] + ["--ask"] * (scenario == "permission"))
     try:
         came_to = outcome(scenario, report, work)
     except KeyError as error:

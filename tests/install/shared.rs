@@ -146,7 +146,7 @@ fn the_program_in_the_search_path_is_called_by_its_name() {
         text.contains(" >&2; ahp hook --host claude-code --event PreToolUse"),
         "{text}"
     );
-    assert!(text.contains(" || exit 2\""), "{text}");
+    assert!(text.contains(" >&2; exit 2\""), "{text}");
     let examined = ahp(&["doctor", "claude"]);
     assert_eq!(examined.code, 0, "{}", examined.stdout);
     ahp(&["install", "claude", "--user"]);

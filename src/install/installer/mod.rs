@@ -308,6 +308,11 @@ impl Installer {
         plugin::wires()
     }
 
+    /// Returns the command line that our plugin has a host run at an event.
+    pub fn plugin_command(host_event: &HostEvent) -> String {
+        plugin::command(host_event)
+    }
+
     /// Whether the wires run a `monoco` before the real one, in place of a host's hook.
     pub fn is_shim(&self) -> bool {
         self.settings.form == Form::Shim
