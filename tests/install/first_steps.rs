@@ -92,16 +92,24 @@ fn shared_settings_call_the_program_by_its_name_wherever_it_was_found() {
             executable(&bin.join("ahp"), &text);
         }
         let installed = ahp(&world, &bin, &["install", "claude-code"]);
-        assert_eq!(installed.code, 0, "{}", installed.stderr);
-        let told = if launcher {
-            format!("by its name, and that is `{}/ahp` here", bin.display())
+        let (told, printed) = if launcher {
+            let told = format!("by its name, and that is `{}/ahp` here", bin.display());
+            (told, &installed.stdout)
         } else {
-            "by its name, which is not in the search path: until it is, everything is refused"
-                .to_owned()
+            let told = "by its name, which is not in the search path here: export PATH=";
+            (told.to_owned(), &installed.stderr)
         };
         let own = "`ahp install claude-code --local` calls this program by its path, for you alone";
         for told in [told.as_str(), own] {
-            assert!(installed.stdout.contains(told), "{}", installed.stdout);
+            assert!(printed.contains(told), "{installed:?}");
+        }
+        assert_eq!(installed.code, i32::from(!launcher), "{installed:?}");
+        assert_eq!(world.path(CLAUDE).exists(), launcher);
+        if !launcher {
+            // What calls it by its path does not hang on the search path.
+            let own = ahp(&world, &bin, &["install", "claude-code", "--local"]);
+            assert_eq!(own.code, 0, "{own:?}");
+            continue;
         }
         let settings = world.read(CLAUDE);
         let dir = Path::new(env!("CARGO_BIN_EXE_ahp")).parent().unwrap();
@@ -136,7 +144,24 @@ fn the_launcher_of_the_package_is_no_other_program() {
         installed.stdout
     );
     assert_eq!(run(&["doctor", "claude-code"]).code, 0);
-    run(&["install", "claude-code", "--user"]);
+    // A shell starts as fast as the program; an interpreter does not.
+    assert!(!run(&["doctor", "claude-code"]).stdout.contains("    slow "));
+    for line in [
+        "#!/usr/bin/env node",
+        "#!/usr/bin/env -S python3 -E",
+        "#!/opt/bin/python3.13",
+    ] {
+        executable(&launcher, &format!("{line}\n"));
+        let mut doctor = world.command(&native);
+        let doctor = doctor.env("PATH", &path).args(["doctor", "claude-code"]);
+        let told = Ran::of(&doctor.output().unwrap()).stdout;
+        let slow = "starts many times slower than the program itself; `ahp install claude-code --local` calls";
+        assert!(told.contains(slow), "{line}: {told}");
+    }
+    let mut install = world.command(&native);
+    let install = install.env("PATH", &path);
+    let install = install.args(["install", "claude-code", "--user"]);
+    assert!(install.output().unwrap().status.success());
     let own = fs::read_to_string(world.home().join(CLAUDE)).unwrap();
     assert!(own.contains(native.to_str().unwrap()), "{own}");
 }
@@ -146,7 +171,7 @@ fn a_program_that_has_gone_refuses_everything_and_doctor_says_so() {
     let world = World::new(POLICY);
     let nothing = world.path("nothing");
     fs::create_dir_all(&nothing).unwrap();
-    ahp(&world, &nothing, &["install", "claude-code"]);
+    world.ahp(&["install", "claude-code"]);
     let by_name = world.read(CLAUDE);
     let before = by_name.replace(
         "command -v ahp >/dev/null || echo 'ahp is not installed: pipx install ahp-hooks' >&2; ",
@@ -180,14 +205,21 @@ fn a_program_that_has_gone_refuses_everything_and_doctor_says_so() {
     );
     assert!(examined.stdout.contains(&told), "{}", examined.stdout);
     let file = world.home().join(".codex/hooks.json");
-    let open = fs::read_to_string(&file).unwrap().replace(" || exit 2", "");
-    fs::write(&file, open).unwrap();
-    let examined = world.ahp(&["doctor", "codex"]);
-    for told in [
-        "would let a bad event pass",
-        "it does not refuse where `ahp` is missing",
-    ] {
-        assert!(examined.stdout.contains(told), "{}", examined.stdout);
+    let refusal = " && exit 0; echo 'ahp did not let this pass' >&2; exit 2";
+    let wired = fs::read_to_string(&file).unwrap();
+    // As earlier versions wrote it: Codex passes over a refusal without words.
+    let silent = wired.replace(refusal, " || exit 2");
+    for (text, passes) in [(silent, false), (wired.replace(refusal, ""), true)] {
+        assert_ne!(text, wired);
+        fs::write(&file, text).unwrap();
+        let told = world.ahp(&["doctor", "codex"]).stdout;
+        assert_eq!(
+            told.contains("would let a bad event pass"),
+            passes,
+            "{told}"
+        );
+        let weak = "it does not refuse where `ahp` is missing or dies";
+        assert!(told.contains(weak), "{told}");
     }
 }
 
@@ -242,6 +274,7 @@ fn git_is_no_host_outside_of_a_repository() {
     );
     let bin = world.path("bin");
     executable(&bin.join("claude"), "#!/bin/sh\n");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_ahp"), bin.join("ahp")).unwrap();
     let installed = ahp(&world, &bin, &["install", "--all"]);
     assert_eq!(installed.code, 0, "{}", installed.stderr);
     assert!(

@@ -2,19 +2,21 @@
 
 mod canary;
 mod deep;
+mod degraded;
 mod fleet;
 mod mods;
 mod plugin;
 mod post;
 mod problems;
 mod show;
+mod slow;
 
 use std::path::Path;
 
 use ahp::config::{Config, Environment, LayerSource, Locations};
 use ahp::engine::{Engine, log_place};
 use ahp::host;
-use ahp::host::{Fallback, Host, Journal, Note, Wish};
+use ahp::host::{Host, Journal, Note};
 use ahp::install::{Installer, Needs, Places, Wire};
 use ahp::oracle::external::command::survey;
 use ahp::place::Scope;
@@ -148,6 +150,9 @@ struct Wired {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     weak: Vec<String>,
     canary: Canary,
+    /// What makes each call slow, and what is faster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slow: Option<String>,
     /// What is to be done where everything is refused.
     #[serde(skip)]
     way_out: String,
@@ -425,6 +430,9 @@ fn of_host(
                 (false, None) => Canary::NotSent("no event before a tool is wired".to_owned()),
             },
             command: canary_wire.map(|w| w.command.clone()),
+            slow: canary_wire
+                .and_then(Wire::program)
+                .and_then(|program| slow::told(&program, installer, environment)),
             weak: wires
                 .iter()
                 .filter_map(|w| Some(format!("{}: {}", w.event, w.weakness(host)?)))
@@ -465,7 +473,7 @@ fn of_host(
             .collect(),
         variables: mods::variables(installer, places, environment),
         deep: None,
-        degraded: degraded(host, needs),
+        degraded: degraded::of(host, needs),
         blind_spots: host.blind_spots,
     })
 }
@@ -483,35 +491,4 @@ fn twice(wired: &[Wired]) -> Vec<&'static str> {
         others.any(|other| one.events.iter().any(|event| is_in(event, other)))
     };
     wired.iter().filter(shares).map(|one| one.scope).collect()
-}
-
-/// Lists the answers that the host cannot carry at the events that the policy needs.
-fn degraded(host: &'static Host, needs: &Needs) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for host_event in needs.host_events(host) {
-        let Some(trigger) = host_event.trigger else {
-            continue;
-        };
-        // Only a block is ever an answer there.
-        if host_event.is_permission {
-            continue;
-        }
-        for wish in [Wish::Block, Wish::Ask, Wish::Rewrite, Wish::Say] {
-            // Only a tool has an input, and what has happened is neither stopped nor asked about.
-            let apt = match wish {
-                Wish::Rewrite => trigger == ahp::event::Trigger::PreToolUse,
-                Wish::Ask | Wish::Block => trigger.is_pre(),
-                Wish::Say => true,
-            };
-            let fallback = host.fallback(wish, host_event);
-            if apt && fallback != Fallback::AsIs {
-                found.push(format!(
-                    "{} at {}: {fallback}",
-                    wish.name(),
-                    host_event.name()
-                ));
-            }
-        }
-    }
-    found
 }

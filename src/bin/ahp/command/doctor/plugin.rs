@@ -8,7 +8,7 @@ use ahp::host::HostEvent;
 use ahp::install::{ByName, Installer, Needs, Places};
 
 use super::canary::Canary;
-use super::{Wired, canary};
+use super::{Wired, canary, slow};
 use crate::command::install;
 
 /// What stands in the place of a scope where our plugin wires a host.
@@ -46,6 +46,7 @@ pub(super) fn wired(
         canary,
         command: None,
         weak: Vec::new(),
+        slow: slow::told("ahp", installer, environment),
         way_out: install::into_path(installer, places),
         trusted: true,
         events: wires.into_iter().map(|wire| wire.event).collect(),

@@ -117,6 +117,9 @@ pub(super) fn show(findings: &Findings) {
                     Canary::NotSent(why) => why.clone(),
                 }
             ));
+            if let Some(slow) = &wired.slow {
+                output::line(format!("    slow     {slow}"));
+            }
             for weak in &wired.weak {
                 output::line(format!("    weak     {weak}"));
             }
@@ -133,7 +136,7 @@ pub(super) fn show(findings: &Findings) {
         }
         list("code in it that can skip every hook", &host.mods);
         list("variables that can pass its hooks by", &host.variables);
-        list("what it cannot carry", &host.degraded);
+        list("answers that it does not support", &host.degraded);
         list("blind spots and limits", host.blind_spots);
     }
     if !findings.unbound.is_empty() {

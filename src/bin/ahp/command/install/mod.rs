@@ -9,7 +9,7 @@ mod told;
 pub(crate) use self::here::{git_hooks, has_no_place, is_here, places};
 pub(crate) use self::needs::{needs, patience};
 pub(crate) use self::remove::{RemoveArgs, remove};
-pub(crate) use self::told::{into_path, switched_off};
+pub(crate) use self::told::{by_path, into_path, switched_off};
 
 use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt as _;
@@ -17,7 +17,7 @@ use std::path::Path;
 
 use ahp::config::{Environment, Locations};
 use ahp::host::{Host, TOKEN};
-use ahp::install::{Installer, Needs};
+use ahp::install::{ByName, Installer, Needs};
 use ahp::place::Scope;
 
 use self::applied::{Applied, apply};
@@ -151,6 +151,15 @@ fn install(args: &Args) -> Result<Exit, String> {
         let wire = || {
             if scope == Scope::System && installer.file(&places, scope).is_ok() {
                 only_root_changes(&places.program)?;
+            }
+            if scope == Scope::Project
+                && installer.host.name != "git"
+                && places.by_name == ByName::Nowhere
+            {
+                return Err(format!(
+                    "the hooks of a project call `ahp` by its name, which is not in the search path here: {}",
+                    into_path(&installer, &places)
+                ));
             }
             let git = git_hooks(&installer, &places, scope)?;
             let wirer = if args.only {

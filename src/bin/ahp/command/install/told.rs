@@ -61,7 +61,7 @@ pub(super) fn notes(installer: &Installer, scope: Scope, places: &Places) -> Vec
         )),
         ("codex", Scope::System) => notes.push("Codex needs no trust for them, and nobody can switch them off".to_owned()),
         ("vscode", Scope::System) => notes.push(
-            "VS Code has no hooks of the machine: each person wires her own by `ahp install vscode --user`, at log-in say"
+            "VS Code has no hooks of the machine: each person needs `ahp install vscode --user`, for example at login"
                 .to_owned(),
         ),
         ("claude-code", Scope::System) => notes.push(
@@ -91,18 +91,14 @@ pub(super) fn notes(installer: &Installer, scope: Scope, places: &Places) -> Vec
 
 /// Says where a project's hooks, which call `ahp` by its name, lead here, where that is not to this program.
 fn by_name(installer: &Installer, places: &Places) -> Option<String> {
-    match &places.by_name {
-        ByName::This => None,
-        ByName::Other(other) => Some(format!(
-            "these hooks call `ahp` by its name, and that is `{}` here; {}",
-            other.display(),
-            by_path(installer)
-        )),
-        ByName::Nowhere => Some(format!(
-            "these hooks call `ahp` by its name, which is not in the search path: until it is, everything is refused; {}",
-            into_path(installer, places)
-        )),
-    }
+    let ByName::Other(other) = &places.by_name else {
+        return None;
+    };
+    Some(format!(
+        "these hooks call `ahp` by its name, and that is `{}` here; {}",
+        other.display(),
+        by_path(installer)
+    ))
 }
 
 /// Says how a host comes to find `ahp`, which shared settings call by its name.
@@ -117,7 +113,7 @@ pub(crate) fn into_path(installer: &Installer, places: &Places) -> String {
 }
 
 /// Says how a person's own settings call this very program.
-fn by_path(installer: &Installer) -> String {
+pub(crate) fn by_path(installer: &Installer) -> String {
     let own = [Scope::Local, Scope::User];
     let own = own
         .into_iter()
