@@ -228,6 +228,88 @@ fn a_base_is_named_on_the_command_line_too() {
 }
 
 #[test]
+fn where_nothing_has_changed_that_is_said() {
+    let clone = cloned(&origin(), &["--branch", "feature"]);
+    for command in ["ci", "run"] {
+        let run = |base: &str| {
+            let ran = clone.ahp(&[command, "pre-issue-submit", "--base", base]);
+            (ran.code, ran.stderr.contains("nothing has changed since `"))
+        };
+        assert_eq!(run("HEAD"), (0, true), "{command}");
+        assert!(!run("HEAD~1").1, "{command}");
+    }
+}
+
+#[test]
+fn a_base_that_is_not_here_stands_in_every_report() {
+    let origin = origin();
+    let shallow = cloned(&origin, &["--depth", "1", "--branch", "feature"]);
+    let reports = ["--report", "github", "--report", "junit=out.xml"];
+    let reports = [&reports[..], &["--report", "sarif=out.sarif"]].concat();
+    let event = shallow.path("../event.json");
+    fs::write(
+        &event,
+        r#"{"pull_request": {"base": {"sha": "0123456789"}}}"#,
+    )
+    .unwrap();
+    let elsewhere = ("GITHUB_WORKSPACE", "/another");
+    for more in [&[][..], &[elsewhere]] {
+        for file in ["out.xml", "out.sarif"] {
+            fs::remove_file(shallow.path(file)).ok();
+        }
+        let mut command = shallow.ahp_command();
+        command.args(["ci", "pre-issue-submit", "pre-issue-close"]);
+        command.args(&reports).env("GITHUB_ACTIONS", "true");
+        command.env("GITHUB_EVENT_PATH", &event);
+        let ran = Ran::of(&command.envs(more.iter().copied()).output().unwrap());
+        assert_eq!(ran.code, 2, "{ran:?}");
+        assert!(ran.stderr.starts_with("blocked: "), "{ran:?}");
+        let told = ran.stdout.matches("::error title=base-unknown::").count();
+        assert_eq!(told, 1, "{ran:?}");
+        let junit = shallow.read("out.xml");
+        assert_eq!(junit.matches("name=\"base-unknown\"").count(), 2, "{junit}");
+        assert!(junit.contains("<failure"), "{junit}");
+        let sarif: Value = serde_json::from_str(&shallow.read("out.sarif")).unwrap();
+        assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "base-unknown");
+    }
+    let words = ["ci", "--format", "json", "--base", "no-such-ref"];
+    let ran = shallow.ahp(&words);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    let verdict: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(verdict["decision"], "block");
+}
+
+#[test]
+fn faults_and_failed_tests_are_annotated_with_their_line() {
+    let world = World::new("hooks:\n  pre-tool-usee: []\n");
+    world.write(
+        ".ahp/tests.yaml",
+        "policy: 'hooks: {}'\ntrigger: pre-tool-use\ncommand: ls\ntests:\n  - {name: 'a, b', expect: block}\n",
+    );
+    let run = |words: &[&str], variables: &[(&str, &str)]| {
+        let mut command = world.ahp_command();
+        let ran = command.args(words).envs(variables.iter().copied());
+        Ran::of(&ran.output().unwrap())
+    };
+    let github = [("GITHUB_ACTIONS", "true")];
+    let check = "::error file=.ahp/hooks.yaml,line=2,col=3,title=unknown-trigger::";
+    let test = "::error file=.ahp/tests.yaml,line=5,title=a%2C b::";
+    for (command, told) in [("check", check), ("test", test)] {
+        for (words, variables, is_told) in [
+            (&[command][..], &[][..], false),
+            (&[command], &github, true),
+            (&[command, "--format", "json"], &github, false),
+            (&[command, "--report", "github"], &[], true),
+        ] {
+            let ran = run(words, variables);
+            assert_eq!(ran.code, 1, "{words:?} {ran:?}");
+            let has = ran.stdout.lines().any(|line| line.starts_with(told));
+            assert_eq!(has, is_told, "{words:?} {}", ran.stdout);
+        }
+    }
+}
+
+#[test]
 fn reports_say_what_was_blocked_and_what_passed() {
     let world = World::new(
         "hooks:\n  pre-issue-submit:\n    - {oracle: FileChangeLimiter, id: 'size:100', config: {max_files: 1, action: block}}\n    - {oracle: FileChangeLimiter, id: fine, config: {max_files: 90}}\n    - {oracle: TestGate, id: off, enabled: false}\n",

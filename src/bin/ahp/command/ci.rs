@@ -5,14 +5,17 @@ use std::sync::Arc;
 
 use ahp::config::{BaseError, Environment, Locations, Reviewed};
 use ahp::event::{Event, Trigger};
+use ahp::signal::{Origin, Signal};
+use ahp::verdict::Verdict;
 use ahp::workspace::{DiskWorkspace, GitError};
 
-use super::run::{judge, parse_trigger, told_base};
+use super::run::{judge, parse_trigger, tell_if_unchanged, told_base};
 use crate::exit_code::Exit;
 use crate::output;
 use crate::output::Format;
 use crate::project;
-use crate::report::Report;
+use crate::report;
+use crate::report::{Report, is_github};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -61,18 +64,24 @@ fn ask(args: &Args) -> Result<Exit, String> {
         None => (*locations.base).clone(),
     };
     told.is_ci = true;
-    if let Some(base) = &told.elsewhere {
-        let here = locations.project_root.display();
-        output::error(format!(
-            "blocked: CI names the base `{base}` of another repository than the one around `{here}`; `--base REF` says what the change goes to"
-        ));
-        return Ok(Exit::Blocked);
-    }
-    locations.base = Arc::new(told);
     let mut reports = args.report.clone();
-    if reports.is_empty() && environment.is_on("GITHUB_ACTIONS") {
+    if reports.is_empty() && is_github(&environment) {
         reports.push(Report::Github);
     }
+    let triggers: Result<Vec<Trigger>, String> = args
+        .triggers
+        .iter()
+        .map(|name| parse_trigger(name))
+        .collect();
+    let triggers = triggers?;
+    if let Some(base) = &told.elsewhere {
+        let here = locations.project_root.display();
+        let why = format!(
+            "CI names the base `{base}` of another repository than the one around `{here}`; `--base REF` says what the change goes to"
+        );
+        return refuse(&triggers, &why, &reports, args.format);
+    }
+    locations.base = Arc::new(told);
     if args.policy == Whose::Base {
         match hold_to_base(&mut locations) {
             Ok(true) => {}
@@ -81,8 +90,7 @@ fn ask(args: &Args) -> Result<Exit, String> {
             }
             // Nobody can tell what the change is: the gate is shut, whatever its policy would say.
             Err(error @ BaseError::Git(GitError::NoBase(_))) => {
-                output::error(format!("blocked: {error}"));
-                return Ok(Exit::Blocked);
+                return refuse(&triggers, &error.to_string(), &reports, args.format);
             }
             Err(error) => {
                 return Err(format!(
@@ -97,23 +105,20 @@ fn ask(args: &Args) -> Result<Exit, String> {
         .by_event_time()
         .build()
         .map_err(|error| error.to_string())?;
-    let triggers: Result<Vec<Trigger>, String> = args
-        .triggers
-        .iter()
-        .map(|name| parse_trigger(name))
-        .collect();
     let state = engine.state();
     let workspace = DiskWorkspace::new(root, state.policy().settings().issues.clone());
+    let workspace = workspace.with_base(told);
+    tell_if_unchanged(&workspace, args.base.as_deref());
     let mut issues = vec![args.issue.clone()];
     // Where nobody can tell what the change is, the gates of one event say so.
     if args.issue.is_none()
-        && let Ok(touched) = workspace.with_base(told).touched_issues()
+        && let Ok(touched) = workspace.touched_issues()
         && !touched.is_empty()
     {
         issues = touched.into_iter().map(Some).collect();
     }
     let mut events = Vec::new();
-    for trigger in triggers? {
+    for trigger in triggers {
         // Only a trigger of issues is about one.
         let given = std::slice::from_ref(&args.issue);
         let about = if trigger.is_issue() { &issues } else { given };
@@ -125,6 +130,33 @@ fn ask(args: &Args) -> Result<Exit, String> {
         }
     }
     judge(&engine, events, &reports, args.format)
+}
+
+/// Stops every trigger where nobody can tell what the change is, and says so to the CI system too.
+fn refuse(
+    triggers: &[Trigger],
+    why: &str,
+    reports: &[Report],
+    format: Format,
+) -> Result<Exit, String> {
+    const KIND: &str = "base-unknown";
+    let verdicts: Vec<Verdict> = triggers
+        .iter()
+        .map(|trigger| {
+            let mut signal = Signal::block(KIND, why);
+            signal.origin = Origin {
+                binding: KIND.to_owned(),
+                ..Origin::default()
+            };
+            Verdict::of(*trigger, vec![signal])
+        })
+        .collect();
+    report::write(reports, &verdicts.iter().collect::<Vec<_>>())?;
+    if format == Format::Json {
+        verdicts.iter().for_each(output::json);
+    }
+    output::error(format!("blocked: {why}"));
+    Ok(Exit::Blocked)
 }
 
 /// Holds the change to the policy of what it goes to, in the folder that is the project there; returns whether there is one.

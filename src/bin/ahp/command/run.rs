@@ -9,12 +9,13 @@ use ahp::config::BindingSpec;
 use ahp::engine::{Engine, block_on};
 use ahp::event::{Event, Trigger, parse_json};
 use ahp::verdict::Verdict;
-use ahp::workspace::ToldBase;
+use ahp::workspace::{ChangeScope, DiskWorkspace, ToldBase, Workspace as _};
 
 use crate::exit_code::Exit;
 use crate::output;
 use crate::output::Format;
 use crate::project;
+use crate::report;
 use crate::report::Report;
 use crate::view;
 
@@ -72,7 +73,24 @@ pub(crate) fn run(args: &Args) -> Exit {
 fn run_one(args: &Args) -> Result<Exit, String> {
     let event = event(args)?;
     let engine = engine(args, event.work_dir.as_deref(), Some(event.trigger))?;
+    if let Some(base) = &args.base {
+        let state = engine.state();
+        let policy = state.policy();
+        let workspace = DiskWorkspace::new(policy.root().clone(), policy.settings().issues.clone());
+        let told = Arc::new(told_base(base));
+        tell_if_unchanged(&workspace.with_base(told), Some(base));
+    }
     judge(&engine, vec![event], &args.report, args.format)
+}
+
+/// Says that there is nothing to judge where that is so: a pass says little then.
+pub(super) fn tell_if_unchanged(workspace: &DiskWorkspace, base: Option<&str>) {
+    if let Ok(changes) = workspace.changes(ChangeScope::Branch)
+        && changes.paths.is_empty()
+    {
+        let base = base.map_or("the base".to_owned(), |base| format!("`{base}`"));
+        output::error(format!("notice: nothing has changed since {base}"));
+    }
 }
 
 /// Evaluates events, writes the reports of all of them, and prints what became of each.
@@ -88,9 +106,7 @@ pub(super) fn judge(
         .collect();
     let mut exit = Exit::Success;
     let verdicts: Vec<&Verdict> = all.iter().map(|one| &one.verdict).collect();
-    for report in reports {
-        report.write(&verdicts)?;
-    }
+    report::write(reports, &verdicts)?;
     for evaluated in &all {
         print(format, &evaluated.verdict, subject(&evaluated.event));
         if evaluated.verdict.stops() {

@@ -1,51 +1,28 @@
-//! Workflow commands of GitHub: annotations of files, of which it shows ten of each level for a step.
-
-use std::collections::HashSet;
+//! What GitHub shows: an annotation for each signal, and the page of the run.
 
 use ahp::signal::Signal;
 use ahp::verdict::Verdict;
 use ahp::visible::visible;
 
+use super::annotation::{Annotation, Level};
 use super::{by_level, words};
-
-/// How many annotations of one level are shown.
-const MOST: usize = 10;
 
 /// How many signals stand on the page of the run, and how many characters of each: GitHub takes a mebibyte.
 const MOST_ROWS: usize = 200;
 const MOST_IN_CELL: usize = 1_000;
 
-/// Returns a command for each signal, without the `::` before it, the strongest first; the last of a level says how many more there are.
-pub(super) fn annotations(verdicts: &[&Verdict]) -> Vec<String> {
-    let all = || verdicts.iter().flat_map(|verdict| &verdict.signals);
-    let mut lines = Vec::new();
-    for level in ["error", "warning", "notice"] {
-        // What is said of the change as a whole is said at each of its issues.
-        let mut told = HashSet::new();
-        let of_level: Vec<&Signal> = all()
-            .filter(|signal| by_level(signal, "error", "warning", "notice") == level)
-            .filter(|signal| told.insert((&signal.origin.binding, words(signal), place(signal))))
-            .collect();
-        for (n, signal) in of_level.iter().take(MOST).enumerate() {
-            let left = of_level.len().saturating_sub(MOST);
-            let more = match left {
-                0 => String::new(),
-                _ if n + 1 < MOST => String::new(),
-                left => format!("\n({left} more of this level are not shown)"),
-            };
-            let file = place(signal).map(|(file, line)| match line {
-                Some(line) => format!("file={},line={line},", property(file)),
-                None => format!("file={},", property(file)),
-            });
-            lines.push(format!(
-                "{level} {}title={}::{}",
-                file.unwrap_or_default(),
-                property(&signal.origin.binding),
-                data(&format!("{}{more}", words(signal)))
-            ));
-        }
-    }
-    lines
+/// Returns an annotation for each signal.
+pub(super) fn annotations(verdicts: &[&Verdict]) -> Vec<Annotation> {
+    let all = verdicts.iter().flat_map(|verdict| &verdict.signals);
+    all.map(|signal| Annotation {
+        level: by_level(signal, Level::Error, Level::Warning, Level::Notice),
+        file: place(signal).map(|(file, _)| file.to_owned()),
+        line: place(signal).and_then(|(_, line)| line),
+        column: None,
+        title: signal.origin.binding.clone(),
+        text: words(signal),
+    })
+    .collect()
 }
 
 /// Returns the first file that a signal is about, with the line where that is known.
@@ -102,14 +79,4 @@ fn cell(text: &str) -> String {
         }
     }
     cell
-}
-
-fn data(text: &str) -> String {
-    text.replace('%', "%25")
-        .replace('\r', "%0D")
-        .replace('\n', "%0A")
-}
-
-fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -1,5 +1,6 @@
 //! Report: verdicts in the forms that CI systems read.
 
+mod annotation;
 mod github;
 mod junit;
 mod sarif;
@@ -14,7 +15,7 @@ use ahp::config::Environment;
 use ahp::signal::{Intensity, Signal};
 use ahp::verdict::Verdict;
 
-use crate::output;
+pub(crate) use self::annotation::{Annotation, Annotator};
 
 /// The variable that names the file whose Markdown GitHub shows on the page of the run.
 const PAGE: &str = "GITHUB_STEP_SUMMARY";
@@ -43,17 +44,24 @@ impl FromStr for Report {
     }
 }
 
+/// Whether GitHub, or what speaks like it, runs this.
+pub(crate) fn is_github(environment: &Environment) -> bool {
+    environment.is_on("GITHUB_ACTIONS")
+}
+
+/// Writes reports.
+///
+/// # Errors
+/// A file cannot be written.
+pub(crate) fn write(reports: &[Report], verdicts: &[&Verdict]) -> Result<(), String> {
+    reports.iter().try_for_each(|report| report.write(verdicts))
+}
+
 impl Report {
-    /// Writes the report.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub(crate) fn write(&self, verdicts: &[&Verdict]) -> Result<(), String> {
+    fn write(&self, verdicts: &[&Verdict]) -> Result<(), String> {
         let (path, text) = match self {
             Self::Github => {
-                for annotation in github::annotations(verdicts) {
-                    output::command(&annotation);
-                }
+                annotation::print(&github::annotations(verdicts));
                 let environment = Environment::of_process();
                 let page = environment.get(PAGE).map(Path::new);
                 // What earlier steps wrote there stays.

@@ -15,6 +15,7 @@ use crate::exit_code::Exit;
 use crate::output;
 use crate::output::Format;
 use crate::project;
+use crate::report::{Annotation, Annotator};
 use crate::view::count;
 
 #[derive(Debug, clap::Args)]
@@ -25,6 +26,9 @@ pub(crate) struct Args {
     /// Treat warnings as errors
     #[arg(long)]
     deny_warnings: bool,
+    /// Report to a CI system too, with the line of each fault [default there: github]
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    report: Option<Annotator>,
     /// The output format
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -116,6 +120,10 @@ fn check(args: &Args) -> Result<Exit, String> {
             });
         }
     }
+    let annotations = faults
+        .iter()
+        .map(|fault| Annotation::of_fault(fault, sources));
+    Annotator::print(args.report, args.format, &annotations.collect::<Vec<_>>());
     let failed = errors > 0 || (args.deny_warnings && warnings > 0);
     Ok(if failed { Exit::Failure } else { Exit::Success })
 }

@@ -19,28 +19,32 @@ use crate::exit_code::Exit;
 use crate::output;
 use crate::output::Format;
 use crate::project;
+use crate::report::{Annotation, Annotator};
 use crate::view::count;
 
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A file with tests, or a directory below which they are found; by default `.ahp` of the project
+    /// A file with tests, or a directory that contains such files; by default `.ahp` of the project
     path: Option<PathBuf>,
     /// Run only tests with this text in their name
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
-    /// Replace what failed tests expect by what they got
+    /// Replace the expectations of failed tests by their results
     #[arg(long)]
     update: bool,
     /// Write a JUnit report
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
-    /// Name the bindings, conditions and script lines that no test reached
+    /// Report to a CI system too, with the line of each failure [default there: github]
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    report: Option<Annotator>,
+    /// List the bindings, conditions and script lines that no test reached
     #[arg(long)]
     coverage: bool,
     /// Run the tests again whenever a file changes
     #[arg(long)]
     watch: bool,
-    /// Name the tests that pass too
+    /// List the tests that pass, too
     #[arg(short, long)]
     verbose: bool,
     /// The output format
@@ -137,6 +141,8 @@ fn once(args: &Args) -> Result<Exit, String> {
         Format::Human => human(args, &all, &gaps, &runner, started.elapsed()),
         Format::Json => machine(&all, &gaps),
     }
+    let annotations: Vec<_> = all.iter().flat_map(Results::annotations).collect();
+    Annotator::print(args.report, args.format, &annotations);
     if args.update {
         for results in &all {
             update(results)?;
@@ -159,6 +165,19 @@ impl Results {
     fn ran(&self) -> impl Iterator<Item = (&policy_test::Case, &Outcome)> {
         let outcomes = self.file.cases.iter().zip(&self.outcomes);
         outcomes.filter_map(|(case, outcome)| Some((case, outcome.as_ref()?)))
+    }
+
+    /// Returns what a CI system shows of it: the faults of the file, and the tests that failed.
+    fn annotations(&self) -> Vec<Annotation> {
+        let faults = self.file.faults.iter();
+        let faults = faults.map(|fault| Annotation::of_fault(fault, &self.file.sources));
+        let failed = self.ran().filter(|(_, outcome)| !outcome.passes());
+        let failed = failed.map(|(case, outcome)| {
+            let told = outcome.differences.iter().map(ToString::to_string);
+            let told = told.collect::<Vec<_>>().join("\n");
+            Annotation::failure(self.shown(), case.line, &case.name, told)
+        });
+        faults.chain(failed).collect()
     }
 
     fn shown(&self) -> &str {
