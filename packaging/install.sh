@@ -3,17 +3,21 @@
 #   AHP_BASE_URL     where the release lies (https:// or file://)
 #   AHP_INSTALL_DIR  where the programs go
 set -eu
-
-version=@VERSION@
-base=${AHP_BASE_URL:-@BASE_URL@}
-dir=${AHP_INSTALL_DIR:-$HOME/.local/bin}
-
 fail() {
     echo "install.sh: $*; nothing was installed" >&2
     exit 1
 }
 
+version=@VERSION@
+base=${AHP_BASE_URL:-@BASE_URL@}
 [ -n "$base" ] || fail "set AHP_BASE_URL to where the release lies"
+dir=${AHP_INSTALL_DIR:-${HOME:+$HOME/.local/bin}}
+case $dir in
+    "") fail "HOME is not set: set AHP_INSTALL_DIR to where the programs go" ;;
+    /*) ;;
+    *) dir=$PWD/$dir ;;
+esac
+[ ! -d "$dir/ahp" ] && [ ! -d "$dir/ahp-fleet" ] || fail "$dir has a folder where a program goes"
 case "$(uname -s)-$(uname -m)" in
     Linux-x86_64) triple=x86_64-unknown-linux-gnu ;;
     Linux-aarch64 | Linux-arm64) triple=aarch64-unknown-linux-gnu ;;
@@ -22,50 +26,32 @@ case "$(uname -s)-$(uname -m)" in
     *) fail "there is no program for $(uname -s) on $(uname -m); on Windows, install it in WSL" ;;
 esac
 name=ahp-$version-$triple
+has() { command -v "$1" >/dev/null; }
+sums=$(if has sha256sum; then echo sha256sum; elif has shasum; then echo shasum -a 256; fi)
+[ -n "$sums" ] || fail "neither sha256sum nor shasum is here"
 
 work=$(mktemp -d) || fail "there is no place for temporary files"
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
-
-fetch() {
+for file in "$name.tar.gz" SHA256SUMS; do
     case $base in
-        file://*) cp "${base#file://}/$1" "$work/$1" ;;
-        *)
-            if command -v curl >/dev/null; then
-                curl --proto '=https' --tlsv1.2 -fsSL -o "$work/$1" "$base/$1"
-            elif command -v wget >/dev/null; then
-                wget -q -O "$work/$1" "$base/$1"
-            else
-                fail "neither curl nor wget is here"
-            fi ;;
-    esac || fail "$base/$1 cannot be fetched"
-}
-
-fetch "$name.tar.gz"
-fetch SHA256SUMS
+        file://*) cp "${base#file://}/$file" "$work/$file" ;;
+        *) if has curl; then curl --proto '=https' --tlsv1.2 -fsSL -o "$work/$file" "$base/$file"
+           elif has wget; then wget -q -O "$work/$file" "$base/$file"
+           else fail "neither curl nor wget is here"; fi ;;
+    esac || fail "$base/$file cannot be fetched"
+done
 cd "$work"
 grep " $name.tar.gz\$" SHA256SUMS > wanted || fail "SHA256SUMS does not name $name.tar.gz"
-if command -v sha256sum >/dev/null; then
-    sha256sum -c wanted >/dev/null 2>&1 || fail "$name.tar.gz is not what SHA256SUMS says"
-elif command -v shasum >/dev/null; then
-    shasum -a 256 -c wanted >/dev/null 2>&1 || fail "$name.tar.gz is not what SHA256SUMS says"
-else
-    fail "neither sha256sum nor shasum is here"
-fi
+$sums -c wanted >/dev/null 2>&1 || fail "$name.tar.gz is not what SHA256SUMS says"
 tar -xzf "$name.tar.gz" || fail "$name.tar.gz cannot be unpacked"
-mkdir -p "$dir" 2>/dev/null || fail "$dir cannot be written"
-for program in ahp ahp-fleet; do
-    if ! cp "$name/$program" "$dir/$program.new" 2>/dev/null; then
-        rm -f "$dir/ahp.new" "$dir/ahp-fleet.new"
-        fail "$dir cannot be written"
-    fi
-    chmod 755 "$dir/$program.new"
-done
 # Both are whole before one takes the place of an older one.
+if ! { mkdir -p "$dir" && cp "$name/ahp" "$dir/ahp.new" && cp "$name/ahp-fleet" "$dir/ahp-fleet.new" &&
+    chmod 755 "$dir/ahp.new" "$dir/ahp-fleet.new"; } 2>/dev/null; then
+    rm -f "$dir/ahp.new" "$dir/ahp-fleet.new" 2>/dev/null || true
+    fail "$dir cannot be written"
+fi
 mv "$dir/ahp-fleet.new" "$dir/ahp-fleet"
 mv "$dir/ahp.new" "$dir/ahp"
 echo "installed $dir/ahp ($version)"
-case ":$PATH:" in
-    *":$dir:"*) ;;
-    *) echo "put it on PATH: export PATH=\"$dir:\$PATH\"" ;;
-esac
+case ":$PATH:" in *":$dir:"*) ;; *) echo "put it on PATH: export PATH=\"$dir:\$PATH\"" ;; esac

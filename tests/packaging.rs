@@ -1,7 +1,9 @@
 //! What is packed: one version everywhere, every maker knows every target, and what is fetched at installation is nothing.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -25,6 +27,16 @@ fn behind(text: &str, mark: &str) -> String {
         .to_owned()
 }
 
+/// The versions of three numbers in a text.
+fn versions(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|c: char| !(c.is_ascii_digit() || c == '.'));
+    let words = words.map(|word| word.trim_matches('.'));
+    words
+        .filter(|word| word.split('.').count() == 3)
+        .filter(|word| word.split('.').all(|part| !part.is_empty()))
+        .map(str::to_owned)
+}
+
 #[test]
 fn the_version_is_one() {
     let version = env!("CARGO_PKG_VERSION");
@@ -38,6 +50,27 @@ fn the_version_is_one() {
         json("packaging/plugin/.claude-plugin/plugin.json")["version"],
         version
     );
+    let fleet = read("fleet/Cargo.toml");
+    assert_eq!(behind(&fleet, "\nversion = \""), version);
+    assert_eq!(behind(&fleet, "path = \"..\", version = \""), version);
+    // What they tell people to install, but for the versions of other things.
+    for (file, others) in [
+        ("packaging/gitlab.yml", &[][..]),
+        ("action.yml", &[]),
+        ("docs/how-to/install.md", &[]),
+        ("docs/how-to/ci.md", &["SARIF 2.1.0"]),
+    ] {
+        let mut text = read(file);
+        for other in others {
+            text = text.replace(other, "");
+        }
+        let versions: Vec<_> = versions(&text).collect();
+        assert!(!versions.is_empty(), "{file} names no version");
+        assert!(
+            versions.iter().all(|v| v == version),
+            "{file}: {versions:?}"
+        );
+    }
 }
 
 #[test]
@@ -49,6 +82,7 @@ fn every_maker_knows_every_target() {
         read("packaging/homebrew/ahp.rb"),
     );
     let release = read(".github/workflows/release.yml");
+    let action = read("action.yml");
     for target in targets {
         let triple = target["triple"].as_str().unwrap();
         assert!(
@@ -65,6 +99,13 @@ fn every_maker_knows_every_target() {
         assert_eq!(target["static"], is_linux, "{triple}");
         assert_eq!(target["deb"].is_string(), is_linux, "{triple}");
         assert_eq!(target["npm"]["os"] == "linux", is_linux, "{triple}");
+        let (cpu, system) = triple.split_once('-').unwrap();
+        for part in [cpu, system] {
+            assert!(
+                action.contains(&format!("={part} ;;")),
+                "action.yml: {part}"
+            );
+        }
         assert!(target["wheel"].as_str().unwrap().contains(if is_linux {
             "manylinux"
         } else {
@@ -80,7 +121,11 @@ fn every_maker_knows_every_target() {
 fn a_system_without_a_program_is_told_the_way_out() {
     let way_out = "on Windows, install it in WSL";
     assert!(read("src/lib.rs").contains("#[cfg(not(unix))]\ncompile_error!("));
-    for file in ["src/lib.rs", "packaging/install.sh"] {
+    for file in [
+        "src/lib.rs",
+        "packaging/install.sh",
+        "packaging/npm/lib/program.js",
+    ] {
         assert!(read(file).contains(way_out), "{file}");
     }
 }
@@ -105,16 +150,10 @@ fn the_plugin_asks_at_the_events_that_install_would_wire() {
             .trigger
             .unwrap_or_else(|| panic!("{event} is ignored"));
         let command = entries[0]["hooks"][0]["command"].as_str().unwrap();
-        assert!(
-            command.starts_with("command -v ahp >/dev/null || {"),
-            "{command}"
-        );
-        // A stop that is refused where nobody counts would make the agent go on for ever.
-        let stops_nothing = !trigger.is_pre() || event == "Stop";
         assert_eq!(
-            command.contains("exit 0; }"),
-            stops_nothing,
-            "{event}: {command}"
+            command,
+            ahp::install::Installer::plugin_command(wired_event),
+            "{event}"
         );
         assert_eq!(
             entries[0]["hooks"][0]["onFailure"] == "block",
@@ -137,6 +176,61 @@ fn the_plugin_asks_at_the_events_that_install_would_wire() {
     ] {
         assert!(events.contains_key(needed), "{needed}");
     }
+}
+
+/// A shell says so with an exit code that hosts pass over, unless the line itself makes a block of it.
+#[test]
+fn the_plugin_blocks_where_its_program_dies_or_is_another() {
+    let host = ahp::host::Host::find("claude-code").unwrap();
+    let hooks = json("packaging/plugin/hooks/hooks.json");
+    let place = tempfile::tempdir().unwrap();
+    let path = |name: &str| place.path().join(name);
+    fs::create_dir(path("absent")).unwrap();
+    for (name, text) in [("killed", "kill -9 $$"), ("another", "exit 1")] {
+        fs::create_dir(path(name)).unwrap();
+        let program = path(name).join("ahp");
+        fs::write(&program, format!("#!/bin/sh\n{text}\n")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    for (event, entries) in hooks["hooks"].as_object().unwrap() {
+        let command = entries[0]["hooks"][0]["command"].as_str().unwrap();
+        let gates = host.event(event).unwrap().gates();
+        for name in ["absent", "killed", "another"] {
+            let ran = Command::new("/bin/sh")
+                .args(["-c", command])
+                .env("PATH", path(name))
+                .output()
+                .unwrap();
+            assert_eq!(
+                ran.status.code() == Some(2),
+                gates,
+                "{event}, {name}: {command}"
+            );
+            let told = String::from_utf8_lossy(&ran.stderr);
+            // Codex goes on where a refusal has no words.
+            assert!(!gates || !told.is_empty(), "{event}, {name}");
+            let is_told = told.contains("ahp is not installed: pipx");
+            assert_eq!(
+                is_told,
+                gates && name == "absent",
+                "{event}, {name}: {told}"
+            );
+        }
+    }
+}
+
+/// What is installed is the very file that was verified, and nothing of it runs before.
+#[test]
+fn the_action_verifies_what_is_attested_before_it_runs_any_of_it() {
+    let (action, release) = (read("action.yml"), read(".github/workflows/release.yml"));
+    assert!(release.contains("subject-path: dist/*"));
+    let at = |text: &str| action.find(text).unwrap_or_else(|| panic!("no `{text}`"));
+    let verified = at("gh attestation verify \"$release/$file\"");
+    let files = at("for file in install.sh SHA256SUMS \"ahp-$version-$cpu-$system.tar.gz\"");
+    let run = at("AHP_BASE_URL=file://$release");
+    assert!(files < verified && verified < run);
+    assert_eq!(action.matches("sh \"$release/install.sh\"").count(), 1);
+    assert!(action.contains("ahp test --report github"));
 }
 
 /// Not every package has the pages: a message names a command that tells, or tells itself.

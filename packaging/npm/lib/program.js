@@ -8,11 +8,16 @@ export class ProgramMissing extends Error {}
 export function findProgram() {
   const system = `${process.platform}-${process.arch}`;
   const name = `@ahp-hooks/${system}`;
+  const require = createRequire(import.meta.url);
   try {
-    return createRequire(import.meta.url).resolve(`${name}/bin/ahp`);
+    return require.resolve(`${name}/bin/ahp`);
   } catch {
+    const { optionalDependencies: built = {} } = require('../package.json');
+    if (process.platform === 'win32' || (Object.keys(built).length > 0 && !(name in built))) {
+      throw new ProgramMissing(`ahp: there is no program for ${system}; on Windows, install it in WSL`);
+    }
     throw new ProgramMissing(
-      `ahp: the package ${name} is not installed: this system is ${system}; install ahp-hooks without --omit=optional, on Linux or macOS`,
+      `ahp: the package ${name} is not installed: this system is ${system}; install ahp-hooks without --omit=optional`,
     );
   }
 }
