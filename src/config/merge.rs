@@ -366,14 +366,30 @@ impl Bindings {
         let before = base.clone();
         entry.apply(base);
         // Whoever locks may still change it, and whoever comes later may narrow it.
-        if is_locked && (is_other || !base.is_as_strict_as(&before, &before.open)) {
+        let mut loosened = base.loosened(&before, &before.open);
+        if is_other && !loosened.contains(&"oracle") {
+            loosened.push("oracle");
+        }
+        if is_locked && !loosened.is_empty() {
+            let changed = base.given_by(layer, &before, &loosened);
             *base = before;
+            let keys: Vec<&str> = match &*changed {
+                [] => loosened,
+                given => given.iter().map(|given| given.key.as_str()).collect(),
+            };
             let message = format!(
-                "the {layer} layer changes `{id}` at `{trigger}`, which the {by} layer locks"
+                "the {layer} layer changes `{}` of `{id}` at `{trigger}`, which the {by} layer locks",
+                keys.join("`, `")
             );
+            let mut places = changed.iter().map(|given| given.span);
+            let mut diagnostic =
+                Diagnostic::error(Code::Locked, message, places.next().unwrap_or(span))
+                    .saying("changed here");
+            for place in places {
+                diagnostic = diagnostic.related(place, "changed here");
+            }
             diagnostics.push(
-                Diagnostic::error(Code::Locked, message, span)
-                    .saying("changed here")
+                diagnostic
                     .related(lock, "locked here")
                     .help("remove it here, or give a binding of your own another `id`; what makes it stricter is taken"),
             );

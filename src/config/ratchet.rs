@@ -1,12 +1,13 @@
 //! Ratchet: what holds of a project's bindings and settings stays in force until a person approves something weaker.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
 use std::path::{Component, PathBuf};
 
 use super::approved::Approved;
 use super::{
-    BindingKey, BindingSpec, Ceiling, Config, LayerRead, Loaded, Locations, Node, OnError,
-    Override, Settings, load,
+    BindingKey, BindingSpec, Ceiling, Config, LayerRead, LayerSource, Loaded, Locations, Node,
+    OnError, Override, Provenance, Settings, load,
 };
 use crate::event::Trigger;
 
@@ -84,7 +85,7 @@ impl Config {
             for spec in specs.iter().filter(|spec| spec.enabled) {
                 let mut same = now.iter().filter(|n| n.id == spec.id);
                 // What an organisation leaves open to its projects a person still approves.
-                if same.any(|n| n.is_as_strict_as(spec, &[])) {
+                if same.any(|n| n.is_as_strict_as(spec)) {
                     standing.insert((*trigger, spec.id.clone()));
                     continue;
                 }
@@ -166,9 +167,14 @@ impl Settings {
 }
 
 impl BindingSpec {
-    /// Whether it holds all that another one does: it is the same, but for values that have an order and have risen, and
-    /// for keys that are open.
-    pub(super) fn is_as_strict_as(&self, other: &Self, open: &[String]) -> bool {
+    /// Whether it holds all that another one does.
+    fn is_as_strict_as(&self, other: &Self) -> bool {
+        self.loosened(other, &[]).is_empty()
+    }
+
+    /// Returns the keys by which it does not hold all that another one does: those that are not the same, but for values that
+    /// have an order and have risen, and for keys that are open.
+    pub(super) fn loosened(&self, other: &Self, open: &[String]) -> Vec<&'static str> {
         let mut risen = other.clone();
         risen.enabled |= self.enabled;
         risen.locked |= self.locked;
@@ -201,7 +207,36 @@ impl BindingSpec {
                 take_over(theirs, mine, within);
             }
         }
-        mine == theirs
+        let keys = BindingKey::ALL.iter().map(|key| key.name);
+        // A condition of the trigger's map form stands in no key of the binding.
+        let keys = keys.chain(iter::once("when"));
+        keys.zip(mine.iter().zip(&theirs))
+            .filter_map(|(key, (mine, theirs))| (mine != theirs).then_some(key))
+            .collect()
+    }
+
+    /// Returns where a layer gives some keys another value than they had before.
+    pub(super) fn given_by(
+        &self,
+        layer: LayerSource,
+        before: &Self,
+        keys: &[&str],
+    ) -> Vec<Provenance> {
+        let is_other = |given: &&Provenance| {
+            let (name, within) = given.key.split_once('.').unwrap_or((&given.key, ""));
+            let Some(key) = BindingKey::find(name).filter(|_| !within.is_empty()) else {
+                return true;
+            };
+            let place = format!("/{}", within.replace('.', "/"));
+            let (now, then) = ((key.value)(self), (key.value)(before));
+            now.pointer(&place).is_none() || now.pointer(&place) != then.pointer(&place)
+        };
+        let is_below = |given: &&Provenance| {
+            let name = given.key.split('.').next().unwrap_or_default();
+            given.layer == layer && keys.contains(&name)
+        };
+        let given = self.provenance.iter().filter(is_below);
+        given.filter(is_other).cloned().collect()
     }
 
     /// Says what of an earlier binding this one changes.
@@ -222,7 +257,7 @@ impl BindingSpec {
     fn meaning(&self) -> Vec<serde_json::Value> {
         let group_when = self.group_when.as_ref().map(Node::to_json);
         let values = BindingKey::ALL.iter().map(|key| (key.value)(self));
-        values.chain(group_when).collect()
+        values.chain([group_when.unwrap_or_default()]).collect()
     }
 }
 
