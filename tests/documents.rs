@@ -49,6 +49,31 @@ const NOT_RUN: &[(&str, &str, &str)] = &[
         "TypeScript; `.ci/sdk` runs it",
     ),
     (
+        "docs/how-to/ci.md",
+        "    steps:",
+        "a part of a workflow of GitHub",
+    ),
+    (
+        "docs/hosts.md",
+        "ahp install",
+        "needs hosts; `tests/install` wires each",
+    ),
+    (
+        "docs/hosts.md",
+        "claude plugin",
+        "needs the clients; `.ci/hosts` runs them",
+    ),
+    (
+        "docs/hosts.md",
+        "#!/bin/sh",
+        "a hook of git; `tests/gates` commit through some",
+    ),
+    (
+        "docs/hosts.md",
+        "ahp mcp",
+        "needs a server; `tests/command/mcp.rs` has one",
+    ),
+    (
         "docs/how-to/install.md",
         "pipx install",
         "a package; `.ci/packaging` installs each",
@@ -293,6 +318,25 @@ fn every_block_is_of_a_kind_that_is_run_or_is_excused() {
     for (file, begins, _) in NOT_RUN {
         let text = fs::read_to_string(root().join(file)).unwrap();
         assert!(text.contains(begins), "{file} has no `{begins}` any more");
+    }
+}
+
+/// A block by its indent alone is none that anything runs.
+#[test]
+fn every_block_has_fences() {
+    // The page of the command line is what the program prints, as `reference` proves.
+    for file in documents().iter().filter(|file| !file.ends_with("/cli.md")) {
+        let mut is_list = false;
+        let lines = prose(file);
+        for (line, next) in lines.iter().zip(lines.iter().skip(1)) {
+            let begins = |line: &str| {
+                let text = line.trim_start();
+                text.starts_with(['-', '*']) || text.starts_with(|c: char| c.is_ascii_digit())
+            };
+            is_list = begins(line) || is_list && (line.is_empty() || line.starts_with(' '));
+            let is_block = line.is_empty() && next.starts_with("    ") && !is_list;
+            assert!(!is_block, "{file}: nothing runs `{next}`");
+        }
     }
 }
 
@@ -560,8 +604,24 @@ fn both_readmes_have_the_same_sections_and_blocks() {
             .collect::<Vec<_>>()
     };
     assert_eq!(shape("README.md"), shape("README.zh.md"));
-    let headings = |file: &str| headings(file).len();
-    assert_eq!(headings("README.md"), headings("README.zh.md"));
+    // Titles differ, but what stands in a section is told by its level, its blocks and where it leads.
+    let outline = |file: &str| {
+        let mut sections = vec![Vec::new()];
+        for line in prose(file) {
+            if let Some(level) = line.split_once("# ").map(|(more, _)| more)
+                && level.chars().all(|c| c == '#')
+            {
+                sections.push(vec![format!("{level}#")]);
+            }
+            let links = line.split("](").skip(1);
+            let links = links.filter_map(|rest| rest.split(')').next());
+            let links = links.filter(|link| link.ends_with(".md") && !link.starts_with("README"));
+            let section = sections.last_mut().unwrap();
+            section.extend(links.map(str::to_owned));
+        }
+        sections
+    };
+    assert_eq!(outline("README.md"), outline("README.zh.md"));
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     assert!(readme.lines().count() <= 120);
 }

@@ -114,8 +114,8 @@ fn init(args: &Args) -> Result<Exit, String> {
 /// What the standard policy does, and what to do next.
 const STANDARD: &[&str] = &[
     "stops: deleting the system, a home or the whole project, raw disks, force-pushes to shared branches, running downloads, reading or sending secrets",
-    "asks:  deleting, overwriting, resetting and publishing what may be meant",
-    "warns: of the rest that a rule knows; everything else goes, and all of it is logged",
+    "asks:  deleting, overwriting, resetting and publishing, where that may be intended",
+    "warns: everything else that a rule knows; all other commands run, and everything is logged",
     "next:  `ahp install HOST` wires your agent (`ahp doctor --all` names the hosts), `ahp doctor` shows that it holds",
     "try:   `ahp run pre-tool-use --tool Bash --input '{\"command\": \"git push --force origin main\"}'`",
 ];
