@@ -80,16 +80,15 @@ fn the_page_of_triggers_is_the_table_of_the_code() {
         writeln!(page, "| `{name}` | {aliases} | {summary} |").unwrap();
     }
     page.push_str(
-        "\n## What each can carry\n\nAn oracle may give any intensity at any trigger. What becomes of it depends on the moment and on \
-         the host:\n\n| intensity | at `pre-…` | at `post-…` |\n|---|---|---|\n\
-         | `block` | the operation does not happen | too late to stop: the agent gets the words, where the host passes them on |\n\
+        "\n## What each trigger supports\n\nAn oracle may give any intensity at any trigger. The effect depends on the trigger and on the host:\n\n| intensity | at `pre-…` | at `post-…` |\n|---|---|---|\n\
+         | `block` | the operation does not happen | too late to stop; the agent gets the reason, if the host passes it on |\n\
          | `prompt` | a warning, or a question to a person (`ask`) | a warning |\n\
-         | `control` | the input of a tool, or a parameter, is changed | nothing is left to change |\n\
-         | `aid` | words for the agent | words for the agent |\n\n\
-         The hosts that carry each of these in their own form; `all` means all that tell of the trigger. Where a host cannot, \
-         [one fixed order](../hosts.md#what-happens-to-an-answer-that-a-host-cannot-carry) says what happens in its place, such as a \
-         block with words in the place of a question.\n\n\
-         | trigger | told by | block | ask | changed input | words |\n|---|---|---|---|---|---|\n",
+         | `control` | the input of a tool, or a parameter, is changed | too late to change anything |\n\
+         | `aid` | a text for the agent | a text for the agent |\n\n\
+         The table lists the hosts that support each answer directly; `all` means every host that has the trigger. If a host does not \
+         support an answer, [a fixed order](../hosts.md#what-happens-to-an-answer-that-a-host-cannot-carry) determines the \
+         replacement, such as a block with an explanation instead of a question.\n\n\
+         | trigger | hosts that have it | block | ask | changed input | text for the agent |\n|---|---|---|---|---|---|\n",
     );
     for trigger in Trigger::ALL {
         let hosts = told_at(*trigger);

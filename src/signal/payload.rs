@@ -136,12 +136,12 @@ pub struct Aid {
 pub enum Severity {
     /// Worth knowing.
     Low,
-    /// Worth an answer.
+    /// Needs an answer.
     #[default]
     Medium,
-    /// Worth stopping for.
+    /// Important enough to stop.
     High,
-    /// What cannot be undone: no ceiling brings it below asking.
+    /// Cannot be undone: no ceiling can lower it below a question.
     Critical,
 }
 

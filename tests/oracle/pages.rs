@@ -28,7 +28,7 @@ fn whole_page(definition: &Definition) -> String {
     });
     format!(
         "<!-- Made from the code; `INSTA_UPDATE=always cargo test --test main pages` makes it anew. -->\n\n{}\n## Worked example\n\n\
-         What follows is `{path}`. `ahp test {path}` runs it, and so does `cargo test`.\n\n```yaml\n{}\n```\n",
+         This is the file `{path}` of the source repository. There `ahp test {path}` runs it.\n\n```yaml\n{}\n```\n",
         page(definition),
         example.trim_end()
     )

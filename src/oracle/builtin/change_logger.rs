@@ -46,11 +46,11 @@ const MOST_FILES: usize = 2000;
 
 /// Records what a tool call did to files: path, lines, bytes, and a hash of the content before and after.
 ///
-/// What it does: after a tool that writes, edits or deletes, or a shell command that does so by what its programs are known to do, it
-/// compares each of the call's files with what was last seen of it: before the call, where the oracle is bound at
-/// `pre-tool-use` too; else after an earlier call; else in the commit that is checked out. The record is an aid, and so
-/// stands in the signal log, with its time, session and issue. With `path` each change is also appended to a file of
-/// your own, as one line of JSON.
+/// What it does: it runs after a tool that writes, edits or deletes files, and after a shell command whose programs are
+/// known to do so. It compares each file of the call with its earlier state. That is the state before the call, if the
+/// oracle is also bound at `pre-tool-use`; otherwise the state after an earlier call; otherwise the state in the commit
+/// that is checked out. The record is an aid, so the signal log contains it with its time, session and issue. With
+/// `path`, each change is also appended to a file of your own, as one line of JSON.
 ///
 /// ```yaml
 /// hooks:
@@ -65,10 +65,9 @@ const MOST_FILES: usize = 2000;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct ChangeLogger {
-    /// How much is recorded: `debug` also files that the call left as they were, `info` every change, `warn` only files that are
-    /// gone.
+    /// How much is recorded: with `debug`, unchanged files too; with `info`, every change; with `warn`, only deleted files.
     log_level: Level,
-    /// A file that each change is appended to as JSON, relative to the project, in which it must lie; by default none.
+    /// A file in the project, relative to it, to which each change is appended as JSON; by default none.
     path: Option<String>,
 }
 
@@ -78,12 +77,12 @@ struct ChangeLogger {
 )]
 #[serde(rename_all = "lowercase")]
 enum Level {
-    /// Also files that the call left as they were.
+    /// Unchanged files too.
     Debug,
     /// Every change.
     #[default]
     Info,
-    /// Files that are gone.
+    /// Only deleted files.
     Warn,
 }
 

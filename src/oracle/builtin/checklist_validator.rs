@@ -43,16 +43,16 @@ const MOST_NAMED: usize = 20;
 /// How many items have a step of their own: more cannot be worked on at once anyway.
 const MOST_STEPS: usize = 40;
 
-/// Lets an issue go on only when the items of its checklist are done.
+/// Lets an issue continue only if the items of its checklist are done.
 ///
-/// What it does: it reads the issue's file: the `checklist:` of its front matter, or else the task items of its text, `- [ ]`
-/// open, `- [/]` doing, `- [x]` done, `- [~]` and `- [-]` cancelled, which do not count. In the front matter, only
-/// `checked: true` says that an item is done. It blocks with the id and the line of each open item, one step an item. It
-/// blocks too where the issue's file is not there or cannot be understood, for then nothing is known; an issue that has no
-/// checklist passes.
+/// What it does: it reads the checklist from the file of the issue: the `checklist:` of its front matter, or else the
+/// task items of its text. There `- [ ]` is open, `- [/]` is being done, `- [x]` is done, and `- [~]` and `- [-]` are
+/// cancelled. Cancelled items do not count. In the front matter, only `checked: true` means that an item is done. The
+/// oracle blocks with the id and the line of each open item, one step for each. It also blocks if the file of the issue
+/// is missing or cannot be understood, because then nothing is known. An issue without a checklist passes.
 ///
-/// With `allow_partial: false` every item must be done. With `allow_partial: true` it is enough that `min_completion_rate` is
-/// reached: it then prompts with what is still open, and blocks below.
+/// With `allow_partial: false`, every item must be done. With `allow_partial: true`, the share of done items must reach
+/// `min_completion_rate`. If it does, a prompt lists what is still open; below that rate the oracle blocks.
 ///
 /// ```yaml
 /// hooks:
@@ -66,14 +66,14 @@ const MOST_STEPS: usize = 40;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct ChecklistValidator {
-    /// Whether an issue may go on with open items, once `min_completion_rate` is reached.
+    /// Whether an issue may continue with open items if `min_completion_rate` is reached.
     allow_partial: bool,
     /// The share of items that must be done with `allow_partial: true`, from 0 to 1.
     min_completion_rate: f64,
-    /// The headings with the items that count, headings below them included; by default all. Items of the front matter have no
-    /// heading, and always count.
+    /// The headings whose items count, including headings below them; by default all. Items of the front matter have no heading
+    /// and always count.
     sections: Texts,
-    /// The ids of the items that count; by default all. An id that the checklist does not have blocks.
+    /// The ids of the items that count; by default all. An id that is not in the checklist blocks.
     ids: Texts,
 }
 

@@ -43,30 +43,32 @@ pub(super) static DEFINITION: Definition = Definition {
 
 /// Runs the commands of hook files that were written for Claude Code, VS Code or Copilot CLI, under every host.
 ///
-/// What it does: it reads the file, takes the commands that stand under the event of this trigger and have a matcher that
-/// meets the tool, and runs each as its own host would: with that host's JSON on stdin (tool names and inputs
-/// translated), in `cwd`, with `env`, for this operating system, for at most `timeout` seconds. Their answers are
-/// translated back: exit code 2, `permissionDecision: deny`, `decision: block` and `continue: false` block; `ask` asks;
-/// `updatedInput` changes the input; `additionalContext` is for the agent and `systemMessage` for its person; `continue:
-/// false` ends the run where the host can. The strictest answer counts. Text that is not JSON decides nothing.
+/// What it does: it reads the file and takes the commands that are written for the event of this trigger and whose
+/// matcher matches the tool. It runs each command as its own host would: with the JSON of that host on stdin (tool names
+/// and inputs are translated), in `cwd`, with `env`, for this operating system, and for at most `timeout` seconds. The
+/// answers are translated back. Exit code 2, `permissionDecision: deny`, `decision: block` and `continue: false` block.
+/// `ask` asks. `updatedInput` changes the input. `additionalContext` is for the agent and `systemMessage` for the person.
+/// `continue: false` also ends the run, if the host can do that. The strictest answer counts. Text that is not JSON
+/// decides nothing.
 ///
-/// Rules of Claude Code (`if: Bash(git *)`) limit a hook as they do there, and one with `async: true` decides nothing: it is
-/// not waited for, is ended at its timeout, and what it says and how it failed stands in the log. Wires of ours in such files
-/// are not run: the event is being judged already.
+/// A rule of Claude Code (`if: Bash(git *)`) limits a hook as it does there. A hook with `async: true` decides nothing:
+/// it is not awaited, it is ended at its timeout, and the log contains its output or its failure. If such a file contains
+/// hooks that call `ahp` itself, they are not run, because `ahp` already judges the event.
 ///
-/// A command that asks for a longer `timeout` than the settings give gets it, where its binding has none of its own; `ahp
-/// install` then has the host wait so long. Bind a file under all triggers that it has commands for at once.
+/// A command may ask for a longer `timeout` than the settings allow. It gets that time, unless its binding has a
+/// `timeout`, and `ahp install` makes the host wait long enough. Bind a file once, under all triggers for which it has
+/// commands.
 ///
-/// `file` may be a folder, which means its `.json` files, or have a pattern in its last name. Where it means no file, nothing is
-/// judged: what lies at home may be there for some users alone. A binding that is locked, or whose `on_error` is `prompt` or
-/// `block`, takes that for a failure. `ahp check` warns of it, and of what in such files no host heeds: events, keys and types that
-/// nobody knows; `ahp doctor` tells of files that no binding takes.
+/// `file` may be a folder, which means its `.json` files, or have a pattern as its last name. If no file matches, nothing
+/// is judged, because files in the home directory may exist for some users only. If the binding is locked, or its
+/// `on_error` is `prompt` or `block`, a missing file is a failure. `ahp check` warns about a missing file, and about
+/// events, keys and types in such files that no host knows. `ahp doctor` names files that no binding uses.
 ///
-/// The format is told by the file: lower-case events or a `version` are Copilot's (matchers are regular expressions over
-/// the whole name), groups with `hooks` inside are Claude Code's (plain words are names, all else is a regular
-/// expression), everything else is VS Code's (matchers have no effect).
+/// The file itself tells its format. Lower-case events or a `version` mean Copilot CLI (a matcher is a regular expression
+/// for the whole name). Groups with `hooks` inside mean Claude Code (a plain word is a name; everything else is a regular
+/// expression). All other files are for VS Code (matchers have no effect).
 ///
-/// A file of the project, and the scripts that it names, run only after `ahp trust`, and then as they were trusted.
+/// A file of the project, and the scripts that it names, run only after `ahp trust`, and only as they were trusted.
 ///
 /// ```yaml
 /// hooks:
@@ -79,7 +81,7 @@ pub(super) static DEFINITION: Definition = Definition {
 struct CommandHooks {
     /// The hook file, relative to the project, or `~/…`; a folder, or a pattern such as `.github/hooks/*.json`. Required.
     file: String,
-    /// The host that the file is written for, where it does not tell by itself: `claude`, `copilot` or `vscode`.
+    /// The host that the file is written for, if the file itself does not tell: `claude`, `copilot` or `vscode`.
     format: Option<Dialect>,
     /// Whether it runs the commands that nobody waits for, and no others.
     #[serde(skip)]

@@ -42,11 +42,12 @@ const MOST_COMMITS: usize = 1000;
 /// How many commits have a prompt of their own; the rest are counted.
 const MOST_SIGNALS: usize = 20;
 
-/// Warns of commits with a message that is not as the project wants it.
+/// Warns of commits whose message does not follow the rules of the project.
 ///
-/// What it does: at a shell tool with a command line that makes a commit it reads the message of that commit, before it is made. At any
-/// other trigger it reads the commits of the branch since it left the default branch, merges apart. It gives one prompt
-/// for each commit that breaks a rule, with all that is wrong in it and how to reword it.
+/// What it does: if a shell command makes a commit, it reads the message of that commit before the commit is made. At
+/// every other trigger it reads the commits of the branch since it left the default branch, without merges. It gives one
+/// prompt for each commit that breaks a rule. The prompt lists everything that is wrong and says how to reword the
+/// message.
 ///
 /// ```yaml
 /// hooks:
@@ -60,12 +61,12 @@ const MOST_SIGNALS: usize = 20;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct CommitMessageValidator {
-    /// A regular expression that the subject, which is the first line, must match; by default any will do.
+    /// A regular expression that the subject, which is the first line, must match; by default any subject is accepted.
     pattern: Option<String>,
-    /// What a message must have: `type` and `scope` as in `type(scope): subject`, `issue` (the id of the event's issue, or of
-    /// any where the event has none), `body`, or the name of a trailer such as `signed-off-by`.
+    /// What a message must have: `type` and `scope` as in `type(scope): subject`, `issue` (the id of the issue of the
+    /// event; any issue if the event has none), `body`, or the name of a trailer such as `signed-off-by`.
     required_fields: Texts,
-    /// How many characters the subject may have.
+    /// The largest number of characters of the subject.
     #[schemars(range(min = 1))]
     max_subject_length: usize,
 }

@@ -52,12 +52,12 @@ const OBJECTIVES: [&str; 8] = [
     "概述",
 ];
 
-/// Tells the agent what it needs to know of its issue.
+/// Tells the agent what it needs to know about its issue.
 ///
-/// What it does: it gives, as an aid, the issue's title and state, its objective, what is still open in its checklist, its files
-/// with their size, the recent commits that touched them, and the issues that it belongs to, depends on or is related
-/// to, with their state. At a trigger that names no issue it takes the one whose id stands in the name of the branch
-/// (`FEAT-0123-login`, `me/FEAT-0123/login`). Where there is none, it says nothing.
+/// What it does: it gives an aid with the title and state of the issue, its objective, the open items of its checklist,
+/// its files with their size, the recent commits that changed them, and the issues that it belongs to, depends on or is
+/// related to, with their state. If the trigger names no issue, it uses the issue whose id is part of the branch name
+/// (`FEAT-0123-login`, `me/FEAT-0123/login`). If there is no such issue, it says nothing.
 ///
 /// ```yaml
 /// hooks:
@@ -71,14 +71,14 @@ const OBJECTIVES: [&str; 8] = [
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct ContextLoader {
-    /// Whether the issue's files are listed: those that it names, else those that its branch changes.
+    /// Whether the files of the issue are listed: those that it names, or else those that its branch changes.
     include_files: bool,
-    /// Whether the recent commits on those files are listed; on the whole project where there are none.
+    /// Whether the recent commits on those files are listed; without such files, those of the whole project.
     include_git_history: bool,
-    /// How long the text may be, in bytes; it is cut at the end of a line. At least 256.
+    /// The largest length of the text in bytes, at least 256; it is cut at the end of a line.
     #[schemars(range(min = 256))]
     max_bytes: usize,
-    /// How many commits are listed at most.
+    /// The largest number of commits that are listed.
     max_commits: usize,
 }
 

@@ -21,7 +21,7 @@ const TESTS: &str = ".ahp/tests/allowed.yaml";
 pub(crate) struct Args {
     /// The command, as it was stopped: one command, without pipes and variables
     command: String,
-    /// Do not ask for confirmation: what is done has been looked at. Required without a terminal
+    /// Do not ask for confirmation, because a person has checked what is done. Required without a terminal
     #[arg(long, short)]
     yes: bool,
 }

@@ -34,13 +34,13 @@ enum Action {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
-    /// Tell every fault of hooks
+    /// Report all errors of hooks
     Validate {
         /// A hook's folder, its `HOOK.md`, or a directory of hooks; by default all hooks of the user and the project
         #[arg(value_name = "PATH")]
         paths: Vec<PathBuf>,
     },
-    /// Make a new hook
+    /// Create a new hook
     New {
         /// Its name: lower-case letters, digits and single hyphens
         name: String,

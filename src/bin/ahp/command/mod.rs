@@ -76,7 +76,7 @@ pub(crate) enum Command {
     Fleet(fleet::Args),
     /// The hook command of every host: read one event from stdin, write the host's answer to stdout
     Hook(hook::Args),
-    /// List, check and make HOOK.md hooks
+    /// List, check and create HOOK.md hooks
     HookMd(hook_md::Args),
     /// Write a starter `.ahp/hooks.yaml`
     Init(init::Args),
@@ -100,7 +100,7 @@ pub(crate) enum Command {
     Serve(serve::Args),
     /// Show what the marks of a session have counted, or reset it
     Session(session::Args),
-    /// Start an agent that the kernel keeps from changing what governs it
+    /// Start an agent in such a way that the kernel keeps it from changing its policy and hooks
     Shield(shield::Args),
     /// Close in what `ahp shield` starts, and become it
     #[command(hide = true)]

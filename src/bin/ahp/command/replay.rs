@@ -23,16 +23,16 @@ use crate::view::count;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The log; the project's own where none is given
+    /// The log; by default the log of the project
     #[arg(value_name = "LOG")]
     path: Option<PathBuf>,
-    /// The policy to try, as one hooks.yaml; the layers in force where none is given
+    /// The policy to try, as one hooks.yaml; by default the layers in force
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
     /// Compare with what was decided then, or with what the layers in force decide now
     #[arg(long, value_enum, default_value_t)]
     against: Against,
-    /// Not older than this: 30m, 12h, 2d, 3w, a day like 2026-02-09 (UTC), or a time like 2026-02-09T10:00:00Z
+    /// Only records from this time on: 30m, 12h, 2d, 3w, a day like 2026-02-09 (UTC), or a time like 2026-02-09T10:00:00Z
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
     /// Replay `post-*` events too; their oracles may have side effects

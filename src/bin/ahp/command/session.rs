@@ -22,9 +22,9 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Show what each mark is now
+    /// Show the current value of each mark
     Show(ShowArgs),
-    /// Forget what was counted in a session, an issue or the project, or in all
+    /// Reset the counts of a session, an issue, the project, or everything
     Forget(ForgetArgs),
 }
 

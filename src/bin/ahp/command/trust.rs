@@ -25,10 +25,10 @@ pub(crate) struct Args {
     /// Show what differs from what was trusted; change nothing
     #[arg(long, conflicts_with = "revoke")]
     diff: bool,
-    /// Take the trust back
+    /// Withdraw the trust
     #[arg(long)]
     revoke: bool,
-    /// Do not ask for confirmation: what is done has been looked at. Required without a terminal
+    /// Do not ask for confirmation, because a person has checked what is done. Required without a terminal
     #[arg(long, short)]
     yes: bool,
     /// The output format

@@ -40,13 +40,17 @@ const CODE: &[&str] = &[
 
 /// Verifies that an issue is complete before it is closed.
 ///
-/// What it does: it blocks where code was changed and no test (`require_tests`) or no documentation (`require_docs`) with
-/// it (a file that is empty, moved or only made shorter is neither, and comments alone are not a test); where an issue that is
-/// being closed has no `solution`; and where a `verification` of its checklist fails. A verification is `test_pass: NAME` (the project's tests of that name, file or path ran and passed; without a name, all),
-/// `file_exists: PATH` (globs are understood), `lint_clean: PATH` (the project's linters find nothing there; without a
-/// path, in all changed files), or `custom: COMMAND` (it ends with code 0; it runs only as `ahp trust` has shown it). Items of
-/// the `checklist:` in the front matter have one, as text or as a map: `verification: "file_exists: docs/api.md"`, or
-/// `verification: {file_exists: docs/api.md}`. The block names each item with its line.
+/// What it does: it blocks if code was changed but no test (`require_tests`) or no documentation (`require_docs`) was
+/// changed with it. A file that is empty, was moved or only became shorter does not count as either, and comments alone
+/// do not count as a test. It also blocks if an issue that is being closed has no `solution`, and if a `verification` of
+/// its checklist fails.
+///
+/// A verification is one of these: `test_pass: NAME` (the tests of the project with that name, file or path ran and
+/// passed; without a name, all tests), `file_exists: PATH` (globs are allowed), `lint_clean: PATH` (the linters of the
+/// project find nothing there; without a path, in all changed files), or `custom: COMMAND` (it ends with code 0; it runs
+/// only in the form that `ahp trust` has shown). An item of the `checklist:` in the front matter has it as text or as a
+/// map: `verification: "file_exists: docs/api.md"` or `verification: {file_exists: docs/api.md}`. The block names each
+/// item with its line.
 ///
 /// ```yaml
 /// hooks:
@@ -61,9 +65,9 @@ const CODE: &[&str] = &[
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct CompletionVerifier {
-    /// Whether a change of code must change a test too.
+    /// Whether a change of code must also change a test.
     require_tests: bool,
-    /// Whether a change of code must change documentation too.
+    /// Whether a change of code must also change documentation.
     require_docs: bool,
     /// What counts as a test. A Rust file with `#[test]` in it always does.
     #[serde(deserialize_with = "globs")]
@@ -71,7 +75,7 @@ pub(super) struct CompletionVerifier {
     /// What counts as documentation.
     #[serde(deserialize_with = "globs")]
     doc_globs: Texts,
-    /// Whether the `verification` of each checklist item is carried out.
+    /// Whether the `verification` of each checklist item is run.
     verify: bool,
 }
 

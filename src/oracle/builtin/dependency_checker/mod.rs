@@ -46,20 +46,25 @@ pub(super) static DEFINITION: Definition = Definition {
 /// How many faults are named one by one.
 const NAMED: usize = 20;
 
-/// Blocks work while its dependencies are not met.
+/// Blocks work as long as its dependencies are missing.
 ///
-/// What it does: of each manifest (`Cargo.toml`, `package.json`, `pyproject.toml`, `requirements.txt`, `go.mod`, `go.work`,
-/// `pom.xml`, `build.gradle`, `build.gradle.kts`; found in the root by default, with those that a workspace of npm, Yarn, pnpm,
-/// uv or Go, the modules of Maven and `settings.gradle` add) it checks that it is there and parses, that its lock file is there and in step, and that what it
-/// declares can be resolved offline: Cargo is asked (`cargo metadata --locked --offline`; a crate
-/// that only other systems need may be absent); the lock file of npm, Yarn, pnpm or Bun
-/// (also that of a workspace above) must have what is declared, and `node_modules/` what is locked; `uv.lock` (also that of a
-/// workspace above), `poetry.lock` and `pdm.lock` must name what is declared, in a version that it allows, and `requirements.txt`
-/// what `requirements.in` beside it names; the project's Python is asked for its installed
-/// distributions and compares their versions (`-r` is followed); `go.sum` or `go.work.sum` must name every module; the modules of a Maven project
-/// must be there and its dependencies in the local repository; `gradle.lockfile` must have what the build script writes out, and
-/// Gradle's cache too. Nothing is downloaded. Of an issue it checks that it is there, and that every issue it depends on
-/// exists and is done; one that was given up is not. One block names everything that is not met, with the command for it.
+/// What it does: it checks each manifest: `Cargo.toml`, `package.json`, `pyproject.toml`, `requirements.txt`, `go.mod`,
+/// `go.work`, `pom.xml`, `build.gradle` and `build.gradle.kts`. By default it finds them in the root, together with those
+/// of a workspace of npm, Yarn, pnpm, uv or Go, the modules of Maven, and the projects in `settings.gradle`. A manifest
+/// must exist and parse, its lock file must exist and match it, and everything that it declares must be available
+/// offline. Nothing is downloaded.
+///
+/// Cargo is asked itself (`cargo metadata --locked --offline`); a crate that only other systems need may be missing. The
+/// lock file of npm, Yarn, pnpm or Bun (also that of a workspace above) must contain what is declared, and
+/// `node_modules/` must contain what is locked. `uv.lock` (also that of a workspace above), `poetry.lock` and `pdm.lock`
+/// must name what is declared, in a version that is allowed; `requirements.txt` must name what a `requirements.in` beside
+/// it names. The Python of the project is asked for its installed distributions, and their versions are compared (`-r` is
+/// followed). `go.sum` or `go.work.sum` must name every module. The modules of a Maven project must exist, and its
+/// dependencies must be in the local repository. `gradle.lockfile` and the cache of Gradle must contain the dependencies
+/// that the build script declares literally.
+///
+/// For an issue, it checks that the issue exists, and that every issue on which it depends exists and is done. A
+/// cancelled issue is not done. One block names everything that is missing, each with the command that fixes it.
 ///
 /// ```yaml
 /// hooks:

@@ -42,12 +42,14 @@ pub(super) static DEFINITION: Definition = Definition {
     },
 };
 
-/// Keeps a change small enough to be looked at.
+/// Keeps a change small enough for a review.
 ///
-/// What it does: at issue triggers it counts what the branch changes against the default branch, committed and not; elsewhere what
-/// the working tree changes against HEAD. Issue files and `.ahp/` do not count. Past `max_files` or `max_lines` it works out
-/// how the change can be split: batches of files that lie together, each within the limits. By `action` it hands them
-/// over as modifications (`batch_size`, `batch.1`, `batch.2` …) and lets the operation go on, prompts, or blocks.
+/// What it does: at issue triggers it counts what the branch changes compared with the default branch, whether committed
+/// or not. At other triggers it counts what the working tree changes compared with HEAD. Issue files and `.ahp/` do not
+/// count. If the change exceeds `max_files` or `max_lines`, the oracle works out how to split it into batches of files
+/// that lie together, each within the limits. `action` decides what happens then. `control` gives the batches as
+/// modifications (`batch_size`, `batch.1`, `batch.2` …) and lets the operation continue, `prompt` warns, and `block`
+/// blocks.
 ///
 /// ```yaml
 /// hooks:
@@ -64,28 +66,28 @@ pub(super) struct FileChangeLimiter {
     /// The largest number of changed files that is accepted; at least 1.
     #[schemars(range(min = 1))]
     max_files: usize,
-    /// The largest number of added and removed lines that is accepted; by default any. Where it is given, a binary file of the change,
-    /// whose lines cannot be counted, is no pass: `exclude` names those that do not count.
+    /// The largest number of added and removed lines that is accepted; by default any number. The lines of a binary
+    /// file cannot be counted, so with this key a changed binary file does not pass, unless `exclude` names it.
     max_lines: Option<u64>,
-    /// What a change past the limits leads to.
+    /// What happens if a change exceeds the limits.
     action: Action,
     /// What `action: control` does.
     control_action: ControlAction,
-    /// How many files a batch has at most; by default `max_files`, and never more.
+    /// The largest number of files in a batch; by default `max_files`, which is also the limit.
     batch_size: Option<usize>,
-    /// Files that do not count (lock files, generated ones), written as in `.gitignore`: `dist`, `vendor/`, `*.lock`.
+    /// Files that do not count, such as lock files and generated files; written as in `.gitignore`: `dist`, `vendor/`, `*.lock`.
     exclude: PathPatterns,
 }
 
-/// What a change past the limits leads to.
+/// What happens if a change exceeds the limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Action {
-    /// It goes on, split into batches.
+    /// The operation continues, split into batches.
     Control,
-    /// It is warned of.
+    /// The agent is warned.
     Prompt,
-    /// It is stopped.
+    /// The operation is blocked.
     Block,
 }
 

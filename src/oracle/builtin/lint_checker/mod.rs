@@ -39,7 +39,7 @@ pub(super) static DEFINITION: Definition = Definition {
 /// How many findings are named one by one.
 const NAMED: usize = 20;
 
-/// What findings give.
+/// The intensity of findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Action {
@@ -61,16 +61,18 @@ impl Action {
 
 /// Runs the project's linters on the changed files.
 ///
-/// What it does: a linter is used where the project has its configuration: clippy and rustfmt (`Cargo.toml`), ruff, mypy,
-/// eslint, tsc (`tsconfig.json`), prettier, biome, golangci-lint, go-vet and gofmt (`go.mod`), shellcheck (`.shellcheckrc`). Only
-/// findings in changed files count.
-/// They prompt, or block with `action: block`. So does a linter that `linters` names and that is not installed; one that the
-/// project uses otherwise is told in a prompt. A linter that fails is told beside what the others find, and blocks with
-/// `action: block`; where it is all that there is to tell, the binding's `on_error` decides otherwise.
+/// What it does: it runs each linter for which the project has a configuration: clippy and rustfmt (`Cargo.toml`), ruff,
+/// mypy, eslint, tsc (`tsconfig.json`), prettier, biome, golangci-lint, go-vet and gofmt (`go.mod`), shellcheck
+/// (`.shellcheckrc`). Only findings in changed files count.
 ///
-/// With `auto_fix` the fixers of rustfmt, ruff, eslint, prettier, biome and gofmt run on the changed files first. That
-/// gives a control with modifications that name each file that was changed, and what is left is reported as before. It can be
-/// taken back: the patch is kept in `.ahp/fixes/`, and `git apply -R` undoes it.
+/// Findings give a prompt, or a block with `action: block`. A linter that is named in `linters` but not installed counts
+/// as a finding; if it is not named there, a prompt says that it is missing. If a linter fails, the failure is reported
+/// beside the findings of the others, and blocks with `action: block`. If there is nothing else to report, the `on_error`
+/// of the binding decides.
+///
+/// With `auto_fix`, the fixers of rustfmt, ruff, eslint, prettier, biome and gofmt run on the changed files first. This
+/// gives a control whose modifications name each file that was changed. The remaining findings are reported as usual. The
+/// fixes can be undone: the patch is kept in `.ahp/fixes/`, and `git apply -R` reverts it.
 ///
 /// ```yaml
 /// hooks:
@@ -85,11 +87,11 @@ impl Action {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct LintChecker {
-    /// The linters, by name; by default those that the project has a configuration of.
+    /// The linters, by name; by default those for which the project has a configuration.
     linters: Vec<String>,
-    /// Whether what can be fixed is fixed.
+    /// Whether the fixers run first.
     auto_fix: bool,
-    /// What findings give: `prompt` or `block`.
+    /// The intensity of findings: `prompt` or `block`.
     action: Action,
 }
 

@@ -53,14 +53,14 @@ const MAX_TEXT: usize = 360;
 /// The most findings that one event gives signals of.
 const MAX_SIGNALS: usize = 10;
 
-/// Stops a tool call that would run a dangerous command, by what would run, not by what the text says.
+/// Stops a tool call that would run a dangerous command. It judges what would run, not what the text says.
 ///
-/// The command line is parsed, and followed through `sudo`, `env`, `xargs`, `find -exec`, `bash -c`, `eval`, pipes into a
+/// The command line is parsed and followed through `sudo`, `env`, `xargs`, `find -exec`, `bash -c`, `eval`, pipes into a
 /// shell, here-documents, command substitutions, variables of the same line, functions, containers, remote shells, and
-/// inline code of interpreters. A text that only mentions a command (`echo`, `grep`, a commit message) is left alone.
+/// inline code of interpreters. A text that only mentions a command (`echo`, `grep`, a commit message) is not stopped.
 ///
-/// Every rule has an id, a reason and a safer alternative, which the agent is told. What cannot be parsed and holds
-/// anything of a rule is asked about, whatever `require_confirmation` says.
+/// Every rule has an id, a reason and a safer alternative, and the agent is told all three. If a command line cannot be
+/// parsed and contains anything that a rule names, a person is asked, whatever `require_confirmation` says.
 ///
 /// ```yaml
 /// hooks:
@@ -77,22 +77,22 @@ const MAX_SIGNALS: usize = 10;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct PermissionChecker {
-    /// Further commands to stop, beside those of the preset: a program with options in any order and form (`rm -rf`
+    /// More commands to stop, in addition to those of the preset: a program with options in any order and form (`rm -rf`
     /// means `rm -r -f` too) and words, or the words of a statement for a database (`DROP TABLE`).
     dangerous_commands: Vec<String>,
     /// Commands that are never stopped, written in the same way.
     allow_commands: Vec<String>,
-    /// Paths and globs that no tool may write, delete or move; a directory means all below it, `*.pem` files of such a
-    /// name anywhere.
+    /// Paths and globs that no tool may write, delete or move; a directory includes everything below it, and `*.pem`
+    /// means files with such a name in any directory.
     #[serde(deserialize_with = "globs")]
     protected_paths: Vec<String>,
-    /// Asks a person in place of a block.
+    /// Asks a person instead of blocking.
     require_confirmation: bool,
-    /// The rules in force: `standard` (those that lose data or leak, the default), `none`, or one or a list of `cloud`,
-    /// `database`, `exfiltration`, `filesystem`, `git`, `secrets`, `supply-chain`, `system`, each with its strict rules.
+    /// The rules in force: `standard` (the default: rules about lost and leaked data), `none`, or one or more of `cloud`,
+    /// `database`, `exfiltration`, `filesystem`, `git`, `secrets`, `supply-chain`, `system`, each including its strict rules.
     preset: Texts,
-    /// Files of further rules (`*.rules`, relative to the project), in the format of docs/rules.md. They hold whatever
-    /// `preset` says; a rule's id begins with the name of its file.
+    /// Files with more rules (`*.rules`, relative to the project), in the format of docs/rules.md. They apply with every
+    /// `preset`; a rule's id begins with the name of its file.
     rules: Vec<String>,
     #[serde(skip)]
     #[schemars(skip)]

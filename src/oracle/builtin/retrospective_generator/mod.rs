@@ -36,15 +36,15 @@ pub(super) static DEFINITION: Definition = Definition {
     },
 };
 
-/// Writes down how an issue went, as Markdown that is worth reading.
+/// Writes a report about the course of an issue, in Markdown.
 ///
-/// What it does: from the signal log it tells the time line of the issue, what was stopped and how long it took to fix, how prompts
-/// were answered, and what to take along: checks that stopped the work again and again, prompts that were only
-/// dismissed, blocks that were passed at a risk. From git it tells the commits and the changed files. Commits count that
-/// are on the issue's branch, or that name its id where the branch is gone.
+/// What it does: from the signal log it writes the timeline of the issue: what was stopped, how long the fix took, and
+/// how prompts were answered. It also writes what can be learned: checks that stopped the work again and again, prompts
+/// that were only dismissed, and blocks that were overridden. From git it takes the commits and the changed files. These
+/// are the commits of the branch of the issue; if the branch no longer exists, the commits that name the id of the issue.
 ///
-/// The aid that it gives names the file and the lessons. With `archive_issue` it then moves the file of a closed issue to
-/// the folder `archived`, beside the folder of its status.
+/// The aid names the file and what can be learned. With `archive_issue`, the file of a closed issue is then moved to the
+/// folder `archived`, beside the folder of its status.
 ///
 /// ```yaml
 /// hooks:
@@ -58,12 +58,12 @@ pub(super) static DEFINITION: Definition = Definition {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct RetrospectiveGenerator {
-    /// Whether a table of figures is part of it.
+    /// Whether the report contains a table of figures.
     generate_metrics: bool,
-    /// Whether the issue's file is moved to the archive, once the issue is closed.
+    /// Whether the issue's file is moved to the archive when the issue is closed.
     archive_issue: bool,
-    /// Where it is written, relative to the project, in which it must lie; `{id}` stands for the issue's id. A path that does not end
-    /// in `.md` is a folder.
+    /// The file of the report, in the project and relative to it; `{id}` stands for the id of the issue. A path that does not end in
+    /// `.md` is a folder.
     path: String,
 }
 

@@ -41,16 +41,16 @@ pub(super) static DEFINITION: Definition = Definition {
 /// How many files are handed on.
 const MAX_FILES: usize = 500;
 
-/// Asks for a review of the change, and says whom and how.
+/// Asks for a review of the change, and says who was asked and how.
 ///
-/// What it does: it finds the reviewers, those that are configured and the owners of the changed files by CODEOWNERS, read
-/// as GitHub reads it (`.github/`, the root, `docs/`; the last pattern that matches wins). Then it does what is
-/// configured, and nothing else: it opens a pull request with `gh` or `glab` (`create_pr`), runs a `command`, and posts to
-/// a `webhook`. The command and the webhook get one JSON document: `issue_id`, `title`, `branch`, `reviewers`, `files`.
+/// What it does: it finds the reviewers: those in the configuration, and the owners of the changed files by CODEOWNERS,
+/// read as GitHub reads it (`.github/`, the root, `docs/`; the last matching pattern wins). Then it does only what is
+/// configured: it opens a pull request with `gh` or `glab` (`create_pr`), runs a `command`, and posts to a `webhook`. The
+/// command and the webhook get one JSON document: `issue_id`, `title`, `branch`, `reviewers`, `files`.
 ///
-/// It gives an aid with what was done. What failed is in it with the reason; nothing is ever passed over in silence. An
-/// address of a webhook is a secret: write `$NAME` and set the variable in the environment. It is posted to by `curl`, up to
-/// three times, and neither the address nor the content is shown or logged.
+/// It gives an aid that lists what was done, and what failed with the reason. The address of a webhook is a secret: write
+/// `$NAME`, and set the variable in the environment. `curl` posts to it, up to three times. Neither the address nor the
+/// content is shown or logged.
 ///
 /// ```yaml
 /// hooks:
@@ -66,17 +66,17 @@ const MAX_FILES: usize = 500;
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct ReviewTrigger {
-    /// Whether reviewers are found and told; where not, what else is configured is done, and without any of it nothing
+    /// Whether reviewers are found and named. If not, only the other configured steps are done; without any, nothing
     /// is said.
     notify_reviewers: bool,
-    /// Whether a pull request is opened, or the open one's reviewers are asked, with `gh` or `glab`.
+    /// Whether a pull request is opened, or reviewers are added to the open one, with `gh` or `glab`.
     create_pr: bool,
-    /// Reviewers beside the owners of the files: `@user`, `@organisation/team`, an address.
+    /// Reviewers in addition to the owners of the files: `@user`, `@organisation/team`, an address.
     reviewers: Texts,
     /// A command line that is run in the project's root; it reads the JSON document, and has `AHP_REVIEWERS` and
     /// `AHP_ISSUE_ID` in its environment.
     command: Option<String>,
-    /// Where the JSON document is posted to: `https://…`, or `$NAME` for what the environment holds.
+    /// The address to which the JSON document is posted: `https://…`, or `$NAME` for a variable of the environment.
     webhook: Option<String>,
 }
 

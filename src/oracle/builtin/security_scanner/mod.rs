@@ -58,19 +58,22 @@ const IN_HISTORY: &str = "taking it away later does not take it out of what is p
 
 /// Stops secrets and injectable SQL before they are written or submitted.
 ///
-/// What it does: at tool triggers it scans what is about to be written, or the command line with its here-documents; at
-/// all others the lines that the change adds, and those that any of its commits adds, also where a later one takes them away
-/// again, and the commits' messages; on a default branch that has no remote, of its newest hundred commits. Attributes,
-/// encodings, submodules, replacements of commits and flags of the index (`--assume-unchanged`) hide nothing. `no-secrets`
-/// knows more than a hundred formats of keys and tokens as their
-/// vendors document them, passwords in URLs, and random-looking values that are given to something called a password,
-/// token or secret; placeholders and examples are left alone. `no-sql-injection` looks at syntax trees of Python,
-/// JavaScript, TypeScript, Go, Java, Rust and PHP for queries that are put together from values. A file of own rules has
-/// the fields of gitleaks (`id`, `regex`, `keywords`, `entropy`, `secretGroup`, `path`, `allowlist`) and `severity`. A
-/// scanner is a command that prints SARIF 2.1.0; it runs where files have changed, not before a tool.
+/// What it does: at tool triggers it scans the text that is about to be written, or the command line with its
+/// here-documents. At all other triggers it scans the lines that the change adds, the lines that each of its commits adds
+/// (even if a later commit removes them), and the messages of the commits. On a default branch without a remote, it scans
+/// the newest hundred commits. Attributes, encodings, submodules, replaced commits and flags of the index
+/// (`--assume-unchanged`) hide nothing.
 ///
-/// At `pre-tool-use` it does not read what a `git commit` or `git push` carries, neither from an agent's shell nor from git's
-/// own hooks. To stop a secret there, bind it at `pre-issue-submit`, and let a hook of git judge that: `ahp run pre-issue-submit`.
+/// `no-secrets` knows more than a hundred formats of keys and tokens as their vendors document them, passwords in URLs,
+/// and random-looking values that are assigned to something called a password, token or secret. Placeholders and examples
+/// are ignored. `no-sql-injection` searches the syntax trees of Python, JavaScript, TypeScript, Go, Java, Rust and PHP
+/// for queries that are built from values. A file with your own rules has the fields of gitleaks (`id`, `regex`,
+/// `keywords`, `entropy`, `secretGroup`, `path`, `allowlist`) and `severity`. A scanner is a command that prints SARIF
+/// 2.1.0. It runs if files have changed, but not before a tool.
+///
+/// At `pre-tool-use` it does not read the content of a `git commit` or `git push`, neither from the shell of an agent nor
+/// from the hooks of git. To stop a secret there, bind the oracle at `pre-issue-submit`, and let a hook of git judge that
+/// trigger: `ahp run pre-issue-submit`.
 ///
 /// It blocks at `severity_threshold` and above, and prompts below. A finding names its rule, file, line and fingerprint.
 /// The secret itself is never shown, logged or kept.
@@ -91,9 +94,9 @@ const IN_HISTORY: &str = "taking it away later does not take it out of what is p
 pub(super) struct SecurityScanner {
     /// `no-secrets`, `no-sql-injection`, and files of rules in the form of gitleaks (YAML, JSON, TOML).
     rules: Vec<String>,
-    /// The gravity at which a finding blocks; below it prompts.
+    /// The severity from which a finding blocks; below that, it prompts.
     severity_threshold: Severity,
-    /// What is no finding: fingerprints and paths; a list of both is understood too.
+    /// What is not reported: fingerprints and paths; a list of both is accepted too.
     allow: Allow,
     /// Command lines that print SARIF 2.1.0.
     scanners: Texts,
@@ -106,7 +109,7 @@ pub(super) struct SecurityScanner {
 struct Allow {
     /// Fingerprints as findings name them, or `file:rule:line`.
     fingerprints: Vec<String>,
-    /// Globs of files that are not looked into.
+    /// Globs of files that are not scanned.
     paths: Vec<String>,
 }
 

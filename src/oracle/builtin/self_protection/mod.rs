@@ -65,14 +65,15 @@ pub(super) static DEFINITION: Definition = Definition {
 
 /// Blocks tool calls that write to, delete, move or replace what guards the agent.
 ///
-/// That is: `.ahp/` and `~/.ahp/`, `.agents/hooks/` and `~/.config/agents/hooks/`, the hook settings of every host, git's
-/// hooks, the log, and the state and cache of `ahp`, whether through an edit tool, an MCP tool or a parsed shell command:
-/// redirections, `tee`, `cp`, `mv`, `ln`, `sed -i`, `git checkout`, patches, inline code, scripts that lie on the disk. So
-/// are `ahp trust`, `ahp uninstall`, answers given in a person's name, and variables that disarm it. Reading is allowed, but for
-/// two files of the state directory: with `key` an agent could forge evidence, with `serve.token` ask as its person. No tool,
-/// command, code, copy or archive may read those.
+/// It protects `.ahp/` and `~/.ahp/`, `.agents/hooks/` and `~/.config/agents/hooks/`, the hook settings of every host,
+/// the hooks of git, the log, and the state and cache of `ahp`. It does so for edit tools, MCP tools and parsed shell
+/// commands: redirections, `tee`, `cp`, `mv`, `ln`, `sed -i`, `git checkout`, patches, inline code, and scripts on the
+/// disk. It also blocks `ahp trust`, `ahp uninstall`, answers in the name of a person, and variables that disarm `ahp`.
+/// Reading is allowed, except for two files of the state directory: with `key` an agent could forge evidence, and with
+/// `serve.token` it could send requests in the name of the person. No tool, command, code, copy or archive may read
+/// those.
 ///
-/// It is bound by itself, locked, at `pre-tool-use`; `settings.self_protection: false` in the system or user layer
+/// It is always bound and locked at `pre-tool-use`. `settings.self_protection: false` in the system or user layer
 /// switches it off.
 ///
 /// ```yaml
@@ -86,7 +87,7 @@ pub(super) static DEFINITION: Definition = Definition {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct SelfProtection {
-    /// Further files and directories to protect, relative to the project, absolute or below `~`.
+    /// More files and directories to protect, relative to the project, absolute or below `~`.
     paths: Vec<String>,
     #[serde(skip)]
     #[schemars(skip)]

@@ -53,42 +53,43 @@ pub(super) static DEFINITION: Definition = Definition {
 /// What the runs of a project's own runners are remembered by.
 const FOUND: &str = "the project's own runners";
 
-/// Lets an operation pass only when the project's tests pass, and enough lines are covered by them.
+/// Lets an operation pass only if the project's tests pass and cover enough lines.
 ///
-/// What it does: it runs `command`, or reads the `report` that somebody else's run has left, or, with neither, finds the
-/// project's own runner: `cargo nextest` (where `.config/nextest.toml` is) or `cargo test`, pytest or unittest,
-/// `npm`/`pnpm`/`yarn test`, `go test`, Maven, Gradle; `make test` where there is none of these. A project of several
-/// languages has all of its runners run. It blocks with the failed tests, their files and lines, and with the coverage
-/// figure and the threshold.
+/// What it does: it runs `command`, or reads the `report` that another run has written. Without either it finds the test
+/// runner of the project: `cargo nextest` (if `.config/nextest.toml` exists) or `cargo test`, pytest or unittest,
+/// `npm`/`pnpm`/`yarn test`, `go test`, Maven, Gradle; if there is none of these, `make test`. In a project with several
+/// languages, all of its runners run. It blocks with the failed tests, their files and lines, and with the coverage and
+/// the threshold.
 ///
-/// A run passes only when it ended, ran at least one test, and ran every test that it found; code 0 alone is not a pass. So
-/// each runner is made to write a report, also behind `npm test`, `make test` or a script: pytest, unittest, jest, vitest,
-/// mocha and `node --test` write one into a folder of their own for the run, Surefire, Failsafe and Gradle write theirs
-/// anyway. `cargo test`, nextest and `go test` write none: what the program itself printed is read, as it is found by its name
-/// in `PATH`. Whatever else is printed may show that something failed, never that a test passed. For any other runner name the
-/// JUnit XML that it writes in `report`, or set `exit_code_suffices`. A test that is meant to fail (`xfail`, `test.failing`,
-/// `test.fails`) counts as left out, and a report that an earlier run has left counts for nothing.
+/// A run passes only if it ended, ran at least one test, and ran every test that it found. Exit code 0 alone is not a
+/// pass. So each runner is made to write a report, also behind `npm test`, `make test` or a script. pytest, unittest,
+/// jest, vitest, mocha and `node --test` write it into a folder of this run; Surefire, Failsafe and Gradle always write
+/// theirs. `cargo test`, nextest and `go test` write no report, so the output of the program itself is read, as it is
+/// found by its name in `PATH`. Any other output may show that something failed, but never that a test passed. For any
+/// other runner, name the JUnit XML that it writes in `report`, or set `exit_code_suffices`. A test that is expected to
+/// fail (`xfail`, `test.failing`, `test.fails`) counts as skipped. A report that an earlier run has left does not count.
 ///
-/// Nobody but the runners' own reporters is believed. They tell through a pipe, so that what was told once stays told, and with a
-/// seal that they take out of the environment before the tests run. A report that was written or changed by others blocks. What
-/// the change puts in the place of a runner, or of a part of one, blocks by its name (`test-runner-replaced`): a `runner` or a
-/// compiler in `.cargo/config.toml`, `harness = false`, `-exec` of `go test`, `testRunner` of jest, `runner` of vitest, functions of
-/// a runner that code of the project replaces, a new `mvnw` or `gradlew`, and the like. What was there before the change is
-/// free, and so is what `own_runners` names. Tests themselves, and what they run beside them (fixtures, setup files, plugins of a
-/// bundler), decide what a test finds: that a test was made weaker, this oracle does not see.
+/// Only the reporters of the runners are believed. They write to a pipe, so that nothing can be changed afterwards, and
+/// they sign it with a key that they remove from the environment before the tests run. A report that anything else has
+/// written or changed blocks. If the change replaces a runner or a part of one, that blocks by name
+/// (`test-runner-replaced`): a `runner` or a compiler in `.cargo/config.toml`, `harness = false`, `-exec` of `go test`,
+/// `testRunner` of jest, `runner` of vitest, functions of a runner that code of the project replaces, a new `mvnw` or
+/// `gradlew`, and so on. What existed before the change is allowed, and so are the files in `own_runners`. The tests
+/// themselves, and the code that they run (fixtures, setup files, plugins of a bundler), decide what a test finds. This
+/// oracle does not notice that a test was made weaker.
 ///
-/// What passed before must still run. Tests that passed in the last run that passed, are part of the commit that the
-/// change is measured against, and are now skipped or gone block by name. A change that means it says so, in a commit message
-/// of the branch or in the issue: `Removed: NAME, NAME`, or a sentence like "Drop the test `NAME`, since …". A test that
-/// was moved, or of which nothing but the name was changed, is not gone. Where tests have no names, they are counted.
+/// Tests that passed before must still run. If a test passed in the last passing run, is part of the commit that the
+/// change is compared with, and is now skipped or gone, it blocks by name. If this is intended, say so in a commit
+/// message of the branch or in the issue: `Removed: NAME, NAME`, or a sentence like "Drop the test `NAME`, since …". A
+/// test that was moved, or whose name alone was changed, is not gone. If tests have no names, they are counted.
 ///
-/// Its evidence is bound to content: a tree on which the same command has passed before is not tested again, and a tree
-/// in which any file differs was never tested; files that git ignores, issues and `.ahp/` are not part of it. A report is
-/// stale, and blocks, where any file of the project is newer, where it is older than `max_age` or from the future, and where
-/// the very same report was there already when the tree was another.
+/// A result belongs to the content that was tested. A tree on which the same command has already passed is not tested
+/// again, and a tree in which any file differs counts as not tested. Files that git ignores, issues and `.ahp/` are not
+/// part of it. A report is stale, and blocks, if any file of the project is newer, if it is older than `max_age` or from
+/// the future, and if the same report already existed when the tree was different.
 ///
-/// Tests may take longer than the default `timeout` of a binding: set it. A run past it is stopped with all its children,
-/// and the binding's `on_error` decides; `on_error: block` is advisable here.
+/// Tests may need more time than the default `timeout` of a binding, so set it. A run that exceeds it is stopped with all
+/// its child processes, and the `on_error` of the binding decides; `on_error: block` is advisable here.
 ///
 /// ```yaml
 /// hooks:
@@ -104,26 +105,26 @@ const FOUND: &str = "the project's own runners";
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct TestGate {
-    /// The command line that runs the tests, in the project's root; the project's own runner where neither this nor
-    /// `report` is given.
+    /// The command line that runs the tests, in the project's root; without this and `report`, the project's own runner
+    /// is used.
     command: Option<String>,
     /// JUnit XML reports, as paths or globs. With `command`: what it writes. Alone: what another run has written.
     #[serde(deserialize_with = "globs")]
     report: Texts,
     /// Coverage reports, as paths or globs: lcov, Cobertura, Clover, JaCoCo, llvm-cov JSON, coverage.py JSON, istanbul's
-    /// `coverage-summary.json`, Go's profile. By default the usual places are looked into.
+    /// `coverage-summary.json`, Go's profile. By default the usual places are searched.
     #[serde(deserialize_with = "globs")]
     coverage_report: Texts,
-    /// The least share of covered lines, in percent; by default any will do.
+    /// The least share of covered lines, in percent; by default any share is accepted.
     coverage_threshold: Option<f64>,
-    /// Whether a failed test blocks; where not, it prompts.
+    /// Whether a failed test blocks; otherwise it prompts.
     require_all_pass: bool,
-    /// Whether code 0 is a pass where neither a report nor the output tells which tests ran.
+    /// Whether exit code 0 is a pass if neither a report nor the output says which tests ran.
     exit_code_suffices: bool,
-    /// Files of the project that may stand in the place of a runner, or of a part of one, as in `.gitignore`:
-    /// `tools/run.sh`, `gradlew`. What the change is measured against had already need not be named.
+    /// Files of the project that may replace a runner or a part of one, written as in `.gitignore`:
+    /// `tools/run.sh`, `gradlew`. Files that the base of the change already has need not be named.
     own_runners: PathPatterns,
-    /// How old a report or a passed run may be: `30m`, `12h`, `7d`; by default as old as it is, while the tree is the same.
+    /// How old a report or a passed run may be: `30m`, `12h`, `7d`; by default any age, as long as the tree is the same.
     max_age: Option<Age>,
 }
 

@@ -17,10 +17,10 @@ use crate::project;
 
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct FilterArgs {
-    /// Not older than this: 30m, 12h, 2d, 3w, a day like 2026-02-09 (UTC), or a time like 2026-02-09T10:00:00Z
+    /// Only records from this time on: 30m, 12h, 2d, 3w, a day like 2026-02-09 (UTC), or a time like 2026-02-09T10:00:00Z
     #[arg(long, value_name = "WHEN")]
     since: Option<String>,
-    /// Not newer than this; a day is included whole
+    /// Only records up to this time; a day is included as a whole
     #[arg(long, value_name = "WHEN")]
     until: Option<String>,
     /// Only those of this trigger

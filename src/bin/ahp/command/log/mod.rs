@@ -28,19 +28,19 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Propose changes of the policy, with the figures behind each
+    /// Propose changes to the policy, each with its figures
     Advise(advise::Args),
     /// Write the signals, or the records as they are, as CSV or NDJSON
     Export(export::Args),
     /// Write one HTML page with charts, time lines and advice
     Report(report::Args),
-    /// Show the newest signals and what became of them
+    /// Show the newest signals and their answers
     Show(show::Args),
-    /// Count how each binding fires, how it is answered, how long a repair takes
+    /// Count how often each binding fires, how it is answered, and how long a fix takes
     Stats(stats::Args),
-    /// Show the newest signals, and with -f those that come
+    /// Show the newest signals, and with -f new ones as they come
     Tail(tail::Args),
-    /// Check the hash chain, over rotated files too
+    /// Check the hash chain, including rotated files
     Verify(verify::Args),
 }
 

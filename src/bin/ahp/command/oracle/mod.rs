@@ -36,9 +36,9 @@ enum Command {
     },
     /// Show an oracle's manual page and its configuration with the defaults
     Show(show::Args),
-    /// Print all that a script can ask and call
+    /// Print everything that a script can read and call
     Reference,
-    /// Run one oracle on an event, and tell how long it took
+    /// Run one oracle on an event, and print how long it took
     Run(run::Args),
 }
 

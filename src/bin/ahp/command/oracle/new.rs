@@ -16,7 +16,7 @@ use crate::project;
 pub(crate) struct Args {
     /// The name, such as `no-friday-deploys`
     name: String,
-    /// The trigger at which it is to judge
+    /// The trigger at which it judges
     #[arg(long, default_value = "pre-tool-use")]
     trigger: String,
 }

@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// The oracle's configuration, as YAML or JSON
     #[arg(long, value_name = "YAML", default_value = "{}")]
     config: String,
-    /// Run it so many times and tell the median; facts are asked for once
+    /// Run it this many times and print the median; facts are determined once
     #[arg(long, value_name = "N", default_value_t = 1)]
     repeat: u32,
     /// How long one run may take: `500ms`, `2s`

@@ -37,10 +37,10 @@ pub(crate) struct Args {
     /// Let it reach no server
     #[arg(long)]
     no_network: bool,
-    /// Show what would be held, written, hidden and reached, and start nothing
+    /// Show what the agent could write, read and reach, and start nothing
     #[arg(long)]
     dry_run: bool,
-    /// How that is written: for people, or as the options of a container that holds the same
+    /// The output format: for people, or as the options of a container with the same limits
     #[arg(long, value_enum, requires = "dry_run", default_value_t)]
     format: show::Format,
     /// The agent, and its arguments
