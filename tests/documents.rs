@@ -615,7 +615,7 @@ fn both_readmes_have_the_same_sections_and_blocks() {
             }
             let links = line.split("](").skip(1);
             let links = links.filter_map(|rest| rest.split(')').next());
-            let links = links.filter(|link| link.ends_with(".md") && !link.starts_with("README"));
+            let links = links.filter(|link| link.contains(".md") && !link.starts_with("README"));
             let section = sections.last_mut().unwrap();
             section.extend(links.map(str::to_owned));
         }

@@ -1,11 +1,11 @@
 //! What is packed: one version everywhere, every maker knows every target, and what is fetched at installation is nothing.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
+
+use crate::world::{Ran, World, executable};
 
 fn read(path: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path))
@@ -183,30 +183,22 @@ fn the_plugin_asks_at_the_events_that_install_would_wire() {
 fn the_plugin_blocks_where_its_program_dies_or_is_another() {
     let host = ahp::host::Host::find("claude-code").unwrap();
     let hooks = json("packaging/plugin/hooks/hooks.json");
-    let place = tempfile::tempdir().unwrap();
-    let path = |name: &str| place.path().join(name);
-    fs::create_dir(path("absent")).unwrap();
+    let world = World::new("");
+    fs::create_dir(world.path("absent")).unwrap();
     for (name, text) in [("killed", "kill -9 $$"), ("another", "exit 1")] {
-        fs::create_dir(path(name)).unwrap();
-        let program = path(name).join("ahp");
-        fs::write(&program, format!("#!/bin/sh\n{text}\n")).unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::create_dir(world.path(name)).unwrap();
+        let program = world.path(name).join("ahp");
+        executable(&program, &format!("#!/bin/sh\n{text}\n"));
     }
     for (event, entries) in hooks["hooks"].as_object().unwrap() {
         let command = entries[0]["hooks"][0]["command"].as_str().unwrap();
         let gates = host.event(event).unwrap().gates();
         for name in ["absent", "killed", "another"] {
-            let ran = Command::new("/bin/sh")
-                .args(["-c", command])
-                .env("PATH", path(name))
-                .output()
-                .unwrap();
-            assert_eq!(
-                ran.status.code() == Some(2),
-                gates,
-                "{event}, {name}: {command}"
-            );
-            let told = String::from_utf8_lossy(&ran.stderr);
+            let mut shell = world.command("/bin/sh");
+            let shell = shell.args(["-c", command]).env("PATH", world.path(name));
+            let ran = Ran::of(&shell.output().unwrap());
+            assert_eq!(ran.code == 2, gates, "{event}, {name}: {command}");
+            let told = ran.stderr;
             // Codex goes on where a refusal has no words.
             assert!(!gates || !told.is_empty(), "{event}, {name}");
             let is_told = told.contains("ahp is not installed: pipx");
