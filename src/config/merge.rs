@@ -366,11 +366,15 @@ impl Bindings {
         let before = base.clone();
         entry.apply(base);
         // Whoever locks may still change it, and whoever comes later may narrow it.
-        let mut loosened = base.loosened(&before, &before.open);
-        if is_other && !loosened.contains(&"oracle") {
+        let mut loosened = if is_locked {
+            base.loosened(&before, &before.open)
+        } else {
+            Vec::new()
+        };
+        if is_locked && is_other && !loosened.contains(&"oracle") {
             loosened.push("oracle");
         }
-        if is_locked && !loosened.is_empty() {
+        if !loosened.is_empty() {
             let changed = base.given_by(layer, &before, &loosened);
             *base = before;
             let keys: Vec<&str> = match &*changed {
