@@ -17,7 +17,7 @@ use super::words::words;
 use super::{container, custom, index, script};
 use crate::program;
 use crate::program::Fact;
-use crate::shell::{Analysis, DoubtKind, Invocation, Word};
+use crate::shell::{Analysis, DoubtKind, Invocation, Surroundings, Word};
 use crate::signal::Severity;
 
 /// What is forbidden.
@@ -132,18 +132,35 @@ pub(super) fn as_git(invocation: &Invocation) -> Option<Invocation> {
 
 /// Judges what a tool does itself, said as a program that the rules know: `sql` with a statement, `cat` with a path.
 pub fn judge_said(program: &str, arguments: &[&str], selection: &Selection) -> Option<Finding> {
+    let nowhere = Surroundings::default();
+    judge_said_in(program, arguments, selection, nowhere, &NothingKnown)
+}
+
+/// Does the same where the tool works on files of this machine, by what is known of these.
+pub fn judge_said_in(
+    program: &str,
+    arguments: &[&str],
+    selection: &Selection,
+    surroundings: Surroundings,
+    knowledge: &dyn Knowledge,
+) -> Option<Finding> {
+    let is_somewhere = !surroundings.work_dir.as_os_str().is_empty();
     let invocation = Invocation {
         program: program.to_owned(),
         path: Word::plain(program),
         arguments: arguments.iter().copied().map(Word::plain).collect(),
         emulated: true,
+        work_dir: is_somewhere.then(|| surroundings.work_dir.clone()),
         ..Invocation::default()
     };
     let analysis = Analysis {
         invocations: vec![Arc::new(invocation)],
+        surroundings,
         ..Analysis::default()
     };
-    judge(&analysis, selection).into_iter().next()
+    judge_with(&analysis, selection, knowledge)
+        .into_iter()
+        .next()
 }
 
 fn rule_finding(
@@ -317,10 +334,10 @@ fn only_prints_help(section: &Section<'_>, invocation: &Invocation) -> bool {
         Some("--help" | "-help") => true,
         Some("--generate-cli-skeleton") => invocation.program == "aws",
         Some("help") => invocation.program == "aws",
-        // With one name before it, it may be a host or "human": `git stash drop -h` is beyond doubt.
+        // Behind names alone, with no host behind it.
         Some("-h") => {
             let names = invocation.arguments.len() - 1;
-            names >= 2 && invocation.operands().count() == names
+            names >= 1 && invocation.operands().count() == names
         }
         _ => false,
     };

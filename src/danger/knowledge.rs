@@ -18,6 +18,9 @@ pub trait Knowledge {
     /// Tells what holds the commits of a branch.
     fn holder(&self, branch: &str) -> Option<Holder>;
 
+    /// Returns the branch that is checked out in the project.
+    fn branch(&self) -> Option<String>;
+
     /// Whether an address of another machine is one that the policy or the project names; `for_packages` where packages are
     /// fetched or published, which goes to the registries that the project names, too.
     fn is_trusted(&self, address: &str, for_packages: bool) -> bool;
@@ -52,6 +55,10 @@ impl Knowledge for NothingKnown {
     }
 
     fn holder(&self, _: &str) -> Option<Holder> {
+        None
+    }
+
+    fn branch(&self) -> Option<String> {
         None
     }
 

@@ -179,6 +179,16 @@ impl Knowledge for ProjectKnowledge<'_> {
         found
     }
 
+    fn branch(&self) -> Option<String> {
+        let found = self
+            .facts
+            .git()
+            .ok()
+            .and_then(|git| git.branch().map(str::to_owned));
+        self.tell("git: the branch that is checked out", found.clone());
+        found
+    }
+
     fn is_trusted(&self, address: &str, for_packages: bool) -> bool {
         let Some(meant) = destination(address) else {
             return false;

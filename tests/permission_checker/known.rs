@@ -350,3 +350,35 @@ fn a_folder_that_a_build_fills_goes_where_git_knows_no_changes_in_it() {
     free(&world, &["rm -rf lib && npm run build"]);
     stopped(&world, &[("rm -rf lib", "filesystem:rm-recursive-force")]);
 }
+
+/// A push without a branch takes the one that is checked out.
+#[test]
+fn what_is_checked_out_is_what_a_push_takes() {
+    let world = repository();
+    let pushes = [
+        "git push --force",
+        "git push -f origin",
+        "git push -f origin HEAD",
+        "git push -f origin @",
+        "git push origin +HEAD",
+        "git push --force-with-lease",
+        "git push -o ci.skip --force-with-lease origin",
+    ];
+    stopped(
+        &world,
+        &pushes.map(|push| (push, "(`main` is checked out) [git:push-force-shared]")),
+    );
+    free(
+        &world,
+        &[
+            "git push --force-with-lease origin mine",
+            "git push --force-with-lease origin HEAD:mine",
+            "git push --force-with-lease --dry-run",
+            "git push",
+            "git push --tags --force-with-lease",
+        ],
+    );
+    world.git(&["checkout", "-q", "open"]);
+    free(&world, &["git push --force-with-lease"]);
+    stopped(&world, &[("git push --force", "[git:push-force]")]);
+}

@@ -6,6 +6,8 @@ use super::file::is_precious;
 use crate::danger::digest::Digest;
 use crate::danger::knowledge::Holder;
 use crate::danger::place::{Place, place};
+use crate::danger::words::words;
+use crate::glob::glob;
 use crate::shell::{Invocation, MADE_DIRECTORY, Word, lexical};
 
 /// Programs that make no file which another could then lose.
@@ -155,6 +157,43 @@ fn keeps_commits(invocation: &Invocation) -> bool {
         | "stash" | "status" => true,
         _ => false,
     }
+}
+
+/// Whether a push takes the branch that is checked out with it, and everybody builds on that one.
+pub(super) fn is_current_shared(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    let options = ["-o", "--push-option", "--receive-pack", "--exec", "--repo"];
+    let values: Vec<Word> = digest.invocation.values_of(&options).collect();
+    let mut named = words.iter().filter(|word| !values.contains(word));
+    // The first one is the remote.
+    named.next();
+    let mut sources = named.map(|word| {
+        let source = word.text.trim_start_matches('+');
+        match source.split_once(':') {
+            // Another name at the other end tells by itself.
+            Some(_) => "",
+            None => source,
+        }
+    });
+    let takes_current = if digest.has_option("--tags") || digest.has_option("--repo") {
+        sources.any(|source| matches!(source, "HEAD" | "@"))
+    } else {
+        let mut sources = sources.peekable();
+        sources.peek().is_none() || sources.any(|source| matches!(source, "HEAD" | "@"))
+    };
+    if !takes_current || repository(digest).is_none() {
+        return false;
+    }
+    let branch = digest.knowledge.branch();
+    let is_shared = |branch: &String| {
+        words!("shared-branches")
+            .iter()
+            .any(|one| glob(one, branch))
+    };
+    let found = branch.filter(is_shared);
+    if let Some(branch) = &found {
+        digest.note.set(Some(format!("`{branch}` is checked out")));
+    }
+    found.is_some()
 }
 
 /// Whether a branch is moved away from commits that no other ref holds. Where that cannot be told, a branch that goes to its

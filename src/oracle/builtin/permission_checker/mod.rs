@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use super::values::{Texts, globs};
 use crate::danger::{
-    CommandPattern, Finding, PRESETS, RuleFile, Selection, judge_said, judge_with,
+    CommandPattern, Finding, PRESETS, RuleFile, Selection, judge_said, judge_said_in, judge_with,
 };
 use crate::diagnostic::Code;
 use crate::event::Trigger;
@@ -22,7 +22,7 @@ use crate::oracle::{
     ProjectKnowledge,
 };
 use crate::regular_file;
-use crate::shell::{lexical, real};
+use crate::shell::{Surroundings, lexical, real};
 use crate::signal::{Intensity, Severity, Signal};
 
 pub(super) static DEFINITION: Definition = Definition {
@@ -192,9 +192,20 @@ impl PermissionChecker {
             findings.extend(judge_said("sql", &[&statement], &self.selection));
         }
         let said = reading::of(call, tool, facts.work_dir(), facts.home());
+        let is_outward = reading::is_outward(call, tool);
         findings.extend(said.iter().find_map(|said| {
             let arguments: Vec<&str> = said.arguments.iter().map(String::as_str).collect();
-            let found = judge_said(&said.program, &arguments, &self.selection)?;
+            let found = if is_outward {
+                judge_said(&said.program, &arguments, &self.selection)?
+            } else {
+                let here = Surroundings {
+                    work_dir: facts.work_dir().to_owned(),
+                    home: facts.home().map(Path::to_owned),
+                    project_root: facts.project_root().to_owned(),
+                };
+                let knowledge = ProjectKnowledge::new(facts);
+                judge_said_in(&said.program, &arguments, &self.selection, here, &knowledge)?
+            };
             Some(Finding {
                 command: said.shown.clone(),
                 ..found
