@@ -557,7 +557,7 @@ fn a_newcomer_comes_to_the_first_block_in_at_most_six_commands() {
         "tool_input": {"command": "rm -rf ~"},
         "tool_use_id": "t",
     });
-    world.write("../event.json", &event.to_string());
+    world.write("../event.json", event.to_string());
     let ran = play(&world, &format!("( {wire} ) < ../event.json"));
     assert!(ran.stdout.contains("deny") || ran.code == 2, "{ran:?}");
     assert!(count + 2 <= 6, "{count}");

@@ -210,7 +210,7 @@ fn no_way_out_is_stopped_by_the_policy() {
             json!({"trigger": "pre-tool-use", "tool": tool, "work_dir": world.root()}).to_string()
         })
         .collect();
-    world.write("../events.jsonl", &events.join("\n"));
+    world.write("../events.jsonl", events.join("\n"));
     let ran = world.ahp(&["run", "--events", "../events.jsonl", "--format", "json"]);
     let verdicts: Vec<&str> = ran.stdout.lines().collect();
     assert_eq!(verdicts.len(), ways.len(), "{}{}", ran.stdout, ran.stderr);

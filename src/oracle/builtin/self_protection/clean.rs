@@ -55,6 +55,17 @@ pub(super) fn spares(guarded: &Guarded<'_>, analysis: &Analysis) -> bool {
     })
 }
 
+/// Whether an argument only tells `git clean` what to leave; where it goes is told by what it does to files.
+pub(super) fn leaves_out(invocation: &Invocation, nth: usize) -> bool {
+    let words = &invocation.arguments;
+    let is_value = || {
+        let option = nth.checked_sub(1).and_then(|before| words.get(before));
+        option.is_some_and(|option| matches!(option.text.as_str(), "-e" | "--exclude"))
+    };
+    let holds_value = |word: &Word| word.text.starts_with("--exclude=");
+    cleans(invocation) && (words.get(nth).is_some_and(holds_value) || is_value())
+}
+
 fn cleans(invocation: &Invocation) -> bool {
     command(invocation) == Some("clean")
 }

@@ -364,7 +364,7 @@ pub(super) fn named(git: &Invocation) -> Vec<&str> {
     let given = options.given.iter().filter(|given| {
         let is_pattern = match given.name.as_str() {
             "" => given.value == pattern,
-            "-e" => only_looks || command == "clean",
+            "-e" => only_looks,
             "-x" | "--exclude" => true,
             _ => false,
         };

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ahp::config::BindingSpec;
+use ahp::config::{BindingSpec, Node};
 use ahp::danger::{CommandPattern, Near, RuleFile, Selection, near};
 use ahp::engine::{State, block_on};
 use ahp::event::Event;
@@ -142,7 +142,7 @@ fn selections(state: &State, facts: &Facts, root: &Path) -> Vec<Selection> {
         .filter(|spec| folded_name(spec.target.name()) == "permissionchecker")
         .filter(fires)
         .map(|spec| {
-            let texts = |key: &str| match spec.config.get(key).map(|node| node.to_json()) {
+            let texts = |key: &str| match spec.config.get(key).map(Node::to_json) {
                 Some(Value::String(text)) => vec![text],
                 Some(list) => serde_json::from_value(list).unwrap_or_default(),
                 None => Vec::new(),
