@@ -4,6 +4,8 @@
 //! that rate reaches what the rule asks for: few cases have a wide interval and give no advice. That nothing was found is
 //! never a reason: a guard that had no occasion is no worse for it.
 
+use std::path::Path;
+
 use serde::Serialize;
 
 use super::stats::SLOW_US;
@@ -426,7 +428,9 @@ fn allow_command(case: &Case<'_>, finding: &FindingStats) -> Option<Found> {
     let through = fates.overridden + fates.dismissed;
     // A path is guarded by a rule of its own, which no list of commands lifts; and what is not one command has no exact form.
     let is_path = finding.rule.starts_with("protected_paths");
-    let exact = CommandPattern::exactly(object).ok().filter(|_| !is_path);
+    let exact = CommandPattern::exactly(object, Path::new(""))
+        .ok()
+        .filter(|_| !is_path);
     Some(Found {
         cases: through,
         of: ended(fates),

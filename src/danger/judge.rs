@@ -40,6 +40,16 @@ impl Selection {
         let strict = is_chosen(preset);
         (strict || is_chosen("standard")).then_some(strict)
     }
+
+    /// Returns the entry that allows an invocation.
+    pub(super) fn allowing(
+        &self,
+        analysis: &Analysis,
+        invocation: &Invocation,
+    ) -> Option<&CommandPattern> {
+        let mut allowed = self.allowed.iter();
+        allowed.find(|pattern| custom::meets(pattern, analysis, invocation))
+    }
 }
 
 /// Finds every rule that a command line breaks, in the order of its text, each command's gravest rule alone.
@@ -66,13 +76,7 @@ fn judge_within(
     let mut findings = Vec::new();
     let mut seen = BTreeSet::new();
     for (index, invocation) in analysis.invocations.iter().enumerate() {
-        let undashed = as_git(invocation);
-        let invocation = undashed.as_ref().unwrap_or(invocation);
-        if selection
-            .allowed
-            .iter()
-            .any(|pattern| custom::meets(pattern, analysis, invocation))
-        {
+        if selection.allowing(analysis, invocation).is_some() {
             continue;
         }
         let found = custom_finding(analysis, invocation, selection)
@@ -117,23 +121,15 @@ fn judge_within(
     findings
 }
 
-/// Returns a program of git's own with a dash as the command that it is: `git-clean -f`.
-pub(super) fn as_git(invocation: &Invocation) -> Option<Invocation> {
-    let command = invocation.program.strip_prefix("git-")?;
-    let arguments = invocation.arguments.iter().cloned();
-    Some(Invocation {
-        program: "git".to_owned(),
-        arguments: std::iter::once(Word::plain(command))
-            .chain(arguments)
-            .collect(),
-        ..invocation.clone()
-    })
-}
-
 /// Judges what a tool does itself, said as a program that the rules know: `sql` with a statement, `cat` with a path.
 pub fn judge_said(program: &str, arguments: &[&str], selection: &Selection) -> Option<Finding> {
-    let nowhere = Surroundings::default();
-    judge_said_in(program, arguments, selection, nowhere, &NothingKnown)
+    judge_said_in(
+        program,
+        arguments,
+        selection,
+        Surroundings::default(),
+        &NothingKnown,
+    )
 }
 
 /// Does the same where the tool works on files of this machine, by what is known of these.
@@ -144,6 +140,17 @@ pub fn judge_said_in(
     surroundings: Surroundings,
     knowledge: &dyn Knowledge,
 ) -> Option<Finding> {
+    judge_with(
+        &said(program, arguments, surroundings),
+        selection,
+        knowledge,
+    )
+    .into_iter()
+    .next()
+}
+
+/// Says what a tool does as what would run.
+pub fn said(program: &str, arguments: &[&str], surroundings: Surroundings) -> Analysis {
     let is_somewhere = !surroundings.work_dir.as_os_str().is_empty();
     let invocation = Invocation {
         program: program.to_owned(),
@@ -153,14 +160,11 @@ pub fn judge_said_in(
         work_dir: is_somewhere.then(|| surroundings.work_dir.clone()),
         ..Invocation::default()
     };
-    let analysis = Analysis {
+    Analysis {
         invocations: vec![Arc::new(invocation)],
         surroundings,
         ..Analysis::default()
-    };
-    judge_with(&analysis, selection, knowledge)
-        .into_iter()
-        .next()
+    }
 }
 
 fn rule_finding(

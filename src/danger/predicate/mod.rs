@@ -1,9 +1,11 @@
 //! Predicates: the conditions of rules that need more than the words, `@name` in a pattern.
 
 mod again;
+mod branch;
 mod client;
 mod content;
 mod file;
+mod kept;
 mod known;
 mod naming;
 mod network;
@@ -198,14 +200,18 @@ predicates! {
     // What git and the disk know.
     "all-committed" Plain |d, _| known::has_all_committed(d);
     "cd-may-fail" Plain |d, _| known::has_cd_that_fails(d);
-    "merged" Plain known::is_merged;
-    "orphans" Plain known::orphans;
+    "merged" Plain branch::is_merged;
+    "moves" Of |d, fits| branch::moves(d, fits);
+    "orphans" Plain branch::orphans;
     "scratch" Plain |d, _| known::is_scratch(d);
     "worktree-clean" Plain known::has_clean_worktrees;
     "nothing-untracked" Plain known::has_nothing_untracked;
-    "recoverable" Plain known::is_recoverable;
+    "changed" Plain kept::is_changed;
+    "comes-back" Plain kept::comes_back;
+    "found-comes-back" Plain |d, _| kept::found_comes_back(d);
+    "recoverable" Plain kept::is_recoverable;
     "unchanged" Plain known::is_unchanged;
-    "current-shared" Plain known::is_current_shared;
+    "current-shared" Plain branch::is_current_shared;
     // Stores of data and services.
     "clears" Plain client::clears;
     "client" Plain |d, _| client::is_client(d);

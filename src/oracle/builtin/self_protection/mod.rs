@@ -3,6 +3,7 @@
 mod answer;
 mod binary;
 mod brought;
+mod clean;
 mod code;
 mod disarm;
 mod fields;
@@ -67,7 +68,8 @@ pub(super) static DEFINITION: Definition = Definition {
 ///
 /// That is: `.ahp/` and `~/.ahp/`, `.agents/hooks/` and `~/.config/agents/hooks/`, the hook settings of every host, git's
 /// hooks, the log, and the state and cache of `ahp`, whether through an edit tool, an MCP tool or a parsed shell command:
-/// redirections, `tee`, `cp`, `mv`, `ln`, `sed -i`, `git checkout`, patches, inline code, scripts that lie on the disk. So
+/// redirections, `tee`, `cp`, `mv`, `ln`, `sed -i`, `git checkout`, patches, inline code, scripts that lie on the disk.
+/// `git clean` passes where git says that it takes nothing of this away. So
 /// are `ahp trust`, `ahp uninstall`, answers given in a person's name, and variables that disarm it. Reading is allowed, but for
 /// two files of the state directory: with `key` an agent could forge evidence, with `serve.token` ask as its person. No tool,
 /// command, code, copy or archive may read those.
@@ -100,7 +102,8 @@ impl Oracle for SelfProtection {
         let Some(tool) = facts.tool() else {
             return Ok(Vec::new());
         };
-        let guarded = Guarded::new(&context.guards, &self.paths, &self.last);
+        let workspace = facts.workspace().as_ref();
+        let guarded = Guarded::new(&context.guards, &self.paths, &self.last, workspace);
         if context.event().tool.as_ref().is_some_and(only_looks) {
             let read = reading::by_tool(&guarded, facts, tool);
             return Ok(read.iter().map(read_signal).collect());

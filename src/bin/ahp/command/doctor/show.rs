@@ -109,7 +109,7 @@ pub(super) fn show(findings: &Findings) {
                     Canary::Blocked(Some(command)) =>
                         format!("`{command}` is blocked, in this host's own form"),
                     Canary::Blocked(None) => {
-                        "answered, in this host's own form; the policy in force stops no command"
+                        "answered, in this host's own form; the policy in force stops no call that is tried"
                             .to_owned()
                     }
                     Canary::NotBlocked(why) => format!("NOT BLOCKED: {why}"),
