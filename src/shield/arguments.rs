@@ -31,6 +31,8 @@ pub struct Inside<'a> {
     pub tmp: &'a Path,
     /// What is seen at `/var/tmp`.
     pub var_tmp: &'a Path,
+    /// What only this program sees and writes, below [`super::SEEN_IN`], with where it sees it.
+    pub folder: Option<(&'a Path, &'a Path)>,
 }
 
 impl Plan {
@@ -60,6 +62,9 @@ impl Plan {
             words.add(&["--ro-bind-try", path, path]);
         }
         words.on("--ro-bind", inside.shown, Path::new(INSIDE));
+        if let Some((folder, seen)) = inside.folder {
+            words.on("--bind", folder, seen);
+        }
         words.on("--bind", inside.tmp, Path::new("/tmp"));
         words.on("--bind", inside.var_tmp, Path::new("/var/tmp"));
         for Mount { path, access } in &self.mounts {

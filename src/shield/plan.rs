@@ -137,7 +137,8 @@ impl Plan {
         if home.starts_with(&project) || opens(&project) {
             return Err(ShieldError::TooWide(project));
         }
-        let keep = cache_dir.join("shield").join(locations.project_name());
+        let shields = cache_dir.join("shield");
+        let keep = shields.join(locations.project_name());
         let settings = request.settings;
         let mut given = vec![mount(&project, Access::Writable)];
         let mut missing = Vec::new();
@@ -190,7 +191,12 @@ impl Plan {
         let hidden = settings.deny_read.iter().cloned();
         // What listens there later judges by what a caller says of itself.
         let judges = own_sockets(request.guards.roots());
-        for path in hidden.chain(own).chain(judges) {
+        // Of these files each shield is made.
+        let shields = shell::real(&shields);
+        if opened(&given).any(|dir| shields.starts_with(dir)) {
+            return Err(ShieldError::Shields(shields));
+        }
+        for path in hidden.chain(own).chain(judges).chain([shields]) {
             // What is not there cannot be read; what is a link is hidden where it leads.
             let Ok(path) = real(&path) else { continue };
             if opens(&path) {

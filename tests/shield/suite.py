@@ -235,6 +235,75 @@ def programs_of_the_judge_are_held(world):
     assert world.state() == before
 
 
+GATE = """version: 1
+hooks:
+  pre-agent-turn-stop:
+    - {oracle: TestGate, timeout: 1m, on_error: block, config: {command: COMMAND}}
+"""
+STOP = json.dumps({"session_id": "s", "hook_event_name": "Stop", "cwd": "/"})
+
+# A test that passes, one that fails, and one that changes what governs and passes. Each says that it ran.
+UNIT = """import os, unittest
+class T(unittest.TestCase):
+    def test_it(self):
+        open("ran", "w").close()
+        os.path.exists("attacks") and attack()
+        self.assertFalse(os.path.exists("fails"))
+def attack():
+    for path in (".ahp/hooks.yaml", ".git/config", "/run/x", "/run/ahp/shield.json"):
+        try:
+            open(path, "a").write("#")
+        except OSError:
+            pass
+"""
+NODE = """const fs = require('fs'), test = require('node:test'), assert = require('assert');
+test('it', () => { fs.writeFileSync('ran', ''); assert.ok(!fs.existsSync('fails')); });
+"""
+
+
+def test_gates_judge_in_the_shield(world):
+    """Test runners report in a shield as they do outside: who passes is let through, who fails is told, and nobody is accused."""
+    (world.root / "test_it.py").write_text(UNIT)
+    (world.root / "it.test.js").write_text(NODE)
+    world.bare("git add -A; git commit -q -m tests")
+    runners = ["python3 -m unittest", "node --test"] if shutil.which("node", path=world.env["PATH"]) else ["python3 -m unittest"]
+    inside_project = {**world.env, "TMPDIR": str(world.root / "scratch")}
+    (world.root / "scratch").mkdir()
+    (world.root / ".gitignore").write_text("scratch/\n__pycache__/\nran\nfails\nattacks\n")
+    for command, env in [(runner, env) for runner in runners for env in (world.env, inside_project)]:
+        (world.root / ".ahp/hooks.yaml").write_text(GATE.replace("COMMAND", command))
+        world.bare("ahp trust -y")
+        for name in ("", "fails", "attacks"):
+            for path in ("ran", "fails", "attacks"):
+                (world.root / path).unlink(missing_ok=True)
+            if name:
+                (world.root / name).touch()
+            # Evidence is kept by the tree: each is another one.
+            (world.root / "tree").write_text(f"{command} {name} {env is inside_project}")
+            before = world.state()
+            ran = world.shield(f"{HOOK} <<< '{STOP}'", env=env)
+            assert (world.root / "ran").exists(), f"{command} did not run: {ran}"
+            assert "was changed" not in ran.stdout and "in the place of" not in ran.stdout, ran
+            assert ('"block"' in ran.stdout) == (name == "fails"), (command, name, ran)
+            # The judge itself keeps what passed.
+            changed = dict(set(world.state().items()) ^ set(before.items()))
+            assert set(changed) <= {str(world.root / ".ahp/evidence.json")}, (command, name, changed)
+    assert not list((world.root / "scratch").iterdir()), "a folder of reports is left"
+
+
+def a_command_of_a_gate_runs_in_the_shield(world):
+    """A command that reports nothing, and of which the exit code suffices, is run all the same."""
+    gate = GATE.replace("COMMAND", "'sh gate.sh', exit_code_suffices: true")
+    (world.root / ".ahp/hooks.yaml").write_text(gate)
+    (world.root / "gate.sh").write_text("ls -d /tmp/ahp-tests-* /run/ahp-tests-* > ran; echo x >> .ahp/hooks.yaml; exit 0\n")
+    world.bare("ahp trust -y")
+    ran = world.shield(f"{HOOK} <<< '{STOP}'; ls -A /run /tmp > seen")
+    assert '"block"' not in ran.stdout, ran
+    assert (world.root / "ran").read_text().startswith("/run/ahp-tests-"), ran
+    assert "ahp-tests" not in (world.root / "seen").read_text(), "the agent sees where reports are written"
+    assert (world.root / ".ahp/hooks.yaml").read_text() == gate
+
+
 def a_socket_may_go(world):
     """What is covered may be closed by whoever listens there; the programs of the judge are started all the same."""
     hook = world.home / ".config/agents/hooks/guard"
@@ -601,7 +670,8 @@ def way(world, command):
 
 
 CHECKS = [
-    a_dry_run_inside_starts_nothing, leaves_nothing, judged_outside, judge_is_needed, replaced_from_outside, programs_of_the_judge_are_held, a_socket_may_go,
+    a_dry_run_inside_starts_nothing, leaves_nothing, judged_outside, judge_is_needed, replaced_from_outside, programs_of_the_judge_are_held,
+    test_gates_judge_in_the_shield, a_command_of_a_gate_runs_in_the_shield, a_socket_may_go,
     a_socket_may_go_while_it_is_made, a_socket_that_comes_is_covered, a_socket_is_covered_by_whatever_name, sockets_without_end_keep_it_from_starting,
     a_closed_folder_of_another_person_is_no_matter, outside_is_for_the_person_alone, cannot_be_prepared,
     secrets_are_hidden, two_shields, other_projects_keep_their_holds, killed,

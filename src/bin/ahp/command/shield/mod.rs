@@ -14,8 +14,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
-use ahp::process::{enclose, find_program};
-use ahp::shield::bubblewrap;
+use ahp::process::{Enclosed, Enclosure, enclose, find_program};
+use ahp::shield::{SEEN_IN, bubblewrap};
 
 use self::judge::Outside;
 use self::start::{Gate, NotMade, Supervisor, made};
@@ -92,11 +92,15 @@ fn shield(args: &Args) -> Result<Exit, String> {
     std::panic::set_hook(Box::new(|_| {}));
     let gate = Arc::new(Gate::new(&world.plan));
     let (of_judge, mounted) = (starter.clone(), gate.clone());
-    enclose(Box::new(move |argv, dir| {
-        // What the agent's shield covers may have gone since.
-        let plan = mounted.plan().without_gone();
-        of_judge.argv(&plan, argv, dir, First::Other)
-    }));
+    enclose(Enclosure {
+        folders: run.folders(),
+        seen_in: SEEN_IN.into(),
+        start: Box::new(move |enclosed| {
+            // What the agent's shield covers may have gone since.
+            let plan = mounted.plan().without_gone();
+            of_judge.argv(&plan, enclosed, First::Other)
+        }),
+    });
     let outside = Outside::new(&world, run.id.clone(), gate.clone());
     let (ended, end) = UnixStream::pair().map_err(|error| error.to_string())?;
     let until = Until {
@@ -115,8 +119,12 @@ fn shield(args: &Args) -> Result<Exit, String> {
     let supervisor = Supervisor::new().map_err(|error| error.to_string())?;
     let exit = made(&world.plan, |plan| {
         gate.mounts(plan);
-        let dir = Some(world.here.work_dir.as_path());
-        let argv = starter.argv(plan, &args.command, dir, First::Agent);
+        let agent = Enclosed {
+            argv: &args.command,
+            dir: Some(&world.here.work_dir),
+            folder: None,
+        };
+        let argv = starter.argv(plan, &agent, First::Agent);
         let exit = supervisor
             .run(&argv)
             .map_err(|why| NotMade::because(&why))?;
