@@ -550,6 +550,25 @@ def ends_with_a_signal(world):
     child.wait(60)
 
 
+def placeholders(world):
+    """What a shield puts where something is missing, and nothing else makes here."""
+    return [name for name in (".mcp.json", ".claude", ".vscode", "opencode.json", ".github") if (world.root / name).exists()]
+
+
+def a_signal_while_it_starts_leaves_nothing(world):
+    """Whoever interrupts a start or a trial finds the project as it was, whenever that is."""
+    stopped = 0
+    for argv in (["shield", "--", "sleep", "0.3"], ["doctor"]):
+        for number, wait in [(number, wait) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) for wait in range(10, 130, 8)]:
+            child = subprocess.Popen([world.ahp, *argv], cwd=world.root, env=world.env, stdin=subprocess.DEVNULL,
+                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(wait / 1000)
+            child.send_signal(number)
+            stopped += child.wait(60) in (128 + number, -number)
+            assert not placeholders(world), (argv, number, wait, placeholders(world))
+    assert stopped > 10, "no start was interrupted"
+
+
 def a_home_by_dots_opens_nothing(world):
     """A home that is told by a way through the project is the one that it is, and is held."""
     env = {**world.env, "HOME": f"{world.root}/../home"}
@@ -675,7 +694,7 @@ CHECKS = [
     a_socket_may_go_while_it_is_made, a_socket_that_comes_is_covered, a_socket_is_covered_by_whatever_name, sockets_without_end_keep_it_from_starting,
     a_closed_folder_of_another_person_is_no_matter, outside_is_for_the_person_alone, cannot_be_prepared,
     secrets_are_hidden, two_shields, other_projects_keep_their_holds, killed,
-    ends_with_a_signal, a_home_by_dots_opens_nothing, what_a_link_leads_to_is_held, links_are_refused, too_wide, log_outside_is_refused, a_clone_cannot_widen_it, nothing_is_reached,
+    ends_with_a_signal, a_signal_while_it_starts_leaves_nothing, a_home_by_dots_opens_nothing, what_a_link_leads_to_is_held, links_are_refused, too_wide, log_outside_is_refused, a_clone_cannot_widen_it, nothing_is_reached,
 ]
 
 

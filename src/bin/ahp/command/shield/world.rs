@@ -19,6 +19,7 @@ use ahp::shield::{
 use serde_json::Value;
 
 use super::Args;
+use super::signals::Signals;
 use super::start::{NotMade, made};
 use crate::ask;
 use crate::ask::{Marker, PROTOCOL};
@@ -320,7 +321,13 @@ pub(crate) fn standing(locations: &Locations) -> Standing {
     } else {
         ""
     };
-    match try_out(locations) {
+    // What is made for the trial is taken away again, whatever comes meanwhile.
+    let signals = Signals::noted();
+    let tried = try_out(locations);
+    if let Ok(signals) = signals {
+        signals.release();
+    }
+    match tried {
         Ok(abi) if abi >= SCOPES => Standing {
             holds: true,
             said: format!("full{left}"),
