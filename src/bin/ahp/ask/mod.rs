@@ -134,10 +134,16 @@ pub(crate) enum Asked {
     Shielded(String),
 }
 
-/// Why there is no answer.
-#[derive(Debug)]
+/// Why nothing was judged, as what the judge does in place of it.
+#[derive(Debug, thiserror::Error)]
 enum Silence {
+    #[error("does not answer ({0})")]
     Not(String),
+    #[error("is of another version ({0}; this is {own})", own = build())]
+    OtherBuild(String),
+    #[error("does not judge this ({0})")]
+    Refused(String),
+    #[error("does not answer in time")]
     TooLate,
 }
 
@@ -214,15 +220,12 @@ pub(crate) fn judge(
                 ACCEPTED_INSIDE,
                 deadline,
             )
-            .map_err(|why| match why {
-                Silence::Not(why) => why,
-                Silence::TooLate => "it was too late".to_owned(),
-            })
+            .map_err(|silence| silence.to_string())
         });
         return match asked {
             Ok(reply) => Asked::Answer(reply),
             Err(why) => Asked::Shielded(format!(
-                "the judge outside the shield does not answer ({why}); start `ahp shield` again"
+                "the judge outside the shield {why}; start `ahp shield` again"
             )),
         };
     }
@@ -242,8 +245,8 @@ pub(crate) fn judge(
     }
     match ask(&path, &mut request, bytes, ACCEPTED_WITHIN, deadline) {
         Ok(reply) => Asked::Answer(reply),
-        Err(Silence::Not(_)) => Asked::Nobody,
         Err(Silence::TooLate) => Asked::TooLate,
+        Err(_) => Asked::Nobody,
     }
 }
 
@@ -261,11 +264,11 @@ pub(crate) fn respond(answer: &Value) -> Option<Result<Reply, String>> {
             ACCEPTED_INSIDE,
             deadline,
         )
-        .map_err(|_| "the judge outside the shield does not answer".to_owned())
+        .map_err(|silence| format!("the judge outside the shield {silence}"))
     }))
 }
 
-/// Asks a judge how it is; an error where it does not say.
+/// Asks a judge how it is; an error where it does not say, as what it does in place of it.
 pub(crate) fn status(socket: &Path) -> Result<Value, String> {
     told(socket, plain(Op::Status))
 }
@@ -288,7 +291,7 @@ pub(crate) fn begin() -> Result<bool, String> {
     let mut request = plain(Op::Status);
     request.arguments.push(BEGIN.to_owned());
     let told = told_within(&marker.socket, request, ACCEPTED_INSIDE)
-        .map_err(|why| format!("the judge outside the shield does not answer: {why}"))?;
+        .map_err(|silence| format!("the judge outside the shield {silence}"))?;
     Ok(told.get(BEGIN) == Some(&Value::Bool(true)))
 }
 
@@ -301,8 +304,7 @@ fn told_within(socket: &Path, mut request: Request, accepted: Duration) -> Resul
     let reply = ask(socket, &mut request, b"", accepted, deadline);
     match reply {
         Ok(reply) => serde_json::from_str(&reply.stdout).map_err(|error| error.to_string()),
-        Err(Silence::Not(why)) => Err(why),
-        Err(Silence::TooLate) => Err("it does not answer in time".to_owned()),
+        Err(silence) => Err(silence.to_string()),
     }
 }
 
@@ -334,8 +336,11 @@ fn ask(
     frame::write(&mut stream, request, body).map_err(not)?;
     let (first, _): (First, _) = read(&mut stream).map_err(not)?;
     if first.state != State::Accepted {
-        let state = format!("{:?}", first.state).to_lowercase();
-        return Err(Silence::Not(first.why.unwrap_or(state)));
+        let why = first.why.unwrap_or_default();
+        return Err(match first.state {
+            State::OtherBuild => Silence::OtherBuild(why),
+            _ => Silence::Refused(why),
+        });
     }
     stream.wait_until(deadline);
     let (done, mut stdout): (Done, _) = read(&mut stream).map_err(|error| match error.kind() {

@@ -57,7 +57,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = seconds)]
     timeout: f64,
     /// Whose answers to signals are accepted; `human` if a person uses this program
-    #[arg(long, value_name = "agent|human", default_value = "agent", value_parser = ["agent", "human"])]
+    #[arg(long, value_name = "agent|human", default_value = "agent", requires = "stdio", value_parser = ["agent", "human"])]
     answers: String,
 }
 
@@ -87,8 +87,8 @@ fn status() -> Result<Exit, String> {
             ask::socket_path(&Environment::of_process()).ok_or("set HOME or XDG_RUNTIME_DIR")?
         }
     };
-    let told = ask::status(&socket)
-        .map_err(|why| format!("nobody answers at `{}`: {why}", socket.display()))?;
+    let told =
+        ask::status(&socket).map_err(|why| format!("the judge at `{}` {why}", socket.display()))?;
     output::line(format!("listening  {}", socket.display()));
     for (name, value) in told.as_object().into_iter().flatten() {
         match (name.as_str(), value) {

@@ -311,7 +311,7 @@ pub(crate) fn standing(locations: &Locations) -> Standing {
             }
             Err(why) => Standing {
                 holds: false,
-                said: format!("inside, and the judge does not answer: {why}"),
+                said: format!("inside, and the judge {why}"),
             },
         };
     }
