@@ -188,6 +188,22 @@ def judged_outside(world):
     assert said.returncode == 0, said
     check = world.bare("ahp log verify")
     assert check.returncode == 0, check
+    # The key that tells is hidden inside, so the judge says the same.
+    inside = world.shield("ahp log verify && ahp log verify --format json > told; ahp replay > replayed && ahp doctor")
+    assert inside.stdout.startswith(check.stdout) and "not verified" not in inside.stderr, inside
+    assert json.loads((world.root / "told").read_text())["damage"] is None
+    assert ", sound; the judge outside the shield writes it" in inside.stdout and "/signals.jsonl:" not in inside.stderr, inside
+    assert " 0 new" in (world.root / "replayed").read_text() or "unchanged" in (world.root / "replayed").read_text()
+    log = world.root / ".ahp/signals.jsonl"
+    log.write_text(log.read_text().replace("nowhere.invalid", "somewhere.invalid"))
+    inside = world.shield("ahp log verify; echo $?; ahp log show > /dev/null")
+    assert inside.stdout == "1\n" and "damaged: " in inside.stderr and "not verified" in inside.stderr, inside
+
+
+def another_build_is_told(world):
+    """The judge answers an `ahp` of another build that it is of another; nobody is told that it does not answer."""
+    ran = world.shield(f"cp $(readlink -f $(command -v ahp)) other; ./other hook --host claude-code <<< '{event('ls')}'")
+    assert '"deny"' in ran.stdout and "is of another version" in ran.stdout and "does not answer" not in ran.stdout, ran
 
 
 def judge_is_needed(world):
@@ -689,7 +705,7 @@ def way(world, command):
 
 
 CHECKS = [
-    a_dry_run_inside_starts_nothing, leaves_nothing, judged_outside, judge_is_needed, replaced_from_outside, programs_of_the_judge_are_held,
+    a_dry_run_inside_starts_nothing, leaves_nothing, judged_outside, another_build_is_told, judge_is_needed, replaced_from_outside, programs_of_the_judge_are_held,
     test_gates_judge_in_the_shield, a_command_of_a_gate_runs_in_the_shield, a_socket_may_go,
     a_socket_may_go_while_it_is_made, a_socket_that_comes_is_covered, a_socket_is_covered_by_whatever_name, sockets_without_end_keep_it_from_starting,
     a_closed_folder_of_another_person_is_no_matter, outside_is_for_the_person_alone, cannot_be_prepared,

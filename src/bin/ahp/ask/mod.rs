@@ -273,15 +273,16 @@ pub(crate) fn status(socket: &Path) -> Result<Value, String> {
     told(socket, plain(Op::Status))
 }
 
-/// Asks the judge outside the shield what of the log does not verify; none outside a shield.
-pub(crate) fn log_faults() -> Option<Result<Vec<String>, String>> {
+/// Asks the judge outside the shield what the chain of its log comes to; none outside a shield.
+pub(crate) fn log<T: DeserializeOwned>() -> Option<Result<T, String>> {
     let marker = shield()?;
     Some(marker.and_then(|marker| {
         let mut request = plain(Op::Status);
         request.arguments.push(LOG.to_owned());
-        let mut told = told(&marker.socket, request)?;
-        let faults = told.get_mut(LOG).map(Value::take).unwrap_or_default();
-        serde_json::from_value(faults).map_err(|error| error.to_string())
+        let told = told(&marker.socket, request);
+        let mut told = told.map_err(|why| format!("the judge outside the shield {why}"))?;
+        let log = told.get_mut(LOG).map(Value::take).unwrap_or_default();
+        serde_json::from_value(log).unwrap_or_else(|error| Err(error.to_string()))
     }))
 }
 
