@@ -12,7 +12,6 @@ mod links;
 mod mounts;
 mod obstacle;
 mod plan;
-mod repository;
 mod sockets;
 mod traces;
 

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use crate::config::{Environment, Locations, SOCKET_DIR, STATE_DIR, ShieldSettings, UNREAD};
-use crate::guard::Guards;
+use crate::guard::{Guards, Repository};
 use crate::host::{Host, TOKEN};
 use crate::place::Roots;
 use crate::shell;
@@ -14,7 +14,6 @@ use crate::shell::without_dots;
 use super::arrange::{Access, Mount, arrange, covered};
 use super::held::{held, home_of};
 use super::mounts::Mounts;
-use super::repository::Repository;
 use super::sockets::{Around, Searched};
 use super::traces::{Missing, Nothing};
 use super::{INSIDE, ShieldError, links, sockets};
@@ -143,8 +142,9 @@ impl Plan {
         let mut given = vec![mount(&project, Access::Writable)];
         let mut missing = Vec::new();
         let mut private = Vec::new();
-        let repository = Repository::around(&project);
-        if let Some(Repository { common, .. }) = &repository
+        let of_git = request.guards.of_git();
+        let repository = &of_git.repository;
+        if let Some(Repository { common, .. }) = repository
             && !common.starts_with(&project)
         {
             given.push(mount(common, Access::Writable));
@@ -212,7 +212,7 @@ impl Plan {
             };
             given.push(mount(&path, access));
         }
-        let mut held: Vec<PathBuf> = held(request.guards, request.host)
+        let mut held: Vec<PathBuf> = held(request.guards, &of_git, request.host)
             .into_iter()
             .chain([request.program.to_owned()])
             .flat_map(|path| places(&moved(&path, locations, &project, &home)))
@@ -243,9 +243,10 @@ impl Plan {
                     let in_git = repository
                         .as_ref()
                         .is_some_and(|at| path.starts_with(&at.common));
-                    let of_git = in_git.then(|| Nothing::of_git(path)).flatten();
-                    let nothing = match of_git {
+                    let nothing = match in_git.then(|| Nothing::of_git(path)).flatten() {
                         Some(nothing) => nothing,
+                        // Git would not go on with a folder in its place.
+                        None if of_git.included.contains(path) => Nothing::File,
                         None if is_way || path.starts_with(&project) => Nothing::Folder,
                         None => Nothing::at(path),
                     };

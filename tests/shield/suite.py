@@ -200,6 +200,60 @@ def judged_outside(world):
     assert inside.stdout == "1\n" and "damaged: " in inside.stderr and "not verified" in inside.stderr, inside
 
 
+def git_clears_up_in_it(world):
+    """What stands in for missing names is nothing to git: it stashes and cleans as outside, and the project is as before."""
+    for has_exclude in (True, False):
+        if not has_exclude:
+            shutil.rmtree(world.root / ".git/info")
+        ran = world.shield("echo b >> a.txt; echo n > n; git stash -u; echo $?; cat a.txt; git stash pop; echo $?; cat n; git clean -fdq; echo $?")
+        lines = [line for line in ran.stdout.splitlines() if line in ("0", "1", "x", "b", "n")]
+        assert lines == ["0", "x", "0", "n", "0"] and "failed to remove" not in ran.stderr, ran
+        assert (world.root / "a.txt").read_text() == "x\nb\n" and not (world.root / "n").exists() and not placeholders(world)
+        world.bare("git checkout -q a.txt")
+    assert not (world.root / ".git/info").exists()
+
+
+def what_settings_of_git_lead_to_is_held(world):
+    """Hooks that call `ahp` where `core.hooksPath` says, files that settings include, and what belongs to submodules."""
+    world.bare("mkdir .githooks hooks; git config core.hooksPath .githooks; ahp install git; git config --add include.path ../team.cfg;"
+               " git config --add include.path ../missing.cfg; touch team.cfg; git init -q --bare ../other; cd ../; mkdir sub; cd sub; git init -q -b main;"
+               " git -c user.name=t -c user.email=t@t commit -q --allow-empty -m x; cd ../project;"
+               " git -c protocol.file.allow=always submodule add -q ../sub libs/sub; git add -A; git commit -qm sub --no-verify")
+    module = ".git/modules/libs/sub"
+    assert (world.root / ".githooks/pre-commit").exists() and (world.root / module / "config").exists()
+    names = [".githooks", "team.cfg", f"{module}/config", f"{module}/hooks"]
+
+    def look():
+        paths = [path for name in names for path in [world.root / name, *sorted((world.root / name).rglob("*"))]]
+        return {str(path): path.read_bytes() if path.is_file() else None for path in paths if path.exists()}
+
+    before = look()
+    for attack in ("echo '# x' >> .githooks/pre-commit", "mv .githooks x", "rm -rf .githooks", "echo '[core] hooksPath=/tmp/x' >> team.cfg",
+                   "echo '[core] hooksPath=/tmp/x' > missing.cfg", "mv team.cfg x", f"echo x > {module}/hooks/pre-commit",
+                   "git -C libs/sub config core.hooksPath /tmp/z"):
+        world.shield(attack)
+        assert look() == before, attack
+        assert not (world.root / "missing.cfg").exists(), attack
+    ran = world.shield("git status --porcelain; cd libs/sub && git status --porcelain && git -c user.name=t -c user.email=t@t commit -q --allow-empty -m y && git log --format=%s -1 && cd ../.."
+                       " && git submodule update && git submodule status && git worktree add -q wt && echo done")
+    assert ran.stdout.rstrip().endswith("done") and "\ny\n" in f"\n{ran.stdout}", ran
+    # What is not held goes away, and what is stays held the next time too.
+    for attack in ("mv .git/modules m", f"mv {module} n", f"echo x >> {module}/config; echo x > {module}/hooks/pre-push"):
+        world.shield(attack)
+        assert look() == before, attack
+
+
+def commands_of_ours_ask_the_judge(world):
+    """`ahp exec` inside is judged and logged outside, as a hook is."""
+    ran = world.shield("ahp exec -- git push --force nowhere.invalid main; echo $?; ahp exec -- touch ran; echo $?")
+    assert ran.stdout == "2\n0\n" and (world.root / "ran").exists() and "git push --force" in ran.stderr, ran
+    log = (world.root / ".ahp/signals.jsonl").read_text()
+    assert '"nowhere.invalid"' in log and '["touch","ran"]' in log, log
+    call = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "f", "arguments": {"a": "told"}}})
+    world.shield(f"ahp mcp run --name s -- cat <<< '{call}'")
+    assert "mcp__s__f" in (world.root / ".ahp/signals.jsonl").read_text()
+
+
 def another_build_is_told(world):
     """The judge answers an `ahp` of another build that it is of another; nobody is told that it does not answer."""
     ran = world.shield(f"cp $(readlink -f $(command -v ahp)) other; ./other hook --host claude-code <<< '{event('ls')}'")
@@ -705,7 +759,8 @@ def way(world, command):
 
 
 CHECKS = [
-    a_dry_run_inside_starts_nothing, leaves_nothing, judged_outside, another_build_is_told, judge_is_needed, replaced_from_outside, programs_of_the_judge_are_held,
+    a_dry_run_inside_starts_nothing, leaves_nothing, judged_outside, another_build_is_told, git_clears_up_in_it,
+    what_settings_of_git_lead_to_is_held, commands_of_ours_ask_the_judge, judge_is_needed, replaced_from_outside, programs_of_the_judge_are_held,
     test_gates_judge_in_the_shield, a_command_of_a_gate_runs_in_the_shield, a_socket_may_go,
     a_socket_may_go_while_it_is_made, a_socket_that_comes_is_covered, a_socket_is_covered_by_whatever_name, sockets_without_end_keep_it_from_starting,
     a_closed_folder_of_another_person_is_no_matter, outside_is_for_the_person_alone, cannot_be_prepared,
