@@ -27,6 +27,8 @@ pub struct Inside<'a> {
     pub shown: &'a Path,
     /// An empty file.
     pub empty: &'a Path,
+    /// A file with the lines of [`Plan::exclude`].
+    pub exclude: &'a Path,
     /// What is seen at `/tmp`.
     pub tmp: &'a Path,
     /// What is seen at `/var/tmp`.
@@ -84,6 +86,9 @@ impl Plan {
                 }
                 Access::HiddenFolder => {}
             }
+        }
+        if let Some((path, _)) = &self.exclude {
+            words.on_if_there("--ro-bind", inside.exclude, path);
         }
         words.add(&["--remount-ro", "/run"]);
         for name in &self.unset {

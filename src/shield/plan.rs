@@ -1,6 +1,7 @@
 //! Plan: everything that a shield mounts, hides, holds and takes out of the environment.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -90,6 +91,9 @@ pub struct Plan {
     pub unset: Vec<&'static str>,
     /// What is to be told before the start.
     pub warnings: Vec<String>,
+    /// Where git reads what it is not to look at, and what it reads there while the plan holds; none where there is no
+    /// repository. What cannot be taken away would otherwise keep it from clearing up.
+    pub exclude: Option<(PathBuf, String)>,
     /// What was last looked for on the disk.
     searched: Searched,
     /// What was mounted when the plan was made; none where there is no such list.
@@ -254,6 +258,12 @@ impl Plan {
                 }
             }
         }
+        let exclude = repository.as_ref().map(|at| excluded(at, &mounts));
+        if let Some((path, _)) = &exclude
+            && !path.exists()
+        {
+            missing.push((path.clone(), Nothing::File));
+        }
         let log = places(&moved(request.log, locations, &project, &home));
         if let Some(log) = log.iter().find(|log| is_open(&mounts, log)) {
             return Err(ShieldError::Log(log.clone()));
@@ -286,6 +296,7 @@ impl Plan {
             is_root: request.is_root,
             unset,
             warnings,
+            exclude,
             searched: Searched::default(),
             mounted: Mounts::seen().ok(),
         };
@@ -461,6 +472,31 @@ fn places(path: &Path) -> Vec<PathBuf> {
         }
     }
     places
+}
+
+/// Returns the file in which a repository says what git is not to look at, and its lines with the held places of the working
+/// tree in which nothing is.
+fn excluded(repository: &Repository, mounts: &[Mount]) -> (PathBuf, String) {
+    let path = repository.common.join("info/exclude");
+    // A pipe would be waited for.
+    let said = path.is_file().then(|| fs::read(&path).ok()).flatten();
+    let mut text = String::from_utf8_lossy(&said.unwrap_or_default()).into_owned();
+    let top = repository.dot_git.parent().unwrap_or(&repository.dot_git);
+    let is_empty =
+        |path: &Path| fs::read_dir(path).map_or(!path.exists(), |mut dir| dir.next().is_none());
+    let held = mounts.iter().filter(|mount| mount.access == Access::Held);
+    for Mount { path, .. } in held {
+        if let (Ok(inside), true) = (path.strip_prefix(top), is_empty(path)) {
+            text.push_str("\n/");
+            for c in inside.to_string_lossy().chars() {
+                let is_special = matches!(c, '*' | '?' | '[' | '\\' | ' ');
+                text.extend(is_special.then_some('\\'));
+                text.push(c);
+            }
+        }
+    }
+    text.push('\n');
+    (path, text)
 }
 
 /// Returns what has to be made for a path to be there.

@@ -150,6 +150,8 @@ impl World {
         }
         fs::write(dir.join("filter"), filter_bytes()).map_err(cannot)?;
         fs::write(dir.join("empty"), b"").map_err(cannot)?;
+        let exclude = self.plan.exclude.as_ref().map(|(_, lines)| lines.as_str());
+        fs::write(dir.join("exclude"), exclude.unwrap_or_default()).map_err(cannot)?;
         let marker = Marker {
             v: PROTOCOL,
             socket: Path::new(INSIDE).join(SOCKET),
@@ -247,6 +249,7 @@ impl Starter {
         let mut arguments = plan.arguments(&Inside {
             shown: &self.dir.join("in"),
             empty: &self.dir.join("empty"),
+            exclude: &self.dir.join("exclude"),
             tmp: &self.dir.join("tmp"),
             var_tmp: &self.dir.join("var-tmp"),
             folder: enclosed.folder.map(|folder| (folder.path(), folder.seen())),
