@@ -11,15 +11,18 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use ahp::config::Environment;
+use ahp::event::Event;
 use ahp::host::Reply;
 use ahp::process::{DEPTH, depth};
 use ahp::shield::{INSIDE, MARKER};
+use ahp::signal::Signal;
+use ahp::verdict::Verdict;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use self::bounded::Bounded;
-use crate::answer::{Call, INDEX};
+use crate::answer::{Call, Deadlines, INDEX};
 use crate::debug;
 
 /// The version of the protocol.
@@ -248,6 +251,34 @@ pub(crate) fn judge(
         Err(Silence::TooLate) => Asked::TooLate,
         Err(_) => Asked::Nobody,
     }
+}
+
+/// Has the judge outside the shield judge and log an event that a command of ours is about to let happen; none outside a shield.
+pub(crate) fn verdict(event: &Event) -> Option<Verdict> {
+    let _marker = shield()?;
+    let call = Call {
+        host: Some("native".to_owned()),
+        ..Call::default()
+    };
+    let deadline = Deadlines::of(&call).answer;
+    let asked = serde_json::to_vec(event).map_err(|error| error.to_string());
+    let asked = asked.map(|bytes| judge(&Environment::of_process(), &call, &bytes, deadline));
+    let why = match asked {
+        Ok(Asked::Answer(reply)) => match serde_json::from_str(&reply.stdout) {
+            Ok(verdict) => return Some(verdict),
+            Err(error) => error.to_string(),
+        },
+        Ok(Asked::Nobody | Asked::TooLate) => "the judge does not answer".to_owned(),
+        Ok(Asked::Shielded(why)) | Err(why) => why,
+    };
+    let mut verdict = Verdict::of(event.trigger, Vec::new());
+    if event.trigger.is_pre() {
+        let signal = Signal::block("ahp", why).unresolvable();
+        verdict = Verdict::of(event.trigger, vec![signal]);
+    } else {
+        verdict.warnings.push(why);
+    }
+    Some(verdict)
 }
 
 /// Asks the judge outside the shield to record an answer; none outside a shield.
