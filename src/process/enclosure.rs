@@ -4,8 +4,6 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use super::Folder;
-
 /// What programs are started in.
 pub struct Enclosure {
     /// Makes the command line by which a program is started.
@@ -32,8 +30,8 @@ pub struct Enclosed<'a> {
     pub argv: &'a [String],
     /// Its working directory.
     pub dir: Option<&'a Path>,
-    /// The folder that it is given.
-    pub folder: Option<&'a Folder>,
+    /// The folder that it is given: where it lies, and where it is seen.
+    pub folder: Option<(&'a Path, &'a Path)>,
 }
 
 static ENCLOSURE: OnceLock<Enclosure> = OnceLock::new();

@@ -218,7 +218,10 @@ impl Program {
             (enclosure.start)(&Enclosed {
                 argv: &self.argv,
                 dir: self.dir.as_deref(),
-                folder: self.folder.as_deref(),
+                folder: self
+                    .folder
+                    .as_ref()
+                    .map(|folder| (folder.path(), folder.seen())),
             })
         });
         let (starter, words) = match enclosed.as_deref() {

@@ -252,7 +252,7 @@ impl Starter {
             exclude: &self.dir.join("exclude"),
             tmp: &self.dir.join("tmp"),
             var_tmp: &self.dir.join("var-tmp"),
-            folder: enclosed.folder.map(|folder| (folder.path(), folder.seen())),
+            folder: enclosed.folder,
         });
         if let Some(dir) = enclosed.dir {
             arguments.extend(["--chdir".to_owned(), dir.display().to_string()]);
