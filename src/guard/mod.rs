@@ -10,7 +10,7 @@ pub use self::repository::Repository;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::OnceLock;
 
 use foldhash::fast::RandomState;

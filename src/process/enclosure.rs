@@ -4,10 +4,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+/// Makes the command line by which a program is started.
+pub type Starts = Box<dyn Fn(&Enclosed<'_>) -> Vec<String> + Send + Sync>;
+
 /// What programs are started in.
 pub struct Enclosure {
-    /// Makes the command line by which a program is started.
-    pub start: Box<dyn Fn(&Enclosed<'_>) -> Vec<String> + Send + Sync>,
+    /// How a program is started.
+    pub start: Starts,
     /// Where the folders are made that a program is given.
     pub folders: PathBuf,
     /// Where such a program sees them; nothing else that is started sees them there.

@@ -10,7 +10,7 @@ mod pump;
 mod running;
 
 pub use self::depth::{DEPTH, depth, too_deep};
-pub use self::enclosure::{Enclosed, Enclosure, enclose};
+pub use self::enclosure::{Enclosed, Enclosure, Starts, enclose};
 pub use self::error::ProcessError;
 pub use self::folder::Folder;
 pub use self::program::Program;
