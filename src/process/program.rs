@@ -6,13 +6,15 @@ use std::io::{Seek as _, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::enclosure::enclosure;
 use super::error::is_text;
 use super::pump::Pump;
 use super::running::Running;
 use super::{
-    DEPTH, Exit, Finished, ProcessError, enclosure, find_program, group, installed, lies_in,
+    DEPTH, Enclosed, Exit, Finished, Folder, ProcessError, find_program, group, installed, lies_in,
     path_where, too_deep,
 };
 use crate::random;
@@ -36,6 +38,7 @@ pub struct Program {
     deadline: Option<Instant>,
     max_output: usize,
     is_outside: bool,
+    folder: Option<Arc<Folder>>,
     /// How many programs of policies stand above it, where it is one itself.
     depth: Option<u32>,
 }
@@ -52,6 +55,7 @@ impl Program {
             deadline: None,
             max_output: 1 << 20,
             is_outside: false,
+            folder: None,
             depth: None,
         }
     }
@@ -116,6 +120,13 @@ impl Program {
     #[must_use]
     pub const fn outside(mut self, is_outside: bool) -> Self {
         self.is_outside = is_outside;
+        self
+    }
+
+    /// Gives it a folder, which it sees at [`Folder::seen`].
+    #[must_use]
+    pub fn sharing(mut self, folder: &Arc<Folder>) -> Self {
+        self.folder = Some(folder.clone());
         self
     }
 
@@ -202,8 +213,17 @@ impl Program {
             let program = program.clone();
             return Err(ProcessError::TooDeep { program, why });
         }
-        let is_enclosed = (!self.is_outside).then_some(&self.argv);
-        let enclosed = is_enclosed.and_then(|argv| enclosure::enclosed(argv, self.dir.as_deref()));
+        let enclosure = enclosure().filter(|_| !self.is_outside);
+        let enclosed = enclosure.map(|enclosure| {
+            (enclosure.start)(&Enclosed {
+                argv: &self.argv,
+                dir: self.dir.as_deref(),
+                folder: self
+                    .folder
+                    .as_ref()
+                    .map(|folder| (folder.path(), folder.seen())),
+            })
+        });
         let (starter, words) = match enclosed.as_deref() {
             Some([starter, words @ ..]) => {
                 // What encloses it would tell of a missing program in words of its own.

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use rayon::iter::{
     IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _,
 };
-use serde::Serialize;
 use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 
 use super::blocks::lines;
 use super::files::LogFiles;
@@ -19,7 +19,7 @@ use super::{LogError, LogPlace, Notice, Reader, frame, lock};
 const SHARE: usize = 64;
 
 /// What a log's check has found.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Verification {
     /// How many records were read.
     pub records: u64,
@@ -46,7 +46,7 @@ pub struct Verification {
 }
 
 /// One bad place of a log.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Damage {
     /// What was done.
     pub kind: DamageKind,
@@ -61,7 +61,7 @@ pub struct Damage {
 }
 
 /// What was done to a log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DamageKind {
     /// A record's bytes are not those that were hashed.

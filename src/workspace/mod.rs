@@ -22,6 +22,7 @@ pub use self::commit::{Commit, CommitsOf};
 pub use self::disk::DiskWorkspace;
 pub use self::evidence::{Evidence, EvidenceStore, TestFigures, Tree, TreeDigest};
 pub(crate) use self::git::git;
+pub(crate) use self::git::settings as git_settings;
 pub(crate) use self::git::{CommitTree, Entry as TreeEntry};
 pub use self::git::{GitState, KnownGit, Uncommitted};
 pub(crate) use self::issue::{GIVEN_UP, STAGES, STATUSES};

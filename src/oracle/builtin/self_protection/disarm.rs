@@ -79,7 +79,7 @@ pub(super) fn find(
         }
         "git" | "hub" => return git::find(guarded, analysis, invocation, &operands),
         name if program::find(name).is_with(Fact::ReplacesHooks, &[operands.first().copied()])
-            && git::has_wires(guarded) =>
+            && guarded.has_wires() =>
         {
             return Some(act("take away the hooks that `ahp` has put into git"));
         }

@@ -120,6 +120,11 @@ impl<'a> Guarded<'a> {
         self.grounds.guards.unread()
     }
 
+    /// Whether git asks `ahp` by hooks of the repository.
+    pub(super) fn has_wires(&self) -> bool {
+        self.look().of_git.has_wires()
+    }
+
     fn look(&self) -> &Look {
         self.look.get_or_init(|| self.last.look(&self.grounds))
     }

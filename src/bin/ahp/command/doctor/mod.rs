@@ -30,6 +30,7 @@ use crate::ask;
 use crate::command::shield::Standing;
 use crate::command::{check, install, shield};
 use crate::exit_code::Exit;
+use crate::log_file;
 use crate::output;
 use crate::output::Format;
 use crate::project;
@@ -319,14 +320,17 @@ fn of_log(engine: &Engine, locations: &Locations) -> Log {
     let place = place.unwrap_or_else(|_| locations.project_root.join(&settings.path).into());
     let path = place.path();
     let (records, fault) = if path.exists() {
-        match signal_log::verify(place.clone()) {
+        match log_file::verified(place.clone()) {
             Ok(found) => (Some(found.records), found.damage.map(|d| d.to_string())),
-            Err(error) => (None, Some(error.to_string())),
+            Err(why) => (None, Some(why)),
         }
     } else {
         (None, None)
     };
+    let writes_elsewhere = ask::shield().is_some();
     let (refusal, free_bytes) = match signal_log::probe(place.clone()) {
+        // Nothing inside can, and nothing has to.
+        _ if writes_elsewhere => (None, None),
         Ok(free) if free < settings.max_size => (
             Some(format!(
                 "only {} are free, and it may grow by {} before it is packed",

@@ -42,7 +42,7 @@ pub(super) fn show(findings: &Findings) {
     let room = match (&log.refusal, log.free_bytes) {
         (Some(refusal), _) => refusal.clone(),
         (None, Some(free)) => format!("can be written, {} free", megabytes(free)),
-        (None, None) => String::new(),
+        (None, None) => "the judge outside the shield writes it".to_owned(),
     };
     output::line(format!("log      {}: {state}; {room}", log.path));
     output::line(format!("trust    {}", findings.trust));
