@@ -106,6 +106,44 @@ fn a_server_that_asks_for_a_secret_is_declined() {
 }
 
 #[test]
+fn a_session_keeps_the_wires_of_every_gate_of_its_policy() {
+    let world = World::new(
+        "hooks:\n  pre-agent-turn-stop: [{oracle: TestGate}]\n  pre-agent-turn: [{oracle: Say, config: {text: x}}]\n",
+    );
+    world.ahp(&["trust", "-y"]);
+    assert_eq!(world.ahp(&["install", "claude", "--project"]).code, 0);
+    let file = world.path(".claude/settings.json");
+    let wired: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let changed = |settings: &Value| {
+        fs::write(&file, settings.to_string()).unwrap();
+        let fields = json!({"source": "project_settings", "file_path": file});
+        claude(&world, "ConfigChange", fields)
+    };
+    let is_kept = |settings: &Value, says: &str| {
+        let kept = changed(settings);
+        let reply: Value = serde_json::from_str(&kept.stdout).unwrap_or_default();
+        assert_eq!(reply["decision"], "block", "{settings}: {kept:?}");
+        assert!(reply["reason"].to_string().contains(says), "{reply}");
+    };
+    for event in ["Stop", "UserPromptSubmit", "ConfigChange"] {
+        let says = format!("`{event}`");
+        let mut gone = wired.clone();
+        assert!(gone["hooks"][event].is_array(), "{event}: {wired}");
+        gone["hooks"].as_object_mut().unwrap().remove(event);
+        is_kept(&gone, &says);
+        let mut idle = wired.clone();
+        idle["hooks"][event][0]["hooks"][0]["command"] = "true".into();
+        is_kept(&idle, &says);
+    }
+    // What the policy has no gate at is anybody's.
+    let mut free = wired.clone();
+    free["hooks"]["PostToolUse"] = json!([{"hooks": [{"type": "command", "command": "true"}]}]);
+    free["hooks"]["SessionEnd"] = json!([]);
+    let passed = changed(&free);
+    assert_eq!((passed.code, passed.stdout.as_str()), (0, ""), "{passed:?}");
+}
+
+#[test]
 fn a_session_keeps_its_wires_and_takes_every_other_change_of_settings() {
     let world = World::new("extends: [ahp:standard]\n");
     assert_eq!(world.ahp(&["install", "claude", "--project"]).code, 0);
