@@ -105,6 +105,77 @@ fn a_server_that_asks_for_a_secret_is_declined() {
     assert_eq!((passed.code, passed.stdout.as_str()), (0, ""), "{passed:?}");
 }
 
+/// A world of a person's HOOK.md alone, whose gate never lets a stop go.
+fn never_lets_go() -> World {
+    let world = World::new("");
+    fs::remove_dir(world.path(".ahp")).unwrap();
+    let hooks = world.home().join(".config/agents/hooks");
+    for trigger in ["pre-agent-turn-stop", "post-subagent"] {
+        let fields = format!("trigger: {trigger}");
+        World::write_hook(
+            &hooks,
+            &format!("gate-{trigger}"),
+            &fields,
+            "echo not yet >&2; exit 2",
+        );
+    }
+    world
+}
+
+fn is_held(ran: &Ran) -> bool {
+    ran.code == 2 || ran.stdout.contains("\"block\"")
+}
+
+#[test]
+fn a_stop_without_a_session_is_let_go_after_some_blocks() {
+    for (host, payload) in [
+        (
+            "codex",
+            json!({"hook_event_name": "Stop", "stop_hook_active": true}),
+        ),
+        (
+            "codex",
+            json!({"hook_event_name": "SubagentStop", "stop_hook_active": true}),
+        ),
+        ("agent-hooks", json!({"event_type": "before_stop"})),
+        ("agent-hooks", json!({"event_type": "pre-agent-turn-stop"})),
+        ("native", json!({"trigger": "pre-agent-turn-stop"})),
+    ] {
+        let world = never_lets_go();
+        let stop = || world.ahp_fed(&["hook", "--host", host], payload.to_string().as_bytes());
+        let held = (0..6).map(|_| stop()).take_while(is_held).count();
+        assert_eq!(held, 3, "{host} {payload}");
+    }
+}
+
+#[test]
+fn where_no_log_counts_a_stop_is_let_go_after_one_block() {
+    for event in ["Stop", "SubagentStop"] {
+        let world = never_lets_go();
+        // Nothing can be written there.
+        fs::write(world.home().join(".local"), "").unwrap();
+        let first = claude(&world, event, json!({"stop_hook_active": false}));
+        assert!(is_held(&first), "{event}: {first:?}");
+        let again = claude(&world, event, json!({"stop_hook_active": true}));
+        assert!(!is_held(&again), "{event}: {again:?}");
+    }
+}
+
+#[test]
+fn subagents_of_one_session_are_counted_each_for_itself() {
+    let world = never_lets_go();
+    let stop = |agent: &str| {
+        let fields = json!({"agent_id": agent, "agent_type": "worker", "stop_hook_active": true});
+        is_held(&claude(&world, "SubagentStop", fields))
+    };
+    for _ in 0..3 {
+        assert!(stop("one") && stop("two"));
+    }
+    assert!(!stop("one"));
+    assert!(stop("three"));
+    assert!(!stop("two"));
+}
+
 #[test]
 fn a_session_keeps_the_wires_of_every_gate_of_its_policy() {
     let world = World::new(
