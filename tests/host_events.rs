@@ -543,6 +543,39 @@ fn a_payload_of_the_standard_keeps_its_context_flat() {
 }
 
 #[test]
+fn unbound_hook_files_are_told_with_their_faults_and_those_at_home_too() {
+    let world = World::new("extends: [ahp:standard]\n");
+    let hook = json!({"type": "command", "command": "./x"});
+    let file = json!({"hooks": {"PreToolUse": [hook, {"type": "command"}]}});
+    world.write(".github/hooks/a.json", file.to_string());
+    let group = json!({"hooks": {"Stop": [{"hooks": [hook]}]}});
+    for name in [".claude/settings.json", ".copilot/hooks/b.json"] {
+        crate::world::write(&world.home().join(name), group.to_string());
+    }
+    let told = world.ahp(&["doctor"]).stdout;
+    for says in [
+        ".github/hooks/a.json: 2 commands that only its own host runs",
+        "`hooks.PreToolUse[1]`: it has no command",
+        "~/.claude/settings.json: 1 command that",
+        "~/.copilot/hooks/b.json: 1 command that",
+    ] {
+        assert!(told.contains(says), "{says}: {told}");
+    }
+}
+
+#[test]
+fn one_fault_under_several_triggers_is_told_once() {
+    let world = World::new(
+        "hooks:\n  pre-tool-use, post-tool-use, pre-session:\n    - {oracle: CommandHooks, config: {file: bad.json}}\n",
+    );
+    let file = json!({"hooks": {"PreToolUse": [{"type": "command"}]}});
+    world.write("bad.json", file.to_string());
+    let checked = world.ahp(&["check"]).stdout;
+    let errors = checked.matches("has no command").count();
+    assert!(errors > 0 && checked.contains("1 error,"), "{checked}");
+}
+
+#[test]
 fn hook_files_that_nobody_reads_and_events_that_nobody_has_are_told() {
     let world = World::new("extends: [ahp:standard]\n");
     let hook = json!([{"type": "command", "command": "./x"}]);
