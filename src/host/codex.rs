@@ -158,8 +158,9 @@ fn encode(response: &HostResponse<'_>) -> Reply {
 }
 
 fn obeys(reply: &Reply) -> bool {
-    let reason = reply.object();
-    let reason = reason.pointer("/hookSpecificOutput/permissionDecisionReason");
+    let said = reply.object();
+    let reason = said.pointer("/hookSpecificOutput/permissionDecisionReason");
+    let reason = reason.or(said.pointer("/hookSpecificOutput/decision/message"));
     (reply.blocks && !reply.stderr.trim().is_empty())
         || (claude_code::obeys(reply) && !reply.blocks && reason.is_some_and(|r| r != ""))
 }
