@@ -230,7 +230,7 @@ fn a_changed_path_or_text_is_what_is_written_in_every_host() {
             let told = verdict["signals"].to_string();
             let is_told = (!path || told.contains(PATH)) && (!text || told.contains(TEXT));
             let is_refused = verdict["decision"] == "block" && is_told;
-            if !is_refused && !(is_meant && is_whole) {
+            if !(is_refused || is_meant && is_whole) {
                 let given = &before.input;
                 wrong.push(format!(
                     "{format} {answer}: {name}: {given} became {}",

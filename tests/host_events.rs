@@ -207,7 +207,7 @@ fn a_session_keeps_the_wires_of_every_gate_of_its_policy() {
         is_kept(&idle, &says);
     }
     // What the policy has no gate at is anybody's.
-    let mut free = wired.clone();
+    let mut free = wired;
     free["hooks"]["PostToolUse"] = json!([{"hooks": [{"type": "command", "command": "true"}]}]);
     free["hooks"]["SessionEnd"] = json!([]);
     let passed = changed(&free);
