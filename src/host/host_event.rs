@@ -124,6 +124,11 @@ impl HostEvent {
         self.block && trigger.is_some_and(|trigger| trigger != Trigger::PreAgentTurnStop)
     }
 
+    /// Whether a policy can refuse what has not happened yet, a stop too.
+    pub(crate) fn may_refuse(&self) -> bool {
+        self.block && self.trigger.is_some_and(Trigger::is_pre)
+    }
+
     /// Makes an event that is known and means nothing to a policy.
     pub(super) const fn ignored(names: &'static [&'static str]) -> Self {
         Self {

@@ -14,7 +14,7 @@ pub use self::enclosure::{Enclosed, Enclosure, Starts, enclose};
 pub use self::error::ProcessError;
 pub use self::folder::Folder;
 pub use self::program::Program;
-pub use self::running::end_all;
+pub use self::running::{before_programs, end_all, kill_all};
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt as _;

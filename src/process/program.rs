@@ -14,8 +14,8 @@ use super::error::is_text;
 use super::pump::Pump;
 use super::running::Running;
 use super::{
-    DEPTH, Enclosed, Exit, Finished, Folder, ProcessError, find_program, group, installed, lies_in,
-    path_where, too_deep,
+    DEPTH, Enclosed, Exit, Finished, Folder, ProcessError, depth, enclosure, find_program, group,
+    installed, lies_in, path_where, running, too_deep,
 };
 use crate::random;
 
@@ -134,7 +134,7 @@ impl Program {
     /// too many.
     #[must_use]
     pub fn of_policy(mut self, depth: u32) -> Self {
-        self.depth = Some(depth.max(super::depth()));
+        self.depth = Some(depth.max(depth::depth()));
         self
     }
 
@@ -144,6 +144,9 @@ impl Program {
     /// Where it could not be started. A program that ends badly is not an error here.
     pub fn run(&self) -> Result<Finished, ProcessError> {
         let start = Instant::now();
+        if self.depth.is_some() {
+            running::prepare();
+        }
         let (mut child, running) =
             Running::start(|| self.start(Streams::Pumped), |error| self.failed(error))?;
         let pid = running.pid();
@@ -209,7 +212,8 @@ impl Program {
             let source = io::Error::new(io::ErrorKind::InvalidInput, "no program is named");
             return Err(self.failed(source));
         };
-        if let Some(why) = self.depth.and_then(too_deep) {
+        let depth = self.depth.map(|depth| depth.max(depth::above()));
+        if let Some(why) = depth.and_then(too_deep) {
             let program = program.clone();
             return Err(ProcessError::TooDeep { program, why });
         }
@@ -246,7 +250,7 @@ impl Program {
             )
             .stdout(streams.output())
             .stderr(streams.output());
-        if let Some(depth) = self.depth {
+        if let Some(depth) = depth {
             command.env(DEPTH, (depth + 1).to_string());
         }
         if let Some(dir) = &self.dir {

@@ -47,8 +47,9 @@ pub(super) static DEFINITION: Definition = Definition {
 /// meets the tool, and runs each as its own host would: with that host's JSON on stdin (tool names and inputs
 /// translated), in `cwd`, with `env`, for this operating system, for at most `timeout` seconds. Their answers are
 /// translated back: exit code 2, `permissionDecision: deny`, `decision: block` and `continue: false` block; `ask` asks;
-/// `updatedInput` changes the input; `additionalContext` is for the agent and `systemMessage` for its person; `continue:
-/// false` ends the run where the host can. The strictest answer counts. Text that is not JSON decides nothing.
+/// `updatedInput` changes the input, by the format's names or the host's own (what has no one place in the host's input stops
+/// the call, with the words of the change); `additionalContext` is for the agent and `systemMessage` for its person;
+/// `continue: false` ends the run where the host can. The strictest answer counts. Text that is not JSON decides nothing.
 ///
 /// Rules of Claude Code (`if: Bash(git *)`) limit a hook as they do there, and one with `async: true` decides nothing: it is
 /// not waited for, is ended at its timeout, and what it says and how it failed stands in the log. Wires of ours in such files
@@ -61,6 +62,10 @@ pub(super) static DEFINITION: Definition = Definition {
 /// judged: what lies at home may be there for some users alone. A binding that is locked, or whose `on_error` is `prompt` or
 /// `block`, takes that for a failure. `ahp check` warns of it, and of what in such files no host heeds: events, keys and types that
 /// nobody knows; `ahp doctor` tells of files that no binding takes.
+///
+/// A file that cannot be read as its hosts read it puts its whole layer at fault: one hook without a command, or one matcher
+/// with look-around (`^(?!mcp__)`), which the regular expressions here do not have. Nobody can tell then what the file guards,
+/// so the `pre-*` events that the layer binds are blocked until it is put right. `ahp check` names the place.
 ///
 /// The format is told by the file: lower-case events or a `version` are Copilot's (matchers are regular expressions over
 /// the whole name), groups with `hooks` inside are Claude Code's (plain words are names, all else is a regular

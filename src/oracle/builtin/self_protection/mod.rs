@@ -1,5 +1,6 @@
 //! SelfProtection: no agent changes the policy that judges it, the wires that carry it, or its log.
 
+mod agent;
 mod answer;
 mod binary;
 mod brought;
@@ -137,9 +138,16 @@ impl Oracle for SelfProtection {
                 DoubtKind::DynamicProgram | DoubtKind::DynamicCode => None,
             })
         };
+        let mut invocations = lines().flat_map(|(_, shell)| &shell.invocations);
+        let disguised = || {
+            invocations
+                .any(|invocation| agent::may_be_one(invocation))
+                .then_some("a program that is not known takes an option by which an agent starts without its hooks")
+        };
         let why = unreadable
             .then_some("the input of the tool could not be read")
-            .or_else(limit);
+            .or_else(limit)
+            .or_else(disguised);
         why.map_or_else(
             || Ok(Vec::new()),
             |why| Err(OracleError::CannotTell(why.to_owned())),

@@ -22,7 +22,7 @@ use ahp::policy::IntensityCeiling;
 use ahp::session::Store;
 use ahp::signal::{Intensity, Strength};
 use ahp::signal_log;
-use ahp::trust::usual_hook_files;
+use ahp::trust::{usual_hook_files, usual_hook_files_at_home};
 
 use self::canary::Canary;
 use self::deep::Deep;
@@ -243,24 +243,26 @@ fn examine(args: &Args) -> Result<Exit, String> {
 
 /// Tells of files with command hooks that no binding takes: under any other host they do not run.
 fn unbound(engine: &Engine, locations: &Locations) -> Vec<String> {
-    let root = &locations.project_root;
     let bound = project::bound_hook_files(&engine.state(), locations);
-    let free = usual_hook_files(root).into_iter();
-    free.filter(|file| !bound.contains(file))
-        .filter_map(|file| {
-            let found = survey(&file)?;
-            let triggers: Vec<&str> = found.triggers.iter().map(|trigger| trigger.name()).collect();
-            let triggers = triggers.join(", ");
-            let shown = file.strip_prefix(root).unwrap_or(&file).display();
-            (found.commands > 0).then(|| {
-                format!(
-                    "{shown}: {} that only its own host runs; `- {{oracle: CommandHooks, config: {{file: {shown}}}}}` \
-                     below `{triggers}:` runs them under every host",
-                    count(found.commands, "command")
-                )
-            })
-        })
-        .collect()
+    let home = locations.home.as_deref().map(usual_hook_files_at_home);
+    let mut free = usual_hook_files(&locations.project_root);
+    free.extend(home.unwrap_or_default());
+    free.retain(|file| !bound.contains(file));
+    let told = free.into_iter().filter_map(|file| {
+        let found = survey(&file).filter(|found| found.commands > 0)?;
+        let triggers: Vec<&str> = found.triggers.iter().map(|trigger| trigger.name()).collect();
+        let triggers = triggers.join(", ");
+        let shown = locations.display(&file);
+        let commands = count(found.commands, "command");
+        let fault = found.fault.map_or_else(String::new, |fault| {
+            format!(" once this is put right: {fault}")
+        });
+        Some(format!(
+            "{shown}: {commands} that only its own host runs; `- {{oracle: CommandHooks, config: {{file: {shown}}}}}` \
+             below `{triggers}:` runs them under every host{fault}"
+        ))
+    });
+    told.collect()
 }
 
 fn of_policy(engine: &Engine, locations: &Locations) -> Policy {
