@@ -248,6 +248,7 @@ impl TestGate {
         outcome.coverage = self.coverage(context, outcome.tally.coverage, |file| {
             written.iter().any(|path| path == file)
         });
+        outcome.written.extend(written);
         outcome.unapproved = self.unapproved(&outcome.replaced, &outcome.runners, context);
         // Which runners are found is the project's to say, and what they must cover is not.
         let suite = self.command.as_deref().unwrap_or(FOUND);
@@ -295,6 +296,7 @@ impl TestGate {
             } else {
                 BTreeSet::new()
             },
+            written: outcome.written.clone(),
         });
         if let Err(error) = kept {
             tracing::warn!(%error, "what is known of the tests cannot be kept");
@@ -335,6 +337,7 @@ impl TestGate {
         let root = context.root();
         let files = expand(root, &self.report.0);
         let made = self.made(context, &[]);
+        let written = times(root, &made);
         let times = times(root, &files);
         let missing: Vec<&String> = files.iter().filter(|f| !times.contains_key(*f)).collect();
         if files.is_empty() || !missing.is_empty() {
@@ -346,6 +349,7 @@ impl TestGate {
             return Ok(vec![unusable::missing_report(&named)]);
         }
         let mut outcome = Outcome::of(&self.report.0.join(", "));
+        outcome.written = written.into_keys().collect();
         let mut content = Sha256::new();
         for file in &files {
             match read_report(context, file, &mut content) {
