@@ -71,11 +71,13 @@ const FOUND: &str = "the project's own runners";
 ///
 /// Nobody but the runners' own reporters is believed. They tell through a pipe, so that what was told once stays told, and with a
 /// seal that they take out of the environment before the tests run. A report that was written or changed by others blocks. What
-/// the change puts in the place of a runner, or of a part of one, blocks by its name (`test-runner-replaced`): a `runner` or a
-/// compiler in `.cargo/config.toml`, `harness = false`, `-exec` of `go test`, `testRunner` of jest, `runner` of vitest, functions of
-/// a runner that code of the project replaces, a new `mvnw` or `gradlew`, and the like. What was there before the change is
-/// free, and so is what `own_runners` names. Tests themselves, and what they run beside them (fixtures, setup files, plugins of a
-/// bundler), decide what a test finds: that a test was made weaker, this oracle does not see.
+/// the change puts in the place of a runner, or of a part of one, blocks by its name (`test-runner-replaced`): a `runner`, a linker
+/// or a compiler in `.cargo/config.toml` or in `RUSTFLAGS`, `harness = false`, `-exec` of `go test`, `testRunner` of jest, `runner`
+/// of vitest, a file that is called like a runner (`pytest.py`, `jest.js`), functions of a runner that code of the project
+/// replaces, a new `mvnw` or `gradlew`, and the like. What was there before the change is free, and so is what `own_runners`
+/// names. Tests themselves, and what they run beside them (fixtures, setup files, plugins of a bundler), decide what a test finds:
+/// that a test was made weaker, this oracle does not see. Nor does it see code that was written to imitate a reporter, inside of
+/// the process of a runner or in a script around it.
 ///
 /// What passed before must still run. Tests that passed in the last run that passed, are part of the commit that the
 /// change is measured against, and are now skipped or gone block by name. A change that means it says so, in a commit message

@@ -162,9 +162,9 @@ impl Token<'_> {
         !self.is_quoted && list.contains(&self.lower.as_str())
     }
 
-    /// Whether it is written as no ordinary word is.
+    /// Whether it is written as no ordinary word is, and as no abbreviation.
     fn is_named(&self) -> bool {
-        self.is_quoted || !is_ordinary(self.text)
+        self.is_quoted || !is_ordinary(self.text) && self.text.contains(char::is_lowercase)
     }
 }
 
@@ -363,6 +363,7 @@ mod tests {
             ("Speed up test_beta by removing a sleep", "test_beta", false),
             ("Remove the old API used by test_beta", "test_beta", false),
             ("replace mock in test_beta", "test_beta", false),
+            ("Remove the API test_beta calls", "test_beta", false),
             ("remove unused import (test_beta stays)", "test_beta", false),
             ("Remove the test helper of test_beta", "test_beta", false),
             ("test_beta: removed a sleep", "test_beta", false),
