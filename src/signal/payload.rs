@@ -76,7 +76,7 @@ const MOST_ITEMS: usize = 20;
 
 impl Modification {
     /// Whether it changes a tool's input, not another parameter of the operation.
-    pub fn is_of_input(&self) -> bool {
+    pub(crate) fn is_of_input(&self) -> bool {
         self.target.starts_with('/') || self.target.starts_with("tool.")
     }
 

@@ -89,7 +89,7 @@ fn only_what_was_added_counts() {
         }
         let config = "{require_tests: true, require_docs: true}";
         let signals = project.judge("CompletionVerifier", config);
-        let kinds = signals.iter().map(|s| s.header.kind.to_string());
+        let kinds = signals.iter().map(|s| s.header.kind.as_str());
         kinds.collect::<Vec<_>>().join(" ")
     };
     let with = |more: &str| format!("{test}{more}");
