@@ -157,7 +157,11 @@ fn where_nothing_is_configured_nothing_is_said() {
         "ReviewTrigger",
         "{notify_reviewers: false, command: 'true'}",
     );
-    assert_eq!(only(&signals).2, "review of FEAT-0001: ran `true`");
+    let said = only(&signals).2;
+    assert!(
+        said.starts_with("review of FEAT-0001: ran `true`"),
+        "{said}"
+    );
 }
 
 /// A change in a repository with a remote, and a forge's program that notes what it is asked.
