@@ -43,12 +43,11 @@ pub(super) fn fit(signals: &mut [Signal], facts: &Facts) -> Result<(), OracleErr
                     None => is_lost = view.tells(name),
                 }
             }
-            let is_inside = m.target.starts_with('/') || m.target.starts_with("tool.");
             if is_lost {
                 lost.push(m);
                 continue;
             }
-            if is_inside && !apply(&mut input, std::slice::from_ref(&m)) {
+            if m.is_of_input() && !apply(&mut input, std::slice::from_ref(&m)) {
                 return Err(OracleError::failed(format!(
                     "a control changes `{}`, and the input of the tool `{}` has no such place",
                     m.target, tool.name

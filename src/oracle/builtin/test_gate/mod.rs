@@ -71,11 +71,13 @@ const FOUND: &str = "the project's own runners";
 ///
 /// Nobody but the runners' own reporters is believed. They tell through a pipe, so that what was told once stays told, and with a
 /// seal that they take out of the environment before the tests run. A report that was written or changed by others blocks. What
-/// the change puts in the place of a runner, or of a part of one, blocks by its name (`test-runner-replaced`): a `runner` or a
-/// compiler in `.cargo/config.toml`, `harness = false`, `-exec` of `go test`, `testRunner` of jest, `runner` of vitest, functions of
-/// a runner that code of the project replaces, a new `mvnw` or `gradlew`, and the like. What was there before the change is
-/// free, and so is what `own_runners` names. Tests themselves, and what they run beside them (fixtures, setup files, plugins of a
-/// bundler), decide what a test finds: that a test was made weaker, this oracle does not see.
+/// the change puts in the place of a runner, or of a part of one, blocks by its name (`test-runner-replaced`): a `runner`, a linker
+/// or a compiler in `.cargo/config.toml` or in `RUSTFLAGS`, `harness = false`, `-exec` of `go test`, `testRunner` of jest, `runner`
+/// of vitest, a file that is called like a runner (`pytest.py`, `jest.js`), functions of a runner that code of the project
+/// replaces, a new `mvnw` or `gradlew`, and the like. What was there before the change is free, and so is what `own_runners`
+/// names. Tests themselves, and what they run beside them (fixtures, setup files, plugins of a bundler), decide what a test finds:
+/// that a test was made weaker, this oracle does not see. Nor does it see code that was written to imitate a reporter, inside of
+/// the process of a runner or in a script around it.
 ///
 /// What passed before must still run. Tests that passed in the last run that passed, are part of the commit that the
 /// change is measured against, and are now skipped or gone block by name. A change that means it says so, in a commit message
@@ -248,6 +250,7 @@ impl TestGate {
         outcome.coverage = self.coverage(context, outcome.tally.coverage, |file| {
             written.iter().any(|path| path == file)
         });
+        outcome.written.extend(written);
         outcome.unapproved = self.unapproved(&outcome.replaced, &outcome.runners, context);
         // Which runners are found is the project's to say, and what they must cover is not.
         let suite = self.command.as_deref().unwrap_or(FOUND);
@@ -295,6 +298,7 @@ impl TestGate {
             } else {
                 BTreeSet::new()
             },
+            written: outcome.written.clone(),
         });
         if let Err(error) = kept {
             tracing::warn!(%error, "what is known of the tests cannot be kept");
@@ -335,6 +339,7 @@ impl TestGate {
         let root = context.root();
         let files = expand(root, &self.report.0);
         let made = self.made(context, &[]);
+        let written = times(root, &made);
         let times = times(root, &files);
         let missing: Vec<&String> = files.iter().filter(|f| !times.contains_key(*f)).collect();
         if files.is_empty() || !missing.is_empty() {
@@ -346,6 +351,7 @@ impl TestGate {
             return Ok(vec![unusable::missing_report(&named)]);
         }
         let mut outcome = Outcome::of(&self.report.0.join(", "));
+        outcome.written = written.into_keys().collect();
         let mut content = Sha256::new();
         for file in &files {
             match read_report(context, file, &mut content) {
