@@ -14,8 +14,8 @@ use super::error::is_text;
 use super::pump::Pump;
 use super::running::Running;
 use super::{
-    DEPTH, Enclosed, Exit, Finished, Folder, ProcessError, depth, enclosure, find_program, group,
-    installed, lies_in, path_where, running, too_deep,
+    DEPTH, Enclosed, Exit, Finished, Folder, ProcessError, depth, find_program, group, installed,
+    lies_in, path_where, running, too_deep,
 };
 use crate::random;
 
