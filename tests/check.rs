@@ -94,7 +94,12 @@ fn a_near_miss_of_a_usual_value_is_told() {
             "development",
         ),
         ("when: {environment: '!= stagng'}", "staging"),
-        ("when: {host: claude}", "claude-code"),
+        ("when: {host: cluade-code}", "claude-code"),
+        ("when: {host: nosuch}", "nosuch"),
+        (
+            "intensity: {by: host, cdoex: block, default: prompt}",
+            "codex",
+        ),
         ("when: {any: [{tool: Bsh}]}", "Bash"),
         ("when: {issue.criticality: critcal}", "critical"),
         (
@@ -114,6 +119,7 @@ fn a_near_miss_of_a_usual_value_is_told() {
         "when: {environment: [prod, production]}",
         "when: {environment: [development, qa, live]}",
         "when: {host: claude-code}",
+        "when: {host: [claude, codex-cli]}",
         "when: {tool: [Bash, Task, deploy, run_shell_command]}",
         "when: {issue.type: '~ feat'}",
     ] {

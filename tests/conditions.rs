@@ -58,7 +58,19 @@ fn a_value_is_written_as_users_write_it() {
         &json!({"prompt": "Compare https://one.example/a with https://two.example/b"}),
     );
     let issue = submit(Some("FEAT-1"));
+    let mut claude = bash.clone();
+    claude["host"] = "claude-code".into();
     for (when, event, expected) in [
+        ("{host: claude-code}", &claude, true),
+        ("{host: claude}", &claude, true),
+        ("{host: [codex, claude]}", &claude, true),
+        ("{host: '== claude'}", &claude, true),
+        ("{host: '!= claude'}", &claude, false),
+        ("{host: codex-cli}", &claude, false),
+        ("{host: '~ ^claude'}", &claude, true),
+        ("{tool.mcp.server: github}", &mcp, true),
+        ("{tool.mcp.tool: create_issue}", &mcp, true),
+        ("{tool.mcp.tool: delete_issue}", &mcp, false),
         ("{tool.url: '~ two'}", &pages, true),
         ("{tool.url: '~ two'}", &prompt, true),
         ("{tool.url: 'https://two.example/b'}", &pages, true),

@@ -1,7 +1,12 @@
 //! What a control changes in a tool's input, whatever the host calls it there.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use ahp::event::{Event, ToolCall, ToolKind, ToolView, Trigger};
 use serde_json::{Value, json};
 
+use crate::hook_md::everywhere::{recorded, replace};
 use crate::world::World;
 
 /// A policy whose script sets a target to a value, both as rhai writes them.
@@ -86,11 +91,6 @@ fn a_control_that_finds_nothing_to_change_has_failed() {
         ("/a/b", "Bash", json!({"command": "ls"})),
         ("tool.command", "Write", json!({"file_path": "a"})),
         ("tool.name", "Bash", json!({"command": "ls"})),
-        (
-            "tool.command",
-            "Bash",
-            json!({"command": "git", "args": ["log"]}),
-        ),
     ] {
         let verdict = judged(&world(target, "1"), tool, &input);
         assert!(verdict["modified_input"].is_null(), "{target}");
@@ -102,6 +102,150 @@ fn a_control_that_finds_nothing_to_change_has_failed() {
     // A parameter of the operation is none of the tool's.
     let verdict = judged(&world("batch_size", "1"), "Bash", &json!({"command": "ls"}));
     assert_eq!(verdict["bindings"][1]["outcome"], "signalled");
+}
+
+#[test]
+fn a_change_that_the_host_has_no_one_place_for_stops_the_call() {
+    let patch = "*** Begin Patch\n*** Update File: a\n-x\n+y\n*** End Patch";
+    let edits =
+        json!([{"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": "d"}]);
+    for (target, tool, input) in [
+        (
+            "tool.command",
+            "Bash",
+            json!({"command": "git", "args": ["log"]}),
+        ),
+        (
+            "tool.input.command",
+            "Bash",
+            json!({"program": "git", "args": ["log"]}),
+        ),
+        (
+            "tool.input.content",
+            "apply_patch",
+            json!({"command": patch}),
+        ),
+        (
+            "tool.content",
+            "MultiEdit",
+            json!({"file_path": "a", "edits": edits}),
+        ),
+        (
+            "tool.input.path",
+            "mcp__fs__move",
+            json!({"source": "a", "destination": "b"}),
+        ),
+    ] {
+        let verdict = judged(&world(target, r#""echo safe""#), tool, &input);
+        assert_eq!(
+            verdict["decision"], "block",
+            "{target} {input}: {}",
+            verdict["signals"]
+        );
+        assert!(verdict["modified_input"].is_null(), "{target}");
+        let step = verdict["signals"][0]["payload"]["resolution_path"][0].to_string();
+        assert!(
+            step.contains("echo safe"),
+            "{target}: {}",
+            verdict["signals"]
+        );
+    }
+}
+
+/// Every recorded call that writes or edits one file, before it does, with the kind of its input.
+fn edits(root: &Path) -> Vec<(String, Event)> {
+    let mut tried = BTreeSet::new();
+    let calls = recorded().into_iter().filter_map(|(name, mut event)| {
+        let tool = event.tool.as_mut()?;
+        let recorded = "/home/user/project";
+        replace(&mut tool.input, recorded, root.to_str()?);
+        let view = ToolView::of(tool, root, root);
+        let is_edit = matches!(view.kind, ToolKind::Edit | ToolKind::Write);
+        // Nobody can change what the person is asked about.
+        let is_call =
+            event.trigger == Trigger::PreToolUse && !name.to_lowercase().contains("permission");
+        let is_one = is_edit && is_call && view.paths.len() == 1;
+        let text = tool.input.to_string();
+        event.work_dir = Some(root.to_owned());
+        (is_one && tried.insert((event.host.clone(), text))).then_some((name, event))
+    });
+    calls.collect()
+}
+
+#[test]
+fn a_changed_path_or_text_is_what_is_written_in_every_host() {
+    const PATH: &str = "/tmp/safe.txt";
+    const TEXT: &str = "SAFE";
+    let hook = |input: Value| json!({"decision": "allow", "modified_input": input});
+    let command = |input: Value| json!({"hookSpecificOutput": {"updatedInput": input}});
+    let both = |path: &str| json!({path: PATH, "content": TEXT});
+    let mut wrong = Vec::new();
+    let mut hosts = BTreeSet::new();
+    for (format, answer, path, text) in [
+        ("HOOK.md", hook(json!({"file_path": PATH})), true, false),
+        ("HOOK.md", hook(json!({"path": PATH})), true, false),
+        ("HOOK.md", hook(json!({"content": TEXT})), false, true),
+        ("HOOK.md", hook(both("file_path")), true, true),
+        ("claude", command(both("file_path")), true, true),
+        ("vscode", command(both("filePath")), true, true),
+        ("vscode", command(both("path")), true, true),
+        ("vscode", command(json!({"files": [PATH]})), true, false),
+    ] {
+        let world = World::new("");
+        let say = format!("echo '{answer}'");
+        let handler = json!({"type": "command", "command": say});
+        let group = json!({"hooks": [handler]});
+        let listed = if format == "claude" { group } else { handler };
+        if format == "HOOK.md" {
+            let home = world.home().join(".config/agents/hooks");
+            World::write_hook(&home, "change", "trigger: pre-tool-call", &say);
+        } else {
+            let policy = "hooks: {pre-tool-use: [{oracle: CommandHooks, config: {file: a.json}}]}";
+            world.write(".ahp/hooks.yaml", policy);
+            let file = json!({"hooks": {"PreToolUse": [listed]}});
+            world.write("a.json", file.to_string());
+            world.ahp(&["trust", "-y"]);
+        }
+        let calls = edits(&world.root());
+        let lines = calls
+            .iter()
+            .map(|(_, event)| serde_json::to_string(event).unwrap());
+        world.write("events.jsonl", lines.collect::<Vec<_>>().join("\n"));
+        let verdicts = world.ahp(&["run", "--events", "events.jsonl", "--format", "json"]);
+        let verdicts = verdicts.json();
+        assert_eq!(verdicts.len(), calls.len());
+        for ((name, event), verdict) in calls.iter().zip(verdicts) {
+            hosts.extend(event.host.clone());
+            let before = event.tool.as_ref().unwrap();
+            let after = ToolCall::new(&*before.name, verdict["modified_input"].clone());
+            let view = ToolView::of(&after, &world.root(), &world.root());
+            let writes = view.content.as_deref().map(str::trim_end) == Some(TEXT);
+            let is_meant = (!path || view.paths == [PATH]) && (!text || writes);
+            let names = |value: &Value| -> BTreeSet<String> {
+                let keys = value.as_object().into_iter().flat_map(|map| map.keys());
+                keys.cloned().collect()
+            };
+            // Nothing that the tool needs is gone, and nothing that no tool knows is there.
+            let is_whole = names(&after.input) == names(&before.input);
+            let told = verdict["signals"].to_string();
+            let is_told = (!path || told.contains(PATH)) && (!text || told.contains(TEXT));
+            let is_refused = verdict["decision"] == "block" && is_told;
+            if !(is_refused || is_meant && is_whole) {
+                let given = &before.input;
+                wrong.push(format!(
+                    "{format} {answer}: {name}: {given} became {}",
+                    after.input
+                ));
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+    assert!(hosts.len() >= 10, "{hosts:?}");
 }
 
 #[test]

@@ -25,6 +25,11 @@ pub(crate) struct Block {
 /// What is printed and not run here: the file, how the block or the command begins, and why.
 const NOT_RUN: &[(&str, &str, &str)] = &[
     ("README.md", " agent host ──event──►", "a picture"),
+    (
+        "README.md",
+        "ahp init",
+        "a newcomer's; `a_newcomer_comes_to_the_first_block` runs it where nothing is",
+    ),
     ("docs/architecture.md", " host bytes", "a picture"),
     (
         "README.md",
@@ -558,6 +563,48 @@ fn every_command_runs_and_prints_what_is_shown() {
             assert!(same, "{at} prints\n{}", ran.stdout);
         }
     }
+}
+
+/// From nothing: the program is installed by one command, and the README's own come after it, in its order.
+#[test]
+fn a_newcomer_comes_to_the_first_block_in_at_most_six_commands() {
+    let world = World::new("");
+    fs::remove_dir_all(world.path(".ahp")).unwrap();
+    world.write("src/a.rs", "");
+    let blocks = blocks("README.md");
+    let all = blocks.iter().filter(|block| block.language == "console");
+    let all: Vec<(String, Vec<&str>)> = all.flat_map(commands).collect();
+    let mut count = 1;
+    let blocked = all.iter().find(|(command, shown)| {
+        count += 1;
+        let ran = play(&world, command);
+        let same = shown.is_empty() || is_all_as_shown(shown, &ran.stdout);
+        assert!(same && matches!(ran.code, 0 | 2), "{command}: {ran:?}");
+        ran.code == 2
+    });
+    assert!(blocked.is_some() && count <= 6, "{count}");
+    // The next that matters wires an agent, and what that asks is blocked too.
+    let install = all
+        .iter()
+        .find(|(command, _)| command.starts_with("ahp install"));
+    let ran = play(&world, &install.unwrap().0);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let settings: serde_json::Value =
+        serde_json::from_str(&world.read(".claude/settings.json")).unwrap();
+    let wire = settings.pointer("/hooks/PreToolUse/0/hooks/0/command");
+    let wire = wire.and_then(serde_json::Value::as_str).unwrap();
+    let event = serde_json::json!({
+        "hook_event_name": "PreToolUse",
+        "session_id": "s",
+        "cwd": world.root(),
+        "tool_name": "Bash",
+        "tool_input": {"command": "rm -rf ~"},
+        "tool_use_id": "t",
+    });
+    world.write("../event.json", event.to_string());
+    let ran = play(&world, &format!("( {wire} ) < ../event.json"));
+    assert!(ran.stdout.contains("deny") || ran.code == 2, "{ran:?}");
+    assert!(count + 2 <= 6, "{count}");
 }
 
 #[test]

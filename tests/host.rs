@@ -253,6 +253,24 @@ fn a_block_before_a_tool_is_one_in_the_hosts_own_reading() {
                 show(&reply)
             );
         }
+        // A change of what is no part of the input reaches only who gets the verdict itself.
+        let split = Modification {
+            target: "batch_size".to_owned(),
+            original: 6.into(),
+            updated: 2.into(),
+            reason: String::new(),
+        };
+        let control = signal(Signal::control("large-change", vec![split]));
+        let split = verdict(Trigger::PreToolUse, vec![control], None);
+        let reply = case.host.answer(&decoded, vec![split], None);
+        let is_made = host_event.gets_verdict || host_event.is_permission;
+        assert_eq!(
+            case.host.obeys(&reply),
+            !is_made,
+            "{}: {}",
+            case.name,
+            show(&reply)
+        );
     }
 }
 

@@ -105,6 +105,115 @@ fn a_server_that_asks_for_a_secret_is_declined() {
     assert_eq!((passed.code, passed.stdout.as_str()), (0, ""), "{passed:?}");
 }
 
+/// A world of a person's HOOK.md alone, whose gate never lets a stop go.
+fn never_lets_go() -> World {
+    let world = World::new("");
+    fs::remove_dir(world.path(".ahp")).unwrap();
+    let hooks = world.home().join(".config/agents/hooks");
+    for trigger in ["pre-agent-turn-stop", "post-subagent"] {
+        let fields = format!("trigger: {trigger}");
+        World::write_hook(
+            &hooks,
+            &format!("gate-{trigger}"),
+            &fields,
+            "echo not yet >&2; exit 2",
+        );
+    }
+    world
+}
+
+fn is_held(ran: &Ran) -> bool {
+    ran.code == 2 || ran.stdout.contains("\"block\"")
+}
+
+#[test]
+fn a_stop_without_a_session_is_let_go_after_some_blocks() {
+    for (host, payload) in [
+        (
+            "codex",
+            json!({"hook_event_name": "Stop", "stop_hook_active": true}),
+        ),
+        (
+            "codex",
+            json!({"hook_event_name": "SubagentStop", "stop_hook_active": true}),
+        ),
+        ("agent-hooks", json!({"event_type": "before_stop"})),
+        ("agent-hooks", json!({"event_type": "pre-agent-turn-stop"})),
+        ("native", json!({"trigger": "pre-agent-turn-stop"})),
+    ] {
+        let world = never_lets_go();
+        let stop = || world.ahp_fed(&["hook", "--host", host], payload.to_string().as_bytes());
+        let held = (0..6).map(|_| stop()).take_while(is_held).count();
+        assert_eq!(held, 3, "{host} {payload}");
+    }
+}
+
+#[test]
+fn where_no_log_counts_a_stop_is_let_go_after_one_block() {
+    for event in ["Stop", "SubagentStop"] {
+        let world = never_lets_go();
+        // Nothing can be written there.
+        fs::write(world.home().join(".local"), "").unwrap();
+        let first = claude(&world, event, json!({"stop_hook_active": false}));
+        assert!(is_held(&first), "{event}: {first:?}");
+        let again = claude(&world, event, json!({"stop_hook_active": true}));
+        assert!(!is_held(&again), "{event}: {again:?}");
+    }
+}
+
+#[test]
+fn subagents_of_one_session_are_counted_each_for_itself() {
+    let world = never_lets_go();
+    let stop = |agent: &str| {
+        let fields = json!({"agent_id": agent, "agent_type": "worker", "stop_hook_active": true});
+        is_held(&claude(&world, "SubagentStop", fields))
+    };
+    for _ in 0..3 {
+        assert!(stop("one") && stop("two"));
+    }
+    assert!(!stop("one"));
+    assert!(stop("three"));
+    assert!(!stop("two"));
+}
+
+#[test]
+fn a_session_keeps_the_wires_of_every_gate_of_its_policy() {
+    let world = World::new(
+        "hooks:\n  pre-agent-turn-stop: [{oracle: TestGate}]\n  pre-agent-turn: [{oracle: Say, config: {text: x}}]\n",
+    );
+    world.ahp(&["trust", "-y"]);
+    assert_eq!(world.ahp(&["install", "claude", "--project"]).code, 0);
+    let file = world.path(".claude/settings.json");
+    let wired: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    let changed = |settings: &Value| {
+        fs::write(&file, settings.to_string()).unwrap();
+        let fields = json!({"source": "project_settings", "file_path": file});
+        claude(&world, "ConfigChange", fields)
+    };
+    let is_kept = |settings: &Value, says: &str| {
+        let kept = changed(settings);
+        let reply: Value = serde_json::from_str(&kept.stdout).unwrap_or_default();
+        assert_eq!(reply["decision"], "block", "{settings}: {kept:?}");
+        assert!(reply["reason"].to_string().contains(says), "{reply}");
+    };
+    for event in ["Stop", "UserPromptSubmit", "ConfigChange"] {
+        let says = format!("`{event}`");
+        let mut gone = wired.clone();
+        assert!(gone["hooks"][event].is_array(), "{event}: {wired}");
+        gone["hooks"].as_object_mut().unwrap().remove(event);
+        is_kept(&gone, &says);
+        let mut idle = wired.clone();
+        idle["hooks"][event][0]["hooks"][0]["command"] = "true".into();
+        is_kept(&idle, &says);
+    }
+    // What the policy has no gate at is anybody's.
+    let mut free = wired;
+    free["hooks"]["PostToolUse"] = json!([{"hooks": [{"type": "command", "command": "true"}]}]);
+    free["hooks"]["SessionEnd"] = json!([]);
+    let passed = changed(&free);
+    assert_eq!((passed.code, passed.stdout.as_str()), (0, ""), "{passed:?}");
+}
+
 #[test]
 fn a_session_keeps_its_wires_and_takes_every_other_change_of_settings() {
     let world = World::new("extends: [ahp:standard]\n");
@@ -431,6 +540,39 @@ fn a_payload_of_the_standard_keeps_its_context_flat() {
     let event = &decoded.events[0];
     assert_eq!(event.context.get("a"), Some(&json!(1)));
     assert!(event.context.get("context").is_none());
+}
+
+#[test]
+fn unbound_hook_files_are_told_with_their_faults_and_those_at_home_too() {
+    let world = World::new("extends: [ahp:standard]\n");
+    let hook = json!({"type": "command", "command": "./x"});
+    let file = json!({"hooks": {"PreToolUse": [hook, {"type": "command"}]}});
+    world.write(".github/hooks/a.json", file.to_string());
+    let group = json!({"hooks": {"Stop": [{"hooks": [hook]}]}});
+    for name in [".claude/settings.json", ".copilot/hooks/b.json"] {
+        crate::world::write(&world.home().join(name), group.to_string());
+    }
+    let told = world.ahp(&["doctor"]).stdout;
+    for says in [
+        ".github/hooks/a.json: 2 commands that only its own host runs",
+        "`hooks.PreToolUse[1]`: it has no command",
+        "~/.claude/settings.json: 1 command that",
+        "~/.copilot/hooks/b.json: 1 command that",
+    ] {
+        assert!(told.contains(says), "{says}: {told}");
+    }
+}
+
+#[test]
+fn one_fault_under_several_triggers_is_told_once() {
+    let world = World::new(
+        "hooks:\n  pre-tool-use, post-tool-use, pre-session:\n    - {oracle: CommandHooks, config: {file: bad.json}}\n",
+    );
+    let file = json!({"hooks": {"PreToolUse": [{"type": "command"}]}});
+    world.write("bad.json", file.to_string());
+    let checked = world.ahp(&["check"]).stdout;
+    let errors = checked.matches("has no command").count();
+    assert!(errors > 0 && checked.contains("1 error,"), "{checked}");
 }
 
 #[test]

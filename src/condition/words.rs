@@ -5,6 +5,7 @@ use crate::diagnostic::{Code, Diagnostic, Span};
 use crate::event::{ToolKind, Trigger};
 use crate::fact::Fact;
 use crate::glob::{HELP, fault};
+use crate::host::Host;
 
 /// Returns a text as the fact would have it; none, with a fault, where the fact never has it.
 pub(super) fn text(
@@ -40,6 +41,7 @@ pub(super) fn text(
         return Some(match fact {
             _ if is_lower(fact) => text.to_lowercase(),
             _ if is_path(fact) => path(text).to_owned(),
+            Fact::Host => Host::find(text).map_or(text, |host| host.name).to_owned(),
             _ => text.to_owned(),
         });
     };
@@ -65,7 +67,9 @@ pub(super) fn text(
 
 /// Whether a written text stands for the one that a fact has.
 pub(super) fn is_spelling(fact: Fact, written: &str, found: &str) -> bool {
-    written == found || (is_lower(fact) && written.to_lowercase() == found)
+    written == found
+        || (is_lower(fact) && written.to_lowercase() == found)
+        || (fact == Fact::Host && Host::find(written).is_some_and(|host| host.name == found))
 }
 
 /// Whether the texts of a fact are read in lower case from the file.

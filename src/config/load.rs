@@ -334,7 +334,8 @@ impl<'a> Loader<'a> {
         let Some(node) = parse_yaml(text, place.file, &mut self.diagnostics) else {
             return;
         };
-        let layer = self.parse(&node, source);
+        let is_pack = !extending.open.is_empty();
+        let layer = self.parse(&node, source, dir.filter(|_| is_pack));
         extending.open.push(origin.clone());
         for (name, span) in &layer.extends {
             self.extend(name, *span, source, dir, extending);
@@ -346,9 +347,18 @@ impl<'a> Loader<'a> {
             .add(layer, source, &self.sources, &mut self.diagnostics);
     }
 
-    fn parse(&mut self, node: &Node, source: LayerSource) -> Layer {
+    fn parse(&mut self, node: &Node, source: LayerSource, pack_dir: Option<&Path>) -> Layer {
         let home = self.locations.home.as_deref();
-        parse::layer(node, source, home, &mut self.diagnostics)
+        // What lies in the project is named as seen from it, as what comes with the project.
+        let root = &self.locations.project_root;
+        let pack_dir = pack_dir.map(|dir| {
+            let real_root = root.canonicalize();
+            let inner = dir.strip_prefix(root).ok();
+            let inner = inner.or_else(|| dir.strip_prefix(real_root.ok()?).ok());
+            inner.unwrap_or(dir).to_owned()
+        });
+        let pack_dir = pack_dir.as_deref();
+        parse::layer(node, source, home, pack_dir, &mut self.diagnostics)
     }
 
     /// Reads one entry of `extends`.

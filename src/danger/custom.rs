@@ -1,12 +1,15 @@
 //! CommandPattern: a command as a person writes it into a policy, `rm -rf` or `DROP TABLE`.
 
+use std::path::{Path, PathBuf};
+
 use super::digest::Digest;
 use super::knowledge::NothingKnown;
 use super::{index, sql};
 use crate::glob::glob;
 use crate::program;
 use crate::program::Fact;
-use crate::shell::{Analysis, Invocation, Redirect, Stdin, Surroundings, Word, analyse};
+use crate::shell::{Analysis, DoubtKind, Invocation, Redirect, Stdin, Surroundings, Word, analyse};
+use crate::shell_word::quoted_where_needed;
 
 /// A command of a policy: a program with options and words, or the words of a statement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,58 +21,86 @@ pub struct CommandPattern {
     options: Vec<String>,
     operands: Vec<String>,
     statement: Vec<String>,
-    /// The one command that is meant, where it is written with `=` before it.
+    /// The one command that is meant, where it is written with `=` before it or is fed by another.
     exact: Option<Box<Exact>>,
 }
 
-/// A command with all of its words: what differs in anything is another one.
+/// A command with all of its words, behind those that feed it: what differs in anything is another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Exact {
+struct Exact(Vec<Part>);
+
+/// One of the programs of such a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Part {
     path: Word,
     arguments: Vec<Word>,
     redirects: Vec<Redirect>,
     environment: Vec<(String, Word)>,
     wrappers: Vec<String>,
+    stdin: Stdin,
+    /// Where it runs, seen from the root of the project: elsewhere the same words mean other files.
+    dir: PathBuf,
 }
 
-impl Exact {
+impl Part {
     /// Takes an invocation; none where what it does is not told by its own words.
-    fn of(invocation: &Invocation) -> Option<Self> {
+    fn of(invocation: &Invocation, root: &Path) -> Option<Self> {
         let is_told = |word: &Word| !word.dynamic && word.made_by.is_empty() && !word.each;
-        let all_told = invocation.fed_by.is_empty()
-            && matches!(invocation.stdin, Stdin::Inherited)
-            && is_told(&invocation.path)
-            && invocation.arguments.iter().all(is_told)
-            && invocation
-                .redirects
-                .iter()
-                .all(|redirect| is_told(&redirect.target));
-        all_told.then(|| Self {
+        let mut words = invocation.arguments.iter();
+        let mut targets = invocation.redirects.iter().map(|redirect| &redirect.target);
+        let all_told = is_told(&invocation.path) && words.all(is_told) && targets.all(is_told);
+        let dir = invocation.work_dir.as_ref().filter(|_| all_told)?;
+        Some(Self {
             path: invocation.path.clone(),
             arguments: invocation.arguments.clone(),
             redirects: invocation.redirects.clone(),
             environment: invocation.environment.clone(),
             wrappers: invocation.wrappers.clone(),
+            stdin: invocation.stdin.clone(),
+            dir: dir.strip_prefix(root).unwrap_or(dir).to_owned(),
         })
     }
+}
 
-    /// Reads one command; none where the text is several, or not told by its own words.
+impl Exact {
+    /// Takes an invocation with what feeds it; none where what they do is not told by their own words.
+    fn of(analysis: &Analysis, invocation: &Invocation) -> Option<Self> {
+        let root = &analysis.surroundings.project_root;
+        let feeders = analysis.invocations.get(invocation.fed_by.clone())?;
+        let feeders = feeders.iter().map(AsRef::as_ref);
+        let parts = feeders
+            .filter(|feeder: &&Invocation| !feeder.emulated)
+            .chain([invocation]);
+        parts
+            .map(|part| Part::of(part, root))
+            .collect::<Option<_>>()
+            .map(Self)
+    }
+
+    /// Reads one command, which `cd DIR &&` may stand before; none where the text is several, or not told by its own words.
     fn read(text: &str) -> Option<Self> {
         let analysis = analyse(text, Surroundings::default());
-        let mut own = analysis
-            .invocations
-            .iter()
-            .filter(|invocation| !invocation.emulated);
-        let wrappers = |invocation: &Invocation| invocation.wrappers.len();
-        let last = own.clone().next_back()?;
-        // Each one runs through all that stand before it: `sudo env x`.
+        let all = analysis.invocations.iter().enumerate();
+        let mut own = all.filter(|(_, i)| !i.emulated && i.program != "cd");
+        let (_, last) = own.clone().next_back()?;
+        // Each one feeds it, or runs through all that stand before it: `sudo env x`.
         let is_one = own
             .by_ref()
+            .filter(|(at, _)| !last.fed_by.contains(at))
             .enumerate()
-            .all(|(at, invocation)| wrappers(invocation) >= at);
-        (is_one && analysis.doubts.is_empty())
-            .then(|| Self::of(last))
+            .all(|(nth, (_, invocation))| invocation.wrappers.len() >= nth);
+        let mut doubts = analysis.doubts.iter();
+        (is_one && doubts.all(|doubt| doubt.kind == DoubtKind::DynamicCode))
+            .then(|| Self::of(&analysis, last))
             .flatten()
+    }
+
+    /// Whether an invocation is this command.
+    fn is(&self, analysis: &Analysis, invocation: &Invocation) -> bool {
+        self.0
+            .last()
+            .is_some_and(|part| part.path == invocation.path)
+            && Self::of(analysis, invocation).as_ref() == Some(self)
     }
 }
 
@@ -80,7 +111,9 @@ impl CommandPattern {
             text: text.to_owned(),
             ..Self::default()
         };
-        if let Some(command) = text.strip_prefix('=') {
+        // What feeds what is told by no word: such a line is taken as it stands, too.
+        let as_it_stands = || text.contains(" | ").then_some(text);
+        if let Some(command) = text.strip_prefix('=').or_else(as_it_stands) {
             // What is not one command means none.
             pattern.exact = Exact::read(command).map(Box::new);
             return pattern;
@@ -112,18 +145,21 @@ impl CommandPattern {
 }
 
 impl CommandPattern {
-    /// Makes the pattern that means one command and no other.
+    /// Makes the pattern that means one command in one directory, seen from the root of the project, and no other.
     ///
     /// # Errors
     /// The text is several commands, or what it does is known only when it runs.
-    pub fn exactly(command: &str) -> Result<Self, String> {
-        let pattern = Self::new(&format!("={command}"));
+    pub fn exactly(command: &str, dir: &Path) -> Result<Self, String> {
+        let there = match dir.to_string_lossy() {
+            root if root.is_empty() => String::new(),
+            dir => format!("cd {} && ", quoted_where_needed(&dir)),
+        };
+        let pattern = Self::new(&format!("={there}{command}"));
         if pattern.exact.is_some() {
             return Ok(pattern);
         }
         Err(format!(
-            "`{command}` is not one command whose words say all that it does: give the one that is stopped, without pipes, \
-             variables and here-documents"
+            "`{command}` is not one command whose words say all that it does: give the one that is stopped, without variables"
         ))
     }
 }
@@ -148,7 +184,7 @@ pub(super) fn meets(
     invocation: &Invocation,
 ) -> bool {
     if let Some(exact) = &pattern.exact {
-        return Exact::of(invocation).as_ref() == Some(exact);
+        return exact.is(analysis, invocation);
     }
     if program::find(&invocation.program).is(Fact::Statements)
         && pattern.letters.is_empty()

@@ -17,7 +17,7 @@ use super::words::words;
 use super::{container, custom, index, script};
 use crate::program;
 use crate::program::Fact;
-use crate::shell::{Analysis, DoubtKind, Invocation, Word};
+use crate::shell::{Analysis, DoubtKind, Invocation, Surroundings, Word};
 use crate::signal::Severity;
 
 /// What is forbidden.
@@ -39,6 +39,16 @@ impl Selection {
         let is_chosen = |name: &str| self.presets.iter().any(|chosen| chosen == name);
         let strict = is_chosen(preset);
         (strict || is_chosen("standard")).then_some(strict)
+    }
+
+    /// Returns the entry that allows an invocation.
+    pub(super) fn allowing(
+        &self,
+        analysis: &Analysis,
+        invocation: &Invocation,
+    ) -> Option<&CommandPattern> {
+        let mut allowed = self.allowed.iter();
+        allowed.find(|pattern| custom::meets(pattern, analysis, invocation))
     }
 }
 
@@ -66,13 +76,7 @@ fn judge_within(
     let mut findings = Vec::new();
     let mut seen = BTreeSet::new();
     for (index, invocation) in analysis.invocations.iter().enumerate() {
-        let undashed = as_git(invocation);
-        let invocation = undashed.as_ref().unwrap_or(invocation);
-        if selection
-            .allowed
-            .iter()
-            .any(|pattern| custom::meets(pattern, analysis, invocation))
-        {
+        if selection.allowing(analysis, invocation).is_some() {
             continue;
         }
         let found = custom_finding(analysis, invocation, selection)
@@ -117,33 +121,50 @@ fn judge_within(
     findings
 }
 
-/// Returns a program of git's own with a dash as the command that it is: `git-clean -f`.
-pub(super) fn as_git(invocation: &Invocation) -> Option<Invocation> {
-    let command = invocation.program.strip_prefix("git-")?;
-    let arguments = invocation.arguments.iter().cloned();
-    Some(Invocation {
-        program: "git".to_owned(),
-        arguments: std::iter::once(Word::plain(command))
-            .chain(arguments)
-            .collect(),
-        ..invocation.clone()
-    })
-}
-
 /// Judges what a tool does itself, said as a program that the rules know: `sql` with a statement, `cat` with a path.
 pub fn judge_said(program: &str, arguments: &[&str], selection: &Selection) -> Option<Finding> {
+    judge_said_in(
+        program,
+        arguments,
+        selection,
+        Surroundings::default(),
+        &NothingKnown,
+    )
+}
+
+/// Does the same where the tool works on files of this machine, by what is known of these.
+pub fn judge_said_in(
+    program: &str,
+    arguments: &[&str],
+    selection: &Selection,
+    surroundings: Surroundings,
+    knowledge: &dyn Knowledge,
+) -> Option<Finding> {
+    judge_with(
+        &said(program, arguments, surroundings),
+        selection,
+        knowledge,
+    )
+    .into_iter()
+    .next()
+}
+
+/// Says what a tool does as what would run.
+pub fn said(program: &str, arguments: &[&str], surroundings: Surroundings) -> Analysis {
+    let is_somewhere = !surroundings.work_dir.as_os_str().is_empty();
     let invocation = Invocation {
         program: program.to_owned(),
         path: Word::plain(program),
         arguments: arguments.iter().copied().map(Word::plain).collect(),
         emulated: true,
+        work_dir: is_somewhere.then(|| surroundings.work_dir.clone()),
         ..Invocation::default()
     };
-    let analysis = Analysis {
+    Analysis {
         invocations: vec![Arc::new(invocation)],
+        surroundings,
         ..Analysis::default()
-    };
-    judge(&analysis, selection).into_iter().next()
+    }
 }
 
 fn rule_finding(
@@ -317,10 +338,10 @@ fn only_prints_help(section: &Section<'_>, invocation: &Invocation) -> bool {
         Some("--help" | "-help") => true,
         Some("--generate-cli-skeleton") => invocation.program == "aws",
         Some("help") => invocation.program == "aws",
-        // With one name before it, it may be a host or "human": `git stash drop -h` is beyond doubt.
+        // Behind names alone, with no host behind it.
         Some("-h") => {
             let names = invocation.arguments.len() - 1;
-            names >= 2 && invocation.operands().count() == names
+            names >= 1 && invocation.operands().count() == names
         }
         _ => false,
     };

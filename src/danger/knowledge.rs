@@ -15,19 +15,22 @@ pub trait Knowledge {
     /// no such directory.
     fn uncommitted_in(&self, worktree: &Path) -> Option<usize>;
 
-    /// Tells what holds the commits of a branch.
-    fn holder(&self, branch: &str) -> Option<Holder>;
+    /// Tells what holds the commits of a branch, beside it and those that the line takes away as well.
+    fn holder(&self, branch: &str, taken: &[&str]) -> Option<Holder>;
+
+    /// Returns the branch that is checked out in the project.
+    fn branch(&self) -> Option<String>;
 
     /// Whether an address of another machine is one that the policy or the project names; `for_packages` where packages are
     /// fetched or published, which goes to the registries that the project names, too.
     fn is_trusted(&self, address: &str, for_packages: bool) -> bool;
 }
 
-/// What holds the commits of a branch beside the branch itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What holds the commits of a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
-    /// This branch or tag holds every one of them.
-    Ref(String),
+    /// Other branches and tags hold every one of them.
+    Others,
     /// Some of them are nowhere else.
     Nobody,
     /// There is no such branch.
@@ -51,7 +54,11 @@ impl Knowledge for NothingKnown {
         None
     }
 
-    fn holder(&self, _: &str) -> Option<Holder> {
+    fn holder(&self, _: &str, _: &[&str]) -> Option<Holder> {
+        None
+    }
+
+    fn branch(&self) -> Option<String> {
         None
     }
 

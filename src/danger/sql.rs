@@ -9,12 +9,41 @@ pub(super) fn loses_data(text: &str) -> bool {
         return false;
     }
     let all = statements(text);
+    if is_taken_back(&all) {
+        return false;
+    }
     let is_passing = |statement: &Vec<String>| drops_passing(statement, &all);
     all.iter().any(|statement| {
         is_losing(statement) && !is_passing(statement)
             || is_ruling(statement)
             || makes_losing(text, statement)
     })
+}
+
+/// Whether statements are one transaction that is rolled back, of nothing but what every database can take back: rows.
+fn is_taken_back(all: &[Vec<String>]) -> bool {
+    let words: Vec<Vec<&str>> = all
+        .iter()
+        .filter(|one| !one.is_empty())
+        .map(|one| one.iter().map(String::as_str).collect())
+        .collect();
+    let Some(([first, between @ ..], last)) = words.split_last().map(|(last, rest)| (rest, last))
+    else {
+        return false;
+    };
+    let is_of_rows = |one: &Vec<&str>| {
+        matches!(
+            one.first(),
+            Some(&("delete" | "insert" | "select" | "update"))
+        ) && !is_ruling_of(one)
+    };
+    matches!(
+        first[..],
+        ["begin"] | ["begin" | "start", "transaction"] | ["begin", "work"]
+    ) && matches!(
+        last[..],
+        ["rollback"] | ["rollback", "transaction" | "work"]
+    ) && between.iter().all(is_of_rows)
 }
 
 /// Whether a text holds a statement that changes rows or tables, be it few.
@@ -177,13 +206,17 @@ fn is_losing(words: &[String]) -> bool {
 /// Whether a statement takes the server, a replica, or somebody's rights, or reaches past the database.
 fn is_ruling(words: &[String]) -> bool {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    is_ruling_of(&words)
+}
+
+fn is_ruling_of(words: &[&str]) -> bool {
     let has = |word: &str| words.contains(&word);
     let follows = |first: &str, seconds: &[&str]| {
         words
             .windows(2)
             .any(|w| matches!(w, [a, b] if *a == first && seconds.contains(b)))
     };
-    match words.as_slice() {
+    match words {
         ["shutdown"] | ["kill", ..] => true,
         ["stop" | "reset", "slave" | "replica" | "master", ..] => true,
         ["purge", "binary" | "master", ..] => true,
@@ -255,6 +288,14 @@ mod tests {
             "ALTER TABLE x DROP COLUMN y",
             "DROP\n/* x */ SCHEMA public CASCADE",
             "BEGIN; DROP TABLE x; COMMIT",
+            "BEGIN; DELETE FROM users; COMMIT; ROLLBACK",
+            "BEGIN; DELETE FROM users; END; BEGIN; ROLLBACK",
+            "BEGIN; SAVEPOINT a; DELETE FROM users; ROLLBACK TO a",
+            "BEGIN; SET autocommit = 1; DELETE FROM users; ROLLBACK",
+            "BEGIN; TRUNCATE users; ROLLBACK",
+            "BEGIN; SELECT pg_terminate_backend(1); ROLLBACK",
+            "DELETE FROM users; BEGIN; ROLLBACK",
+            "ROLLBACK; DELETE FROM users; BEGIN",
         ] {
             assert!(loses_data(sql), "{sql}");
         }
@@ -266,6 +307,8 @@ mod tests {
             "-- drop table x\nSELECT 1",
             "CREATE TABLE x (a int)",
             "INSERT INTO log VALUES ('DELETE FROM users')",
+            "BEGIN; DELETE FROM users; ROLLBACK",
+            "start transaction; update users set a = 1; select 1; rollback;",
             "ALTER TABLE x ADD COLUMN y int",
         ] {
             assert!(!loses_data(sql), "{sql}");

@@ -1,7 +1,7 @@
 //! Trace: which rules were near a command, and which of their conditions kept them from holding; for people who ask why.
 
 use super::digest::Digest;
-use super::judge::{Selection, as_git, each_section, firsts};
+use super::judge::{Selection, each_section, firsts};
 use super::knowledge::Knowledge;
 use super::pattern::Pattern;
 use super::rules::Rule;
@@ -19,7 +19,7 @@ pub struct Near {
     pub severity: Severity,
     /// The pattern that is nearest, as the rule has it.
     pub pattern: String,
-    /// The condition that does not hold, or what excuses (`unless: …`); none where the rule is broken.
+    /// The condition that does not hold, or what excuses (`unless: …`, `allow_commands: …`); none where the rule is broken.
     pub missing: Option<String>,
 }
 
@@ -27,8 +27,7 @@ pub struct Near {
 pub fn near(analysis: &Analysis, selection: &Selection, knowledge: &dyn Knowledge) -> Vec<Near> {
     let mut found = Vec::new();
     for (at, invocation) in analysis.invocations.iter().enumerate() {
-        let undashed = as_git(invocation);
-        let invocation = undashed.as_ref().unwrap_or(invocation);
+        let allowing = selection.allowing(analysis, invocation);
         each_section(
             analysis,
             at,
@@ -41,7 +40,14 @@ pub fn near(analysis: &Analysis, selection: &Selection, knowledge: &dyn Knowledg
                 }
                 let digests = std::slice::from_ref(&digest);
                 in_force.each(firsts(digests), &mut |rule| {
-                    found.extend(nearest(rule, &digest));
+                    let allowed = |near: Near| match allowing.filter(|_| near.missing.is_none()) {
+                        Some(entry) => Near {
+                            missing: Some(format!("allow_commands: {}", entry.text)),
+                            ..near
+                        },
+                        None => near,
+                    };
+                    found.extend(nearest(rule, &digest).map(allowed));
                 });
             },
         );

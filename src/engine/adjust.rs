@@ -11,7 +11,7 @@ use crate::fact::{Fact, FactValue, Facts};
 use crate::policy::Binding;
 use crate::secret;
 use crate::signal::{Action, Intensity, Origin, Severity, Signal, Strength};
-use crate::signal_log::Chain;
+use crate::signal_log::{Chain, of_agent};
 
 /// What became of the signals of one binding.
 #[derive(Debug, Default)]
@@ -199,14 +199,22 @@ pub(super) fn limit_stop_blocks(signals: &mut [Signal], facts: &Facts, most: u32
     if !event.trigger.is_stop() {
         return;
     }
-    let blocked = signals.iter().any(|s| s.intensity() == Intensity::Block);
-    let Some(session) = event.session_id.as_deref().filter(|_| blocked) else {
+    if !signals.iter().any(|s| s.intensity() == Intensity::Block) {
         return;
-    };
+    }
     let history = facts.history();
-    let in_a_row = match event.trigger {
-        Trigger::PreAgentTurnStop => history.stop_blocks(session),
-        trigger => history.stopped(trigger, session),
+    // Those of no session count for the project.
+    let session = event.session_id.as_deref().unwrap_or_default();
+    let agent = event
+        .subagent
+        .as_ref()
+        .and_then(|agent| agent.id.as_deref());
+    let in_a_row = match (event.trigger, agent) {
+        (Trigger::PreAgentTurnStop, _) => history.stop_blocks(session),
+        (trigger, Some(agent)) if !session.is_empty() => {
+            history.stopped(trigger, &of_agent(session, agent))
+        }
+        (trigger, _) => history.stopped(trigger, session),
     };
     if in_a_row < most {
         return;
@@ -218,7 +226,7 @@ pub(super) fn limit_stop_blocks(signals: &mut [Signal], facts: &Facts, most: u32
 /// Lets a stop through that comes after a block, where no log is there to count the blocks.
 pub(super) fn limit_uncounted_stop_blocks(signals: &mut [Signal], event: &Event) {
     let is_again = event.stop.as_ref().is_some_and(|stop| stop.active);
-    if event.trigger == Trigger::PreAgentTurnStop && is_again {
+    if event.trigger.is_stop() && is_again {
         let_through(signals, "after a block, since no log counts them");
     }
 }

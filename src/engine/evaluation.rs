@@ -373,8 +373,7 @@ impl<'a> Evaluation<'a> {
         let inside = self
             .modifications
             .iter()
-            .map(|change| &change.what.target)
-            .any(|target| target.starts_with('/') || target.starts_with("tool.input"));
+            .any(|change| change.what.is_of_input());
         let modified_input = self
             .facts
             .event()

@@ -4,48 +4,85 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::event::{Field, decoded};
+use crate::event::{Field, ToolKind, ToolView, decoded};
 use crate::fact::Facts;
 use crate::oracle::OracleError;
 use crate::signal::{Intensity, Modification, Origin, Payload, Severity, Signal};
 
-/// Names each change of a tool's input by the place where this host has it.
+/// Names each change of a tool's input by the place where this host has it. What has no place there is refused, with the words
+/// of the change: else the call would go on as it is, or with a field beside it that no tool reads.
 ///
 /// # Errors
-/// The input has no such place: what was to be changed would stay as it is.
+/// A change is of something that the tool does not have at all.
 pub(super) fn fit(signals: &mut [Signal], facts: &Facts) -> Result<(), OracleError> {
+    let (Some(tool), Some(view)) = (&facts.event().tool, facts.tool()) else {
+        return Ok(());
+    };
     for signal in signals {
         let Payload::Control(control) = &mut signal.payload else {
             continue;
         };
-        let (Some(tool), Some(view)) = (&facts.event().tool, facts.tool()) else {
-            return Ok(());
-        };
         let mut input = decoded(&tool.input).unwrap_or_else(|| tool.input.clone());
-        for m in &mut control.modifications {
-            let own = own_name(&m.target, &input)
-                .and_then(|name| Field::find(view.kind, &input, name, &m.updated));
-            if let Some(field) = own {
-                m.target = match field.pointer.as_str() {
-                    "" => "tool.input".to_owned(),
-                    _ => field.pointer,
-                };
-                m.updated = field.updated;
+        let mut fitted: Vec<Modification> = Vec::new();
+        let mut lost = Vec::new();
+        for mut m in std::mem::take(&mut control.modifications) {
+            let mut is_lost = false;
+            if let Some(name) = own_name(&m.target, &input, view) {
+                let root = facts.project_root();
+                match Field::find(view.kind, &input, name, &m.updated, root) {
+                    Some(field) => {
+                        // What names the place already is told in its own words.
+                        if pointer(&m.target).as_ref() != Some(&field.pointer) {
+                            m.target = match field.pointer.as_str() {
+                                "" => "tool.input".to_owned(),
+                                _ => field.pointer,
+                            };
+                        }
+                        m.updated = field.updated;
+                    }
+                    None => is_lost = view.tells(name),
+                }
             }
-            let is_inside = m.target.starts_with('/') || m.target.starts_with("tool.");
-            if is_inside && !apply(&mut input, std::slice::from_ref(m)) {
+            if is_lost {
+                lost.push(m);
+                continue;
+            }
+            if m.is_of_input() && !apply(&mut input, std::slice::from_ref(&m)) {
                 return Err(OracleError::failed(format!(
                     "a control changes `{}`, and the input of the tool `{}` has no such place",
                     m.target, tool.name
                 )));
             }
+            // A patch has its path and its text in one place.
+            match fitted.iter_mut().find(|earlier| earlier.target == m.target) {
+                Some(earlier) => earlier.updated = m.updated,
+                None => fitted.push(m),
+            }
+        }
+        control.modifications = fitted;
+        if let Some(m) = lost.first() {
+            let target = &m.target;
+            let reason = format!(
+                "the input of the tool `{}` has no one place for `{target}`, which is to be changed: the call may not go on as it is",
+                tool.name
+            );
+            let steps = lost.iter().map(|m| {
+                let updated = m.updated_in_words();
+                format!("Call the tool again with `{}` as {updated}", m.target)
+            });
+            let steps: Vec<String> = steps.collect();
+            *signal = signal
+                .clone()
+                .with_intensity(Intensity::Block)
+                .reason(reason)
+                .steps(steps);
         }
     }
     Ok(())
 }
 
 /// Returns what a target means that is to be looked for: `tool.command`, or a key that the input does not have.
-fn own_name<'a>(target: &'a str, input: &Value) -> Option<&'a str> {
+fn own_name<'a>(target: &'a str, input: &Value, view: &ToolView) -> Option<&'a str> {
     let key = |target: &'a str| {
         target
             .strip_prefix("tool.input.")
@@ -54,7 +91,11 @@ fn own_name<'a>(target: &'a str, input: &Value) -> Option<&'a str> {
     match target {
         "tool.command" => Some("command"),
         "tool.content" => Some("content"),
-        _ => key(target).filter(|key| input.get(key).is_none()),
+        _ => key(target).filter(|key| {
+            // A command may be more than the field of that name.
+            let is_command = *key == "command" && view.kind == ToolKind::Shell;
+            is_command || input.get(key).is_none()
+        }),
     }
 }
 

@@ -52,6 +52,9 @@ pub enum FactSource {
     Session,
 }
 
+/// How a name may begin as well that begins with `tool.mcp_`.
+pub(crate) const OF_MCP: &str = "tool.mcp.";
+
 macro_rules! facts {
     ($($variant:ident $name:literal $type:ident $source:ident $doc:literal;)*) => {
         /// Every fact that a condition or a script may ask for.
@@ -86,11 +89,14 @@ macro_rules! facts {
                 match self { $(Self::$variant => $doc,)* }
             }
 
-            /// Finds a fact by its name.
+            /// Finds a fact by its name; `tool.mcp.server` is `tool.mcp_server`, and so with all of its kind.
             pub fn find(name: &str) -> Option<Self> {
                 match name {
                     $($name => Some(Self::$variant),)*
-                    _ => None,
+                    _ => {
+                        let of_mcp = name.strip_prefix(OF_MCP)?;
+                        Self::find(&format!("tool.mcp_{of_mcp}"))
+                    }
                 }
             }
         }

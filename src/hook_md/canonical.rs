@@ -34,14 +34,15 @@ pub(crate) fn canonical_input(call: &ToolCall, view: &ToolView, root: &Path) -> 
         _ if view.command.is_some() || view.content.is_some() => Map::new(),
         other => return other,
     };
+    if let Some(command) = &view.command {
+        // The host's own field of that name may hold the program alone.
+        input.insert("command".to_owned(), command.as_str().into());
+    }
     let mut put = |key: &str, text: &str| {
         if !input.get(key).is_some_and(Value::is_string) {
             input.insert(key.to_owned(), text.into());
         }
     };
-    if let Some(command) = &view.command {
-        put("command", command);
-    }
     if let Some(content) = &view.content {
         put("content", content);
     }

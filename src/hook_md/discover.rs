@@ -7,6 +7,7 @@ use std::io::Read as _;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::str::Utf8Error;
 use std::sync::Arc;
 
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
@@ -269,13 +270,7 @@ fn read(found: &Found) -> Reading {
     if let Err(error) = read {
         return broken(format!("{shown}: cannot be read: {error}"));
     }
-    let (text, error) = match std::str::from_utf8(&bytes) {
-        Ok(text) => (text, None),
-        Err(error) => {
-            let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
-            (std::str::from_utf8(valid).unwrap_or_default(), Some(error))
-        }
-    };
+    let (text, error) = readable(&bytes);
     let mut sources = SourceMap::default();
     let file = sources.add(shown.as_str(), "");
     let parsed = parse(text, &found.folder, file);
@@ -297,6 +292,17 @@ fn read(found: &Found) -> Reading {
                 .map(|fault| fault.one_line(&sources))
                 .collect(),
         },
+    }
+}
+
+/// Returns a file as far as it is text, and what is behind that: where it is beyond the front matter, it harms nothing.
+pub fn readable(bytes: &[u8]) -> (&str, Option<Utf8Error>) {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => (text, None),
+        Err(error) => {
+            let valid = bytes.get(..error.valid_up_to()).unwrap_or_default();
+            (std::str::from_utf8(valid).unwrap_or_default(), Some(error))
+        }
     }
 }
 

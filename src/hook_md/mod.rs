@@ -12,7 +12,7 @@ pub(crate) mod spaced_json;
 mod validate;
 
 pub(crate) use self::canonical::{canonical_input, canonical_names};
-pub use self::discover::{Place, Places, discover, is_current};
+pub use self::discover::{Place, Places, discover, is_current, readable};
 pub use self::entry_point::{EntryPoint, EntryPointError, entry_point};
 pub use self::front_matter::{Parsed, parse};
 pub use self::hooks::Hooks;

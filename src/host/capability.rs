@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::event::Event;
 use crate::message;
-use crate::signal::{Intensity, Signal};
+use crate::signal::{Intensity, Payload, Signal};
 use crate::verdict::{Decision, Verdict};
 use crate::visible::visible;
 
@@ -156,6 +156,16 @@ impl Host {
             .unwrap_or(Fallback::Log)
     }
 
+    /// Returns what becomes of a change that cannot be made: where the event takes a changed input, only not this change, it is as
+    /// if it took none.
+    fn instead_of_change(&self, host_event: &HostEvent) -> Fallback {
+        match self.fallback(Wish::Rewrite, host_event) {
+            Fallback::AsIs if host_event.block => Fallback::Block,
+            Fallback::AsIs => Fallback::Context,
+            fallback => fallback,
+        }
+    }
+
     /// Whether words can reach the agent at any of the host's events.
     fn hears_later(&self) -> bool {
         self.events.iter().any(|m| m.context || m.block)
@@ -191,7 +201,16 @@ impl Host {
         let mut stop = match verdict.decision {
             Decision::Block => Some(self.fallback(Wish::Block, host_event)),
             Decision::Ask => Some(self.fallback(Wish::Ask, host_event)),
-            Decision::Allow | Decision::None => None,
+            Decision::Allow | Decision::None => {
+                let is_lost =
+                    !host_event.gets_verdict && host_event.gates() && changes_parameters(verdict);
+                is_lost.then(|| {
+                    words = format!(
+                        "Not run: it must be done otherwise, and only you can change that.\n{words}"
+                    );
+                    self.instead_of_change(host_event)
+                })
+            }
         };
         let mut asks = verdict.decision == Decision::Ask && stop == Some(Fallback::AsIs);
         if verdict.decision == Decision::Ask && stop == Some(Fallback::Block) {
@@ -210,12 +229,7 @@ impl Host {
                     visible(&wanted.to_string())
                 );
                 asks = false;
-                stop = Some(match self.fallback(Wish::Rewrite, host_event) {
-                    // The event takes a changed input, only not this one: then it is as if it took none.
-                    Fallback::AsIs if host_event.block => Fallback::Block,
-                    Fallback::AsIs => Fallback::Context,
-                    fallback => fallback,
-                });
+                stop = Some(self.instead_of_change(host_event));
             }
         }
         let fallback = match stop {
@@ -311,6 +325,14 @@ pub struct Plan<'a> {
     pub queue: Option<String>,
     /// Whether the waiting words go out with this reply.
     pub delivers: bool,
+}
+
+/// Whether a verdict changes what is no part of a tool's input, such as into how many batches a change is split.
+fn changes_parameters(verdict: &Verdict) -> bool {
+    verdict.signals.iter().any(|signal| match &signal.payload {
+        Payload::Control(control) => control.modifications.iter().any(|m| !m.is_of_input()),
+        _ => false,
+    })
 }
 
 fn warns(signal: &Signal) -> bool {

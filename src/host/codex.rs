@@ -55,6 +55,7 @@ pub(super) static HOST: Host = Host {
     }),
     places: &[
         of_user("config.toml"),
+        of_user("plugins"),
         Place::project(".codex/config.toml"),
         Place::machine("/etc/codex"),
     ],
@@ -65,6 +66,20 @@ pub(super) static HOST: Host = Host {
             "hooks=false",
             "--disable hooks",
             "--disable=hooks",
+            "--disable plugins",
+            "--disable=plugins",
+            "features disable hooks",
+            "features disable plugins",
+            "plugins=false",
+            "plugins={",
+            "plugins.ahp@",
+        ],
+        removals: &[
+            "plugin disable",
+            "plugin marketplace remove",
+            "plugin marketplace rm",
+            "plugin remove",
+            "plugin uninstall",
         ],
         plugins: true,
         ..Switches::NONE
@@ -143,8 +158,9 @@ fn encode(response: &HostResponse<'_>) -> Reply {
 }
 
 fn obeys(reply: &Reply) -> bool {
-    let reason = reply.object();
-    let reason = reason.pointer("/hookSpecificOutput/permissionDecisionReason");
+    let said = reply.object();
+    let reason = said.pointer("/hookSpecificOutput/permissionDecisionReason");
+    let reason = reason.or(said.pointer("/hookSpecificOutput/decision/message"));
     (reply.blocks && !reply.stderr.trim().is_empty())
         || (claude_code::obeys(reply) && !reply.blocks && reason.is_some_and(|r| r != ""))
 }

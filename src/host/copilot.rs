@@ -70,6 +70,7 @@ pub(super) static HOST: Host = Host {
     places: &[
         of_user("config.json"),
         of_user("hooks"),
+        of_user("installed-plugins"),
         of_user("settings.json"),
         Place::project(".github/copilot/settings.json"),
         Place::project(".github/copilot/settings.local.json"),
@@ -78,6 +79,13 @@ pub(super) static HOST: Host = Host {
     ],
     switches: Switches {
         flags: &["--config-dir"],
+        removals: &[
+            "plugin disable",
+            "plugin marketplace remove",
+            "plugin marketplace rm",
+            "plugin remove",
+            "plugin uninstall",
+        ],
         plugins: true,
         ..Switches::NONE
     },

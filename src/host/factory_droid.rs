@@ -16,27 +16,34 @@ pub(super) static HOST: Host = Host {
     aliases: &["droid", "factory"],
     title: "Factory Droid",
     events: &[
-        HostEvent::new(&["SessionStart"], Trigger::PreSession).context(),
+        HostEvent::new(&["SessionStart"], Trigger::PreSession)
+            .context()
+            .notice(),
         HostEvent::new(&["UserPromptSubmit"], Trigger::PreAgentTurn)
             .block()
             .context()
+            .notice()
             .ends_run(),
         HostEvent::new(&["PreToolUse"], Trigger::PreToolUse)
             .block()
             .ask()
             .rewrite(Rewrite::Replace)
+            .notice()
             .ends_run(),
         HostEvent::new(&["PostToolUse"], Trigger::PostToolUse)
             .block()
             .context()
+            .notice()
             .ends_run(),
         HostEvent::new(&["Stop"], Trigger::PreAgentTurnStop)
             .block()
+            .notice()
             .ends_run(),
         HostEvent::new(&["SubagentStop"], Trigger::PostSubagent)
             .block()
+            .notice()
             .ends_run(),
-        HostEvent::new(&["PreCompact"], Trigger::PreContextCompact),
+        HostEvent::new(&["PreCompact"], Trigger::PreContextCompact).notice(),
         HostEvent::new(&["SessionEnd"], Trigger::PostSession),
         HostEvent::ignored(&["Notification"]),
     ],

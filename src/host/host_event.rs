@@ -29,6 +29,8 @@ pub struct HostEvent {
     pub ask: bool,
     /// Whether an answer can change the tool's input.
     pub rewrite: Rewrite,
+    /// Whether who asked gets the verdict itself, and can change more than a tool's input: any parameter of the operation.
+    pub gets_verdict: bool,
     /// Whether an answer can put words into the agent's context.
     pub context: bool,
     /// Whether an answer can show words to the person.
@@ -68,6 +70,7 @@ impl HostEvent {
             block: false,
             ask: false,
             rewrite: Rewrite::No,
+            gets_verdict: false,
             context: false,
             notice: false,
             ends_run: false,
@@ -124,6 +127,11 @@ impl HostEvent {
         self.block && trigger.is_some_and(|trigger| trigger != Trigger::PreAgentTurnStop)
     }
 
+    /// Whether a policy can refuse what has not happened yet, a stop too.
+    pub(crate) fn may_refuse(&self) -> bool {
+        self.block && self.trigger.is_some_and(Trigger::is_pre)
+    }
+
     /// Makes an event that is known and means nothing to a policy.
     pub(super) const fn ignored(names: &'static [&'static str]) -> Self {
         Self {
@@ -150,6 +158,11 @@ impl HostEvent {
 
     pub(super) const fn rewrite(mut self, how: Rewrite) -> Self {
         self.rewrite = how;
+        self
+    }
+
+    pub(super) const fn verdict(mut self) -> Self {
+        self.gets_verdict = true;
         self
     }
 

@@ -42,6 +42,7 @@ pub use self::outline::outline;
 pub use self::queue::Queue;
 pub use self::reply::Reply;
 pub use self::response::{HostResponse, Objection};
+pub(crate) use self::settings::OUR_PLUGIN;
 pub use self::settings::{Form, MachineSettings, Settings, Shape, Switches};
 pub use self::trial::{Dialect, Trial};
 

@@ -15,6 +15,7 @@ const fn open(names: &'static [&'static str], trigger: Trigger) -> HostEvent {
         .block()
         .ask()
         .rewrite(Rewrite::Replace)
+        .verdict()
         .context()
         .notice()
 }

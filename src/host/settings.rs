@@ -88,6 +88,9 @@ pub enum Shape {
     Windsurf,
 }
 
+/// The name of our plugin; behind it a host writes `@` and the marketplace that it came from.
+pub(crate) const OUR_PLUGIN: &str = "ahp";
+
 /// What makes a host run without its hooks, or with code in it that can pass them by.
 #[derive(Clone, Copy, Debug)]
 pub struct Switches {
@@ -95,8 +98,10 @@ pub struct Switches {
     pub flags: &'static [&'static str],
     /// Options with settings, or a file of such, as their value.
     pub settings: &'static [&'static str],
-    /// Its own commands, such as `plugin install`.
+    /// Its own commands that bring code in, such as `plugin install`; `plugins` is the same word.
     pub commands: &'static [&'static str],
+    /// Its own commands that switch plugins off or take them away.
+    pub removals: &'static [&'static str],
     /// Environment variables.
     pub variables: &'static [&'static str],
     /// Where code lies that the host runs in itself and that can skip every hook of its settings.
@@ -115,6 +120,7 @@ impl Switches {
         flags: &[],
         settings: &[],
         commands: &[],
+        removals: &[],
         variables: &[],
         code: &[],
         front_matter: &[],

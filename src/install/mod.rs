@@ -151,6 +151,16 @@ pub enum Needs {
 }
 
 impl Needs {
+    /// What belongs to every policy.
+    pub fn none() -> Self {
+        Self::Policy {
+            triggers: BTreeSet::new(),
+            tasks: BTreeSet::new(),
+            asks_again: false,
+            elicited: BTreeSet::new(),
+        }
+    }
+
     /// Returns the events of a host that have to be wired.
     ///
     /// Before a tool is always one of them: there the policy's own files are protected, and there

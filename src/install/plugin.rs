@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use toml_edit::Item;
 
-use crate::host::{Host, HostEvent, Shape};
+use crate::host::{Host, HostEvent, OUR_PLUGIN, Shape};
 use crate::place::{Base, Roots};
 
 use super::json_hooks::JsonHooks;
@@ -14,9 +14,6 @@ use super::{Patience, Wire, toml_hooks};
 
 /// Its hooks, as it brings them.
 const HOOKS: &str = include_str!("../../packaging/plugin/hooks/hooks.json");
-
-/// What its name begins with wherever a host names it: behind it stands the marketplace that it came from.
-const NAME: &str = "ahp@";
 
 /// Returns the file that switches it on for a host; none where none does. Of several that speak of it the narrowest decides.
 pub(super) fn switched_on_in(host: &Host, roots: &Roots) -> Option<PathBuf> {
@@ -40,18 +37,24 @@ fn says(file: &Path) -> Option<bool> {
             let settings = JsonHooks::read(file, &fs::read_to_string(file).ok()?).ok()?;
             let settings = settings.value();
             let enabled = settings.get("enabledPlugins")?.as_object()?;
-            let ours = enabled.iter().find(|(name, _)| name.starts_with(NAME));
+            let ours = enabled.iter().find(|(name, _)| is_ours(name));
             ours.and_then(|(_, is_on)| is_on.as_bool())
         }
         "config.toml" => {
             let settings = toml_hooks::read(&fs::read_to_string(file).ok()?).ok()?;
             let plugins = settings.get("plugins").and_then(Item::as_table_like)?;
-            let (_, ours) = plugins.iter().find(|(name, _)| name.starts_with(NAME))?;
+            let (_, ours) = plugins.iter().find(|(name, _)| is_ours(name))?;
             let is_on = ours.as_table_like().and_then(|ours| ours.get("enabled"));
             Some(is_on.and_then(Item::as_bool).unwrap_or(true))
         }
         _ => None,
     }
+}
+
+/// Whether a host's name of a plugin, with the marketplace that it came from, is ours.
+fn is_ours(name: &str) -> bool {
+    let name = name.split_once('@');
+    name.is_some_and(|(name, _)| name == OUR_PLUGIN)
 }
 
 /// Returns what it has a host run at an event: what an installation writes for a project, but without the name of the host, which

@@ -1,5 +1,7 @@
 //! The lines that a change adds, and the content that a tool is about to write.
 
+use std::collections::BTreeSet;
+
 use rayon::iter::{
     IntoParallelIterator as _, IntoParallelRefIterator as _, ParallelExtend as _,
     ParallelIterator as _,
@@ -9,7 +11,7 @@ use crate::event::ToolKind;
 use crate::oracle::toolchain::in_time;
 use crate::oracle::{HookContext, OracleError};
 use crate::process::Exit;
-use crate::workspace::{Change, GitError, git};
+use crate::workspace::{Change, Changes, GitError, git};
 
 /// How much of a diff is read.
 const MAX_DIFF: usize = 512 << 20;
@@ -97,7 +99,9 @@ pub(in crate::oracle) fn by_change(context: &HookContext) -> Result<Vec<Added>, 
         return Ok(Vec::new());
     }
     let mut added = match &changes.base {
-        Some(base) if context.workspace().is_on_disk() => added_by(context, &["diff"], base)?,
+        Some(base) if context.workspace().is_on_disk() => {
+            added_by(context, &["diff", "--no-renames"], base)?
+        }
         _ => Vec::new(),
     };
     added.retain(|file| {
@@ -105,8 +109,53 @@ pub(in crate::oracle) fn by_change(context: &HookContext) -> Result<Vec<Added>, 
             .as_ref()
             .is_some_and(|path| is_changed(&changes.paths, path))
     });
-    // What git does not track yet is in no diff, and new as a whole.
-    let in_diff: Vec<String> = added.iter().filter_map(|file| file.path.clone()).collect();
+    add_untracked(context, changes, &mut added);
+    Ok(added)
+}
+
+/// Returns the lines that the change of the event's issue adds, and those that it takes away; a file that was moved has only those
+/// that differ.
+///
+/// # Errors
+/// Git cannot tell.
+pub(in crate::oracle) fn by_issue(
+    context: &HookContext,
+    changes: &Changes,
+) -> Result<[Vec<Added>; 2], OracleError> {
+    let commits = context.facts.commits_naming_issue();
+    let ids: Vec<&str> = commits.iter().map(|commit| commit.id.as_str()).collect();
+    let of = |direction: &[&'static str]| {
+        let mut lines = Vec::new();
+        if let Some(base) = &changes.base {
+            let diff = [&["diff", "--find-renames"], direction].concat();
+            lines = added_by(context, &diff, base)?;
+        }
+        if let Some((last, others)) = ids.split_last() {
+            let form = [
+                "show",
+                "--format=commit %H",
+                "--diff-merges=first-parent",
+                "--find-renames",
+            ];
+            lines.extend(added_by(
+                context,
+                &[&form, direction, others].concat(),
+                last,
+            )?);
+        }
+        lines.retain(|file| file.path.is_some());
+        Ok::<_, OracleError>(lines)
+    };
+    let mut added = of(&[])?;
+    // What is taken away is what the way back would add.
+    let removed = of(&["-R"])?;
+    add_untracked(context, changes, &mut added);
+    Ok([added, removed])
+}
+
+/// Adds the files that git does not track yet: they are in no diff, and new as a whole.
+fn add_untracked(context: &HookContext, changes: &Changes, added: &mut Vec<Added>) {
+    let in_diff: BTreeSet<String> = added.iter().filter_map(|file| file.path.clone()).collect();
     let untracked: Vec<&String> = changes
         .files
         .iter()
@@ -117,14 +166,13 @@ pub(in crate::oracle) fn by_change(context: &HookContext) -> Result<Vec<Added>, 
         })
         .filter(|file| file.change != Change::Deleted)
         .map(|file| &file.path)
-        .filter(|path| in_diff.binary_search(path).is_err())
+        .filter(|path| !in_diff.contains(*path))
         .collect();
     added.par_extend(
         untracked
             .into_par_iter()
             .filter_map(|path| whole_file(context, path)),
     );
-    Ok(added)
 }
 
 /// Whether a path is one of those that have changed, or lies in a submodule that is.
@@ -158,6 +206,7 @@ pub(in crate::oracle) fn by_commits(context: &HookContext) -> Result<Vec<Added>,
                 // Each line of the message stands behind a space, which no line of a diff without context does.
                 "--format=commit %H%n%w(0,1,1)%B",
                 "--diff-merges=remerge",
+                "--no-renames",
                 "--patch",
             ];
             let of_branch = added_by(context, &log, &format!("{base}..HEAD"))?;
@@ -215,12 +264,12 @@ fn added_by(
         "--text",
         "--no-ext-diff",
         "--no-textconv",
-        "--no-renames",
         // What the commits of a submodule add, not only that it is at another one.
         "--submodule=diff",
         "--ignore-submodules=dirty",
         "--relative",
-        "--src-prefix=a/",
+        // The same for both, as `-R` has them the other way round.
+        "--src-prefix=b/",
         "--dst-prefix=b/",
         revision,
         "--",

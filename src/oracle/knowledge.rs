@@ -1,13 +1,14 @@
 //! Knowledge: what the project of an event knows of what a command would lose; git is asked one question at most.
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::danger::{Holder, Knowledge};
 use crate::fact::Facts;
 use crate::shell::{destination, is_loopback, names_destination};
-use crate::workspace::{DiskWorkspace, GitError, Uncommitted, Workspace as _};
+use crate::workspace::{DiskWorkspace, Uncommitted, Workspace as _};
 
 /// Files that name the registries of a project's packages.
 const REGISTRY_FILES: &[&str] = &[
@@ -24,6 +25,7 @@ pub struct ProjectKnowledge<'a> {
     facts: &'a Facts,
     has_asked: Cell<bool>,
     uncommitted: OnceCell<Option<Arc<Uncommitted>>>,
+    holders: OnceCell<Option<BTreeMap<String, Holder>>>,
     hosts: OnceCell<Vec<String>>,
     registries: OnceCell<Vec<String>>,
     told: RefCell<Vec<String>>,
@@ -36,6 +38,7 @@ impl<'a> ProjectKnowledge<'a> {
             facts,
             has_asked: Cell::new(false),
             uncommitted: OnceCell::new(),
+            holders: OnceCell::new(),
             hosts: OnceCell::new(),
             registries: OnceCell::new(),
             told: RefCell::default(),
@@ -159,23 +162,39 @@ impl Knowledge for ProjectKnowledge<'_> {
         found
     }
 
-    fn holder(&self, branch: &str) -> Option<Holder> {
-        let ask = || match self.facts.workspace().holder(branch) {
-            Ok(Some(name)) => Some(Holder::Ref(name)),
-            Ok(None) => Some(Holder::Nobody),
-            Err(GitError::NoBranch(_)) => Some(Holder::NoBranch),
-            Err(_) => None,
+    fn holder(&self, branch: &str, taken: &[&str]) -> Option<Holder> {
+        let ask = || {
+            let held = || self.facts.workspace().held(taken).ok();
+            let held = self.may_ask().then(held).flatten()?;
+            let holder = |name: &str| match held.get(name) {
+                Some(true) => Holder::Others,
+                Some(false) => Holder::Nobody,
+                None => Holder::NoBranch,
+            };
+            let all = taken.iter();
+            Some(all.map(|name| ((*name).to_owned(), holder(name))).collect())
         };
-        let found = self.may_ask().then(ask).flatten();
-        let said = found.as_ref().map(|holder| match holder {
-            Holder::Ref(name) => name.clone(),
-            Holder::Nobody => "none".to_owned(),
-            Holder::NoBranch => "there is no such branch".to_owned(),
+        let holders = self.holders.get_or_init(ask).as_ref();
+        let found = holders.and_then(|holders| holders.get(branch)).copied();
+        let said = found.map(|holder| match holder {
+            Holder::Others => "yes",
+            Holder::Nobody => "no",
+            Holder::NoBranch => "there is no such branch",
         });
         self.tell(
-            &format!("git: another ref with all commits of {branch}"),
-            said,
+            &format!("git: other branches and tags hold all commits of {branch}"),
+            said.map(str::to_owned),
         );
+        found
+    }
+
+    fn branch(&self) -> Option<String> {
+        let found = self
+            .facts
+            .git()
+            .ok()
+            .and_then(|git| git.branch().map(str::to_owned));
+        self.tell("git: the branch that is checked out", found.clone());
         found
     }
 

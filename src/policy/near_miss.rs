@@ -26,6 +26,9 @@ pub(super) fn find(spec: &BindingSpec, environment: Option<&str>) -> Vec<Diagnos
         let misses = values.iter().filter(|(text, _)| !is_own(*fact, text));
         misses
             .filter_map(|(text, span)| {
+                if *fact == Fact::Host {
+                    return unknown_host(text, *span);
+                }
                 let meant = meant(*fact, text).filter(|meant| !is_named(meant))?;
                 let message = format!("`{fact}` is hardly ever `{text}`");
                 let warning = Diagnostic::warning(Code::NeverFires, message, *span);
@@ -105,19 +108,20 @@ fn of_choice<'a>(node: &'a Node, asked: &mut Vec<Asked<'a>>) {
     }
 }
 
+/// Warns of a host that nobody knows: only events that others make name one.
+fn unknown_host(name: &str, span: Span) -> Option<Diagnostic> {
+    if Host::find(name).is_some() {
+        return None;
+    }
+    let message = format!("`host` is hardly ever `{name}`");
+    let warning = Diagnostic::warning(Code::NeverFires, message, span);
+    Some(warning.help(Host::unknown_name(name)))
+}
+
 /// Returns the usual value that a text is nearly, or short for; none where it is one itself.
 fn meant(fact: Fact, text: &str) -> Option<&'static str> {
     let usual = fact.usual_values();
     match fact {
-        // Events name a host by its one name, whatever its other names are.
-        Fact::Host => {
-            let hosts = crate::host::HOSTS.iter().map(|host| host.name);
-            if hosts.clone().any(|name| name == text) {
-                return None;
-            }
-            let known = Host::find(text).map(|host| host.name);
-            known.or_else(|| nearest(text, hosts))
-        }
         Fact::Tool | Fact::ToolName if ToolKind::of(text) == ToolKind::Other => {
             nearest(text, ["Bash", "Shell", "Write", "Edit", "Read", "WebFetch"])
         }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::config::{BindingKey, FleetSettings, Override, PACKS};
 use crate::event::Trigger;
-use crate::fact::{Fact, FactType};
+use crate::fact::{Fact, FactType, OF_MCP};
 use crate::oracle::Definition;
 use crate::oracle::rhai::Script;
 use crate::signal::Strength;
@@ -165,7 +165,10 @@ fn when() -> Value {
         "type": ["object", "null"],
         "additionalProperties": false,
         "properties": properties,
-        "patternProperties": {"^marks\\.[a-z][a-z0-9_]*$": mark},
+        "patternProperties": {
+            "^marks\\.[a-z][a-z0-9_]*$": mark,
+            (format!("^{}[a-z_]+$", OF_MCP.replace('.', "\\."))): expected,
+        },
     })
 }
 

@@ -1,10 +1,41 @@
 //! Enclosure: what every program is started in, where this process judges for a shield.
 
-use std::path::Path;
+use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Makes the command line by which a program is started, of its own command line and its working directory.
-pub type Enclosure = Box<dyn Fn(&[String], Option<&Path>) -> Vec<String> + Send + Sync>;
+/// Makes the command line by which a program is started.
+pub type Starts = Box<dyn Fn(&Enclosed<'_>) -> Vec<String> + Send + Sync>;
+
+/// What programs are started in.
+pub struct Enclosure {
+    /// How a program is started.
+    pub start: Starts,
+    /// Where the folders are made that a program is given.
+    pub folders: PathBuf,
+    /// Where such a program sees them; nothing else that is started sees them there.
+    pub seen_in: PathBuf,
+}
+
+impl fmt::Debug for Enclosure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Enclosure")
+            .field("folders", &self.folders)
+            .field("seen_in", &self.seen_in)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A program that is to be enclosed.
+#[derive(Clone, Copy, Debug)]
+pub struct Enclosed<'a> {
+    /// Its name and arguments.
+    pub argv: &'a [String],
+    /// Its working directory.
+    pub dir: Option<&'a Path>,
+    /// The folder that it is given: where it lies, and where it is seen.
+    pub folder: Option<(&'a Path, &'a Path)>,
+}
 
 static ENCLOSURE: OnceLock<Enclosure> = OnceLock::new();
 
@@ -16,7 +47,7 @@ pub fn enclose(enclosure: Enclosure) -> bool {
     ENCLOSURE.set(enclosure).is_ok()
 }
 
-/// Returns the command line by which a program is to be started.
-pub(super) fn enclosed(argv: &[String], dir: Option<&Path>) -> Option<Vec<String>> {
-    ENCLOSURE.get().map(|enclosure| enclosure(argv, dir))
+/// Returns what programs are started in; none where they are started as they are.
+pub(super) fn enclosure() -> Option<&'static Enclosure> {
+    ENCLOSURE.get()
 }

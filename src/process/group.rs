@@ -62,7 +62,8 @@ fn is_alive(pid: Pid) -> bool {
     rustix::process::test_kill_process_group(pid).is_ok()
 }
 
-fn kill_later(pid: Pid, mut child: Child, reap: bool) {
+/// Kills what is left of a group after two seconds, by a program of its own; at once where there is none.
+pub(super) fn killer(pid: Pid) -> Option<Child> {
     let killer = command("sh")
         .args(["-c", KILL_LATER, &pid.to_string()])
         .stdin(Stdio::null())
@@ -72,11 +73,16 @@ fn kill_later(pid: Pid, mut child: Child, reap: bool) {
     if killer.is_err() {
         rustix::process::kill_process_group(pid, Signal::KILL).ok();
     }
+    killer.ok()
+}
+
+fn kill_later(pid: Pid, mut child: Child, reap: bool) {
+    let killer = killer(pid);
     let reaper = move || {
         if reap {
             child.wait().ok();
         }
-        if let Ok(mut killer) = killer {
+        if let Some(mut killer) = killer {
             killer.wait().ok();
         }
     };

@@ -3,16 +3,18 @@
 mod depth;
 mod enclosure;
 mod error;
+mod folder;
 mod group;
 mod program;
 mod pump;
 mod running;
 
 pub use self::depth::{DEPTH, depth, too_deep};
-pub use self::enclosure::{Enclosure, enclose};
+pub use self::enclosure::{Enclosed, Enclosure, Starts, enclose};
 pub use self::error::ProcessError;
+pub use self::folder::Folder;
 pub use self::program::Program;
-pub use self::running::end_all;
+pub use self::running::{before_programs, end_all, kill_all};
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt as _;

@@ -6,14 +6,16 @@ use std::io::{Seek as _, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::enclosure::enclosure;
 use super::error::is_text;
 use super::pump::Pump;
 use super::running::Running;
 use super::{
-    DEPTH, Exit, Finished, ProcessError, enclosure, find_program, group, installed, lies_in,
-    path_where, too_deep,
+    DEPTH, Enclosed, Exit, Finished, Folder, ProcessError, depth, find_program, group, installed,
+    lies_in, path_where, running, too_deep,
 };
 use crate::random;
 
@@ -36,6 +38,7 @@ pub struct Program {
     deadline: Option<Instant>,
     max_output: usize,
     is_outside: bool,
+    folder: Option<Arc<Folder>>,
     /// How many programs of policies stand above it, where it is one itself.
     depth: Option<u32>,
 }
@@ -52,6 +55,7 @@ impl Program {
             deadline: None,
             max_output: 1 << 20,
             is_outside: false,
+            folder: None,
             depth: None,
         }
     }
@@ -119,11 +123,18 @@ impl Program {
         self
     }
 
+    /// Gives it a folder, which it sees at [`Folder::seen`].
+    #[must_use]
+    pub fn sharing(mut self, folder: &Arc<Folder>) -> Self {
+        self.folder = Some(folder.clone());
+        self
+    }
+
     /// Says that a policy has it run: it is told how many of its kind stand above it, at least `depth`, and is not started below
     /// too many.
     #[must_use]
     pub fn of_policy(mut self, depth: u32) -> Self {
-        self.depth = Some(depth.max(super::depth()));
+        self.depth = Some(depth.max(depth::depth()));
         self
     }
 
@@ -133,6 +144,9 @@ impl Program {
     /// Where it could not be started. A program that ends badly is not an error here.
     pub fn run(&self) -> Result<Finished, ProcessError> {
         let start = Instant::now();
+        if self.depth.is_some() {
+            running::prepare();
+        }
         let (mut child, running) =
             Running::start(|| self.start(Streams::Pumped), |error| self.failed(error))?;
         let pid = running.pid();
@@ -198,12 +212,22 @@ impl Program {
             let source = io::Error::new(io::ErrorKind::InvalidInput, "no program is named");
             return Err(self.failed(source));
         };
-        if let Some(why) = self.depth.and_then(too_deep) {
+        let depth = self.depth.map(|depth| depth.max(depth::above()));
+        if let Some(why) = depth.and_then(too_deep) {
             let program = program.clone();
             return Err(ProcessError::TooDeep { program, why });
         }
-        let is_enclosed = (!self.is_outside).then_some(&self.argv);
-        let enclosed = is_enclosed.and_then(|argv| enclosure::enclosed(argv, self.dir.as_deref()));
+        let enclosure = enclosure().filter(|_| !self.is_outside);
+        let enclosed = enclosure.map(|enclosure| {
+            (enclosure.start)(&Enclosed {
+                argv: &self.argv,
+                dir: self.dir.as_deref(),
+                folder: self
+                    .folder
+                    .as_ref()
+                    .map(|folder| (folder.path(), folder.seen())),
+            })
+        });
         let (starter, words) = match enclosed.as_deref() {
             Some([starter, words @ ..]) => {
                 // What encloses it would tell of a missing program in words of its own.
@@ -226,7 +250,7 @@ impl Program {
             )
             .stdout(streams.output())
             .stderr(streams.output());
-        if let Some(depth) = self.depth {
+        if let Some(depth) = depth {
             command.env(DEPTH, (depth + 1).to_string());
         }
         if let Some(dir) = &self.dir {

@@ -12,11 +12,35 @@ use super::{ProcessError, group};
 static RUNNING: Mutex<Programs> = Mutex::new(Programs {
     pids: BTreeSet::new(),
     closed: false,
+    prepare: None,
 });
 
 struct Programs {
     pids: BTreeSet<i32>,
     closed: bool,
+    /// What is done once, before the first program of a policy.
+    prepare: Option<fn()>,
+}
+
+impl Programs {
+    fn end(&mut self) -> impl Iterator<Item = Pid> {
+        self.closed = true;
+        let pids = self.pids.iter().filter_map(|pid| Pid::from_raw(*pid));
+        pids.inspect(|pid| group::terminate(*pid))
+    }
+}
+
+/// Has something done once, before the first program of a policy is started: most events start none, and need not wait for it.
+pub fn before_programs(prepare: fn()) {
+    lock().prepare = Some(prepare);
+}
+
+/// Does what [`before_programs`] was given.
+pub(super) fn prepare() {
+    let prepare = lock().prepare.take();
+    if let Some(prepare) = prepare {
+        prepare();
+    }
 }
 
 /// A program that is waited for.
@@ -57,11 +81,15 @@ impl Drop for Running {
 /// What all oracles of an event ask of git, no single one's deadline ends: the verdict may be there before git has
 /// answered.
 pub fn end_all() {
+    lock().end().for_each(drop);
+}
+
+/// Does the same, and kills two seconds later what is still there: for a process that a signal ends.
+pub fn kill_all() {
     let mut programs = lock();
-    programs.closed = true;
-    for pid in programs.pids.iter().filter_map(|pid| Pid::from_raw(*pid)) {
-        group::terminate(pid);
-    }
+    let killers: Vec<_> = programs.end().filter_map(group::killer).collect();
+    // They outlive this process.
+    drop(killers);
 }
 
 fn lock() -> MutexGuard<'static, Programs> {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::found::leaves;
 use super::kind::{Asked, Kind};
 use super::lists::{begins_to_read, lists};
-use super::{READ, invocations, named, outward, told, words};
+use super::{READ, TOLD, invocations, named, outward, told, words};
 use crate::danger::{self, Selection};
 use crate::event::{ToolKind, name_words};
 use crate::fact::Facts;
@@ -41,10 +41,17 @@ pub fn is_asked(facts: &Facts, origins: Option<&Origins>, acts: &Acts) -> Option
     let Some(asked) = Asked::in_session(origins) else {
         return Some(true);
     };
-    let mut allowed = acts
-        .of(facts, origins)
-        .iter()
-        .map(|kinds| asked.allows(*kinds));
+    let is_spoken_to = origins.has(Origin::Text, TOLD);
+    let mut allowed = acts.of(facts, origins).iter().map(|kinds| {
+        // Who has something done may hear of it, and others whom it concerns, unless somebody else has told the agent to say it.
+        let is_light = !is_spoken_to && *kinds == Asked::named("say follow") && asked.has_act();
+        let is_asked = if is_light {
+            Some(true)
+        } else {
+            asked.allows(*kinds)
+        };
+        is_asked.or((!is_spoken_to).then_some(true))
+    });
     allowed.try_fold(true, |all, one| Some(all && one?))
 }
 
@@ -129,10 +136,12 @@ fn acts(facts: &Facts, origins: &Origins) -> Vec<Asked> {
 /// Whether the name of a package stood in what somebody else wrote, and nowhere else.
 fn is_foreign(name: &str, origins: &Origins) -> bool {
     let words = words::words(name);
+    // Who only wants to have something looked at has named nothing to be run.
+    let may_name = Asked::in_session(origins).is_none_or(Asked::has_act);
     !named::has_topic(name, origins)
         && words.iter().any(|word| {
             let is_ours = [Origin::Prompt, Origin::Project].into_iter();
-            let is_named = origins.has(Origin::Record, &words::named(word));
+            let is_named = may_name && origins.has(Origin::Record, &words::named(word));
             origins.has(Origin::Text, word)
                 && !is_named
                 && !is_ours.into_iter().any(|o| origins.has(o, word))

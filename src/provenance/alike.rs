@@ -128,6 +128,21 @@ fn is_near(name: &str, has: impl Fn(&str) -> bool) -> bool {
                     .any(|one| is(NAME, &one) || is(NEAR, &one)))
 }
 
+/// Whether the name of a host is one of which this is kept, and another word before or behind it: `acme-works-gmbh`.
+fn is_longer(name: &str, has: impl Fn(&str) -> bool) -> bool {
+    let name = owner::label(name).unwrap_or_default();
+    let rests = [
+        name.split_once('-').map(|(_, rest)| rest),
+        name.rsplit_once('-').map(|(rest, _)| rest),
+    ];
+    let shapes = rests.into_iter().flatten().filter_map(Shape::of);
+    shapes.into_iter().any(|shape| {
+        [SHAPE, PARTED]
+            .iter()
+            .any(|kind| has(&format!("{kind}{}", shape.letters)))
+    })
+}
+
 /// Hosts of the mail addresses of a result, and those of them that look like one that was known before: who writes from there
 /// passes for somebody else.
 #[derive(Default)]
@@ -149,7 +164,7 @@ impl Hosts {
             if known(&itself) || here.any(|host| origins.has(Origin::Prompt, host)) {
                 continue;
             }
-            if is_near(host, known) {
+            if is_near(host, known) || is_longer(host, known) {
                 self.false_ones.insert(host.to_owned());
             } else if self.kept.len() < MOST_KEPT {
                 self.kept.extend(kept(host));

@@ -36,10 +36,12 @@ impl Part {
         let Some(first) = words.first() else {
             return part(Asked::default(), false);
         };
-        if lists.has("not", first) || lists.has("question", first) && !is_polite {
+        let verb = lists.verb(words);
+        // `comment` asks how in one language, and is a verb in another.
+        let asks = lists.has("question", first) && (is_question || !verb.has_act());
+        if lists.has("not", first) || asks && !is_polite {
             return part(look, false);
         }
-        let verb = lists.verb(words);
         let rest = words.get(1..).unwrap_or_default();
         if verb.has_act() {
             return Self {

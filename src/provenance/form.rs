@@ -14,10 +14,16 @@ const SAID: &[&str] = &[
     "message",
     "note",
     "notes",
-    "subject",
+    "payload",
     "summary",
     "text",
     "title",
+];
+
+/// Last words of the names of fields that say how something is, or what it answers.
+const LABELS: &[&str] = &[
+    "currency", "format", "language", "method", "mode", "priority", "reason", "state", "status",
+    "subject", "type",
 ];
 
 /// Days as programs write them: `0` stands for any digit.
@@ -52,10 +58,19 @@ fn has_form(word: &str, form: &str) -> bool {
 
 /// Whether a field only holds what is said: the name of it, with its signs around it.
 pub(super) fn is_said(field: &str) -> bool {
+    ends_with(field, SAID)
+}
+
+/// Whether it only labels what a call is about.
+pub(super) fn is_label(field: &str) -> bool {
+    ends_with(field, LABELS)
+}
+
+fn ends_with(field: &str, names: &[&str]) -> bool {
     let words = name_words(field.trim_matches('`'));
     words
         .last()
-        .is_some_and(|word| SAID.contains(&word.as_str()))
+        .is_some_and(|word| names.contains(&word.as_str()))
 }
 
 /// Whether a text is several plain words that name nothing: no number, no sign that addresses have, and a capital at the
@@ -70,6 +85,17 @@ pub(super) fn is_prose(text: &str) -> bool {
     let rest = first.strip_prefix(|c: char| c.is_ascii_uppercase());
     let mut others = words.peekable();
     is_plain(rest.unwrap_or(first)) && others.peek().is_some() && others.all(is_plain)
+}
+
+/// Whether a word is how a service calls a thing, in a field for such names: no address, and no short number, which people
+/// write to each other.
+pub(super) fn is_handle(field: &str, word: &str) -> bool {
+    let words = name_words(field.trim_matches('`'));
+    let last = words.last().map_or("", String::as_str);
+    let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
+    matches!(last, "id" | "ids" | "gid" | "key" | "ref")
+        && !words::points(word)
+        && !(is_number && word.len() < 6)
 }
 
 /// Whether a word of a command line is a file of this machine: it has a path, and its name ends as no host does.
@@ -117,6 +143,11 @@ pub(super) fn form(value: &[String]) -> Option<Form<'_>> {
         .all(|byte| byte.is_ascii_digit() || b"-.".contains(&byte));
     let is_number = is_number || words::joined(value).is_some();
     (is_number && digits > 8 || words::is_account(&number)).then_some(Form::Account)
+}
+
+/// Returns what is kept of the host at which the person herself gets mail.
+pub(super) fn house(host: &str) -> String {
+    format!("\u{1}house {host}")
 }
 
 /// Returns what is kept of the host of a mail address that was a field.

@@ -7,7 +7,7 @@ use super::listing::By;
 use super::lists::lists;
 use super::named::Naming;
 use super::told::Passage;
-use super::{listing, told, words};
+use super::{form, listing, told, words};
 use crate::config::parse_yaml;
 use crate::diagnostic::FileId;
 
@@ -61,6 +61,12 @@ impl Found {
         self.bytes += read.len();
         let mut last: Option<(Passage<'_>, bool)> = None;
         let mut passages = told::passages(read);
+        // One word is a name or a kind (`Bot`).
+        if let [only] = &mut *passages
+            && only.words.len() < 2
+        {
+            only.is_told = false;
+        }
         self.is_spoken |= passages.iter().any(|passage| passage.is_told);
         // Who wrote a text stands at its head.
         let head = passages.first();
@@ -82,6 +88,11 @@ impl Found {
                 listing::cells(passage.text, by, &mut |cell| {
                     self.records.push(words::whole(&words::words(cell)));
                 });
+                // Mail that she has got came to her house.
+                let houses =
+                    (by == By::Service && last.is_none()).then(|| listing::receiver(passage.text));
+                self.records
+                    .extend(houses.flatten().as_deref().map(form::house));
             }
             last = Some((passage, is_named));
         }
@@ -109,13 +120,21 @@ impl Found {
 
     /// Reads rows: each cell that is short is a field.
     pub(super) fn rows(&mut self, text: &str, naming: &Naming<'_>) {
-        let has = |sign: char| text.lines().take(3).any(|line| line.contains(sign));
+        let has = |sign: char| {
+            text.lines()
+                .take(3)
+                .any(|line| unnumbered(line).contains(sign))
+        };
         let sign = ['|', '\t', ';', ',']
             .into_iter()
             .find(|sign| has(*sign))
             .unwrap_or(',');
         let read = self.readable(text);
-        for cell in read.lines().flat_map(|line| line.split(sign)) {
+        for cell in read
+            .lines()
+            .map(unnumbered)
+            .flat_map(|line| line.split(sign))
+        {
             let cell = cell.trim().trim_matches('"');
             if words::is_value(cell) {
                 self.records.push(words::whole(&words::words(cell)));
@@ -126,13 +145,21 @@ impl Found {
 
     /// Reads what an MCP tool gave back: blocks of content are texts, whatever else is a tree has fields.
     pub(super) fn answer(&mut self, result: &Value, naming: &Naming<'_>) {
-        let is_block = |value: &Value| value.get("type").is_some_and(Value::is_string);
+        let is_block = |value: &Value| {
+            value
+                .get("type")
+                .and_then(Value::as_str)
+                .is_some_and(is_content)
+        };
         let blocks = result.get("content").unwrap_or(result);
         match (result, blocks) {
             (Value::String(text), _) => {
                 if let Some(tree) = structured(text) {
                     self.answer(&tree, naming);
                 } else {
+                    listing::table(text, &mut |cell| {
+                        self.records.push(words::whole(&words::words(cell)));
+                    });
                     self.listing(text, By::Service, naming);
                 }
             }
@@ -261,6 +288,24 @@ fn is_envelope(fields: &Map<String, Value>) -> bool {
         "_meta",
     ];
     fields.keys().all(|key| told.contains(&key.as_str()))
+}
+
+/// Returns a line without the number that tools print before it.
+fn unnumbered(line: &str) -> &str {
+    let bare = line
+        .trim_start()
+        .trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_numbered = bare.len() < line.trim_start().len();
+    let bare = bare.strip_prefix(['\t', '→']).filter(|_| is_numbered);
+    bare.unwrap_or(line)
+}
+
+/// Whether it is a kind of content block (Model Context Protocol, `ContentBlock`). What a service keeps has kinds of its own.
+fn is_content(kind: &str) -> bool {
+    matches!(
+        kind,
+        "audio" | "image" | "resource" | "resource_link" | "text"
+    )
 }
 
 /// Reads a result as JSON or as YAML, where its top is a map or a list.

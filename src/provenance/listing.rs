@@ -29,6 +29,9 @@ const COLUMNS: &str = "  ";
 /// Calls with each part of a text that is a field: the cells of a row, what stands behind the name of a header, and what
 /// begins a line as its number. Prose is none of it.
 pub(super) fn cells(text: &str, by: By, give: &mut dyn FnMut(&str)) {
+    if by == By::Service {
+        row(text, give);
+    }
     let lines: Vec<Line<'_>> = text.lines().map(Line::of).collect();
     for rows in lines.chunk_by(Line::is_row_below) {
         let is_table = rows.len() > 1;
@@ -62,6 +65,82 @@ pub(super) fn cells(text: &str, by: By, give: &mut dyn FnMut(&str)) {
             if by == By::Service {
                 beginning(line.text, give);
                 elements(line.text, give);
+                members(line.text, give);
+            }
+        }
+    }
+}
+
+/// Returns the host of the one address to which a message went, by its header.
+pub(super) fn receiver(text: &str) -> Option<String> {
+    let to = text
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("To: "))?;
+    let words = words::words(to);
+    let mut mails = words.iter().filter_map(|word| word.rsplit_once('@'));
+    let (_, host) = mails.next()?;
+    mails.next().is_none().then(|| host.to_owned())
+}
+
+/// Gives the cells of the rows of a table whose first line has the names of its columns, parted by commas.
+pub(super) fn table(text: &str, give: &mut dyn FnMut(&str)) {
+    let mut rows = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(columns);
+    let Some(names) = rows.next() else {
+        return;
+    };
+    let is_name = |name: &String| !name.is_empty() && !name.contains(char::is_whitespace);
+    if names.len() < 3 || !names.iter().all(is_name) {
+        return;
+    }
+    for cell in rows.filter(|row| row.len() == names.len()).flatten() {
+        if words::is_value(&cell) {
+            give(&cell);
+        }
+    }
+}
+
+/// Parts a line at its commas, but those within quotes.
+fn columns(line: &str) -> Vec<String> {
+    let mut cells = vec![String::new()];
+    let mut is_quoted = false;
+    for c in line.chars() {
+        match c {
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => cells.push(String::new()),
+            _ => cells.last_mut().into_iter().for_each(|cell| cell.push(c)),
+        }
+    }
+    cells
+}
+
+/// Gives the members of a list as programs print it: `['Ada', 'ada@acme.example']`.
+fn members(line: &str, give: &mut dyn FnMut(&str)) {
+    let list = line
+        .split_once("['")
+        .and_then(|(_, rest)| rest.rsplit_once("']"));
+    let members = list.into_iter().flat_map(|(list, _)| list.split("', '"));
+    members
+        .filter(|member| words::is_value(member))
+        .for_each(give);
+}
+
+/// Gives what stands behind each name in lines below one that gives a thing its number.
+fn row(text: &str, give: &mut dyn FnMut(&str)) {
+    let mut is_row = false;
+    for line in text.lines() {
+        let pair = line.trim().split_once(": ");
+        let Some((name, value)) = pair.filter(|(name, _)| name.split(' ').count() < 4) else {
+            is_row = false;
+            continue;
+        };
+        is_row |= name.to_lowercase().ends_with("id");
+        if is_row {
+            // `ada@acme.example (accepted)`
+            for one in value.split(", ").filter(|one| words::is_value(one)) {
+                give(one.split(" (").next().unwrap_or(one));
             }
         }
     }
@@ -153,10 +232,17 @@ fn has(text: &str, is_such: fn(&str) -> bool) -> bool {
     words::words(text).iter().any(|word| is_such(word))
 }
 
+/// Whether that is the name of a header: `From`, `Thread ID`.
+fn is_header(name: &str) -> bool {
+    let name = name.trim().to_lowercase();
+    let is_id = |name: &str| name.ends_with(" id") && name.matches(' ').count() == 1;
+    HEADERS.contains(&&*name) || is_id(&name)
+}
+
 /// Gives what stands behind the name of a header, and both parts of `Name <mail>`.
 fn header(part: &str, give: &mut dyn FnMut(&str)) {
     let value = match part.split_once(": ") {
-        Some((name, value)) if HEADERS.contains(&&*name.trim().to_lowercase()) => value.trim(),
+        Some((name, value)) if is_header(name) => value.trim(),
         _ if part.ends_with('>') && part.contains('@') => part,
         _ => return,
     };

@@ -140,7 +140,10 @@ impl Lists {
 
     /// Returns what a part of a sentence asks for whose script puts nothing between words.
     pub(super) fn unparted(&self, part: &str) -> Asked {
-        let mut not = self.others.get("not").into_iter().flatten();
+        let mut not = ["not", "question"]
+            .iter()
+            .filter_map(|list| self.others.get(list))
+            .flatten();
         if not.any(|word| is_unparted(word) && part.contains(word)) {
             return Asked::of(Kind::Look);
         }

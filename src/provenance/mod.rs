@@ -25,7 +25,7 @@ pub use self::outward::outward;
 pub use self::value::{argument_words, come_from, told_by_others};
 
 use crate::config::ProvenanceSettings;
-use crate::event::Trigger;
+use crate::event::{ToolKind, Trigger};
 use crate::fact::Facts;
 use crate::session::{CallId, Origin, Origins};
 use crate::shell::Invocation;
@@ -65,7 +65,8 @@ pub fn teaches(facts: &Facts, settings: &ProvenanceSettings) -> bool {
     }
 }
 
-/// Adds what an event teaches: what the person typed, what a tool gave back, and what she was asked about and agreed to.
+/// Adds what an event teaches: what the person typed, what a call was given, what a tool gave back, and what she was asked about
+/// and agreed to.
 pub fn learn(facts: &Facts, settings: &ProvenanceSettings, was_asked: bool, origins: &mut Origins) {
     let event = facts.event();
     if !origins.has(Origin::Project, SNAPSHOT) {
@@ -95,6 +96,13 @@ pub fn learn(facts: &Facts, settings: &ProvenanceSettings, was_asked: bool, orig
             kept.extend(asked::asked(event.prompt.as_deref().unwrap_or_default()).kept());
             origins.add(Origin::Prompt, kept.iter().map(String::as_str));
             origins.drop_asked();
+        }
+        // What a call is given that nobody else has said before is the agent's own, though it comes back with the result.
+        Trigger::PreToolUse
+            if !was_asked && facts.tool().is_some_and(|tool| tool.kind == ToolKind::Mcp) =>
+        {
+            let own = argument_words(facts);
+            origins.add(Origin::Project, own.iter().map(String::as_str));
         }
         Trigger::PreToolUse => {}
         _ => {

@@ -72,8 +72,9 @@ fn speaks_to_agent(passage: &Passage<'_>) -> bool {
             let lower = passage.text.to_lowercase();
             lower.contains(&format!("{before}[bot]"))
         };
-        let is_agent =
-            !is_name && is_agent(word, passage.text) && !lists.has("agent-products", next);
+        let is_agent = !is_name
+            && is_agent(word, passage.text)
+            && !(lists.has("agent-products", next) && !lists.has("agents-short", word));
         before = word;
         is_agent
             || lists.has("overriding", word)
@@ -102,6 +103,10 @@ fn is_agent(word: &str, text: &str) -> bool {
     let Some((first, last)) = word.rsplit_once(['-', '_']) else {
         return word.len() > 9 && (word.ends_with("assistant") || word.ends_with("assistants"));
     };
+    // Programs ask it of an account: `is_bot`.
+    if matches!(first, "is" | "has") {
+        return false;
+    }
     // One program may be the agent of another: `ssh-agent`.
     last.starts_with("assisten")
         || last.len() > 2 && last != "agent" && last != "automation" && is_listed(last)

@@ -86,13 +86,20 @@ pub fn come_from(facts: &Facts, origins: Option<&Origins>, acts: &Acts) -> Optio
 /// Tells which arguments of a call stood in what somebody else wrote, and which tools gave that back: never the text.
 pub fn told_by_others(facts: &Facts, origins: &Origins) -> Vec<String> {
     let mut told = Vec::new();
-    for value in wanted(facts, Some(origins)) {
-        let is_theirs = is_told(&value, origins)
-            || !value.only_told
-                && matches!(origin(&value, origins), Some(Origin::Record | Origin::Text));
-        if !is_theirs {
-            continue;
-        }
+    let is_in_text = |value: &Wanted| {
+        is_told(value, origins) || !value.only_told && origin(value, origins) == Some(Origin::Text)
+    };
+    let is_field =
+        |value: &Wanted| !value.only_told && origin(value, origins) == Some(Origin::Record);
+    let values = wanted(facts, Some(origins));
+    // A field is the reason only where no text is.
+    let (in_text, others): (Vec<_>, Vec<_>) = values.into_iter().partition(is_in_text);
+    let theirs = if in_text.is_empty() {
+        others.into_iter().filter(is_field).collect()
+    } else {
+        in_text
+    };
+    for value in theirs {
         let mut tools = origins.tools_with(&value.words);
         if let [word] = &*value.words
             && tools.is_empty()
@@ -175,6 +182,13 @@ fn carries(value: &Wanted, origins: &Origins) -> bool {
 /// Whether an address is at a host that the person typed, or belongs to somebody whom she named.
 fn is_at_typed_name(word: &str, origins: &Origins) -> bool {
     let mail = word.rsplit_once('@').filter(|_| !word.contains('/'));
+    let is_typed = |part: &str| part.len() > 2 && origins.has(Origin::Prompt, part);
+    if let Some((name, host)) = mail
+        && origins.has(Origin::Record, &form::house(host))
+        && (is_typed(name) || name.split(['.', '-', '_']).any(is_typed))
+    {
+        return true;
+    }
     let is_theirs = |(_, host): (&str, &str)| {
         origins.has(Origin::Prompt, &format!("//{host}"))
             || owner::label(host).is_some_and(|label| named::is_typed(label, origins))
@@ -243,7 +257,8 @@ fn origin(value: &Wanted, origins: &Origins) -> Option<Origin> {
             _ => has_all(&parts, origin, origins) || others.any(|word| origins.has(origin, word)),
         };
         if is_there {
-            return Some(origin);
+            let is_handle = origin == Origin::Text && is_own_handle(value, origins);
+            return Some(if is_handle { Origin::Record } else { origin });
         }
     }
     for word in value.words.iter().filter(|_| value.by_target) {
@@ -263,6 +278,13 @@ fn origin(value: &Wanted, origins: &Origins) -> Option<Origin> {
         }
     }
     None
+}
+
+/// Whether all that gave back a name is the server that is given it.
+fn is_own_handle(value: &Wanted, origins: &Origins) -> bool {
+    let tools = origins.tools_with(&value.words);
+    let is_own = |server: &String| tools.iter().all(|tool| tool.starts_with(server.as_str()));
+    !tools.is_empty() && value.handle_of.as_ref().is_some_and(is_own)
 }
 
 fn has_all(parts: &[String], origin: Origin, origins: &Origins) -> bool {

@@ -41,6 +41,8 @@ pub(super) struct Wanted {
     pub(super) by_owner: bool,
     /// Whether it counts only where a passage that speaks to an agent has it.
     pub(super) only_told: bool,
+    /// How the tools of the server begin whose own name of a thing it is: whoever wrote there, the server gave it the name.
+    pub(super) handle_of: Option<String>,
 }
 
 impl Wanted {
@@ -68,6 +70,10 @@ pub(super) fn wanted(facts: &Facts, origins: Option<&Origins>) -> Vec<Wanted> {
     let by_owner = Cell::new(!is_line);
     // Who asks to have something sent to somebody whom she names means it.
     let may_send = origins.is_some_and(act::may_send);
+    let server = tool
+        .mcp_server
+        .as_ref()
+        .map(|server| format!("mcp__{server}__"));
     let mut add = |argument: &str, text: &str, taken: Taken| {
         let found = words::words(text);
         let argument = argument.to_owned();
@@ -84,6 +90,7 @@ pub(super) fn wanted(facts: &Facts, origins: Option<&Origins>) -> Vec<Wanted> {
                 by_target: false,
                 by_owner: false,
                 only_told: false,
+                handle_of: None,
             });
         }
         // The agent may put an address into words of its own.
@@ -116,6 +123,7 @@ pub(super) fn wanted(facts: &Facts, origins: Option<&Origins>) -> Vec<Wanted> {
             argument: argument.clone(),
             by_target: by_target(&word),
             by_owner: by_owner.get() && !word.contains('?'),
+            handle_of: server.clone().filter(|_| form::is_handle(&argument, &word)),
             words: vec![word],
             only_told: false,
         }));
@@ -179,8 +187,12 @@ pub(super) fn wanted(facts: &Facts, origins: Option<&Origins>) -> Vec<Wanted> {
         for_each_field(&call.input, "the input", &mut |field, leaf| {
             if !(is_edit && field.starts_with("`old")) {
                 // A phrase in what is said is judged like a longer text there: by whom and which hosts it names.
-                let is_said = tool.kind == ToolKind::Mcp && form::is_said(field);
-                let taken = if words::is_value(leaf) && !(is_said && form::is_prose(leaf)) {
+                let is_mcp = tool.kind == ToolKind::Mcp;
+                let is_said = is_mcp && form::is_said(field);
+                let is_value = words::is_value(leaf) && !(is_said && form::is_prose(leaf));
+                let taken = if is_mcp && form::is_label(field) {
+                    Taken::Places
+                } else if is_value {
                     Taken::Whole
                 } else if is_said {
                     Taken::Places
@@ -235,6 +247,7 @@ fn changed(line: &str, facts: &Facts, is_by_others: bool) -> Vec<Wanted> {
         by_target: false,
         by_owner: false,
         only_told: true,
+        handle_of: None,
     };
     let mut values = Vec::new();
     let mut looks = true;

@@ -1,5 +1,6 @@
 //! Analysis: all that a command line would run, and what is not certain about it.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -19,6 +20,8 @@ pub struct Analysis {
     pub doubts: Vec<Doubt>,
     /// Functions that start themselves again without end.
     pub recursions: Vec<String>,
+    /// Which invocations run only where an earlier one has ended well.
+    pub(crate) needs: Vec<(Range<usize>, usize)>,
     /// The folders that inline code goes through to change what it finds, each with the directory where it runs.
     pub(crate) walks: Vec<(CodeWalk, Option<PathBuf>)>,
     /// The files that the line itself writes and then runs, whose commands are among those above.

@@ -318,6 +318,14 @@ impl Walker<'_> {
         }
         let path = call.words.remove(0);
         let index = self.analysis.invocations.len();
+        // A program of git's own with a dash is the command of that name: `git-clean -f`.
+        let name = match name.strip_prefix("git-").filter(|_| !unknown) {
+            Some(command) => {
+                call.words.insert(0, Word::plain(command));
+                "git".to_owned()
+            }
+            None => name,
+        };
         let invocation = Arc::new(Invocation {
             program: if unknown { String::new() } else { name },
             path,

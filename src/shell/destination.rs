@@ -9,19 +9,21 @@ pub fn destination(text: &str) -> Option<String> {
         None => (None, text),
     };
     let rest = rest.split(['?', '#']).next()?;
+    // Before the host may stand who one is: in an address with a password that may hold a colon.
+    let ends: &[char] = if scheme.is_some() {
+        &['/']
+    } else {
+        &['/', ':']
+    };
+    let authority = rest.split(ends).next().unwrap_or_default();
+    if authority.contains('\\') {
+        return None;
+    }
+    let owner = authority.rfind('@');
+    let rest = rest.get(owner.map_or(0, |at| at + 1)..)?;
     let (host, path) = match rest.find(['/', ':']) {
         Some(at) => rest.split_at(at),
         None => (rest, ""),
-    };
-    // Before the host may stand who one is, with a password that may hold a colon.
-    let (host, path) = match rest.rsplit_once('@') {
-        Some((_, behind)) if scheme.is_some() || !host.contains('/') => {
-            match behind.find(['/', ':']) {
-                Some(at) => behind.split_at(at),
-                None => (behind, ""),
-            }
-        }
-        _ => (host, path),
     };
     // `.` and `..` before a slash are folders.
     let is_host = host.contains(char::is_alphanumeric)
@@ -67,9 +69,19 @@ pub fn names_destination(entry: &str, destination: &str) -> bool {
         && (holds(destination) || has_path && without_port().is_some_and(|d| holds(&d)))
 }
 
+/// Returns the host of an address without its scheme, with its port, but not who one is there. What a `\` means there is read
+/// in two ways, so that such a text is the name of no host.
+pub(crate) fn authority(address: &str) -> &str {
+    let all = address.split(['/', '?', '#']).next().unwrap_or_default();
+    if all.contains('\\') {
+        return all;
+    }
+    all.rsplit_once('@').map_or(all, |(_, host)| host)
+}
+
 /// Whether an address without its scheme leads to this machine.
 pub(crate) fn is_loopback(address: &str) -> bool {
-    let host = address.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority(address);
     if host.starts_with("[::1]") {
         return true;
     }
@@ -98,10 +110,22 @@ mod tests {
             ("u@host:/srv", "host/srv"),
             ("example.com/a", "example.com/a"),
             ("http://localhost:3000", "localhost:3000"),
+            ("http://a.example/@localhost/", "a.example/@localhost"),
+            ("http://a.example?@localhost/", "a.example"),
+            ("http://localhost:80@a.example/b", "a.example/b"),
+            ("u@a.example:b@localhost/c", "a.example/b@localhost/c"),
         ] {
             assert_eq!(destination(text).as_deref(), Some(form), "{text}");
         }
-        for text in ["", "file.txt", "./a:b", "/a/b", "-x", "@body"] {
+        for text in [
+            "",
+            "file.txt",
+            "./a:b",
+            "/a/b",
+            "-x",
+            "@body",
+            "http://localhost\\@a.example/",
+        ] {
             assert_eq!(destination(text), None, "{text}");
         }
     }
@@ -123,6 +147,12 @@ mod tests {
             "127.0.0.1.evil.example",
             "",
             "::",
+            "localhost:80@a.example",
+            "a.example/@localhost",
+            "a.example?@localhost",
+            "a.example#@localhost",
+            "a.example\\@localhost",
+            "localhost\\@a.example",
         ] {
             assert!(!is_loopback(away), "{away}");
         }

@@ -143,7 +143,7 @@ fn started_shell_tells(words: &[Node]) -> bool {
     shell != 0 && wrapper::find(first, &rest).is_none()
 }
 
-fn first_word(words: &[Node]) -> Option<&str> {
+pub(super) fn first_word(words: &[Node]) -> Option<&str> {
     words.first().and_then(word)
 }
 

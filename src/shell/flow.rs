@@ -2,26 +2,17 @@
 
 use std::rc::Rc;
 
-use rable::{ListItem, ListOperator, Node, NodeKind};
+use rable::{ListOperator, Node, NodeKind};
 
 use super::scope::Variable;
+use super::success::{join, plain_list};
 use super::walk::{Input, Walker};
 use super::{Stdin, Word};
 
-/// The longest output that is followed, in bytes.
-const MAX_OUTPUT: usize = 256 * 1024;
 /// With how many numbers the body of a loop is followed.
 const MAX_ROUNDS: usize = 8;
 
 impl Walker<'_> {
-    pub(super) fn run_nodes(&mut self, nodes: &[Node], input: &Input) -> Option<String> {
-        let mut output = Some(String::new());
-        for node in nodes {
-            join(&mut output, self.run(node, input));
-        }
-        output
-    }
-
     pub(super) fn run(&mut self, node: &Node, input: &Input) -> Option<String> {
         match &node.kind {
             NodeKind::Command {
@@ -30,18 +21,7 @@ impl Walker<'_> {
                 redirects,
             } => self.run_command(assignments, words, redirects, input),
             NodeKind::Pipeline { commands, .. } => self.run_pipeline(commands, input),
-            NodeKind::List { items } => {
-                let mut output = Some(String::new());
-                let mut either = false;
-                for item in items {
-                    self.scope.branches += usize::from(either);
-                    let one = self.run(&item.command, input);
-                    self.scope.branches -= usize::from(either);
-                    either = item.operator == Some(ListOperator::Or);
-                    join(&mut output, if either { None } else { one });
-                }
-                output
-            }
+            NodeKind::List { items } => self.run_list(items, input),
             NodeKind::If {
                 condition,
                 then_body,
@@ -49,11 +29,7 @@ impl Walker<'_> {
                 redirects,
             } => {
                 let input = &self.enclosing(redirects, input);
-                self.run(condition, input);
-                self.branch(then_body, input);
-                if let Some(body) = else_body {
-                    self.branch(body, input);
-                }
+                self.run_if(condition, then_body, else_body.as_deref(), input);
                 None
             }
             NodeKind::While {
@@ -67,10 +43,11 @@ impl Walker<'_> {
                 redirects,
             } => {
                 let input = &self.enclosing(redirects, input);
-                if spawns_endlessly(plain_list(condition), plain_list(body)) {
+                let is_until = matches!(node.kind, NodeKind::Until { .. });
+                if goes_on(plain_list(condition)) == Some(!is_until) && starts_alone(body) {
                     self.analysis.recursions.push("while".to_owned());
                 }
-                self.run(condition, input);
+                self.apart(|walker| walker.run(condition, input));
                 self.branch(body, input);
                 None
             }
@@ -100,6 +77,9 @@ impl Walker<'_> {
                 for part in [init, cond, incr] {
                     self.expand_body(part);
                 }
+                if holds(cond) == Some(true) && starts_alone(body) {
+                    self.analysis.recursions.push("while".to_owned());
+                }
                 self.branch(body, input);
                 None
             }
@@ -126,7 +106,7 @@ impl Walker<'_> {
             NodeKind::Subshell { body, redirects } => {
                 let input = &self.enclosing(redirects, input);
                 let saved = self.scope.clone();
-                let output = self.run(body, input);
+                let output = self.apart(|walker| walker.run(body, input));
                 self.scope = saved;
                 output
             }
@@ -159,9 +139,9 @@ impl Walker<'_> {
         }
     }
 
-    fn branch(&mut self, body: &Node, input: &Input) {
+    pub(super) fn branch(&mut self, body: &Node, input: &Input) {
         self.scope.branches += 1;
-        self.run(body, input);
+        self.apart(|walker| walker.run(body, input));
         self.scope.branches -= 1;
     }
 
@@ -171,7 +151,7 @@ impl Walker<'_> {
         let mut output = None;
         for (i, command) in commands.iter().enumerate() {
             let saved = self.scope.clone();
-            output = self.run(command, &input);
+            output = self.apart(|walker| walker.run(command, &input));
             // What the last part of a pipe reads into variables is used after it in some shells.
             if i + 1 < commands.len() {
                 self.scope = saved;
@@ -227,7 +207,8 @@ impl Walker<'_> {
                     values: vec![vec![value.clone()]],
                 },
             );
-            join(&mut output, self.run(body, input));
+            let one = self.apart(|walker| walker.run(body, input));
+            join(&mut output, one);
         }
         if values.len() > MAX_ROUNDS {
             output = None;
@@ -284,43 +265,56 @@ fn list_words(words: &[Node]) -> Vec<String> {
     raw
 }
 
-/// Adds the output of the next command; unknown stays unknown.
-fn join(output: &mut Option<String>, next: Option<String>) {
-    match (output.as_mut(), next) {
-        (Some(text), Some(next)) if text.len() + next.len() <= MAX_OUTPUT => text.push_str(&next),
-        _ => *output = None,
+/// Whether a condition always holds, or never; none where that cannot be told.
+fn goes_on(condition: &Node) -> Option<bool> {
+    match &condition.kind {
+        NodeKind::Command { words, .. } => {
+            let words = words.iter().filter_map(|word| match &word.kind {
+                NodeKind::Word { value, .. } => Some(value.as_str()),
+                _ => None,
+            });
+            match words.collect::<Vec<_>>().as_slice() {
+                ["true" | ":" | "/bin/true"] => Some(true),
+                ["false" | "/bin/false"] => Some(false),
+                // A text that is not empty holds, a number such as `0` too.
+                ["[", text, "]"] | ["test", text] => is_plain(text).then_some(true),
+                _ => None,
+            }
+        }
+        NodeKind::ArithmeticCommand { raw_content, .. } => holds(raw_content),
+        NodeKind::ConditionalExpr { body, .. } => goes_on(body),
+        NodeKind::UnaryTest { op, operand } if op == "-n" => goes_on(operand),
+        NodeKind::CondTerm { value, .. } | NodeKind::Word { value, .. } => {
+            is_plain(value).then_some(true)
+        }
+        NodeKind::Negation { pipeline } => goes_on(pipeline).map(|holds| !holds),
+        _ => None,
     }
 }
 
-/// Whether a loop whose condition always holds starts programs and waits for none.
-fn spawns_endlessly(condition: &Node, body: &Node) -> bool {
-    let is_always = match &condition.kind {
-        NodeKind::Command { words, .. } => match words.as_slice() {
-            [only] => {
-                matches!(&only.kind, NodeKind::Word { value, .. } if value == "true" || value == ":")
-            }
-            _ => false,
-        },
-        NodeKind::ArithmeticCommand { raw_content, .. } => raw_content.trim() == "1",
-        _ => false,
-    };
-    let is_background = match &body.kind {
-        NodeKind::List { items } => {
-            let in_background = |item: &ListItem| item.operator == Some(ListOperator::Background);
-            !items.is_empty() && items.iter().all(in_background)
-        }
-        _ => false,
-    };
-    is_always && is_background
+/// Whether a word is a text that is known and not empty.
+fn is_plain(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// Takes a list of one command, which ends without `&`, for that command.
-fn plain_list(node: &Node) -> &Node {
-    match &node.kind {
-        NodeKind::List { items } => match items.as_slice() {
-            [only] if only.operator != Some(ListOperator::Background) => &only.command,
-            _ => node,
-        },
-        _ => node,
+/// Whether an expression of numbers holds; an empty one does.
+fn holds(expression: &str) -> Option<bool> {
+    match expression.trim() {
+        "" => Some(true),
+        number => number.parse::<i64>().ok().map(|number| number != 0),
+    }
+}
+
+/// Whether a body starts programs and waits for none.
+fn starts_alone(body: &Node) -> bool {
+    match &body.kind {
+        NodeKind::List { items } => {
+            !items.is_empty()
+                && items.iter().all(|item| {
+                    item.operator == Some(ListOperator::Background) || starts_alone(&item.command)
+                })
+        }
+        NodeKind::Subshell { body, .. } | NodeKind::BraceGroup { body, .. } => starts_alone(body),
+        _ => false,
     }
 }

@@ -151,16 +151,19 @@ fn commit_message(invocation: &Invocation) -> Option<CommitMessage> {
         if word == "--" {
             break;
         }
-        if let Some(value) = word.strip_prefix("--message=") {
-            paragraphs.push(value.to_owned());
-        } else if word == "--message" {
-            paragraphs.extend(words.next().map(str::to_owned));
-        } else if matches!(word, "-F" | "--file") {
+        // Git takes a long option by any beginning that no other has: `--mess`, but `--fi` may be `--fixup` too.
+        let (option, value) = word
+            .split_once('=')
+            .map_or((word, None), |(o, v)| (o, Some(v)));
+        let is_long = |name: &str, least| option.len() >= least && name.starts_with(option);
+        if is_long("--message", 3) {
+            let value = value.or_else(|| words.next());
+            paragraphs.extend(value.map(str::to_owned));
+        } else if is_long("--file", 5) {
+            file = value.or_else(|| words.next());
+        } else if word == "-F" {
             file = words.next();
-        } else if let Some(name) = word
-            .strip_prefix("--file=")
-            .or_else(|| word.strip_prefix("-F"))
-        {
+        } else if let Some(name) = word.strip_prefix("-F") {
             file = Some(name);
         } else if let Some(cluster) = word.strip_prefix('-').filter(|c| !c.starts_with('-')) {
             // `-am message`, `-m message`, `-mmessage`; letters before `m` take no value.

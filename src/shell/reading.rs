@@ -36,6 +36,17 @@ impl Invocation {
         None
     }
 
+    /// Returns the words before the subcommand, and those behind it.
+    pub(crate) fn around_subcommand(&self) -> (&[Word], &[Word]) {
+        let words = self.arguments.as_slice();
+        let subcommand = self.subcommand();
+        let is_it =
+            |word: &Word| subcommand.is_some_and(|subcommand| std::ptr::eq(word, subcommand));
+        let at = words.iter().position(is_it).unwrap_or(words.len());
+        let (own, rest) = words.split_at(at);
+        (own, rest.get(1..).unwrap_or_default())
+    }
+
     /// Whether the program is known to leave the files that it is given as they are, with the options that it has.
     pub(crate) fn only_reads(&self) -> bool {
         let known = self.known();

@@ -37,6 +37,17 @@ pub(super) struct Scope {
     pub(super) work_dir: Option<PathBuf>,
     /// How many branches enclose this point: an assignment in one adds a value and replaces none.
     pub(super) branches: usize,
+    /// Whether the shell ends where a command fails: `set -e`.
+    pub(super) stops_at_error: bool,
+}
+
+/// How a part has ended that ended well.
+#[derive(Debug, Default)]
+pub(super) struct Ended {
+    /// The commands that have ended well then, by their index.
+    pub(super) commands: Vec<usize>,
+    /// Whether it is several ones, joined by `&&` or `||`: the shell does not mind each failure in it.
+    pub(super) is_joined: bool,
 }
 
 /// How many references that lead to one another are followed.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rable::{Node, NodeKind};
 
 use super::container::Container;
-use super::scope::Scope;
+use super::scope::{Ended, Scope};
 use super::{Analysis, Doubt, DoubtKind, Invocation, Redirect, Stdin, Surroundings, Word, guard};
 
 /// How deep text may run text (`bash -c "bash -c …"`, `$( )`, functions).
@@ -60,6 +60,10 @@ pub(super) struct Walker<'a> {
     pub(super) folded: Rc<[String]>,
     /// The functions that are running, each with the body by which it is known from another of its name.
     calls: Vec<(String, *const Node)>,
+    /// The commands that have ended well where what follows runs, each with the first invocation that follows it.
+    pub(super) needed: Vec<(usize, usize)>,
+    /// How the list ended that has just run.
+    pub(super) list_ended: Ended,
     depth: usize,
     steps: usize,
 }
@@ -87,6 +91,8 @@ impl<'a> Walker<'a> {
             side_texts: HashMap::new(),
             folded,
             calls: Vec::new(),
+            needed: Vec::new(),
+            list_ended: Ended::default(),
             depth: 0,
             steps: 0,
         }
@@ -138,7 +144,7 @@ impl<'a> Walker<'a> {
         }
         self.depth += 1;
         let output = match parse() {
-            Ok(nodes) => self.run_nodes(&nodes, input),
+            Ok(nodes) => self.apart(|walker| walker.run_nodes(&nodes, input)),
             Err(kind) => {
                 self.salvage(text, kind);
                 None
@@ -159,7 +165,7 @@ impl<'a> Walker<'a> {
             match guard::parse(&piece) {
                 Ok(nodes) if self.depth < MAX_DEPTH => {
                     self.depth += 1;
-                    self.run_nodes(&nodes, &Input::default());
+                    self.apart(|walker| walker.run_nodes(&nodes, &Input::default()));
                     self.depth -= 1;
                 }
                 _ => {
@@ -250,7 +256,7 @@ impl<'a> Walker<'a> {
         self.calls.push(call);
         self.depth += 1;
         let positional = self.scope.positional.replace(arguments);
-        let output = self.run(body, input);
+        let output = self.apart(|walker| walker.run(body, input));
         self.scope.positional = positional;
         self.depth -= 1;
         self.calls.pop();

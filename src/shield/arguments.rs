@@ -27,10 +27,14 @@ pub struct Inside<'a> {
     pub shown: &'a Path,
     /// An empty file.
     pub empty: &'a Path,
+    /// A file with the lines of [`Plan::exclude`].
+    pub exclude: &'a Path,
     /// What is seen at `/tmp`.
     pub tmp: &'a Path,
     /// What is seen at `/var/tmp`.
     pub var_tmp: &'a Path,
+    /// What only this program sees and writes, below [`super::SEEN_IN`], with where it sees it.
+    pub folder: Option<(&'a Path, &'a Path)>,
 }
 
 impl Plan {
@@ -60,6 +64,9 @@ impl Plan {
             words.add(&["--ro-bind-try", path, path]);
         }
         words.on("--ro-bind", inside.shown, Path::new(INSIDE));
+        if let Some((folder, seen)) = inside.folder {
+            words.on("--bind", folder, seen);
+        }
         words.on("--bind", inside.tmp, Path::new("/tmp"));
         words.on("--bind", inside.var_tmp, Path::new("/var/tmp"));
         for Mount { path, access } in &self.mounts {
@@ -79,6 +86,9 @@ impl Plan {
                 }
                 Access::HiddenFolder => {}
             }
+        }
+        if let Some((path, _)) = &self.exclude {
+            words.on_if_there("--ro-bind", inside.exclude, path);
         }
         words.add(&["--remount-ro", "/run"]);
         for name in &self.unset {

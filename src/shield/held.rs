@@ -4,23 +4,26 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-use crate::guard::Guards;
+use crate::guard;
+use crate::guard::{Guards, OfGit};
 use crate::host::Host;
 
 use super::homes::{HOMES, Home};
-use super::repository::Repository;
 
 /// Folders of a project that are not one host's own: in these, what is named there is held, and the rest is free.
 const SHARED: &[&str] = &[".agents", ".clinerules", ".git", ".github", ".monoco"];
 
-/// What is held in a project beside what is guarded: attributes by which git runs programs, servers that hosts start, and
-/// settings that switch hooks off beside many that do not.
-const FURTHER: &[&str] = &[".git/info", ".mcp.json", ".vscode"];
+/// What is held in a project beside what is guarded: servers that hosts start, and settings that switch hooks off beside many
+/// that do not.
+const FURTHER: &[&str] = &[".mcp.json", ".vscode"];
+
+/// The same in a repository: attributes by which git runs programs.
+const OF_REPOSITORY: [&str; 1] = ["info"];
 
 /// Returns every place that is to be held, the host's own folder in the home directory among them.
 ///
 /// A place that is not there is named too; the one place that is left out is a repository's where there is none.
-pub fn held(guards: &Guards, host: Option<&Host>) -> BTreeSet<PathBuf> {
+pub fn held(guards: &Guards, of_git: &OfGit, host: Option<&Host>) -> BTreeSet<PathBuf> {
     let project = &guards.roots().project;
     let home = host.and_then(home_of);
     let free: Vec<PathBuf> = home
@@ -46,25 +49,35 @@ pub fn held(guards: &Guards, host: Option<&Host>) -> BTreeSet<PathBuf> {
         held.extend(home.held.iter().map(|name| folder.join(name)));
     }
     let git = project.join(".git");
-    let of_git: Vec<PathBuf> = held
-        .iter()
-        .filter(|path| path.starts_with(&git))
-        .cloned()
-        .collect();
-    for path in &of_git {
-        held.remove(path);
-    }
-    if let Some(repository) = Repository::around(project) {
-        for path in of_git {
-            let inside = path.strip_prefix(&git).unwrap_or(&path);
-            held.insert(repository.common.join(inside));
-        }
-        held.extend(repository.of_worktrees);
-        if repository.dot_git != repository.common {
-            held.insert(repository.dot_git);
+    held.retain(|path| !path.starts_with(&git));
+    held.extend(of_repository(of_git));
+    held.extend(of_git.included.iter().cloned());
+    for dir in of_git.wired() {
+        // A hook is replaced by renaming, so its folder is held, unless that is all that is worked in.
+        if project.starts_with(dir) {
+            held.extend(guard::HOOKS.map(|name| dir.join(name)));
+        } else {
+            held.insert(dir.to_owned());
         }
     }
     held
+}
+
+/// Returns what is held of a repository, wherever it lies; nothing where there is none.
+fn of_repository(of_git: &OfGit) -> impl Iterator<Item = PathBuf> {
+    of_git.repository.iter().flat_map(|repository| {
+        let names = || guard::names().chain(OF_REPOSITORY);
+        let dirs = repository.dirs();
+        let dirs = dirs.flat_map(move |dir| names().map(|name| dir.join(name)));
+        // Of a submodule with one, git does not know where its files lie: nothing can stand in for it.
+        let common = repository.common.join("commondir");
+        let dirs = dirs
+            .filter(move |path| !path.ends_with("commondir") || *path == common || path.exists());
+        let of_worktrees = repository.of_worktrees.iter().cloned();
+        let is_file = repository.dot_git != repository.common;
+        let dot_git = is_file.then(|| repository.dot_git.clone());
+        dirs.chain(of_worktrees).chain(dot_git)
+    })
 }
 
 /// Returns the folder of a host in the home directory.

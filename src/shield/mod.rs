@@ -12,7 +12,6 @@ mod links;
 mod mounts;
 mod obstacle;
 mod plan;
-mod repository;
 mod sockets;
 mod traces;
 
@@ -28,6 +27,9 @@ use std::path::PathBuf;
 
 /// Where the shield's own folder is seen inside: the judge's socket and [`MARKER`].
 pub const INSIDE: &str = "/run/ahp";
+
+/// Where a program of the judge sees the folder that it is given: no two programs share what lies there.
+pub const SEEN_IN: &str = "/run";
 
 /// The file inside a shield that says so, and where its judge listens: no user can make it outside.
 pub const MARKER: &str = "/run/ahp/shield.json";
@@ -73,6 +75,12 @@ pub enum ShieldError {
         "the log `{0}` lies in a folder that stays writable: set `settings.log.path` below `.ahp/`"
     )]
     Log(PathBuf),
+    /// The agent could change what shields are made of.
+    #[error(
+        "`{0}`, where shields keep what they are made of, lies in a folder that is to be writable: name a smaller one, or set \
+         XDG_CACHE_HOME"
+    )]
+    Shields(PathBuf),
     /// A path that could lead out of where its words lie.
     #[error("`{0}` cannot be planned: it is relative, or has `..`")]
     NotPlain(PathBuf),

@@ -1,11 +1,12 @@
 //! Plan: everything that a shield mounts, hides, holds and takes out of the environment.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use crate::config::{Environment, Locations, SOCKET_DIR, STATE_DIR, ShieldSettings, UNREAD};
-use crate::guard::Guards;
+use crate::guard::{Guards, Repository};
 use crate::host::{Host, TOKEN};
 use crate::place::Roots;
 use crate::shell;
@@ -14,7 +15,6 @@ use crate::shell::without_dots;
 use super::arrange::{Access, Mount, arrange, covered};
 use super::held::{held, home_of};
 use super::mounts::Mounts;
-use super::repository::Repository;
 use super::sockets::{Around, Searched};
 use super::traces::{Missing, Nothing};
 use super::{INSIDE, ShieldError, links, sockets};
@@ -91,6 +91,9 @@ pub struct Plan {
     pub unset: Vec<&'static str>,
     /// What is to be told before the start.
     pub warnings: Vec<String>,
+    /// Where git reads what it is not to look at, and what it reads there while the plan holds; none where there is no
+    /// repository. What cannot be taken away would otherwise keep it from clearing up.
+    pub exclude: Option<(PathBuf, String)>,
     /// What was last looked for on the disk.
     searched: Searched,
     /// What was mounted when the plan was made; none where there is no such list.
@@ -137,13 +140,15 @@ impl Plan {
         if home.starts_with(&project) || opens(&project) {
             return Err(ShieldError::TooWide(project));
         }
-        let keep = cache_dir.join("shield").join(locations.project_name());
+        let shields = cache_dir.join("shield");
+        let keep = shields.join(locations.project_name());
         let settings = request.settings;
         let mut given = vec![mount(&project, Access::Writable)];
         let mut missing = Vec::new();
         let mut private = Vec::new();
-        let repository = Repository::around(&project);
-        if let Some(Repository { common, .. }) = &repository
+        let of_git = request.guards.of_git();
+        let repository = &of_git.repository;
+        if let Some(Repository { common, .. }) = repository
             && !common.starts_with(&project)
         {
             given.push(mount(common, Access::Writable));
@@ -190,7 +195,12 @@ impl Plan {
         let hidden = settings.deny_read.iter().cloned();
         // What listens there later judges by what a caller says of itself.
         let judges = own_sockets(request.guards.roots());
-        for path in hidden.chain(own).chain(judges) {
+        // Of these files each shield is made.
+        let shields = shell::real(&shields);
+        if opened(&given).any(|dir| shields.starts_with(dir)) {
+            return Err(ShieldError::Shields(shields));
+        }
+        for path in hidden.chain(own).chain(judges).chain([shields]) {
             // What is not there cannot be read; what is a link is hidden where it leads.
             let Ok(path) = real(&path) else { continue };
             if opens(&path) {
@@ -206,7 +216,7 @@ impl Plan {
             };
             given.push(mount(&path, access));
         }
-        let mut held: Vec<PathBuf> = held(request.guards, request.host)
+        let mut held: Vec<PathBuf> = held(request.guards, &of_git, request.host)
             .into_iter()
             .chain([request.program.to_owned()])
             .flat_map(|path| places(&moved(&path, locations, &project, &home)))
@@ -237,15 +247,22 @@ impl Plan {
                     let in_git = repository
                         .as_ref()
                         .is_some_and(|at| path.starts_with(&at.common));
-                    let of_git = in_git.then(|| Nothing::of_git(path)).flatten();
-                    let nothing = match of_git {
+                    let nothing = match in_git.then(|| Nothing::of_git(path)).flatten() {
                         Some(nothing) => nothing,
+                        // Git would not go on with a folder in its place.
+                        None if of_git.included.contains(path) => Nothing::File,
                         None if is_way || path.starts_with(&project) => Nothing::Folder,
                         None => Nothing::at(path),
                     };
                     missing.push((path.clone(), nothing));
                 }
             }
+        }
+        let exclude = repository.as_ref().map(|at| excluded(at, &mounts));
+        if let Some((path, _)) = &exclude
+            && !path.exists()
+        {
+            missing.push((path.clone(), Nothing::File));
         }
         let log = places(&moved(request.log, locations, &project, &home));
         if let Some(log) = log.iter().find(|log| is_open(&mounts, log)) {
@@ -279,6 +296,7 @@ impl Plan {
             is_root: request.is_root,
             unset,
             warnings,
+            exclude,
             searched: Searched::default(),
             mounted: Mounts::seen().ok(),
         };
@@ -454,6 +472,31 @@ fn places(path: &Path) -> Vec<PathBuf> {
         }
     }
     places
+}
+
+/// Returns the file in which a repository says what git is not to look at, and its lines with the held places of the working
+/// tree in which nothing is.
+fn excluded(repository: &Repository, mounts: &[Mount]) -> (PathBuf, String) {
+    let path = repository.common.join("info/exclude");
+    // A pipe would be waited for.
+    let said = path.is_file().then(|| fs::read(&path).ok()).flatten();
+    let mut text = String::from_utf8_lossy(&said.unwrap_or_default()).into_owned();
+    let top = repository.dot_git.parent().unwrap_or(&repository.dot_git);
+    let is_empty =
+        |path: &Path| fs::read_dir(path).map_or(!path.exists(), |mut dir| dir.next().is_none());
+    let held = mounts.iter().filter(|mount| mount.access == Access::Held);
+    for Mount { path, .. } in held {
+        if let (Ok(inside), true) = (path.strip_prefix(top), is_empty(path)) {
+            text.push_str("\n/");
+            for c in inside.to_string_lossy().chars() {
+                let is_special = matches!(c, '*' | '?' | '[' | '\\' | ' ');
+                text.extend(is_special.then_some('\\'));
+                text.push(c);
+            }
+        }
+    }
+    text.push('\n');
+    (path, text)
 }
 
 /// Returns what has to be made for a path to be there.

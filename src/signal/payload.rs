@@ -75,6 +75,11 @@ pub struct Modification {
 const MOST_ITEMS: usize = 20;
 
 impl Modification {
+    /// Whether it changes a tool's input, not another parameter of the operation.
+    pub(crate) fn is_of_input(&self) -> bool {
+        self.target.starts_with('/') || self.target.starts_with("tool.")
+    }
+
     /// Returns the value before, in words: of a long list the first items and how many more there are.
     pub fn original_in_words(&self) -> String {
         in_words(&self.original)

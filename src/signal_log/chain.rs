@@ -26,6 +26,7 @@ use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use super::asked::OpenQuestion;
+use super::record::short;
 use super::{Body, Chain, OpenSignal, Record, Standing, Waiver};
 use crate::event::Trigger;
 use crate::signal::{Action, Intensity};
@@ -67,6 +68,11 @@ impl Key {
         }
         Self(key)
     }
+}
+
+/// Returns what the stops of one subagent count for: a session may have several at once, each with a gate of its own.
+pub(crate) fn of_agent(session: &str, agent_id: &str) -> String {
+    format!("{session}\n{}", short(agent_id))
 }
 
 /// Returns a subject as all ways to write it are counted.
@@ -363,6 +369,12 @@ pub(crate) fn steps<S: Deref<Target = str>, E>(
     };
     match &record.body {
         Body::Evaluation(evaluation) => {
+            if hook == Trigger::PostSubagent.name()
+                && let (Some(session), Some(agent)) = (session, &evaluation.agent_id)
+            {
+                let decided = Step::Decided(evaluation.decision);
+                give(Key::stops(hook, &of_agent(session, agent)), decided);
+            }
             if hook == Trigger::PostSession.name()
                 && let Some(session) = session
             {

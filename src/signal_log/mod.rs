@@ -29,6 +29,7 @@ mod writer;
 
 pub use self::asked::{AskedAbout, OpenQuestion};
 pub(crate) use self::blocks::bare_lines;
+pub(crate) use self::chain::of_agent;
 pub use self::error::LogError;
 pub use self::evaluation::Evaluation;
 pub use self::files::LogPlace;

@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 use rayon::iter::{
     IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _,
 };
-use serde::Serialize;
 use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 
 use super::blocks::lines;
 use super::files::LogFiles;
 use super::frame::Frame;
 use super::record::notice;
-use super::{LogError, LogPlace, Notice, Reader, frame, lock};
+use super::{LogError, LogPlace, Notice, Reader, Record, frame, lock};
 
 /// How many lines one thread checks at a time.
 const SHARE: usize = 64;
 
 /// What a log's check has found.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Verification {
     /// How many records were read.
     pub records: u64,
@@ -46,7 +46,7 @@ pub struct Verification {
 }
 
 /// One bad place of a log.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Damage {
     /// What was done.
     pub kind: DamageKind,
@@ -61,7 +61,7 @@ pub struct Damage {
 }
 
 /// What was done to a log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DamageKind {
     /// A record's bytes are not those that were hashed.
@@ -121,6 +121,8 @@ impl fmt::Display for Damage {
 enum Checked<'a> {
     Sound(Frame<'a>, Option<Notice>),
     Edited(Frame<'a>),
+    /// An answer that this machine did not give, as every reader has it.
+    Elsewhere(Frame<'a>),
     NoRecord,
     NoJson(String),
 }
@@ -144,7 +146,7 @@ pub fn verify(place: impl Into<LogPlace>) -> Result<Verification, LogError> {
         let checked: Vec<Checked<'_>> = lines
             .par_iter()
             .with_min_len(SHARE)
-            .map(|line| check(line.strip_suffix(b"\n").unwrap_or(line)))
+            .map(|line| check(line.strip_suffix(b"\n").unwrap_or(line), &files))
             .collect();
         if block.offset == 0 {
             walk.begin_file(block.part);
@@ -173,7 +175,7 @@ pub fn verify(place: impl Into<LogPlace>) -> Result<Verification, LogError> {
     Ok(walk.end(&files.current))
 }
 
-fn check(line: &[u8]) -> Checked<'_> {
+fn check<'a>(line: &'a [u8], files: &LogFiles) -> Checked<'a> {
     let Some(frame) = Frame::read(line) else {
         return match serde_json::from_slice::<IgnoredAny>(line) {
             Ok(_) => Checked::NoRecord,
@@ -182,6 +184,12 @@ fn check(line: &[u8]) -> Checked<'_> {
     };
     if !frame.is_intact(line) {
         return Checked::Edited(frame);
+    }
+    if frame.kind == "response"
+        && let Ok(record) = Record::<&str, IgnoredAny>::of(&frame, line)
+        && !files.believes(&record)
+    {
+        return Checked::Elsewhere(frame);
     }
     Checked::Sound(frame, notice(line))
 }
@@ -222,16 +230,26 @@ impl Walk {
     }
 
     fn step(&mut self, line: u64, checked: Checked<'_>) {
-        let (frame, is_sound) = match checked {
+        let (frame, fault) = match checked {
             Checked::Sound(frame, notice) => {
                 if let Some(notice) = notice {
                     self.found.notices += 1;
                     self.found.torn_bytes += notice.torn_bytes;
                     self.found.lost_records += notice.lost_records;
                 }
-                (frame, true)
+                (frame, None)
             }
-            Checked::Edited(frame) => (frame, false),
+            Checked::Edited(frame) => {
+                let detail = format!("record {} does not have the hash of its bytes", frame.seq);
+                (frame, Some((DamageKind::Edited, detail)))
+            }
+            Checked::Elsewhere(frame) => {
+                let detail = format!(
+                    "record {} is an answer that this machine did not give",
+                    frame.seq
+                );
+                (frame, Some((DamageKind::Inserted, detail)))
+            }
             Checked::NoRecord => {
                 let detail = "this line is not a record of the log".to_owned();
                 return self.bad(DamageKind::Inserted, None, line, detail);
@@ -246,9 +264,8 @@ impl Walk {
         if self.found.first_seq == 0 {
             self.found.first_seq = frame.seq;
         }
-        if !is_sound {
-            let detail = format!("record {} does not have the hash of its bytes", frame.seq);
-            self.bad(DamageKind::Edited, Some(frame.seq), line, detail);
+        if let Some((kind, detail)) = fault {
+            self.bad(kind, Some(frame.seq), line, detail);
         }
         if self.missing == Some(frame.seq)
             && let Some(damage) = &mut self.found.damage

@@ -12,6 +12,9 @@ const USUAL: &[&str] = &[
     ".github/hooks",
 ];
 
+/// The places at which they look for a person's own.
+const USUAL_AT_HOME: &[&str] = &[".claude/settings.json", ".copilot/hooks"];
+
 /// Returns the files that a path means: every `.json` file of a folder, those that the pattern in its last name fits, or
 /// the file itself, whether it is there or not. Sorted by name.
 pub fn hook_files_of(path: &Path) -> Vec<PathBuf> {
@@ -48,9 +51,15 @@ pub fn bound_hook_files(file: &str, root: &Path, home: Option<&Path>) -> Vec<Pat
 
 /// Returns the files with command hooks that the hosts of a project would find.
 pub fn usual_hook_files(root: &Path) -> Vec<PathBuf> {
-    let usual = USUAL.iter();
-    usual
-        .flat_map(|name| hook_files_of(&root.join(name)))
-        .filter(|path| path.is_file())
-        .collect()
+    there(root, USUAL)
+}
+
+/// Returns the files with command hooks that hosts would find in a person's home.
+pub fn usual_hook_files_at_home(home: &Path) -> Vec<PathBuf> {
+    there(home, USUAL_AT_HOME)
+}
+
+fn there(dir: &Path, names: &[&str]) -> Vec<PathBuf> {
+    let files = names.iter().flat_map(|name| hook_files_of(&dir.join(name)));
+    files.filter(|path| path.is_file()).collect()
 }

@@ -16,7 +16,9 @@ mod store;
 
 pub use self::change::{Change, ChangeKind};
 pub use self::content::FileState;
-pub use self::hook_files::{bound_hook_files, hook_files_of, usual_hook_files};
+pub use self::hook_files::{
+    bound_hook_files, hook_files_of, usual_hook_files, usual_hook_files_at_home,
+};
 pub use self::look::Look;
 pub(crate) use self::named::hook_scripts;
 pub use self::named::named_by;

@@ -34,6 +34,8 @@ pub struct ChecklistItem {
     /// The id from the front matter, or that the text begins with; else made of the item's place (`chk-003`).
     /// No other item of the issue has it.
     pub id: String,
+    /// Whether somebody wrote the id, so that it stays when the item is worded otherwise or moved.
+    pub is_id_written: bool,
     /// What is to be done.
     pub text: String,
     /// How far it is.
@@ -82,6 +84,7 @@ pub(super) fn give_ids(items: &mut [ChecklistItem]) {
         if !item.id.is_empty() && !taken.insert(item.id.to_lowercase()) {
             item.id.clear();
         }
+        item.is_id_written = !item.id.is_empty();
     }
     let mut last = items.len();
     for (n, item) in items.iter_mut().enumerate() {

@@ -1,6 +1,6 @@
 //! DiskWorkspace: the project as it lies on the disk, with git asked when it is needed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -50,6 +50,7 @@ pub struct DiskWorkspace {
     /// The index of the commit that git is making; that of the repository where it makes none.
     index: Option<PathBuf>,
     repository: OnceLock<Result<Arc<Repository>, GitError>>,
+    uncommitted: OnceLock<Result<Arc<Uncommitted>, GitError>>,
     branch_changes: OnceLock<Result<Arc<Changes>, GitError>>,
     tree_changes: OnceLock<Result<Arc<Changes>, GitError>>,
     evidence: OnceLock<Option<Evidence>>,
@@ -111,6 +112,7 @@ impl DiskWorkspace {
             told_base: Arc::default(),
             index: None,
             repository: OnceLock::new(),
+            uncommitted: OnceLock::new(),
             branch_changes: OnceLock::new(),
             tree_changes: OnceLock::new(),
             evidence: OnceLock::new(),
@@ -318,11 +320,12 @@ impl Workspace for DiskWorkspace {
     }
 
     fn uncommitted(&self) -> Result<Arc<Uncommitted>, GitError> {
-        Ok(Arc::new(self.repository()?.uncommitted(&self.root)?))
+        let ask = || Ok(Arc::new(self.repository()?.uncommitted(&self.root)?));
+        self.uncommitted.get_or_init(ask).clone()
     }
 
-    fn holder(&self, branch: &str) -> Result<Option<String>, GitError> {
-        self.repository()?.holder(branch)
+    fn held(&self, branches: &[&str]) -> Result<BTreeMap<String, bool>, GitError> {
+        self.repository()?.held(branches)
     }
 
     fn own_remotes(&self) -> Vec<String> {

@@ -233,6 +233,9 @@ pub struct Evidence {
     /// The names of the tests that passed, as far as they are named; only the last run of a suite keeps them.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub tests: BTreeSet<String>,
+    /// The reports that it wrote into the project: nobody's change of it.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub written: BTreeSet<String>,
 }
 
 impl Evidence {

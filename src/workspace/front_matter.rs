@@ -323,6 +323,7 @@ impl ListedItem {
             line,
             verification: self.verification.0,
             depends_on: self.depends_on.0,
+            is_id_written: false,
         }
     }
 }

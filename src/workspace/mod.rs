@@ -22,6 +22,7 @@ pub use self::commit::{Commit, CommitsOf};
 pub use self::disk::DiskWorkspace;
 pub use self::evidence::{Evidence, EvidenceStore, TestFigures, Tree, TreeDigest};
 pub(crate) use self::git::git;
+pub(crate) use self::git::settings as git_settings;
 pub(crate) use self::git::{CommitTree, Entry as TreeEntry};
 pub use self::git::{GitState, KnownGit, Uncommitted};
 pub(crate) use self::issue::{GIVEN_UP, STAGES, STATUSES};
@@ -30,6 +31,7 @@ pub(crate) use self::issue_files::{custom_commands, ids_in_branch, issue_of_bran
 pub use self::memory::MemoryWorkspace;
 pub use self::told_base::ToldBase;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -129,8 +131,9 @@ pub trait Workspace: fmt::Debug + Send + Sync {
         Err(GitError::NoRepository(self.root().display().to_string()))
     }
 
-    /// Returns a branch or tag that holds every commit of a branch, other than itself: one short question to git.
-    fn holder(&self, _branch: &str) -> Result<Option<String>, GitError> {
+    /// Tells of each of these branches that is there whether branches and tags other than all of them hold its commits: one
+    /// short question to git.
+    fn held(&self, _branches: &[&str]) -> Result<BTreeMap<String, bool>, GitError> {
         Err(GitError::NoRepository(self.root().display().to_string()))
     }
 

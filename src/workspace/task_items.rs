@@ -143,6 +143,7 @@ impl Scan {
                 line: number,
                 verification: None,
                 depends_on: Vec::new(),
+                is_id_written: false,
             });
             return false;
         }

@@ -432,6 +432,17 @@ fn a_locked_binding_is_left_alone() {
     );
 }
 
+/// Who asks for a change and gets none must not take it for one that was made.
+#[test]
+fn apply_fails_where_nothing_can_be_applied() {
+    let locked = POLICY.replace("id: size}", "id: size, locked: true}");
+    let world = World::new(&locked);
+    dismissed(&mut Life::new(world.log_place()), 25);
+    let done = world.ahp(&["log", "advise", "--apply", "--yes"]);
+    assert_eq!(done.code, 1, "{done:?}");
+    assert_eq!(world.read(".ahp/hooks.yaml"), locked);
+}
+
 #[test]
 fn apply_edits_the_file() {
     let world = World::new(POLICY);

@@ -27,6 +27,8 @@ pub(crate) struct Life {
     pub(crate) object: Option<String>,
     pub(crate) rule: &'static str,
     pub(crate) marks: BTreeMap<String, MarkRecord>,
+    /// Who answers.
+    pub(crate) by: Actor,
 }
 
 pub(crate) fn at(seconds: i64) -> DateTime<Utc> {
@@ -52,6 +54,7 @@ impl Life {
             object: None,
             rule: "finding",
             marks: BTreeMap::new(),
+            by: Actor::Human,
         }
     }
 
@@ -206,7 +209,7 @@ impl Life {
                 consumed_at: at(seconds),
                 action,
                 details: Map::new(),
-                by: Actor::Agent,
+                by: self.by,
                 inferred,
             },
             hook: Some(self.hook.to_owned()),

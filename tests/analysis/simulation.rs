@@ -10,7 +10,7 @@ use ahp::analysis::{Change, Filter, Stats, advise};
 use ahp::config::{Config, LayerSource};
 use ahp::danger::{CommandPattern, Selection, judge};
 use ahp::shell::{Surroundings, analyse};
-use ahp::signal::{Action, Intensity};
+use ahp::signal::{Action, Actor, Intensity};
 use ahp::signal_log::Reader;
 
 use super::making::Life;
@@ -139,6 +139,30 @@ const PATTERNS: &[Pattern] = &[
             }
         },
         &[("allow-command", "shell", "npm publish")],
+    ),
+    (
+        "a command that the agent lets through itself",
+        |m| {
+            m.life.by = Actor::Agent;
+            for _ in 0..m.chance.between(12, 30) {
+                m.session();
+                m.shell("npm:publish", "npm publish");
+                m.block("shell", true);
+            }
+        },
+        &[],
+    ),
+    (
+        "a gate that the agent overrides itself",
+        |m| {
+            m.life.by = Actor::Agent;
+            for _ in 0..m.chance.between(12, 30) {
+                m.session();
+                m.submit("file-change-limiter");
+                m.block("size", true);
+            }
+        },
+        &[],
     ),
     (
         "a command that people let through at times",

@@ -323,6 +323,17 @@ fn hooks_are_made_listed_and_checked() {
         checked.stdout
     );
     assert_eq!(world.ahp(&["hook-md", "validate", "nowhere"]).code, 1);
+
+    // What stands behind the front matter is words for people, in whatever encoding.
+    let file = ".agents/hooks/no-rm/HOOK.md";
+    let text = world.read(file);
+    world.write(file, [text.as_bytes(), b"caf\xe9\n"].concat());
+    let validate = ["hook-md", "validate", ".agents/hooks/no-rm"];
+    assert_eq!(world.ahp(&validate).code, 0);
+    world.write(file, [b"---\nname: caf\xe9\n", text.as_bytes()].concat());
+    let garbled = world.ahp(&validate);
+    assert_eq!(garbled.code, 1);
+    assert!(garbled.stderr.contains("is not UTF-8 text"), "{garbled:?}");
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod external;
 mod foreign;
 mod help;
 mod mcp;
+mod packs;
 mod running;
 mod telling;
 mod wiring;

@@ -108,7 +108,8 @@ fn inputs_of_other_hosts_are_translated_both_ways() {
     let file = r#"{"hooks": {"PreToolUse": [{"matcher": "Write", "hooks": [{"type": "command", "command": "TELL"}]}]}}"#;
     let told = told(file, write);
     assert_eq!(told["tool_name"], "Write");
-    assert_eq!(told["tool_input"]["file_path"], "a.txt");
+    let path = told["tool_input"]["file_path"].as_str().unwrap();
+    assert!(path.starts_with('/') && path.ends_with("/a.txt"), "{path}");
     let answer = r#"echo '{"hookSpecificOutput": {"updatedInput": {"file_path": "b.txt", "content": "x"}}}'"#;
     let signals = with_file(&file.replace("TELL", &answer.replace('"', "\\\"")), write).unwrap();
     let Payload::Control(control) = &signals[0].payload else {

@@ -68,6 +68,85 @@ fn code_wants_tests_and_docs() {
     );
 }
 
+/// What the change adds decides, not what was there already.
+#[test]
+fn only_what_was_added_counts() {
+    let unit = "pub fn f() -> i32 {\n    1\n}\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn t() {\n        assert_eq!(super::f(), 1);\n    }\n}\n";
+    let test = "def test_x():\n    assert 1\n";
+    let base = [
+        ("src/x.py", "x = 1\n"),
+        ("src/l.rs", unit),
+        ("src/m.c", "int a;\n"),
+        ("src/\u{e4}.py", "x = 1\n"),
+        ("tests/test_x.py", test),
+        ("docs/a.md", "# A\n"),
+    ];
+    let kinds = |changed: &[(&str, &str)]| {
+        let project = Project::new(&base).in_git();
+        issue(&project, "");
+        for (path, content) in changed {
+            project.write(path, content);
+        }
+        let config = "{require_tests: true, require_docs: true}";
+        let signals = project.judge("CompletionVerifier", config);
+        let kinds = signals.iter().map(|s| s.header.kind.as_str());
+        kinds.collect::<Vec<_>>().join(" ")
+    };
+    let with = |more: &str| format!("{test}{more}");
+    let rust = |from: &str, to: &str| unit.replace(from, to);
+    let (code, doc) = (("src/x.py", "x = 2\n"), ("docs/a.md", "# A\n\nNew.\n"));
+    for (added, is_test) in [
+        ("# touched\n", false),
+        ("\n", false),
+        ("import os\n", false),
+        ("    assert 2\n", true),
+    ] {
+        let test = with(added);
+        let expected = if is_test { "" } else { "no-tests-changed" };
+        assert_eq!(
+            kinds(&[code, doc, ("tests/test_x.py", &test)]),
+            expected,
+            "{added}"
+        );
+    }
+    for (changed, is_test) in [
+        (rust("    1\n", "    2\n"), false),
+        (rust("pub fn f", "// TODO #[test]\npub fn f"), false),
+        (rust("pub fn f", "#[inline]\npub fn f"), false),
+        (rust("    #[test]", "    // All.\n    #[test]"), false),
+        (rust("super::f(), 1", "1, super::f()"), true),
+        (rust("}\n\n#", "}\n\n#[test]\nfn u() {}\n\n#"), true),
+    ] {
+        let expected = if is_test { "" } else { "no-tests-changed" };
+        assert_eq!(
+            kinds(&[code, doc, ("src/l.rs", &changed)]),
+            expected,
+            "{changed}"
+        );
+    }
+    let (new, blank) = (("tests/test_y.py", test), ("docs/a.md", "# A\n\n"));
+    assert_eq!(kinds(&[code, new, blank]), "no-docs-changed");
+    assert_eq!(kinds(&[code, new, doc]), "");
+    // A change of comments alone wants neither.
+    for (path, changed) in [
+        ("src/x.py", "# Why.\nx = 1\n\n"),
+        ("src/\u{e4}.py", "# Why.\nx = 1\n"),
+        ("src/m.c", "/* Why. */\nint a;\n// End.\n"),
+    ] {
+        assert_eq!(kinds(&[(path, changed)]), "", "{changed}");
+    }
+    for (path, changed) in [
+        ("src/m.c", "int a;\n*p = 1;\n"),
+        ("src/m.c", "int a;\n/* x */ f();\n"),
+        ("src/m.c", "int a;\n#define X 1\n"),
+        ("src/x.py", "#!/bin/sh\nx = 1\n"),
+        ("src/x.py", ""),
+    ] {
+        let expected = "no-tests-changed no-docs-changed";
+        assert_eq!(kinds(&[(path, changed)]), expected, "{changed}");
+    }
+}
+
 /// A test that was moved or shortened is no new one.
 #[test]
 fn a_test_must_gain_something() {

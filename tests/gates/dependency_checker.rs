@@ -75,6 +75,15 @@ fn python_and_go_and_rust_are_asked_in_their_own_way() {
     );
     python.write("requirements.txt", "pip\n");
     assert!(python.judge("DependencyChecker", "").is_empty());
+    // What comes from an address has a name too.
+    let address = "https://example.invalid/x.whl";
+    python.write(
+        "requirements.txt",
+        format!("pip @ {address}\n{address}\ngone @ {address} ; python_version < '3'\n"),
+    );
+    assert!(python.judge("DependencyChecker", "").is_empty());
+    python.write("requirements.txt", format!("no-such-package @ {address}\n"));
+    assert!(reason(&python, "").contains("`requirements.txt`: no-such-package"));
     // Constraints say which versions will do, and ask for nothing.
     python.write("constraints.txt", "no-such-package-of-any-kind==1.0\n");
     python.write("requirements.txt", "-c constraints.txt\npip\n");
@@ -420,6 +429,15 @@ fn gradle_locks_what_its_script_writes_out() {
     assert!(told.contains("it does not name org.example:new"), "{told}");
     assert!(
         !told.contains("unused") && !told.contains("bom") && !told.contains("old"),
+        "{told}"
+    );
+    project.write(
+        "build.gradle.kts",
+        "dependencyLocking { lockAllConfigurations() }\ndependencies { implementation 'org.example:one:1.0'; api('org.example:two:1.0') { transitive = false } }\n",
+    );
+    let told = reason(&project, "");
+    assert!(
+        told.contains("org.example:one") && told.contains("org.example:two"),
         "{told}"
     );
     project.write("build.gradle.kts", script);

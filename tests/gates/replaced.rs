@@ -1,7 +1,7 @@
 //! What stands in the place of a test runner, who approves it, and names of tests that a run computes.
 
 use super::project::{Project, only, script};
-use crate::world::is_here;
+use crate::world::{World, fed, is_here};
 
 const POM: &str = "<project/>\n";
 const WRAPPER: &str = "mkdir -p target/surefire-reports\necho '<testsuite name=\"A\" tests=\"1\"><testcase name=\"one\" classname=\"A\"/></testsuite>' > target/surefire-reports/TEST-A.xml";
@@ -56,6 +56,37 @@ fn where_nothing_tells_what_was_there_before_it_blocks() {
     let project = Project::new(&[("pom.xml", POM), (".gitignore", "target/\n")]);
     script(&project, "mvnw", WRAPPER);
     assert_eq!(kinds(&project, ""), "test-runner-replaced");
+}
+
+/// Reporters that lie in the project, because what is for a while is made there, take nobody's place.
+#[test]
+fn reports_may_be_written_in_the_project_itself() {
+    if !is_here("python3") {
+        return;
+    }
+    let policy = "hooks: {pre-agent-turn-stop: [{oracle: TestGate, on_error: block, config: {command: python3 -m unittest}}]}\n";
+    let world = World::new(policy);
+    let test =
+        "import unittest\nclass T(unittest.TestCase):\n    def test_it(self):\n        pass\n";
+    world.write("test_it.py", test);
+    world.write("scratch/.gitignore", "*\n");
+    let stop = || {
+        let mut ahp = world.ahp_command();
+        ahp.args(["hook", "--host", "claude-code"])
+            .env("TMPDIR", world.path("scratch"))
+            .env("AHP_TRUST", "all");
+        let event = "{\"session_id\": \"s\", \"hook_event_name\": \"Stop\"}";
+        fed(&mut ahp, event.as_bytes()).stdout
+    };
+    assert_eq!(stop(), "");
+    world.write("test_it.py", test.replace("pass", "self.fail()"));
+    let said = stop();
+    assert!(
+        said.contains("1 of 1 tests failed") || said.contains("test_it"),
+        "{said}"
+    );
+    let left = std::fs::read_dir(world.path("scratch")).unwrap().count();
+    assert_eq!(left, 1, "a folder of reports is left");
 }
 
 #[test]

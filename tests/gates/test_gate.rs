@@ -392,3 +392,24 @@ fn a_change_may_say_that_tests_go() {
     ]);
     assert!(project.judge("TestGate", config).is_empty());
 }
+
+#[test]
+fn a_report_of_the_tests_is_no_part_of_the_change_that_is_limited() {
+    let project = Project::new(&[
+        ("report.sh", "echo '<testsuite tests=\"1\"><testcase classname=\"a\" name=\"ok\"/></testsuite>' >out.xml; echo 'mode: set' >coverage.out; echo >notes.out\n"),
+    ])
+    .in_git();
+    project.write("a.txt", "a\n");
+    let limited = || {
+        let signals = project.judge("FileChangeLimiter", "{max_files: 1, action: prompt}");
+        signals.into_iter().next().map(|s| s.context.files)
+    };
+    assert_eq!(limited(), None);
+    let config = "{command: sh report.sh, report: out.xml}";
+    assert!(project.judge("TestGate", config).is_empty());
+    // What a run writes beside its reports is a file like any other.
+    assert_eq!(limited().unwrap(), ["a.txt", "notes.out"]);
+    // What was put into the change is a part of it.
+    project.git(&["add", "out.xml"]);
+    assert_eq!(limited().unwrap(), ["a.txt", "notes.out", "out.xml"]);
+}

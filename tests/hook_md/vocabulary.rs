@@ -14,8 +14,8 @@ fn call(host: &str, name: &str, input: &Value) -> Event {
     )
 }
 
-/// Returns the name by which a hook is told of a call.
-fn told(event: &Event) -> String {
+/// Returns what a hook is told of a call.
+fn told(event: &Event) -> Value {
     let world = World::new("");
     World::write_hook(
         &world.user_hooks(),
@@ -25,8 +25,7 @@ fn told(event: &Event) -> String {
     );
     let hooks = world.hooks();
     let signals = world.run_hook(&due(&hooks, event)[0], event).unwrap();
-    let told: Value = serde_json::from_str(signals[0].payload.text()).unwrap();
-    told["tool_name"].as_str().unwrap().to_owned()
+    serde_json::from_str(signals[0].payload.text()).unwrap()
 }
 
 fn meets(matcher: &str, event: &Event) -> bool {
@@ -112,7 +111,7 @@ fn tools_are_told_by_the_names_of_the_standard() {
         ("x", "frobnicate", json!({"depth": 1}), "frobnicate"),
     ] {
         let event = call(host, name, &input);
-        assert_eq!(told(&event), wanted, "{host} {name}");
+        assert_eq!(told(&event)["tool_name"], wanted, "{host} {name}");
         let exactly = |name: &str| meets(&format!("{{tool: '^{name}$'}}"), &event);
         assert!(exactly(wanted) && exactly(name), "{host} {name}");
     }
@@ -149,4 +148,21 @@ fn a_pattern_is_searched_in_what_the_hook_is_told() {
     // The host's own spelling still counts.
     let own = call("windsurf", "run_command", &json!({"command_line": "ls"}));
     assert!(meets("{pattern: command_line}", &own));
+}
+
+#[test]
+fn a_program_with_its_arguments_beside_it_is_one_command() {
+    let whole = "rm -rf /nowhere";
+    for input in [
+        json!({"command": "rm", "args": ["-rf", "/nowhere"]}),
+        json!({"cmd": "rm", "arguments": "-rf /nowhere"}),
+        json!({"program": "rm", "args": ["-rf", "/nowhere"]}),
+        json!({"command": ["rm", "-rf", "/nowhere"]}),
+        json!({"command": whole}),
+    ] {
+        let event = call("claude-code", "Bash", &input);
+        assert_eq!(told(&event)["tool_input"]["command"], whole, "{input}");
+        let matcher = "{tool: Shell, pattern: rm -rf}";
+        assert!(meets(matcher, &event), "{input}");
+    }
 }

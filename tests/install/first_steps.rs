@@ -81,6 +81,30 @@ fn a_policy_that_stops_no_command_is_a_problem_where_it_is_there_to_stop_one() {
     }
 }
 
+/// A policy that stops no command but keeps tools from secrets is tried by such a tool.
+#[test]
+fn the_canary_is_a_call_that_the_policy_stops() {
+    for (packs, shown) in [
+        (&["ahp:secrets"][..], "`read .env` is blocked"),
+        (&["standard"], "`rm -rf /` is blocked"),
+    ] {
+        let world = World::new("");
+        fs::remove_dir_all(world.path(".ahp")).unwrap();
+        world.git_init();
+        let dir = Path::new(env!("CARGO_BIN_EXE_ahp")).parent().unwrap();
+        for pack in packs {
+            let ran = ahp(&world, dir, &["init", "--pack", pack]);
+            assert_eq!(ran.code, 0, "{ran:?}");
+        }
+        for host in ["claude-code", "gemini-cli", "codex", "copilot", "opencode"] {
+            let ran = ahp(&world, dir, &["install", host]);
+            assert_eq!(ran.code, 0, "{ran:?}");
+            let ran = ahp(&world, dir, &["doctor", host]);
+            assert!(ran.stdout.contains(shown), "{host}: {ran:?}");
+        }
+    }
+}
+
 #[test]
 fn shared_settings_call_the_program_by_its_name_wherever_it_was_found() {
     for launcher in [false, true] {

@@ -164,6 +164,22 @@ fn equal_findings_have_equal_fingerprints() {
     assert_eq!(only(judge(&moved, "")).finding(), first);
     let other = TWO_OF_THREE.replace("API docs", "User manual");
     assert_ne!(only(judge(&other, "")).finding(), first);
+    // What has an id is the same finding however it is worded.
+    for (with_id, reworded) in [
+        (
+            "---\nid: FEAT-0123\nchecklist:\n  - {id: c1, item: Docs, checked: false}\n---\n",
+            "---\nid: FEAT-0123\nchecklist:\n  - {id: c1, item: Write the docs, checked: false}\n---\n",
+        ),
+        (
+            "---\nid: FEAT-0123\n---\n- [ ] chk-007: API docs\n",
+            "---\nid: FEAT-0123\n---\n- [x] more\n- [ ] chk-007: Docs\n",
+        ),
+    ] {
+        let first = only(judge(with_id, "")).finding();
+        assert_eq!(only(judge(reworded, "")).finding(), first);
+        let other = with_id.replace("c1", "c2").replace("chk-007", "chk-008");
+        assert_ne!(only(judge(&other, "")).finding(), first);
+    }
 }
 
 #[test]

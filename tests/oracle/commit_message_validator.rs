@@ -207,6 +207,9 @@ fn the_message_about_to_be_committed_is_read_from_its_file() {
         "cd sub && git commit --file=notes.txt",
         "git -C sub commit --file notes.txt",
         "git commit -Fsub/notes.txt",
+        "git commit --fil=sub/notes.txt",
+        "git commit --mess oops",
+        "git commit --me=oops",
     ] {
         let signals = judge(command);
         assert_eq!(signals.len(), 1, "{command}");

@@ -100,3 +100,81 @@ fn the_reason_names_the_file_of_secrets_and_the_script() {
     assert!(told("grep -rn STRIPE .").contains("`.env` is among them"));
     assert!(told("bash outer.sh").contains("(through outer.sh, bad.sh)"));
 }
+
+/// A project with secrets that no list leaves out, and one that a commit holds.
+fn open_project() -> World {
+    let world = World::new("");
+    world.write(".gitignore", "ignored/\n.ahp/\n");
+    world.write("ignored/prod.env", "DB_PASSWORD=hunter22x\n");
+    world.write("shared/test.env", "DB_PASSWORD=hunter22x\n");
+    world.write("src/a.ts", "export const DB_PASSWORD = 'name';\n");
+    world.write("docs/a.md", "Set DB_PASSWORD first.\n");
+    world.git_init();
+    world.write("deploy/prod.env", "DB_PASSWORD=hunter22x\n");
+    world.write("keys/deep/server.key", "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n");
+    world
+}
+
+#[test]
+fn a_search_finds_secrets_that_git_neither_ignores_nor_holds() {
+    let world = open_project();
+    let told = |tool: &str, input: serde_json::Value| {
+        let signals = evaluate(&world, "PermissionChecker", "{}", tool, input).unwrap();
+        let texts = signals
+            .iter()
+            .map(|signal| signal.payload.text().to_owned());
+        texts.collect::<String>()
+    };
+    let grep = |path: &str, more: serde_json::Value| {
+        let mut input = json!({"pattern": "PASSWORD", "path": path, "output_mode": "content"});
+        let fields = input.as_object_mut().unwrap();
+        fields.extend(more.as_object().unwrap().clone());
+        input
+    };
+    let many = "mcp__filesystem__read_multiple_files";
+    for (tool, input) in [
+        ("Bash", json!({"command": "rg PASSWORD deploy"})),
+        ("Bash", json!({"command": "rg PASSWORD"})),
+        ("Bash", json!({"command": "rg . keys"})),
+        ("Bash", json!({"command": "rg PASSWORD ignored"})),
+        ("Grep", grep("deploy", json!({}))),
+        ("Grep", grep(".", json!({}))),
+        ("Grep", grep(".", json!({"glob": "prod*"}))),
+        (
+            "Grep",
+            json!({"pattern": ".", "path": "keys", "glob": "serv*", "output_mode": "content"}),
+        ),
+        ("read_many_files", json!({"include": ["keys/**"]})),
+        ("read_many_files", json!({"include": ["**/serv*"]})),
+        ("read_many_files", json!({"paths": ["deploy/p*"]})),
+        ("read_many_files", json!({"paths": ["deploy/{prod,x}.*"]})),
+        (many, json!({"paths": ["deploy/*"]})),
+    ] {
+        let text = told(tool, input.clone());
+        assert!(text.contains("is among them"), "{tool} {input}: {text}");
+    }
+    for (tool, input) in [
+        ("Bash", json!({"command": "rg PASSWORD src docs"})),
+        ("Bash", json!({"command": "rg PASSWORD shared"})),
+        ("Bash", json!({"command": "rg -l PASSWORD"})),
+        ("Bash", json!({"command": "rg TODO"})),
+        ("Bash", json!({"command": "git log | rg PASSWORD"})),
+        ("Bash", json!({"command": "rg PASSWORD < docs/a.md"})),
+        ("Grep", grep("src", json!({}))),
+        ("Grep", grep("shared", json!({}))),
+        ("Grep", grep(".", json!({"glob": "*.ts"}))),
+        (
+            "Grep",
+            grep(".", json!({"output_mode": "files_with_matches"})),
+        ),
+        ("Grep", json!({"pattern": "TODO", "output_mode": "content"})),
+        ("mcp__github__search_code", json!({"query": "DB_PASSWORD"})),
+        (
+            "read_many_files",
+            json!({"include": ["src/**", "docs/*.md"]}),
+        ),
+        (many, json!({"paths": ["docs/*"]})),
+    ] {
+        assert_eq!(told(tool, input.clone()), "", "{tool} {input}");
+    }
+}

@@ -6,7 +6,7 @@ use super::oracle::evaluate;
 use crate::world::World;
 
 /// A repository with a commit, a merged branch, one that is not, and a folder that git ignores.
-fn repository() -> World {
+pub(super) fn repository() -> World {
     let world = World::new("");
     world.write("src/a.rs", "a");
     world.write("src/b.rs", "b");
@@ -38,14 +38,14 @@ fn found(world: &World, command: &str) -> Vec<String> {
 }
 
 #[track_caller]
-fn free(world: &World, commands: &[&str]) {
+pub(super) fn free(world: &World, commands: &[&str]) {
     for command in commands {
         assert_eq!(found(world, command), Vec::<String>::new(), "{command}");
     }
 }
 
 #[track_caller]
-fn stopped(world: &World, commands: &[(&str, &str)]) {
+pub(super) fn stopped(world: &World, commands: &[(&str, &str)]) {
     for (command, said) in commands {
         let found = found(world, command);
         assert!(
@@ -92,7 +92,7 @@ fn what_no_commit_holds_is_lost_and_the_reason_says_how_much() {
                 "git checkout -- src/a.rs",
                 "(git has 1 file of them with changes",
             ),
-            ("git checkout src/a.rs", "git:checkout-path"),
+            ("git checkout src/a.rs", "git:checkout-discards"),
             ("git restore src", "uncommitted changes"),
             ("git restore .", "git:restore-discards"),
             (
@@ -107,7 +107,7 @@ fn what_no_commit_holds_is_lost_and_the_reason_says_how_much() {
             ("git branch -D open", "git:branch-delete"),
             ("mv src away && rm -rf away", "filesystem:rm"),
             (
-                "git -C elsewhere checkout -- src/b.rs",
+                "git -C ../elsewhere checkout -- src/b.rs",
                 "git:checkout-discards",
             ),
             ("git checkout -- 'src/*.rs'", "git:checkout-discards"),
@@ -349,4 +349,36 @@ fn a_folder_that_a_build_fills_goes_where_git_knows_no_changes_in_it() {
     world.write(".gitignore", "data/\n.ahp/\nlib/\n");
     free(&world, &["rm -rf lib && npm run build"]);
     stopped(&world, &[("rm -rf lib", "filesystem:rm-recursive-force")]);
+}
+
+/// A push without a branch takes the one that is checked out.
+#[test]
+fn what_is_checked_out_is_what_a_push_takes() {
+    let world = repository();
+    let pushes = [
+        "git push --force",
+        "git push -f origin",
+        "git push -f origin HEAD",
+        "git push -f origin @",
+        "git push origin +HEAD",
+        "git push --force-with-lease",
+        "git push -o ci.skip --force-with-lease origin",
+    ];
+    stopped(
+        &world,
+        &pushes.map(|push| (push, "(`main` is checked out) [git:push-force-shared]")),
+    );
+    free(
+        &world,
+        &[
+            "git push --force-with-lease origin mine",
+            "git push --force-with-lease origin HEAD:mine",
+            "git push --force-with-lease --dry-run",
+            "git push",
+            "git push --tags --force-with-lease",
+        ],
+    );
+    world.git(&["checkout", "-q", "open"]);
+    free(&world, &["git push --force-with-lease"]);
+    stopped(&world, &[("git push --force", "[git:push-force]")]);
 }

@@ -2,6 +2,9 @@
 
 use ahp::danger::{NothingKnown, PRESETS, RuleFile, Selection, all_rules, check, judge, near};
 use ahp::shell::{Surroundings, analyse};
+use serde_json::{Value, json};
+
+use super::known::repository;
 
 /// Returns each file of rules of the program with its name.
 fn files() -> Vec<(String, String)> {
@@ -172,29 +175,53 @@ fn a_file_of_a_users_own_takes_no_name_of_the_program() {
     );
 }
 
-/// Every way out that a rule names as a command passes the checker itself.
+/// Every way out that a rule names as a command passes the whole policy that `init` writes, in a repository that tracks it, and
+/// the rules that hold beside it where the rule is a strict one.
 #[test]
-fn no_way_out_is_stopped_by_another_rule() {
-    let selection = Selection {
-        presets: vec!["standard".to_owned()],
-        ..Selection::default()
-    };
+fn no_way_out_is_stopped_by_the_policy() {
+    let world = repository();
+    world.write(".ahp/hooks.yaml", "extends: [ahp:standard]\n");
+    world.write(".gitignore", "data/\n");
+    world.commit("policy");
     let mut wrong = Vec::new();
-    let mut seen = 0;
+    let mut ways = Vec::new();
     for rule in all_rules() {
         let commands = rule.instead.split('`').skip(1).step_by(2);
         for command in commands.filter(|command| command.contains(' ')) {
-            seen += 1;
             let command = command.replace(['<', '>'], "");
+            let preset = if rule.strict { rule.preset } else { "standard" };
+            let selection = Selection {
+                presets: vec![preset.to_owned()],
+                ..Selection::default()
+            };
             for found in judge(&analyse(&command, Surroundings::default()), &selection) {
                 wrong.push(format!(
                     "{}: `{command}` is stopped by {}",
                     rule.id, found.rule
                 ));
             }
+            ways.push((rule.id.clone(), command));
         }
     }
-    assert!(seen > 100, "only {seen} commands");
+    let events: Vec<String> = ways
+        .iter()
+        .map(|(_, command)| {
+            let tool = json!({"name": "Bash", "input": {"command": command}});
+            json!({"trigger": "pre-tool-use", "tool": tool, "work_dir": world.root()}).to_string()
+        })
+        .collect();
+    world.write("../events.jsonl", events.join("\n"));
+    let ran = world.ahp(&["run", "--events", "../events.jsonl", "--format", "json"]);
+    let verdicts: Vec<&str> = ran.stdout.lines().collect();
+    assert_eq!(verdicts.len(), ways.len(), "{}{}", ran.stdout, ran.stderr);
+    for ((rule, command), verdict) in ways.iter().zip(verdicts) {
+        let verdict: Value = serde_json::from_str(verdict).unwrap();
+        if matches!(verdict["decision"].as_str(), Some("block" | "ask")) {
+            let said = verdict["signals"][0]["payload"].to_string();
+            wrong.push(format!("{rule}: `{command}` is stopped: {said}"));
+        }
+    }
+    assert!(ways.len() > 100, "only {} commands", ways.len());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::project;
-use crate::permission_checker::oracle::evaluate;
+use crate::permission_checker::oracle::{evaluate, judged};
 use crate::world::World;
 
 /// Where a host loads code from, or may: `@P` of a way.
@@ -297,6 +297,32 @@ fn no_interpreter_starts_a_host_without_its_hooks() {
         }
     }
     none(&wrong);
+}
+
+#[test]
+fn a_program_of_any_name_may_be_a_host() {
+    let world = world();
+    let judge = |command: &str| {
+        let input = json!({"command": command});
+        judged(&world, "SelfProtection", "{}", "Bash", input).unwrap()
+    };
+    for command in [
+        "./helper --safe-mode -p hi",
+        "ln -s \"$(which claude)\" helper && ./helper --plugin-dir /tmp/x -p hi",
+        "helper --plugin-dir=/tmp/x",
+        "sudo -u me helper --plugin-url https://example.com/mod.zip",
+    ] {
+        assert!(judge(command).is_err(), "{command}");
+    }
+    for command in [
+        "./helper -p hi",
+        "./helper 'say what --safe-mode does'",
+        "./helper -- --safe-mode",
+        "cargo run -- --plugin-dir plugins",
+        "git clone --bare x y",
+    ] {
+        assert!(judge(command).unwrap().is_empty(), "{command}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod brought;
 mod classes;
+mod cleaned;
 mod everyday;
 mod fields;
 mod filters;

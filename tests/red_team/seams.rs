@@ -141,6 +141,8 @@ fn gits_wires_are_held() {
         "git config alias.c 'commit --no-verify'",
         "git config include.path /tmp/x",
         "git config --global include.path /tmp/x",
+        "git -C . config include.path /tmp/x",
+        "git --git-dir .git --no-pager config core.worktree /tmp/x",
         "git config extensions.worktreeConfig true",
         "git sparse-checkout init",
         "git mv .a?p x",
@@ -148,6 +150,101 @@ fn gits_wires_are_held() {
     ] {
         assert_stopped(&world, "Bash", &json!({"command": command}));
     }
+}
+
+#[test]
+fn what_settings_of_git_lead_to_is_held() {
+    let world = World::new("hooks: {pre-issue-submit: [{oracle: ChecklistValidator}]}\n");
+    world.git_init();
+    world.git(&["config", "core.hooksPath", "scripts/githooks"]);
+    world.write("scripts/githooks/README", "");
+    world.write("scripts/build.sh", "");
+    world.write(".husky/pre-commit", "npm test\n");
+    let installed = world.ahp(&["install", "git"]);
+    assert!(installed.code == 0 && world.path("scripts/githooks/pre-push").exists());
+    world.git(&["config", "include.path", "../team.cfg"]);
+    crate::world::write(
+        &world.home().join(".gitconfig"),
+        "[includeIf \"gitdir:~/work/\"] path = ~/work.cfg\n",
+    );
+    // A file that is included includes others.
+    world.write("team.cfg", "[Include]\n\tpath = more/of-team.cfg\n");
+    for name in ["libs/sm", "libs/sm/modules/deep"] {
+        world.write(
+            &format!(".git/modules/{name}/HEAD"),
+            "ref: refs/heads/main\n",
+        );
+        world.write(&format!(".git/modules/{name}/config"), "");
+    }
+    world.git(&["worktree", "add", "-q", "../tree"]);
+    for command in [
+        "echo '# x' >> scripts/githooks/pre-commit",
+        "rm -rf scripts/githooks",
+        "rm -rf scripts",
+        "mv scripts/githooks x",
+        "sed -i d scripts/githooks/pre-push",
+        "chmod -x scripts/githooks/commit-msg",
+        "cp /bin/true scripts/githooks/pre-commit",
+        "git checkout HEAD~1 -- scripts/githooks/pre-commit",
+        "git commit --no-verify -m x",
+        "echo '[core] hooksPath=/tmp/x' >> team.cfg",
+        "echo '[core] hooksPath=/tmp/x' >> more/of-team.cfg",
+        "echo '[core] hooksPath=/tmp/x' >> ~/work.cfg",
+        "echo '[core] hooksPath=/tmp/x' >> .git/modules/libs/sm/config",
+        "echo x > .git/modules/libs/sm/hooks/pre-commit",
+        "echo x > .git/modules/libs/sm/modules/deep/commondir",
+        "rm -rf .git/modules",
+        "git -C sm config core.hooksPath /tmp/z",
+        "echo ../evil > .git/worktrees/tree/commondir",
+    ] {
+        assert_stopped(&world, "Bash", &json!({"command": command}));
+    }
+    assert_stopped(
+        &world,
+        "Write",
+        &json!({"file_path": "scripts/githooks/pre-push", "content": ""}),
+    );
+    for command in [
+        "echo x > scripts/githooks/README",
+        "echo x > scripts/githooks/post-merge",
+        "echo x > scripts/build.sh",
+        "rm -rf .husky",
+        "cat scripts/githooks/pre-commit team.cfg",
+        "git add scripts; git commit -m x",
+        "echo x > other.cfg; echo x > more/other.cfg",
+        "git worktree add ../new; git worktree list",
+        "git submodule update --init",
+    ] {
+        assert_passes(&world, "Bash", &json!({"command": command}));
+    }
+    // From a worktree, and from a project further down, the repository lies elsewhere.
+    let judged_in = |dir: &std::path::Path, command: &str| {
+        let input = json!({"command": command}).to_string();
+        let mut ahp = world.ahp_command();
+        ahp.args(["run", "pre-tool-use", "--tool", "Bash", "--input", &input]);
+        ahp.current_dir(dir).output().unwrap().status.code()
+    };
+    let tree = world.dir.path().join("tree");
+    let below = world.path("below");
+    for dir in [&tree, &below] {
+        let policy = dir.join(".ahp/hooks.yaml");
+        crate::world::write(&policy, world.read(".ahp/hooks.yaml"));
+    }
+    let wire = "echo x > ../project/.git/hooks/pre-commit";
+    assert_eq!(judged_in(&tree, wire), Some(2));
+    assert_eq!(judged_in(&tree, "echo 'gitdir: /tmp/x' > .git"), Some(2));
+    assert_eq!(
+        judged_in(&below, "echo x > ../.git/hooks/pre-commit"),
+        Some(2)
+    );
+    assert_eq!(
+        judged_in(&below, "echo x > ../scripts/githooks/pre-commit"),
+        Some(2)
+    );
+    assert_eq!(
+        judged_in(&below, "echo x > ../a.txt; echo x > .gitignore"),
+        Some(0)
+    );
 }
 
 #[test]

@@ -88,6 +88,11 @@ fn what_is_observed_is_logged_and_never_answered() {
     let answers = served(&world, &[], &line(&Value::Null, "hooks/observe", &params));
     assert_eq!(answers, Vec::<Value>::new());
     assert_eq!(world.log()[0]["hook"], "post-tool-use");
+    // Whoever wants an answer does not observe.
+    let logged = world.log().len();
+    let answers = served(&world, &[], &line(&json!("o1"), "hooks/observe", &params));
+    assert_eq!(answers[0]["error"]["code"], -32600);
+    assert_eq!(world.log().len(), logged);
 }
 
 #[test]

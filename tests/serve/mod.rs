@@ -131,6 +131,15 @@ fn a_signal_is_answered_as_the_agent_unless_a_person_sits_there() {
 }
 
 #[test]
+fn whose_answers_count_is_said_where_answers_are_taken() {
+    for option in [["--answers", "human"], ["--project", "."], ["--jobs", "1"]] {
+        let ran = world().ahp(&[&["serve", "--idle", "1s"][..], &option].concat());
+        assert_eq!(ran.code, 1, "{ran:?}");
+        assert!(ran.stderr.contains(option[0]), "{ran:?}");
+    }
+}
+
+#[test]
 fn a_broken_policy_is_counted_and_blocks() {
     let world = World::new("hooks: {pre-tool-use: [{oracle: NoSuchOracle}]}");
     let result = asked(&world, "ahp/hello", &Value::Null)["result"].take();
@@ -148,6 +157,11 @@ fn bad_lines_are_errors_and_the_server_goes_on() {
         ("{\"id\": 1}", -32600, json!(1)),
         (
             "{\"jsonrpc\": \"2.0\", \"id\": true, \"method\": \"ahp/hello\"}",
+            -32600,
+            Value::Null,
+        ),
+        (
+            "{\"jsonrpc\": \"2.0\", \"id\": null, \"method\": \"ahp/hello\"}",
             -32600,
             Value::Null,
         ),

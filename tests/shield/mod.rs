@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use ahp::shield::{Access, Mount, SYSTEM_CALL_FILTER, arrange, filter_bytes};
 use proptest::prelude::*;
 
-use crate::world::World;
+use crate::world::{World, not_tried};
 
 /// A path of at most four short names, so that many lie in each other.
 fn path() -> impl Strategy<Value = PathBuf> {
@@ -162,8 +162,7 @@ fn what_a_clone_says_of_shields_is_a_fault() {
 #[test]
 fn a_shield_holds_and_leaves_nothing() {
     if !Path::new("/usr/bin/bwrap").exists() {
-        eprintln!("NOT TRIED: the shield: there is no /usr/bin/bwrap (apt install bubblewrap)");
-        return;
+        return not_tried("the shield: there is no /usr/bin/bwrap (apt install bubblewrap)");
     }
     let world = World::new(POLICY);
     world.git_init();
@@ -171,8 +170,7 @@ fn a_shield_holds_and_leaves_nothing() {
         "echo x > .ahp/hooks.yaml; mv .git g; echo x > .mcp.json; echo work > work; exit 5";
     let ran = world.ahp(&["shield", "--", "sh", "-c", script]);
     if ran.stderr.contains("no shield:") {
-        eprintln!("NOT TRIED: the shield: {}", ran.stderr);
-        return;
+        return not_tried(&format!("the shield: {}", ran.stderr));
     }
     assert_eq!(ran.code, 5, "{ran:?}");
     assert_eq!(world.read(".ahp/hooks.yaml"), POLICY);

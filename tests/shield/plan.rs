@@ -261,6 +261,31 @@ fn what_keeps_a_shield_shut_is_neither_written_nor_hidden() {
 }
 
 #[test]
+fn what_shields_are_made_of_is_never_written_and_not_seen() {
+    let world = World::new("hooks: {}\n");
+    let shields = world.home().join(".cache/ahp/shield");
+    fs::create_dir_all(&shields).unwrap();
+    let settings = ShieldSettings {
+        write: vec![world.home().join(".cache")],
+        ..ShieldSettings::default()
+    };
+    let refused = plan(&world, None, &settings).unwrap_err();
+    assert!(matches!(refused, ShieldError::Shields(_)), "{refused}");
+    // A cache that is not the usual one has no other folder in its place inside.
+    let moved = world.home().join("cache");
+    fs::create_dir_all(moved.join("ahp/shield")).unwrap();
+    let variables = [("HOME", world.home()), ("XDG_CACHE_HOME", moved.clone())];
+    let variables = variables
+        .iter()
+        .map(|(name, path)| (*name, path.to_str().unwrap()));
+    let environment = Environment::of(world.root(), variables);
+    let plan = plan_of(&environment, None, &ShieldSettings::default()).unwrap();
+    let hidden: Vec<_> = plan.with(|a| *a == Access::HiddenFolder).collect();
+    let shields = real(moved.join("ahp/shield"));
+    assert!(hidden.contains(&shields.as_path()), "{hidden:?}");
+}
+
+#[test]
 fn what_may_not_be_read_is_hidden_wherever_it_lies() {
     let world = World::new("hooks: {}\n");
     world.write("opencode.json", "{}");

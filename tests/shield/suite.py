@@ -188,6 +188,76 @@ def judged_outside(world):
     assert said.returncode == 0, said
     check = world.bare("ahp log verify")
     assert check.returncode == 0, check
+    # The key that tells is hidden inside, so the judge says the same.
+    inside = world.shield("ahp log verify && ahp log verify --format json > told; ahp replay > replayed && ahp doctor")
+    assert inside.stdout.startswith(check.stdout) and "not verified" not in inside.stderr, inside
+    assert json.loads((world.root / "told").read_text())["damage"] is None
+    assert ", sound; the judge outside the shield writes it" in inside.stdout and "/signals.jsonl:" not in inside.stderr, inside
+    assert " 0 new" in (world.root / "replayed").read_text() or "unchanged" in (world.root / "replayed").read_text()
+    log = world.root / ".ahp/signals.jsonl"
+    log.write_text(log.read_text().replace("nowhere.invalid", "somewhere.invalid"))
+    inside = world.shield("ahp log verify; echo $?; ahp log show > /dev/null")
+    assert inside.stdout == "1\n" and "damaged: " in inside.stderr and "not verified" in inside.stderr, inside
+
+
+def git_clears_up_in_it(world):
+    """What stands in for missing names is nothing to git: it stashes and cleans as outside, and the project is as before."""
+    for has_exclude in (True, False):
+        if not has_exclude:
+            shutil.rmtree(world.root / ".git/info")
+        ran = world.shield("echo b >> a.txt; echo n > n; git stash -u; echo $?; cat a.txt; git stash pop; echo $?; cat n; git clean -fdq; echo $?")
+        lines = [line for line in ran.stdout.splitlines() if line in ("0", "1", "x", "b", "n")]
+        assert lines == ["0", "x", "0", "n", "0"] and "failed to remove" not in ran.stderr, ran
+        assert (world.root / "a.txt").read_text() == "x\nb\n" and not (world.root / "n").exists() and not placeholders(world)
+        world.bare("git checkout -q a.txt")
+    assert not (world.root / ".git/info").exists()
+
+
+def what_settings_of_git_lead_to_is_held(world):
+    """Hooks that call `ahp` where `core.hooksPath` says, files that settings include, and what belongs to submodules."""
+    world.bare("mkdir .githooks hooks; git config core.hooksPath .githooks; ahp install git; git config --add include.path ../team.cfg;"
+               " git config --add include.path ../missing.cfg; touch team.cfg; git init -q --bare ../other; cd ../; mkdir sub; cd sub; git init -q -b main;"
+               " git -c user.name=t -c user.email=t@t commit -q --allow-empty -m x; cd ../project;"
+               " git -c protocol.file.allow=always submodule add -q ../sub libs/sub; git add -A; git commit -qm sub --no-verify")
+    module = ".git/modules/libs/sub"
+    assert (world.root / ".githooks/pre-commit").exists() and (world.root / module / "config").exists()
+    names = [".githooks", "team.cfg", f"{module}/config", f"{module}/hooks"]
+
+    def look():
+        paths = [path for name in names for path in [world.root / name, *sorted((world.root / name).rglob("*"))]]
+        return {str(path): path.read_bytes() if path.is_file() else None for path in paths if path.exists()}
+
+    before = look()
+    for attack in ("echo '# x' >> .githooks/pre-commit", "mv .githooks x", "rm -rf .githooks", "echo '[core] hooksPath=/tmp/x' >> team.cfg",
+                   "echo '[core] hooksPath=/tmp/x' > missing.cfg", "mv team.cfg x", f"echo x > {module}/hooks/pre-commit",
+                   "git -C libs/sub config core.hooksPath /tmp/z"):
+        world.shield(attack)
+        assert look() == before, attack
+        assert not (world.root / "missing.cfg").exists(), attack
+    ran = world.shield("git status --porcelain; cd libs/sub && git status --porcelain && git -c user.name=t -c user.email=t@t commit -q --allow-empty -m y && git log --format=%s -1 && cd ../.."
+                       " && git submodule status && git worktree add -q wt && echo done")
+    assert ran.stdout.rstrip().endswith("done") and "\ny\n" in f"\n{ran.stdout}", ran
+    # What is not held goes away, and what is stays held the next time too.
+    for attack in ("mv .git/modules m", f"mv {module} n", f"echo x >> {module}/config; echo x > {module}/hooks/pre-push"):
+        world.shield(attack)
+        assert look() == before, attack
+
+
+def commands_of_ours_ask_the_judge(world):
+    """`ahp exec` inside is judged and logged outside, as a hook is."""
+    ran = world.shield("ahp exec -- git push --force nowhere.invalid main; echo $?; ahp exec -- touch ran; echo $?")
+    assert ran.stdout == "2\n0\n" and (world.root / "ran").exists() and "git push --force" in ran.stderr, ran
+    log = (world.root / ".ahp/signals.jsonl").read_text()
+    assert '"nowhere.invalid"' in log and '["touch","ran"]' in log, log
+    call = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "f", "arguments": {"a": "told"}}})
+    world.shield(f"ahp mcp run --name s -- cat <<< '{call}'")
+    assert "mcp__s__f" in (world.root / ".ahp/signals.jsonl").read_text()
+
+
+def another_build_is_told(world):
+    """The judge answers an `ahp` of another build that it is of another; nobody is told that it does not answer."""
+    ran = world.shield(f"cp $(readlink -f $(command -v ahp)) other; ./other hook --host claude-code <<< '{event('ls')}'")
+    assert '"deny"' in ran.stdout and "is of another version" in ran.stdout and "does not answer" not in ran.stdout, ran
 
 
 def judge_is_needed(world):
@@ -233,6 +303,75 @@ def programs_of_the_judge_are_held(world):
     world.shield(f"{HOOK} <<< '{event('ls')}'")
     assert (world.root / "ran").exists(), "the program was not started in the shield"
     assert world.state() == before
+
+
+GATE = """version: 1
+hooks:
+  pre-agent-turn-stop:
+    - {oracle: TestGate, timeout: 1m, on_error: block, config: {command: COMMAND}}
+"""
+STOP = json.dumps({"session_id": "s", "hook_event_name": "Stop", "cwd": "/"})
+
+# A test that passes, one that fails, and one that changes what governs and passes. Each says that it ran.
+UNIT = """import os, unittest
+class T(unittest.TestCase):
+    def test_it(self):
+        open("ran", "w").close()
+        os.path.exists("attacks") and attack()
+        self.assertFalse(os.path.exists("fails"))
+def attack():
+    for path in (".ahp/hooks.yaml", ".git/config", "/run/x", "/run/ahp/shield.json"):
+        try:
+            open(path, "a").write("#")
+        except OSError:
+            pass
+"""
+NODE = """const fs = require('fs'), test = require('node:test'), assert = require('assert');
+test('it', () => { fs.writeFileSync('ran', ''); assert.ok(!fs.existsSync('fails')); });
+"""
+
+
+def test_gates_judge_in_the_shield(world):
+    """Test runners report in a shield as they do outside: who passes is let through, who fails is told, and nobody is accused."""
+    (world.root / "test_it.py").write_text(UNIT)
+    (world.root / "it.test.js").write_text(NODE)
+    world.bare("git add -A; git commit -q -m tests")
+    runners = ["python3 -m unittest", "node --test"] if shutil.which("node", path=world.env["PATH"]) else ["python3 -m unittest"]
+    inside_project = {**world.env, "TMPDIR": str(world.root / "scratch")}
+    (world.root / "scratch").mkdir()
+    (world.root / ".gitignore").write_text("scratch/\n__pycache__/\nran\nfails\nattacks\n")
+    for command, env in [(runner, env) for runner in runners for env in (world.env, inside_project)]:
+        (world.root / ".ahp/hooks.yaml").write_text(GATE.replace("COMMAND", command))
+        world.bare("ahp trust -y")
+        for name in ("", "fails", "attacks"):
+            for path in ("ran", "fails", "attacks"):
+                (world.root / path).unlink(missing_ok=True)
+            if name:
+                (world.root / name).touch()
+            # Evidence is kept by the tree: each is another one.
+            (world.root / "tree").write_text(f"{command} {name} {env is inside_project}")
+            before = world.state()
+            ran = world.shield(f"{HOOK} <<< '{STOP}'", env=env)
+            assert (world.root / "ran").exists(), f"{command} did not run: {ran}"
+            assert "was changed" not in ran.stdout and "in the place of" not in ran.stdout, ran
+            assert ('"block"' in ran.stdout) == (name == "fails"), (command, name, ran)
+            # The judge itself keeps what passed.
+            changed = dict(set(world.state().items()) ^ set(before.items()))
+            assert set(changed) <= {str(world.root / ".ahp/evidence.json")}, (command, name, changed)
+    assert not list((world.root / "scratch").iterdir()), "a folder of reports is left"
+
+
+def a_command_of_a_gate_runs_in_the_shield(world):
+    """A command that reports nothing, and of which the exit code suffices, is run all the same."""
+    gate = GATE.replace("COMMAND", "'sh gate.sh', exit_code_suffices: true")
+    (world.root / ".ahp/hooks.yaml").write_text(gate)
+    (world.root / "gate.sh").write_text("ls -d /tmp/ahp-tests-* /run/ahp-tests-* > ran; echo x >> .ahp/hooks.yaml; exit 0\n")
+    world.bare("ahp trust -y")
+    ran = world.shield(f"{HOOK} <<< '{STOP}'; ls -A /run /tmp > seen")
+    assert '"block"' not in ran.stdout, ran
+    assert (world.root / "ran").read_text().startswith("/run/ahp-tests-"), ran
+    assert "ahp-tests" not in (world.root / "seen").read_text(), "the agent sees where reports are written"
+    assert (world.root / ".ahp/hooks.yaml").read_text() == gate
 
 
 def a_socket_may_go(world):
@@ -481,6 +620,25 @@ def ends_with_a_signal(world):
     child.wait(60)
 
 
+def placeholders(world):
+    """What a shield puts where something is missing, and nothing else makes here."""
+    return [name for name in (".mcp.json", ".claude", ".vscode", "opencode.json", ".github") if (world.root / name).exists()]
+
+
+def a_signal_while_it_starts_leaves_nothing(world):
+    """Whoever interrupts a start or a trial finds the project as it was, whenever that is."""
+    stopped = 0
+    for argv in (["shield", "--", "sleep", "0.3"], ["doctor"]):
+        for number, wait in [(number, wait) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) for wait in range(10, 130, 8)]:
+            child = subprocess.Popen([world.ahp, *argv], cwd=world.root, env=world.env, stdin=subprocess.DEVNULL,
+                                     stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(wait / 1000)
+            child.send_signal(number)
+            stopped += child.wait(60) in (128 + number, -number)
+            assert not placeholders(world), (argv, number, wait, placeholders(world))
+    assert stopped > 10, "no start was interrupted"
+
+
 def a_home_by_dots_opens_nothing(world):
     """A home that is told by a way through the project is the one that it is, and is held."""
     env = {**world.env, "HOME": f"{world.root}/../home"}
@@ -601,11 +759,13 @@ def way(world, command):
 
 
 CHECKS = [
-    a_dry_run_inside_starts_nothing, leaves_nothing, judged_outside, judge_is_needed, replaced_from_outside, programs_of_the_judge_are_held, a_socket_may_go,
+    a_dry_run_inside_starts_nothing, leaves_nothing, judged_outside, another_build_is_told, git_clears_up_in_it,
+    what_settings_of_git_lead_to_is_held, commands_of_ours_ask_the_judge, judge_is_needed, replaced_from_outside, programs_of_the_judge_are_held,
+    test_gates_judge_in_the_shield, a_command_of_a_gate_runs_in_the_shield, a_socket_may_go,
     a_socket_may_go_while_it_is_made, a_socket_that_comes_is_covered, a_socket_is_covered_by_whatever_name, sockets_without_end_keep_it_from_starting,
     a_closed_folder_of_another_person_is_no_matter, outside_is_for_the_person_alone, cannot_be_prepared,
     secrets_are_hidden, two_shields, other_projects_keep_their_holds, killed,
-    ends_with_a_signal, a_home_by_dots_opens_nothing, what_a_link_leads_to_is_held, links_are_refused, too_wide, log_outside_is_refused, a_clone_cannot_widen_it, nothing_is_reached,
+    ends_with_a_signal, a_signal_while_it_starts_leaves_nothing, a_home_by_dots_opens_nothing, what_a_link_leads_to_is_held, links_are_refused, too_wide, log_outside_is_refused, a_clone_cannot_widen_it, nothing_is_reached,
 ]
 
 

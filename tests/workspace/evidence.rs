@@ -130,6 +130,7 @@ fn figures_hold_for_the_very_tree_that_was_tested() {
         head: None,
         suite: String::new(),
         tests: std::collections::BTreeSet::new(),
+        written: std::collections::BTreeSet::new(),
     };
     EvidenceStore::open(&state).record(evidence).unwrap();
     let measured = TestFigures {
@@ -197,6 +198,7 @@ fn run(tree: TreeDigest, suite: &str, passed: u64) -> Evidence {
         head: None,
         suite: suite.to_owned(),
         tests: (0..passed).map(|n| format!("test_{n}")).collect(),
+        written: std::collections::BTreeSet::new(),
     }
 }
 

@@ -24,6 +24,11 @@ pub(crate) fn sized<T>(by_default: T, at_full_size: T) -> T {
     }
 }
 
+/// Says that something could not be tried here, past what keeps the words of tests that pass.
+pub(crate) fn not_tried(what: &str) {
+    writeln!(std::io::stderr(), "NOT TRIED: {what}").ok();
+}
+
 /// Where programs lie, and `ahp` before them, as on the machine of somebody who has installed it.
 pub(crate) fn search_path() -> std::ffi::OsString {
     let built = Path::new(env!("CARGO_BIN_EXE_ahp")).parent().unwrap();

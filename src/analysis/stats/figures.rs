@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::histogram::Histogram;
-use crate::signal::{Action, Intensity};
+use crate::signal::{Action, Actor, Intensity};
 use crate::verdict::Outcome;
 
 /// How many signals of each intensity.
@@ -62,8 +62,8 @@ pub(super) enum Fate {
         tries: u64,
         turns: u64,
     },
-    Overridden,
-    Dismissed,
+    Overridden(Actor),
+    Dismissed(Actor),
     Heeded,
     Ignored,
 }
@@ -79,8 +79,12 @@ pub struct Fates {
     pub repaired: u64,
     /// A block was lifted by `proceed_with_risk`.
     pub overridden: u64,
+    /// Of these, by an answer of the agent itself.
+    pub overridden_by_agent: u64,
     /// It was acknowledged, dismissed, rejected or deferred.
     pub dismissed: u64,
+    /// Of these, by an answer of the agent itself.
+    pub dismissed_by_agent: u64,
     /// It was stopped, and its session ended without another try.
     pub heeded: u64,
     /// It was let through, and its session ended with neither a repair nor an answer.
@@ -94,11 +98,22 @@ impl Fates {
         self.findings.saturating_sub(ended)
     }
 
+    /// Returns how many an answer of the agent itself has ended.
+    pub const fn by_agent(&self) -> u64 {
+        self.overridden_by_agent + self.dismissed_by_agent
+    }
+
     pub(super) const fn end(&mut self, fate: Fate) {
         match fate {
             Fate::Repaired { .. } => self.repaired += 1,
-            Fate::Overridden => self.overridden += 1,
-            Fate::Dismissed => self.dismissed += 1,
+            Fate::Overridden(by) => {
+                self.overridden += 1;
+                self.overridden_by_agent += matches!(by, Actor::Agent) as u64;
+            }
+            Fate::Dismissed(by) => {
+                self.dismissed += 1;
+                self.dismissed_by_agent += matches!(by, Actor::Agent) as u64;
+            }
             Fate::Heeded => self.heeded += 1,
             Fate::Ignored => self.ignored += 1,
         }
@@ -109,7 +124,9 @@ impl Fates {
         self.occasions += other.occasions;
         self.repaired += other.repaired;
         self.overridden += other.overridden;
+        self.overridden_by_agent += other.overridden_by_agent;
         self.dismissed += other.dismissed;
+        self.dismissed_by_agent += other.dismissed_by_agent;
         self.heeded += other.heeded;
         self.ignored += other.ignored;
     }

@@ -6,7 +6,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use super::figures::Fate;
 use super::keys::Key;
-use crate::signal::Action;
+use crate::signal::{Action, Actor};
 use crate::verdict::Outcome;
 
 /// How many findings are followed at once; the oldest of more are counted as open.
@@ -91,7 +91,9 @@ impl Findings {
             let fate = match (found.gone, outcome) {
                 (Some(then), _) => Some(found.repaired(then)),
                 (None, Outcome::Failed) => None,
-                _ if waived.contains(&key) => Some(found.answer.unwrap_or(Fate::Dismissed)),
+                _ if waived.contains(&key) => {
+                    Some(found.answer.unwrap_or(Fate::Dismissed(Actor::Agent)))
+                }
                 (None, Outcome::Accepted) => Some(found.repaired(now)),
                 (None, Outcome::Signalled) => {
                     found.gone = Some(now);
@@ -172,14 +174,14 @@ impl Findings {
     }
 
     /// Takes that a signal of a finding was answered outright.
-    pub(super) fn answer(&mut self, key: Key, action: Action) {
+    pub(super) fn answer(&mut self, key: Key, action: Action, by: Actor) {
         if let Some(found) = self.found.get_mut(&key) {
             found.answer = match action {
-                Action::ProceedWithRisk => Some(Fate::Overridden),
+                Action::ProceedWithRisk => Some(Fate::Overridden(by)),
                 Action::Acknowledge
                 | Action::Dismiss
                 | Action::RejectModification
-                | Action::SuggestionDeferred => Some(Fate::Dismissed),
+                | Action::SuggestionDeferred => Some(Fate::Dismissed(by)),
                 _ => None,
             };
         }

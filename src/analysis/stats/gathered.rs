@@ -317,7 +317,9 @@ impl Row {
             occasions: self.count("findings")?,
             repaired: self.count("repaired")?,
             overridden: self.count("overridden")?,
+            overridden_by_agent: 0,
             dismissed: self.count("dismissed")?,
+            dismissed_by_agent: 0,
             heeded: self.count("heeded")?,
             ignored: self.count("ignored")?,
         })

@@ -504,7 +504,7 @@ impl<'f> Sums<'f> {
                 self.findings.conclude(*finding, action);
             }
             if is_said {
-                self.findings.answer(*finding, action);
+                self.findings.answer(*finding, action, answer.response.by);
             }
         }
         if !is_counted {

@@ -1,14 +1,17 @@
 //! The log that a command reads or answers: of the project around, or one that is named.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ahp::analysis::each_line;
 use ahp::config::{Config, Locations, LogSettings};
 use ahp::engine::{Clock as _, SystemClock, log_place};
 use ahp::signal::Response;
-use ahp::signal_log::{Answer, LogPlace, Reader, SignalLog, respond, verify};
+use ahp::signal_log::{
+    Answer, LogError, LogPlace, Reader, SignalLog, Verification, respond, verify,
+};
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 
 use crate::ask;
 use crate::output;
@@ -43,9 +46,10 @@ impl LogFile {
     /// Opens the log for reading; a named one must be there. What another machine wrote is told.
     pub(crate) fn read(&self) -> Result<Reader, String> {
         let (place, _) = self.find()?;
-        let faults = self.log.is_none().then(ask::log_faults).flatten();
-        if let Some(faults) = faults {
-            for fault in faults.unwrap_or_else(|why| vec![why]) {
+        if self.log.is_none()
+            && let Some(checked) = by_judge(&place)
+        {
+            for fault in checked.map_or_else(|why| vec![why], |checked| checked.faults()) {
                 output::error(format!("not verified: {fault}"));
             }
             let whole: LogPlace = place.path().to_owned().into();
@@ -97,17 +101,57 @@ pub(crate) fn has_records(reader: &Reader) -> bool {
     any || read.is_err()
 }
 
-/// Says what of a project's log does not verify.
-pub(crate) fn faults(locations: &Locations) -> Result<Vec<String>, String> {
+/// What the chain of a log comes to.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Checked {
+    path: PathBuf,
+    pub(crate) found: Verification,
+    /// The files of it that this machine did not write for this project.
+    foreign: Vec<PathBuf>,
+}
+
+impl Checked {
+    fn faults(&self) -> Vec<String> {
+        let foreign = self.foreign.iter();
+        let foreign = foreign.map(|path| format!("`{}` was not written here", path.display()));
+        let damage = self.found.damage.as_ref().map(ToString::to_string);
+        foreign.chain(damage).collect()
+    }
+}
+
+/// Checks the log of a project.
+pub(crate) fn check(locations: &Locations) -> Result<Checked, String> {
     let config = Config::load(locations).config;
     let place = log_place(locations, &config).map_err(|fault| fault.message)?;
-    let told = |error: ahp::signal_log::LogError| error.to_string();
-    let found = verify(place.clone()).map_err(told)?;
-    let foreign = Reader::open(place).and_then(|reader| reader.foreign());
-    let foreign = foreign.map_err(told)?.into_iter();
-    let foreign = foreign.map(|path| format!("`{}` was not written here", path.display()));
-    let damage = found.damage.map(|damage| damage.to_string());
-    Ok(foreign.chain(damage).collect())
+    let told = |error: LogError| error.to_string();
+    let reader = Reader::open(place.clone()).map_err(told)?;
+    Ok(Checked {
+        path: place.path().to_owned(),
+        foreign: reader.foreign().map_err(told)?,
+        found: verify(place).map_err(told)?,
+    })
+}
+
+/// Has the judge outside the shield check a log, for the key by which it is known is hidden inside; none outside a shield.
+fn by_judge(place: &LogPlace) -> Option<Result<Checked, String>> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    Some(ask::log::<Checked>()?.and_then(|checked| {
+        if real(&checked.path) == real(place.path()) {
+            return Ok(checked);
+        }
+        let path = checked.path.display();
+        Err(format!(
+            "the judge outside the shield knows no log but `{path}`"
+        ))
+    }))
+}
+
+/// Says what the chain of a project's log comes to, inside a shield as its judge says.
+pub(crate) fn verified(place: LogPlace) -> Result<Verification, String> {
+    match by_judge(&place) {
+        Some(checked) => Ok(checked?.found),
+        None => verify(place).map_err(|error| error.to_string()),
+    }
 }
 
 /// Whether an answer in a log would be believed.

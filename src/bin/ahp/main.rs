@@ -7,6 +7,7 @@ mod command;
 mod daemon;
 mod debug;
 mod exit_code;
+mod interrupt;
 mod log_file;
 mod output;
 mod project;
@@ -38,6 +39,7 @@ fn run() -> ExitCode {
     // Hosts wait for this one on every tool call.
     if is_hook && let Some(args) = command::hook::Args::read(words) {
         debug::start(false);
+        interrupt::watch();
         return command::hook::run(&args);
     }
     let cli = match command::Cli::try_parse() {
@@ -65,6 +67,9 @@ fn run() -> ExitCode {
     if let Err(error) = rustix::process::getcwd(Vec::new()) {
         let reason = "cannot find the working directory, which may have been deleted: change into one that is there";
         return output::failure(format!("{reason} ({error})")).into();
+    }
+    if !cli.command.ends_by_itself() {
+        interrupt::watch();
     }
     cli.command.run()
 }

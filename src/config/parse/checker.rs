@@ -14,6 +14,8 @@ pub(super) struct Checker<'a> {
     pub(super) source: LayerSource,
     /// What `~/` stands for.
     pub(super) home: Option<&'a Path>,
+    /// The folder of a pack's file, seen from the project; none for what no other file has named.
+    pub(super) pack_dir: Option<&'a Path>,
     /// Where faults go.
     pub(super) diagnostics: &'a mut Vec<Diagnostic>,
 }
@@ -130,6 +132,17 @@ impl Checker<'_> {
     pub(super) fn paths(&mut self, node: &Node) -> Vec<PathBuf> {
         let texts = self.texts(node, "a path");
         texts.iter().map(|(text, _)| self.resolved(text)).collect()
+    }
+
+    /// Returns a list of folders: what a pack names lies beside it, or in the project.
+    pub(super) fn folders(&mut self, node: &Node) -> Vec<PathBuf> {
+        let named = self.paths(node);
+        let beside = named
+            .iter()
+            .filter_map(|dir| Some(self.pack_dir?.join(dir)));
+        let mut all: Vec<PathBuf> = beside.chain(named.iter().cloned()).collect();
+        all.dedup();
+        all
     }
 
     fn resolved(&self, text: &str) -> PathBuf {

@@ -53,11 +53,13 @@ pub(super) fn layer(
     node: &Node,
     source: LayerSource,
     home: Option<&Path>,
+    pack_dir: Option<&Path>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Layer {
     let mut checker = Checker {
         source,
         home,
+        pack_dir,
         diagnostics,
     };
     let mut layer = Layer {

@@ -68,7 +68,7 @@ const SETTINGS: Table = &[
     }),
     ("agent_hooks", agent_hooks),
     ("oracles", |node, checker| {
-        let dirs = checker.paths(node);
+        let dirs = checker.folders(node);
         change(|settings| settings.oracles = dirs)
     }),
     ("self_protection", |node, checker| {

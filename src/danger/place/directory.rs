@@ -62,6 +62,8 @@ pub(super) fn classify(
         return match components.as_slice() {
             [] if all && relative => Place::Project,
             [] => Place::Project,
+            // What git leaves behind where it was cut off, and says itself that one may delete.
+            [".git", name] if is_left_behind(name) => Place::Artifact,
             [.., ".git"] | [".git", ..] => Place::Repository,
             parts if is_artifact(parts) => Place::Artifact,
             _ => Place::Inside,
@@ -157,4 +159,8 @@ pub(super) fn in_home(inner: &Path, all: bool) -> Place {
         ["tmp" | "temp", ..] => Place::Temporary,
         _ => Place::Outside,
     }
+}
+
+fn is_left_behind(name: &str) -> bool {
+    matches!(name, "rebase-apply" | "rebase-merge") || name.strip_suffix(".lock").is_some()
 }

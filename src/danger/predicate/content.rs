@@ -342,3 +342,13 @@ pub(super) fn loses_mongo_data(text: &str) -> bool {
     let text: String = text.split_whitespace().collect();
     words!("mongo-calls").iter().any(|call| text.contains(call))
 }
+
+/// Whether a word stands for several files: a pattern, each one of a loop or a search in turn, numbers in braces; in code a
+/// folder with a name behind it that is known only when it runs.
+pub(super) fn stands_for_several(invocation: &Invocation, word: &Word) -> bool {
+    word.glob
+        || word.each
+        || word.text.contains(['*', '?'])
+        || word.text.contains('{') && word.text.contains("..")
+        || invocation.emulated && word.text.ends_with('/')
+}

@@ -2,11 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::file::is_precious;
 use crate::danger::digest::Digest;
-use crate::danger::knowledge::Holder;
 use crate::danger::place::{Place, place};
-use crate::shell::{Invocation, MADE_DIRECTORY, Word, lexical};
+use crate::shell::{Invocation, MADE_DIRECTORY, Redirect, Word, lexical};
 
 /// Programs that make no file which another could then lose.
 const MAKES_NOTHING: &[&str] = &[
@@ -58,7 +56,7 @@ fn runs_git(digest: &Digest<'_>, commands: &[&str], words: &[&str]) -> bool {
     })
 }
 
-fn git_command(git: &Invocation) -> &str {
+pub(super) fn git_command(git: &Invocation) -> &str {
     git.subcommand().map_or("", |word| word.text.as_str())
 }
 
@@ -114,88 +112,6 @@ pub(super) fn has_nothing_untracked(digest: &Digest<'_>, words: &[&Word]) -> boo
     found == Some(0)
 }
 
-/// Whether other branches or tags hold every commit of the branches that the words name, or there are none to lose: there is
-/// no such branch before the line, and the line puts nothing on it that is older.
-pub(super) fn is_merged(digest: &Digest<'_>, words: &[&Word]) -> bool {
-    repository(digest).is_some()
-        && !words.is_empty()
-        && words.iter().all(|word| {
-            let holder = || digest.knowledge.holder(&word.text);
-            !word.dynamic
-                && match holder() {
-                    Some(Holder::Ref(_)) => true,
-                    Some(Holder::NoBranch) => digest.earlier().all(keeps_commits),
-                    _ => false,
-                }
-        })
-}
-
-/// Whether a command gives no branch commits or changes that were there before: `git commit --allow-empty` makes a new one.
-fn keeps_commits(invocation: &Invocation) -> bool {
-    if invocation.program != "git" {
-        return true;
-    }
-    let has = |option: &str| invocation.arguments.iter().any(|word| word.text == option);
-    let moves = [
-        "-B",
-        "-C",
-        "-M",
-        "-f",
-        "-m",
-        "--force",
-        "--force-create",
-        "--hard",
-        "--move",
-    ];
-    match git_command(invocation) {
-        "commit" => has("--allow-empty") && !has("-a") && !has("--amend"),
-        "branch" | "checkout" | "reset" | "switch" => !moves.into_iter().any(has),
-        "worktree" => !has("-B"),
-        "describe" | "diff" | "fetch" | "log" | "merge-base" | "push" | "rev-parse" | "show"
-        | "stash" | "status" => true,
-        _ => false,
-    }
-}
-
-/// Whether a branch is moved away from commits that no other ref holds. Where that cannot be told, a branch that goes to its
-/// own state elsewhere (`-B x origin/x`) is taken for one that loses nothing.
-pub(super) fn orphans(digest: &Digest<'_>, words: &[&Word]) -> bool {
-    let invocation = digest.invocation;
-    let Some(branch) = invocation.value_of(&["-B", "-C", "--force-create"]) else {
-        return false;
-    };
-    let known = repository(digest).filter(|_| !branch.dynamic);
-    match known.and_then(|_| digest.knowledge.holder(&branch.text)) {
-        Some(holder) => holder == Holder::Nobody,
-        None => words.last().is_some_and(|start| {
-            start.text != branch.text && !start.text.ends_with(&format!("/{}", branch.text))
-        }),
-    }
-}
-
-/// Whether everything that a deletion names is a single file, is not there, or comes back by `git restore`.
-pub(super) fn is_recoverable(digest: &Digest<'_>, words: &[&Word]) -> bool {
-    has_project(digest)
-        && words.iter().all(|word| {
-            let place = digest.place(word);
-            if !is_precious(place) {
-                return true;
-            }
-            let Some(path) = path(digest, word).filter(|_| place == Place::Inside) else {
-                return false;
-            };
-            match std::fs::symlink_metadata(&path) {
-                Ok(found) if !found.is_dir() => true,
-                Ok(_) => {
-                    let lost = digest.knowledge.uncommitted(&path, true);
-                    note(digest, lost, "git cannot bring back {} in it");
-                    lost == Some(0)
-                }
-                Err(_) => is_not_there(digest, word),
-            }
-        })
-}
-
 /// Whether there is certainly nothing at a path: the project lies on this disk, and no command of the line makes it.
 pub(super) fn is_not_there(digest: &Digest<'_>, word: &Word) -> bool {
     path(digest, word).is_some_and(|path| {
@@ -223,7 +139,7 @@ pub(super) fn is_made_on_line(digest: &Digest<'_>, words: &[&Word]) -> bool {
         return true;
     }
     let others_here = others(invocation, &["rm", "remove", "delete"]);
-    let is_told = |word: &&Word| !word.dynamic && !word.glob && word.made_by.is_empty();
+    let is_told = |word: &&Word| is_told(word);
     let names = invocation
         .environment
         .iter()
@@ -301,7 +217,10 @@ fn makes(digest: &Digest<'_>, mkdir: &Invocation, path: &Path) -> bool {
 }
 
 fn makes_nothing(invocation: &Invocation) -> bool {
-    MAKES_NOTHING.contains(&invocation.program.as_str())
+    let mut redirects = invocation.redirects.iter();
+    let writes =
+        |redirect: &Redirect| redirect.writes() && !redirect.target.text.starts_with("/dev/");
+    MAKES_NOTHING.contains(&invocation.program.as_str()) && !redirects.any(writes)
 }
 
 fn is_missing(path: &Path) -> bool {
@@ -353,8 +272,7 @@ pub(super) fn has_clean_worktrees(digest: &Digest<'_>, words: &[&Word]) -> bool 
 /// Whether git works in a folder that this very line has made, by `mktemp` or as a new repository: nothing in it is older than
 /// the line.
 pub(super) fn is_scratch(digest: &Digest<'_>) -> bool {
-    let given = digest.invocation.value_of(&["-C"]);
-    let here = given.unwrap_or_else(|| Word::plain("."));
+    let here = Word::plain(".");
     let Some(dir) = path(digest, &here) else {
         return false;
     };
@@ -378,7 +296,9 @@ pub(super) fn is_scratch(digest: &Digest<'_>) -> bool {
             })
     };
     dir.starts_with(MADE_DIRECTORY)
-        || digest.place(&here) == Place::Temporary && is_new(&dir) && digest.earlier().any(makes)
+        || digest.place(&Word::plain(dir.to_string_lossy())) == Place::Temporary
+            && is_new(&dir)
+            && digest.earlier().any(makes)
 }
 
 fn is_address(text: &str) -> bool {
@@ -407,29 +327,54 @@ pub(super) fn is_own_process(digest: &Digest<'_>, words: &[&Word]) -> bool {
     !words.is_empty() && words.iter().all(is_own)
 }
 
-/// Returns the directory of the repository that a command of git is about, where that is the one it runs in.
-fn repository(digest: &Digest<'_>) -> Option<PathBuf> {
+/// Returns the root of the project where a command of git works in its repository, and not in one that lies in it.
+pub(super) fn repository(digest: &Digest<'_>) -> Option<PathBuf> {
     let invocation = digest.invocation;
-    let is_elsewhere = invocation.remote
-        || ["-C", "--git-dir", "--work-tree"].iter().any(|option| {
-            let mut arguments = invocation.arguments.iter();
-            arguments.any(|word| word.text.split('=').next() == Some(option))
-        })
-        || invocation
-            .environment
-            .iter()
-            .any(|(name, _)| name.starts_with("GIT_"));
-    let dir = invocation.work_dir.as_ref().filter(|_| !is_elsewhere)?;
+    let mut environment = invocation.environment.iter();
+    let is_elsewhere = invocation.remote || environment.any(|(name, _)| name.starts_with("GIT_"));
+    let dir = directory(digest).filter(|_| !is_elsewhere)?;
     let root = &digest.analysis.surroundings.project_root;
-    (!root.as_os_str().is_empty() && dir.starts_with(root)).then(|| root.clone())
+    let is_inside = !root.as_os_str().is_empty() && dir.starts_with(root);
+    let mut inner = dir.ancestors().take_while(|dir| dir != root);
+    (is_inside && !inner.any(|dir| dir.join(".git").exists())).then(|| root.clone())
+}
+
+/// Returns the directory in which a program works: git goes from where it starts to where each `-C` leads.
+fn directory(digest: &Digest<'_>) -> Option<PathBuf> {
+    let invocation = digest.invocation;
+    let mut dir = invocation.work_dir.clone()?;
+    if invocation.program != "git" {
+        return Some(dir);
+    }
+    let home = digest.analysis.surroundings.home.as_deref();
+    let mut own = invocation.around_subcommand().0.iter();
+    while let Some(word) = own.next() {
+        match word.text.as_str() {
+            "-C" => {
+                let given = own.next().filter(|given| is_told(given))?;
+                dir = lexical(&given.text, &dir, home);
+            }
+            text if ["--git-dir", "--work-tree", "--bare", "core.worktree"]
+                .iter()
+                .any(|start| text.to_ascii_lowercase().starts_with(start)) =>
+            {
+                return None;
+            }
+            _ => {}
+        }
+    }
+    Some(dir)
+}
+
+/// Whether a word is known before it runs, and is one.
+pub(super) fn is_told(word: &Word) -> bool {
+    !word.dynamic && !word.glob && !word.each && word.made_by.is_empty()
 }
 
 /// Returns the path that a word means, where it means one and is fully known.
 pub(super) fn path(digest: &Digest<'_>, word: &Word) -> Option<PathBuf> {
-    let invocation = digest.invocation;
-    let is_known =
-        !word.dynamic && !word.glob && !word.each && word.made_by.is_empty() && !invocation.remote;
-    let dir = invocation.work_dir.as_ref().filter(|_| is_known)?;
+    let is_known = is_told(word) && !digest.invocation.remote;
+    let dir = directory(digest).filter(|_| is_known)?;
     let text = match word.text.as_str() {
         ":/" => return Some(digest.analysis.surroundings.project_root.clone()),
         text if text.starts_with(':') || text.contains(['*', '?', '[']) => return None,
@@ -437,13 +382,13 @@ pub(super) fn path(digest: &Digest<'_>, word: &Word) -> Option<PathBuf> {
     };
     Some(lexical(
         text,
-        dir,
+        &dir,
         digest.analysis.surroundings.home.as_deref(),
     ))
 }
 
 /// Returns the path that a word means, or the folder below which all lies that a pattern does.
-fn path_or_folder(digest: &Digest<'_>, word: &Word) -> Option<PathBuf> {
+pub(super) fn path_or_folder(digest: &Digest<'_>, word: &Word) -> Option<PathBuf> {
     let Some(at) = word.text.find(['*', '?', '[']) else {
         return path(digest, word);
     };
@@ -460,12 +405,12 @@ fn path_or_folder(digest: &Digest<'_>, word: &Word) -> Option<PathBuf> {
     (!folder.text.is_empty()).then(|| path(digest, &folder))?
 }
 
-fn sum(counts: impl Iterator<Item = Option<usize>>) -> Option<usize> {
+pub(super) fn sum(counts: impl Iterator<Item = Option<usize>>) -> Option<usize> {
     counts.sum()
 }
 
 /// Keeps a fact that speaks against the command, to be told with the reason.
-fn note(digest: &Digest<'_>, count: Option<usize>, text: &str) {
+pub(super) fn note(digest: &Digest<'_>, count: Option<usize>, text: &str) {
     if let Some(count) = count.filter(|count| *count > 0) {
         let files = if count == 1 {
             "1 file".to_owned()

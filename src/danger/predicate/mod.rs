@@ -1,9 +1,11 @@
 //! Predicates: the conditions of rules that need more than the words, `@name` in a pattern.
 
 mod again;
+mod branch;
 mod client;
 mod content;
 mod file;
+mod kept;
 mod known;
 mod naming;
 mod network;
@@ -20,7 +22,7 @@ use self::file::{
 };
 use self::network::{is_downloader, is_socket};
 use super::digest::Digest;
-use super::place::Place;
+use super::place::{self, Place};
 use super::words::words;
 use super::{index, secret, sql};
 use crate::secret::{holds_secret, is_secret_file, is_secret_variable};
@@ -62,8 +64,15 @@ predicates! {
         behind.map(|x| d.place(x)).any(is_precious)
     };
     "several-outside" Plain |d, w| {
-        let outside = w.iter().filter(|x| matches!(d.place(x), Place::Outside | Place::System));
-        outside.map(|x| if x.glob { 3 } else { 1 }).sum::<usize>() > 2
+        let outside = |i: &Invocation, x: &Word| match place::place(x, i, &d.analysis.surroundings) {
+            Place::Outside | Place::System if content::stands_for_several(i, x) => 3,
+            Place::Outside | Place::System => 1,
+            _ => 0,
+        };
+        let own: usize = w.iter().map(|x| outside(d.invocation, x)).sum();
+        // A loop, or one command behind the other, takes them one by one.
+        let same = d.earlier().filter(|i| i.program == d.invocation.program && i.remote == d.invocation.remote);
+        own > 2 || own > 0 && own + same.flat_map(|i| i.operands().map(move |x| outside(i, x))).sum::<usize>() > 2
     };
     "several-precious" Plain |d, w| w.iter().filter(|x| is_precious(d.place(x))).count() > 1;
     "system" Plain |d, w| any_place(d, w, is_system);
@@ -76,6 +85,7 @@ predicates! {
     "serves-home" Plain file::serves_home;
     "into-critical" Plain |d, w| w.len() > 1 && w.last().is_some_and(|last| is_critical(d.place(last)));
     "into-system" Plain |d, w| w.len() > 1 && w.last().is_some_and(|last| holds_system(d, last));
+    "into-device" Plain |d, w| w.len() > 1 && w.last().is_some_and(|last| d.place(last) == Place::Device);
     "into-remade" Plain again::is_into_remade;
     "unpacks-over-home" Plain |d, _| transfer::unpacks_over_home(d);
     "unpacks-into-system" Plain |d, _| transfer::unpacks_into_system(d);
@@ -127,6 +137,7 @@ predicates! {
     "named-for-tests" Plain |d, _| naming::is_named_for_tests(d.invocation);
     "open-to-all" Plain |d, _| naming::is_open_to_all(d);
     "ends-own" Plain |d, _| naming::ends_own(d);
+    "sends-no-end" Plain |d, _| naming::sends_no_end(d.invocation);
     "own-process" Plain known::is_own_process;
     "protector" Plain |_, w| w.iter().any(|x| naming::is_protector(&x.text));
     "protector-made" Plain |d, _| looked_up(d).any(|x| naming::is_protector(file_name(&x.text)));
@@ -138,6 +149,7 @@ predicates! {
     "masked" Plain |d, _| reading::is_masked(d);
     "finds-settings" Plain |d, _| reading::finds_settings(d);
     "secret" Plain |_, w| w.iter().any(|x| is_secret_file(&x.text));
+    "secret-address" Plain |d, _| reading::is_secret_address(d.invocation);
     "secret-argument" Plain |d, _| reading::names_secret_argument(d.invocation);
     "dumps" Plain |d, _| reading::is_environment_dump(d.invocation);
     "gives-secret" Plain |d, _| reading::gives_secret(d.invocation);
@@ -188,13 +200,18 @@ predicates! {
     // What git and the disk know.
     "all-committed" Plain |d, _| known::has_all_committed(d);
     "cd-may-fail" Plain |d, _| known::has_cd_that_fails(d);
-    "merged" Plain known::is_merged;
-    "orphans" Plain known::orphans;
+    "merged" Plain branch::is_merged;
+    "moves" Of |d, fits| branch::moves(d, fits);
+    "orphans" Plain branch::orphans;
     "scratch" Plain |d, _| known::is_scratch(d);
     "worktree-clean" Plain known::has_clean_worktrees;
     "nothing-untracked" Plain known::has_nothing_untracked;
-    "recoverable" Plain known::is_recoverable;
+    "changed" Plain kept::is_changed;
+    "comes-back" Plain kept::comes_back;
+    "found-comes-back" Plain |d, _| kept::found_comes_back(d);
+    "recoverable" Plain kept::is_recoverable;
     "unchanged" Plain known::is_unchanged;
+    "current-shared" Plain branch::is_current_shared;
     // Stores of data and services.
     "clears" Plain client::clears;
     "client" Plain |d, _| client::is_client(d);
@@ -235,19 +252,20 @@ predicates! {
     "dev-tcp" Plain |d, _| d.invocation.redirects.iter().any(|r| is_socket(&r.target.text)) || d.invocation.arguments.iter().any(|w| is_socket(&w.text));
     "downloaded" Plain |d, w| w.first().is_some_and(|script| network::is_downloaded(d, &script.text));
     "new-remote" Plain transfer::goes_to_new_remote;
-    "foreign-address" Plain |d, _| d.operands.iter().any(|x| destination(&x.text).is_some() && !d.knowledge.is_trusted(&x.text, false));
+    "foreign-address" Plain |d, _| d.operands.iter().any(|x| (x.text.contains('\\') || destination(&x.text).is_some()) && !d.knowledge.is_trusted(&x.text, false));
     "foreign-target" Plain |d, w| w.iter().any(|x| x.text.contains(':') && !x.text.starts_with('/') && !d.knowledge.is_trusted(&x.text, false));
     "with-credentials" Plain |d, _| network::has_credentials(d.invocation);
-    "foreign-url" Plain |d, _| d.invocation.arguments.iter().any(|w| network::is_remote_url(&w.text) && !d.knowledge.is_trusted(&w.text, false));
+    "foreign-url" Plain |d, _| network::is_rerouted(d.invocation) || d.invocation.arguments.iter().any(|w| network::is_remote_url(&w.text) && !d.knowledge.is_trusted(&w.text, false));
     "known-registry" Plain network::uses_known_registry;
     "odd-host" Plain |d, _| d.invocation.arguments.iter().any(|w| network::has_odd_host(&w.text));
     "remote-target" Plain |_, w| w.last().is_some_and(|x| x.text.contains(':') && !x.text.starts_with('/'));
-    "remote-url" Plain |d, _| d.invocation.arguments.iter().any(|w| network::is_remote_url(&w.text));
+    "remote-url" Plain |d, _| network::is_rerouted(d.invocation) || d.invocation.arguments.iter().any(|w| network::is_remote_url(&w.text));
     "to-loopback" Plain |d, _| d.invocation.operands().any(network::goes_to_loopback);
     "to-loopback-url" Plain network::goes_to_loopback_url;
-    "verified" Plain |d, _| d.earlier().any(network::verifies);
+    "verified" Plain network::is_verified;
     "runs-downloaded" Plain |d, _| d.invocation.path.text.contains('/') && network::is_downloaded(d, &d.invocation.path.text);
     "sends-by-commands" Plain |d, _| transfer::sends_by_commands(d);
+    "sends-file" Plain |d, _| network::sends_file(d.invocation);
     "sends-data-store" Plain |d, _| transfer::sends_data_store(d);
     "sends-tree" Plain transfer::sends_tree;
     // Of names that the pattern gives.

@@ -53,14 +53,22 @@ pub(super) fn is_destroying_task(invocation: &Invocation, words: &[&Word]) -> bo
 /// Whether a program is told to work on what is there for tests: `RAILS_ENV=test`, `--env=testing`.
 pub(super) fn is_for_tests(invocation: &Invocation) -> bool {
     let is_test = |value: &str| matches!(value, "test" | "testing");
+    // A variable says so to the programs that choose their database by it.
+    let heeds = |name: &str| {
+        let mut variables = words!("environment-variables", lines).iter();
+        variables.any(|line| {
+            let mut words = line.split(' ');
+            words.next() == Some(name) && words.any(|program| program == invocation.program)
+        })
+    };
     let environment = invocation.environment.iter();
     environment
-        .filter(|(name, _)| name.ends_with("_ENV"))
+        .filter(|(name, _)| heeds(name))
         .any(|(_, value)| is_test(&value.text))
         || invocation.arguments.iter().any(|w| {
-            w.text
-                .split_once('=')
-                .is_some_and(|(name, value)| name.ends_with(['v', 'V']) && is_test(value))
+            w.text.split_once('=').is_some_and(|(name, value)| {
+                (name.ends_with("env") || heeds(name)) && is_test(value)
+            })
         })
         || invocation
             .value_of(&["--env", "-e"])
@@ -275,6 +283,27 @@ pub(super) fn ends_own(digest: &Digest<'_>) -> bool {
         ids.all(|id| !matches!(id, "" | "0" | "1"))
     };
     invocation.program == "pkill" && !is_inverse && values.peek().is_some() && values.all(is_own)
+}
+
+/// Whether processes are sent a signal that ends none of them: 0, which only asks whether they are there.
+pub(super) fn sends_no_end(invocation: &Invocation) -> bool {
+    let names: &[&str] = match invocation.program.as_str() {
+        "kill" => &["-s", "-n", "--signal"],
+        "killall" => &["-s", "--signal"],
+        _ => &["--signal"],
+    };
+    let value = invocation.value_of(names).map(|word| word.text);
+    let bare = invocation
+        .arguments
+        .iter()
+        .filter_map(|word| word.text.strip_prefix('-'));
+    let is_harmless = |name: &str| {
+        let name = name.to_ascii_uppercase();
+        let bare = name.strip_prefix("SIG").unwrap_or(&name);
+        matches!(bare, "0" | "CONT" | "WINCH" | "CHLD" | "URG")
+    };
+    let mut told = value.iter().map(String::as_str).chain(bare);
+    told.any(is_harmless)
 }
 
 /// Whether a process is there to protect, to record or to ask.

@@ -4,7 +4,7 @@ use crate::danger::digest::Digest;
 use crate::danger::words::words;
 use crate::program;
 use crate::program::Fact;
-use crate::shell::{Invocation, Word, is_loopback};
+use crate::shell::{Analysis, Invocation, Word, authority, is_loopback};
 
 pub(super) fn is_downloader(invocation: &Invocation) -> bool {
     program::find(&invocation.program).is(Fact::Downloads)
@@ -52,7 +52,7 @@ pub(super) fn has_credentials(invocation: &Invocation) -> bool {
 
 pub(super) fn is_remote_url(text: &str) -> bool {
     if let Some((_, rest)) = text.split_once("://") {
-        return !is_loopback(rest.rsplit_once('@').map_or(rest, |(_, host)| host));
+        return !is_loopback(rest);
     }
     let host = text.split('/').next().unwrap_or_default();
     let domain = host.rsplit('.').next().unwrap_or_default();
@@ -62,6 +62,16 @@ pub(super) fn is_remote_url(text: &str) -> bool {
         && domain.len() >= 2
         && domain.chars().all(|c| c.is_ascii_alphabetic())
         && !is_loopback(host)
+}
+
+/// Whether a client is told to speak with another machine than its addresses name: `--resolve localhost:80:192.0.2.1`.
+pub(super) fn is_rerouted(invocation: &Invocation) -> bool {
+    // `HOST:PORT:` stands before where it goes instead; nothing behind it means the same host.
+    let mut values = invocation.values_of(&["--resolve", "--connect-to"]);
+    values.any(|value| {
+        let target = value.text.splitn(3, ':').nth(2).unwrap_or_default();
+        !matches!(target, "" | ":") && !target.split(',').all(is_loopback)
+    })
 }
 
 /// Whether a bare connection goes to this machine: `localhost 80`, `TCP:localhost:80`.
@@ -128,10 +138,15 @@ pub(super) fn output_file(invocation: &Invocation) -> Option<Word> {
 
 /// Whether what is run was downloaded earlier on the same line.
 pub(super) fn is_downloaded(digest: &Digest<'_>, script: &str) -> bool {
+    download_of(digest, script).is_some()
+}
+
+/// Returns the last download of a file on the same line, by its index.
+fn download_of(digest: &Digest<'_>, script: &str) -> Option<usize> {
     let bare = script.trim_start_matches("./");
     let same =
         |file: &str| !file.is_empty() && (file == script || file.trim_start_matches("./") == bare);
-    digest.earlier().filter(|i| is_downloader(i)).any(|i| {
+    let brings = |i: &Invocation| {
         i.redirects
             .iter()
             .any(|r| r.writes() && same(&r.target.text))
@@ -141,7 +156,62 @@ pub(super) fn is_downloaded(digest: &Digest<'_>, script: &str) -> bool {
                     && !w.is_option()
                     && same(w.text.rsplit('/').next().unwrap_or_default())
             })
+    };
+    let downloads = digest.earlier().enumerate();
+    let found = downloads.filter(|(_, i)| is_downloader(i) && brings(i));
+    found.last().map(|(at, _)| at)
+}
+
+/// Whether a file that is run was compared with its checksum or signature after its download, and would not be run if it
+/// differed.
+pub(super) fn is_verified(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    let named = words.first().map(|word| (*word).clone());
+    let files = [named, Some(digest.invocation.path.clone())];
+    files.into_iter().flatten().any(|script| {
+        let Some(download) = download_of(digest, &script.text) else {
+            return false;
+        };
+        let needs = digest.analysis.needs.iter();
+        let needed = needs.filter(|(range, _)| range.contains(&digest.index));
+        let mut checks = needed
+            .filter(|(_, check)| *check > download)
+            .filter_map(|(_, check)| digest.analysis.invocations.get(*check));
+        checks.any(|check| verifies(digest.analysis, check, file_name(&script.text)))
     })
+}
+
+/// Whether a request sends a file, other than one that is made to be sent: the body of a request, a picture for a form.
+pub(super) fn sends_file(invocation: &Invocation) -> bool {
+    let is_wget = matches!(invocation.program.as_str(), "wget" | "wget2");
+    let is_plain = matches!(
+        invocation.program.as_str(),
+        "http" | "https" | "xh" | "httpie"
+    );
+    let options: &[&str] = if is_wget {
+        &["--post-file", "--body-file"]
+    } else {
+        &["-T", "--upload-file"]
+    };
+    let whole = invocation.values_of(options).map(|word| word.text);
+    let parts = invocation.arguments.iter().filter_map(|word| {
+        let text = word.text.as_str();
+        if text.contains("://") || text.starts_with("-H") {
+            return None;
+        }
+        let (before, file) = text.split_once(['@', '<'])?;
+        let is_file = before.is_empty()
+            || before.ends_with('=')
+            || matches!(before, "-d")
+            || is_plain && before.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        is_file.then(|| file.split([';', ',']).next().unwrap_or_default().to_owned())
+    });
+    let is_made_to_be_sent = |file: &str| {
+        let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
+        !file.starts_with(['/', '~']) && words!("sent-endings").contains(&ending)
+    };
+    whole
+        .chain(parts.filter(|_| !is_wget))
+        .any(|file| !matches!(file.as_str(), "" | "-" | ".") && !is_made_to_be_sent(&file))
 }
 
 /// Returns the host of an address on another machine.
@@ -150,9 +220,7 @@ pub(super) fn remote_host(text: &str) -> Option<&str> {
         return None;
     }
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
-    let host = rest.split(['/', '?', '#']).next()?;
-    let host = host.rsplit('@').next()?;
-    (!is_loopback(host)).then_some(host)
+    Some(authority(rest))
 }
 
 pub(super) fn is_socket(text: &str) -> bool {
@@ -171,8 +239,21 @@ pub(super) fn listens(digest: &Digest<'_>, invocation: &Invocation) -> bool {
             .iter()
             .any(|i| i.program == "mkfifo")
     };
-    let programs = ["nc", "ncat", "netcat", "socat", "telnet"];
+    let programs = [
+        "nc",
+        "nc.openbsd",
+        "nc.traditional",
+        "ncat",
+        "netcat",
+        "cryptcat",
+        "socat",
+        "telnet",
+        "websocat",
+    ];
+    let first = invocation.operands().next();
     programs.contains(&invocation.program.as_str())
+        || invocation.program == "openssl" && first.is_some_and(|word| word.text == "s_client")
+        || invocation.program == "gnutls-cli"
         || invocation
             .redirects
             .iter()
@@ -183,18 +264,50 @@ pub(super) fn listens(digest: &Digest<'_>, invocation: &Invocation) -> bool {
             .any(|w| w.text.contains("/tmp/f") && makes_pipe())
 }
 
-/// Whether an invocation compares files with their checksums or signatures, and fails where they differ.
-pub(super) fn verifies(invocation: &Invocation) -> bool {
+/// Whether an invocation compares a file with its checksum or signature, and fails where it differs.
+fn verifies(analysis: &Analysis, invocation: &Invocation, script: &str) -> bool {
     let has = |names: &[&str]| {
         invocation
             .arguments
             .iter()
             .any(|w| names.contains(&w.text.as_str()))
     };
-    match invocation.program.as_str() {
-        "sha256sum" | "sha512sum" | "shasum" | "b2sum" => has(&["-c", "--check"]),
-        "gpg" | "gpg2" => has(&["--verify"]),
-        "cosign" | "minisign" => has(&["verify", "verify-blob", "-V", "-Vm"]),
-        _ => false,
+    let (is_check, takes_lists) = match invocation.program.as_str() {
+        "sha256sum" | "sha384sum" | "sha512sum" | "gsha256sum" | "shasum" | "b2sum" => {
+            (invocation.has_short('c') || has(&["--check"]), true)
+        }
+        "gpg" | "gpg2" => (has(&["--verify"]), false),
+        "gpgv" => (true, false),
+        "cosign" | "minisign" => (has(&["verify", "verify-blob", "-V", "-Vm"]), false),
+        _ => (false, false),
+    };
+    let stem = script.rsplit_once('.').map_or(script, |(stem, _)| stem);
+    let is_of_it = |word: &str| {
+        let name = file_name(word);
+        let rest = name.strip_prefix(stem);
+        let is_list = || {
+            let stem = name.split('.').next().unwrap_or_default();
+            let letters = stem.chars().filter(char::is_ascii_alphabetic);
+            let letters: String = letters.map(|c| c.to_ascii_lowercase()).collect();
+            words!("checksum-lists").contains(&letters.as_str())
+        };
+        name == script || rest.is_some_and(|rest| rest.starts_with('.')) || takes_lists && is_list()
+    };
+    let names_it = |text: &str| text.split_whitespace().any(is_of_it);
+    let given = invocation.arguments.iter().map(|word| word.text.as_str());
+    if !is_check {
+        return false;
     }
+    let mut files = given.filter(|word| !word.starts_with('-'));
+    // What it is told to compare stands in its input.
+    let feeders = analysis.invocations.get(invocation.fed_by.clone());
+    let mut feeders = feeders.unwrap_or_default().iter();
+    files.any(names_it)
+        || takes_lists
+            && (invocation.stdin.text().is_some_and(names_it)
+                || feeders.any(|i| i.arguments.iter().any(|word| names_it(&word.text))))
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }

@@ -7,7 +7,7 @@ use crate::danger::place::Place;
 use crate::danger::secret;
 use crate::danger::words::words;
 use crate::program;
-use crate::program::Fact;
+use crate::program::{Fact, Program};
 use crate::search::Options;
 use crate::secret::{is_secret_file, is_secret_variable};
 use crate::shell::{Invocation, Word};
@@ -39,6 +39,24 @@ pub(super) fn names_secret_argument(invocation: &Invocation) -> bool {
     })
 }
 
+/// Whether `socat` is given a file of secrets as one of its two addresses: `FILE:.env`, `OPEN:.env,rdonly`, `./.env`.
+pub(super) fn is_secret_address(socat: &Invocation) -> bool {
+    let mut addresses = socat
+        .arguments
+        .iter()
+        .flat_map(|word| word.text.split("!!"));
+    addresses.any(|address| {
+        let (kind, file) = address.split_once(':').unwrap_or(("", address));
+        let kind = kind.to_ascii_lowercase();
+        let is_file = matches!(
+            kind.as_str(),
+            "" | "file" | "open" | "gopen" | "create" | "creat"
+        );
+        let file = file.split(',').next().unwrap_or_default();
+        is_file && is_secret_file(file.trim_matches(['"', '\'']))
+    })
+}
+
 /// Whether a program that is not known to keep secrets to itself is given a file of them.
 ///
 /// What stands behind an option is what the program loads: `--config .env`. Of an interpreter that holds of long options, and
@@ -63,10 +81,32 @@ pub(super) fn gives_secret(invocation: &Invocation) -> bool {
             return false;
         }
         let is_long = |option: &Word| option.text.starts_with("--") && !option.text.contains('=');
-        let is_loaded = option.is_some_and(|option| is_long(option) || !runs_code || has_script);
+        let may_load = |option: &Word| is_long(option) || !runs_code || has_script;
+        let is_loaded = option.is_some_and(|option| may_load(option) && !is_flag(known, option));
         has_script |= option.is_none();
         !is_loaded && holds_secret_path(&word.text)
     })
+}
+
+/// Whether an option is known to take no value, so that the word behind it is not its own.
+fn is_flag(known: Program, option: &Word) -> bool {
+    let is_known = |name: &str| {
+        let letters = known.words(Fact::Letters);
+        let mut letters = letters.flat_map(str::chars);
+        let is_letter = name.strip_prefix('-').is_some_and(|rest| {
+            let mut rest = rest.chars();
+            let letter = rest.next();
+            rest.next().is_none() && letters.any(|known| Some(known) == letter)
+        });
+        (is_letter || known.lists(Fact::Flags, name)) && !known.lists(Fact::Values, name)
+    };
+    match option.text.strip_prefix('-') {
+        Some(long) if long.starts_with('-') => is_known(&option.text),
+        Some(cluster) => cluster
+            .chars()
+            .all(|letter| is_known(&format!("-{letter}"))),
+        None => false,
+    }
 }
 
 /// Whether the variables of a file of secrets were loaded before a program runs, or by what runs it.

@@ -212,7 +212,7 @@ impl Past for EventPast {
             if is_asked || is_awaited {
                 self.learn(facts, |origins, settings| {
                     if is_awaited {
-                        provenance::learn(facts, settings, false, origins);
+                        provenance::learn(facts, settings, is_asked, origins);
                         provenance::await_result(origins, call_id(facts), is_asked);
                     }
                     if is_asked {

@@ -52,6 +52,45 @@ impl Patch {
         }
     }
 
+    /// Returns the text of a patch that does the same with another file; none where it touches several, or is a unified diff.
+    pub(super) fn with_path(text: &str, path: &str) -> Option<String> {
+        let [_] = Self::read(text)?.paths.as_slice() else {
+            return None;
+        };
+        let heads = ["*** Add File: ", "*** Delete File: ", "*** Update File: "];
+        let mut found = false;
+        let lines = text.split('\n').map(|line| {
+            let head = heads
+                .iter()
+                .find(|head| line.trim_start().starts_with(*head));
+            found |= head.is_some();
+            head.map_or_else(|| line.to_owned(), |head| format!("{head}{path}"))
+        });
+        let lines: Vec<String> = lines.collect();
+        (found && !path.contains('\n')).then(|| lines.join("\n"))
+    }
+
+    /// Returns the text of a patch that writes something else; none where it does more than add one file.
+    pub(super) fn with_content(text: &str, content: &str) -> Option<String> {
+        let patch = Self::read(text)?;
+        if patch.paths.len() != 1 || patch.kind() != ToolKind::Write {
+            return None;
+        }
+        let is_head = |line: &&str| line.trim_start().starts_with("*** Add File: ");
+        let is_end = |line: &&str| line.trim_start().starts_with("*** End Patch");
+        let before = text.find("*** Add File: ")?;
+        let head = text.get(before..)?.lines().next().filter(is_head)?;
+        let rest = text.get(before + head.len()..)?;
+        let end = rest.lines().find(is_end)?;
+        let (_, after) = rest.split_once(end)?;
+        let begin = text.get(..before)?;
+        let mut written = format!("{begin}{head}\n");
+        for line in content.lines() {
+            written.extend(["+", line, "\n"]);
+        }
+        Some(format!("{written}{end}{after}"))
+    }
+
     /// Takes a file header of a unified diff: `a/` and `b/` are git's, a tab starts the time.
     fn header(&mut self, path: &str) {
         let path = path.split('\t').next().unwrap_or(path).trim();

@@ -153,6 +153,17 @@ impl ToolView {
         }
     }
 
+    /// Whether hooks are told something of the call under a name of the common vocabulary.
+    pub(crate) fn tells(&self, name: &str) -> bool {
+        match name {
+            "command" => self.command.is_some(),
+            "content" => self.content.is_some(),
+            "file_path" | "filePath" | "files" | "path" => !self.paths.is_empty(),
+            "url" => !self.urls.is_empty(),
+            _ => false,
+        }
+    }
+
     /// Whether a tool of this name changes the files that it is given: of one that nobody knows, its name tells.
     pub fn changes_files(&self, name: &str) -> bool {
         match self.kind {
@@ -242,24 +253,33 @@ fn named_mcp(call: &ToolCall, given: &Value) -> Option<McpTool> {
 
 /// Returns the texts in which a patch would stand.
 fn patch_texts(given: &Value) -> Vec<&str> {
-    const FIELDS: &[&str] = &[
-        "command",
-        "input",
-        "patch",
-        "patchText",
-        "patch_text",
-        "diff",
-    ];
     let texts: Vec<&str> = match given {
         Value::String(text) => vec![text],
         Value::Object(map) => {
-            let fields = FIELDS.iter().filter_map(|key| map.get(*key));
+            let fields = PATCH.iter().filter_map(|key| map.get(*key));
             fields.filter_map(patch_word).collect()
         }
         _ => Vec::new(),
     };
-    let is_patch = |text: &&str| text.contains("*** ") || text.contains("+++ ");
-    texts.into_iter().filter(is_patch).collect()
+    texts
+        .into_iter()
+        .filter(|text| may_be_patch(text))
+        .collect()
+}
+
+/// The fields that may hold a patch.
+pub(super) const PATCH: &[&str] = &[
+    "command",
+    "input",
+    "patch",
+    "patchText",
+    "patch_text",
+    "diff",
+];
+
+/// Whether a text has the signs of a patch.
+pub(super) fn may_be_patch(text: &str) -> bool {
+    text.contains("*** ") || text.contains("+++ ")
 }
 
 /// How deep a patch is looked for in the input of a tool that nobody knows.

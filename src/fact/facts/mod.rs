@@ -394,6 +394,15 @@ impl Facts {
         self.work().commits.iter().rev().cloned().collect()
     }
 
+    /// Returns the commits that name the event's issue, where its branch is gone and nothing else tells of its work.
+    pub(crate) fn commits_naming_issue(&self) -> &[Commit] {
+        if self.change_scope() == ChangeScope::Branch && self.work().by_name {
+            &self.work().commits
+        } else {
+            &[]
+        }
+    }
+
     fn work(&self) -> &Work {
         self.0.work.get_or_init(|| {
             let of_branch = || self.commits_of(&CommitsOf::Branch);
@@ -402,7 +411,7 @@ impl Facts {
             let naming = if is_told {
                 Vec::new()
             } else {
-                self.commits_naming_issue()
+                self.all_naming_issue()
             };
             let by_name = !naming.is_empty();
             // On the default branch of a project that names no issues in its commits, what is not pushed yet.
@@ -420,7 +429,7 @@ impl Facts {
         commits.unwrap_or_default()
     }
 
-    fn commits_naming_issue(&self) -> Vec<Commit> {
+    fn all_naming_issue(&self) -> Vec<Commit> {
         let Some(id) = self.issue_id() else {
             return Vec::new();
         };
@@ -451,12 +460,13 @@ impl Facts {
     /// Git cannot tell.
     pub fn issue_changes(&self) -> Result<Arc<Changes>, GitError> {
         let changes = self.changes().map_err(Clone::clone)?;
-        if self.change_scope() != ChangeScope::Branch || !self.work().by_name {
+        let commits = self.commits_naming_issue();
+        if commits.is_empty() {
             return Ok(changes.clone());
         }
         let workspace = &self.0.seed.workspace;
         let uncommitted = workspace.changes(ChangeScope::WorkingTree)?;
-        let committed = workspace.changed_by(&self.work().commits)?;
+        let committed = workspace.changed_by(commits)?;
         Ok(Arc::new(uncommitted.with(&committed)))
     }
 

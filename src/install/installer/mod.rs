@@ -381,9 +381,14 @@ impl Installer {
         }
     }
 
-    /// Says why the host, after a change of its settings, would no longer ask this program before a tool, or the judge that
-    /// answers over HTTP here; none where it would.
-    pub fn is_undone(&self, places: &Places, judge: Option<SocketAddr>) -> Option<String> {
+    /// Says why the host, after a change of its settings, would no longer ask this program, or the judge that answers over HTTP
+    /// here, before a tool, at its next change of settings, or where a gate stands that has to be told; none where it would.
+    pub fn is_undone(
+        &self,
+        places: &Places,
+        needs: &Needs,
+        judge: Option<SocketAddr>,
+    ) -> Option<String> {
         match self.switched_off(places) {
             Ok(None) => {}
             Ok(Some((key, file))) => {
@@ -391,24 +396,34 @@ impl Installer {
             }
             Err(error) => return Some(error.to_string()),
         }
-        let asks = |wire: &Wire| {
-            let events = self.host.events_of(Trigger::PreToolUse);
-            let mut events = events.filter(|event| !event.is_permission);
-            events.any(|event| event.names.contains(&wire.event.as_str()))
-        };
         if self.plugin(places).is_some() {
             return None;
         }
-        let mut why = "no settings file wires `ahp` before a tool any longer".to_owned();
-        for scope in Scope::ALL {
-            let wires = self.wires(places, scope, None).unwrap_or_default();
-            for wire in wires.iter().filter(|wire| asks(wire)) {
-                let weakness = wire.weakness(self.host);
-                let weakness = weakness.or_else(|| wire.stranger(places, judge))?;
-                why = format!("of the hook before a tool, {weakness}");
+        let wires = |scope| self.wires(places, scope, None).unwrap_or_default();
+        let wires: Vec<Wire> = Scope::ALL.into_iter().flat_map(wires).collect();
+        let weakness = |wire: &Wire| {
+            let weakness = wire.weakness(self.host);
+            weakness.or_else(|| wire.stranger(places, judge))
+        };
+        let wanted = needs.host_events(self.host).into_iter();
+        let mut wanted = wanted.filter(|event| event.is_settings || event.may_refuse());
+        wanted.find_map(|event| {
+            let at = match event.trigger {
+                Some(Trigger::PreToolUse) if !event.is_permission && !event.is_settings => {
+                    "before a tool".to_owned()
+                }
+                _ => format!("at `{}`", event.name()),
+            };
+            let mut why = format!(
+                "no settings file wires `ahp` {at} any longer, as `ahp install {}` does",
+                self.host.name
+            );
+            let own = |wire: &&Wire| event.names.contains(&wire.event.as_str());
+            for wire in wires.iter().filter(own) {
+                why = format!("of the hook {at}, {}", weakness(wire)?);
             }
-        }
-        Some(why)
+            Some(why)
+        })
     }
 
     /// Whether Codex trusts the hooks of ours that stand in the settings of a scope.

@@ -173,7 +173,7 @@ impl ChecklistValidator {
                 .about_each(
                     "checklist-incomplete",
                     open.iter()
-                        .map(|item| format!("{}: {}", issue.id, item.text)),
+                        .map(|item| format!("{}: {}", issue.id, lasting(item))),
                 ),
         )
     }
@@ -279,6 +279,15 @@ fn steps(issue: &Issue, open: &[&ChecklistItem]) -> Vec<String> {
         ));
     }
     steps
+}
+
+/// Returns what an item is known by as long as it is open: its id, unless that is made of its place, which others may take.
+fn lasting(item: &ChecklistItem) -> &str {
+    if item.is_id_written {
+        &item.id
+    } else {
+        &item.text
+    }
 }
 
 fn not_found(id: &str, context: &HookContext) -> Signal {

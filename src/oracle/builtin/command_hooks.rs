@@ -47,7 +47,8 @@ pub(super) static DEFINITION: Definition = Definition {
 /// matcher matches the tool. It runs each command as its own host would: with the JSON of that host on stdin (tool names
 /// and inputs are translated), in `cwd`, with `env`, for this operating system, and for at most `timeout` seconds. The
 /// answers are translated back. Exit code 2, `permissionDecision: deny`, `decision: block` and `continue: false` block.
-/// `ask` asks. `updatedInput` changes the input. `additionalContext` is for the agent and `systemMessage` for the person.
+/// `ask` asks. `updatedInput` changes the input, by the names of the format or of the host. If a changed value has no
+/// single place in the input of the host, the call is blocked and the message contains the change. `additionalContext` is for the agent and `systemMessage` for the person.
 /// `continue: false` also ends the run, if the host can do that. The strictest answer counts. Text that is not JSON
 /// decides nothing.
 ///
@@ -63,6 +64,10 @@ pub(super) static DEFINITION: Definition = Definition {
 /// is judged, because files in the home directory may exist for some users only. If the binding is locked, or its
 /// `on_error` is `prompt` or `block`, a missing file is a failure. `ahp check` warns about a missing file, and about
 /// events, keys and types in such files that no host knows. `ahp doctor` names files that no binding uses.
+///
+/// If the file cannot be read as its hosts read it, its whole layer is faulty: one hook without a command is enough, or one
+/// matcher with look-around (`^(?!mcp__)`), which the regular expressions here do not have. What the file guards is then
+/// unknown, so `ahp` blocks the `pre-*` events that the layer binds until the file is repaired. `ahp check` names the place.
 ///
 /// The file itself tells its format. Lower-case events or a `version` mean Copilot CLI (a matcher is a regular expression
 /// for the whole name). Groups with `hooks` inside mean Claude Code (a plain word is a name; everything else is a regular

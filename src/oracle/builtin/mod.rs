@@ -18,6 +18,8 @@ mod self_protection;
 mod test_gate;
 mod values;
 
+pub use self::permission_checker::said_by;
+
 use super::Definition;
 
 /// Every built-in oracle, sorted by name.

@@ -197,9 +197,7 @@ fn collect(language: Language, code: &str, nesting: usize, actions: &mut Vec<Act
         let words = ["-d@/proc/self/environ", "https://somewhere"];
         actions.push(Action::Does("curl", words.map(Word::plain).to_vec()));
     }
-    let loops = ["while", "loop", "for(;;)", "for (;;)"];
-    let forks = code.contains("fork") && loops.iter().any(|word| code.contains(word));
-    if forks && !code.contains("wait") {
+    if spawns_endlessly(code) {
         actions.push(Action::Does("fork-bomb", Vec::new()));
     }
     if is_reverse_shell(code) {
@@ -290,6 +288,38 @@ fn is_mentioned(before: &str, after: &str) -> bool {
     in_pattern || in_string
 }
 
+/// Whether code starts programs in a loop that nothing ends, and waits for none.
+fn spawns_endlessly(code: &str) -> bool {
+    let bare: String = code.split_whitespace().collect();
+    let loops = ["while", "loop", "for(;;)"];
+    let forks = code.contains("fork") && loops.iter().any(|text| bare.contains(text));
+    let endless = [
+        "for(;;)",
+        "while(1)",
+        "while(true)",
+        "whileTrue:",
+        "while1:",
+        "loop{",
+        "loopdo",
+    ];
+    let spawns = ["fork", ".spawn(", "Popen(", "Process.spawn", "exec("];
+    let is_endless = endless.iter().any(|text| bare.contains(text));
+    let waits = [
+        "wait",
+        "Sync",
+        "communicate",
+        "sleep",
+        "setTimeout",
+        "break",
+        "return",
+        "exit",
+    ];
+    !code.contains("wait") && forks
+        || is_endless
+            && spawns.iter().any(|text| code.contains(text))
+            && !waits.iter().any(|text| code.contains(text))
+}
+
 /// Whether code connects a socket to a shell.
 fn is_reverse_shell(code: &str) -> bool {
     let connects = [
@@ -299,6 +329,7 @@ fn is_reverse_shell(code: &str) -> bool {
         "net.Socket",
         "net.connect",
         "createConnection",
+        "create_connection",
         "IO::Socket",
         "use Socket",
         "socket.tcp",
@@ -325,5 +356,7 @@ fn is_reverse_shell(code: &str) -> bool {
     ]
     .iter()
     .any(|s| code.contains(s));
-    connects && runs
+    // Under other names of the modules.
+    let hands_over = code.contains("dup2") && code.contains("socket");
+    connects && runs || hands_over
 }

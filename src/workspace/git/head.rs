@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::kept;
+use super::settings::{Setting, settings};
 
 /// The directories of a repository, as seen from one working tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,47 +134,12 @@ impl GitDirs {
 
     /// Reads the repository's own settings.
     fn settings(&self) -> Vec<Setting> {
-        let text = kept(self.common.join("config")).unwrap_or_default();
-        let mut section = String::new();
-        let mut found = Vec::new();
-        for line in text.lines().map(str::trim) {
-            let mut line = line;
-            if let Some((name, rest)) = line.strip_prefix('[').and_then(|l| l.split_once(']')) {
-                // The name is of any case, what stands in quotes behind it is not.
-                section = match name.split_once(' ') {
-                    Some((kind, name)) => format!("{} {}", kind.to_lowercase(), name.trim()),
-                    None => name.to_lowercase(),
-                };
-                line = rest;
-            }
-            if let Some((key, value)) = line.split_once('=') {
-                found.push(Setting {
-                    section: section.clone(),
-                    key: key.trim().to_lowercase(),
-                    value: value.trim().trim_matches('"').to_owned(),
-                });
-            }
-        }
-        found
+        settings(&self.common.join("config"))
     }
 
     /// Whether refs lie in files.
     pub(super) fn has_ref_files(&self) -> bool {
         !self.common.join("reftable").is_dir()
-    }
-}
-
-/// One setting of a repository.
-struct Setting {
-    /// Such as `remote "origin"`.
-    section: String,
-    key: String,
-    value: String,
-}
-
-impl Setting {
-    fn is_url(&self) -> bool {
-        matches!(&*self.key, "url" | "pushurl")
     }
 }
 

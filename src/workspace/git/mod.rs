@@ -5,12 +5,14 @@ mod head;
 mod hidden;
 mod program;
 mod repository;
+mod settings;
 mod standing;
 mod tree;
 
 pub(super) use self::program::Git;
 pub(crate) use self::program::git;
 pub(super) use self::repository::{RawChanges, Repository};
+pub(crate) use self::settings::settings;
 pub use self::standing::Uncommitted;
 pub(crate) use self::tree::{CommitTree, Entry};
 

@@ -14,7 +14,7 @@ use crate::workspace::{Change, ChangeScope, ChangedFile, Commit, CommitsOf, GitE
 /// The project may be a folder of it: paths are relative to the project, and what lies outside is not seen.
 #[derive(Debug)]
 pub(in crate::workspace) struct Repository {
-    dirs: GitDirs,
+    pub(super) dirs: GitDirs,
     git: Git,
     told: Arc<ToldBase>,
     head: OnceLock<Option<String>>,

@@ -1,8 +1,10 @@
 //! Standing: what a working tree holds that no commit does, and which refs hold a branch; one short question each.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::head::Head;
 use super::{Repository, diff};
 use crate::workspace::GitError;
 
@@ -72,26 +74,38 @@ impl Repository {
         Ok(Uncommitted::read(&output, top))
     }
 
-    /// Returns a ref other than the branch itself that holds its last commit.
-    pub(in crate::workspace) fn holder(&self, branch: &str) -> Result<Option<String>, GitError> {
-        let own = format!("refs/heads/{branch}");
-        let arguments = [
-            "for-each-ref",
-            "--count=2",
-            "--format=%(refname)",
-            "--contains",
-            &own,
-            "refs/heads",
-            "refs/remotes",
-            "refs/tags",
-        ];
-        let output = match self.git().run_within(&arguments, SHORT) {
-            Err(GitError::Failed { message, .. }) if message.contains("malformed object name") => {
-                return Err(GitError::NoBranch(branch.to_owned()));
+    /// Tells of each of these branches that is there whether refs other than all of them hold its last commit.
+    pub(in crate::workspace) fn held(
+        &self,
+        branches: &[&str],
+    ) -> Result<BTreeMap<String, bool>, GitError> {
+        if self.dirs.head() == Head::Unreadable {
+            return Err(GitError::NoRepository("its refs cannot be read".to_owned()));
+        }
+        let mut tips = BTreeMap::new();
+        for branch in branches {
+            if let Some(tip) = self.dirs.commit(&format!("refs/heads/{branch}")) {
+                tips.insert((*branch).to_owned(), tip);
             }
-            output => output?,
+        }
+        let mut arguments = vec!["rev-list".to_owned()];
+        // Of one branch that others do not hold, its last commit comes first.
+        arguments.extend((tips.len() == 1).then(|| "--max-count=1".to_owned()));
+        arguments.extend(tips.values().cloned());
+        arguments.push("--not".to_owned());
+        arguments.extend(tips.keys().map(|branch| format!("--exclude={branch}")));
+        arguments.extend(["--branches", "--remotes", "--tags"].map(str::to_owned));
+        let lost = if tips.is_empty() {
+            Vec::new()
+        } else {
+            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            self.git().run_within(&arguments, SHORT)?
         };
-        let text = String::from_utf8_lossy(&output);
-        Ok(text.lines().find(|name| *name != own).map(str::to_owned))
+        let lost = String::from_utf8_lossy(&lost);
+        let lost: BTreeSet<&str> = lost.lines().collect();
+        let held = tips.into_iter();
+        Ok(held
+            .map(|(branch, tip)| (branch, !lost.contains(tip.as_str())))
+            .collect())
     }
 }

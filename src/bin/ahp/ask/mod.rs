@@ -11,15 +11,18 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use ahp::config::Environment;
+use ahp::event::Event;
 use ahp::host::Reply;
 use ahp::process::{DEPTH, depth};
 use ahp::shield::{INSIDE, MARKER};
+use ahp::signal::Signal;
+use ahp::verdict::Verdict;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use self::bounded::Bounded;
-use crate::answer::{Call, INDEX};
+use crate::answer::{Call, Deadlines, INDEX};
 use crate::debug;
 
 /// The version of the protocol.
@@ -134,10 +137,16 @@ pub(crate) enum Asked {
     Shielded(String),
 }
 
-/// Why there is no answer.
-#[derive(Debug)]
+/// Why nothing was judged, as what the judge does in place of it.
+#[derive(Debug, thiserror::Error)]
 enum Silence {
+    #[error("does not answer ({0})")]
     Not(String),
+    #[error("is of another version ({0}; this is {own})", own = build())]
+    OtherBuild(String),
+    #[error("does not judge this ({0})")]
+    Refused(String),
+    #[error("does not answer in time")]
     TooLate,
 }
 
@@ -214,15 +223,12 @@ pub(crate) fn judge(
                 ACCEPTED_INSIDE,
                 deadline,
             )
-            .map_err(|why| match why {
-                Silence::Not(why) => why,
-                Silence::TooLate => "it was too late".to_owned(),
-            })
+            .map_err(|silence| silence.to_string())
         });
         return match asked {
             Ok(reply) => Asked::Answer(reply),
             Err(why) => Asked::Shielded(format!(
-                "the judge outside the shield does not answer ({why}); start `ahp shield` again"
+                "the judge outside the shield {why}; start `ahp shield` again"
             )),
         };
     }
@@ -242,9 +248,37 @@ pub(crate) fn judge(
     }
     match ask(&path, &mut request, bytes, ACCEPTED_WITHIN, deadline) {
         Ok(reply) => Asked::Answer(reply),
-        Err(Silence::Not(_)) => Asked::Nobody,
         Err(Silence::TooLate) => Asked::TooLate,
+        Err(_) => Asked::Nobody,
     }
+}
+
+/// Has the judge outside the shield judge and log an event that a command of ours is about to let happen; none outside a shield.
+pub(crate) fn verdict(event: &Event) -> Option<Verdict> {
+    let _marker = shield()?;
+    let call = Call {
+        host: Some("native".to_owned()),
+        ..Call::default()
+    };
+    let deadline = Deadlines::of(&call).answer;
+    let asked = serde_json::to_vec(event).map_err(|error| error.to_string());
+    let asked = asked.map(|bytes| judge(&Environment::of_process(), &call, &bytes, deadline));
+    let why = match asked {
+        Ok(Asked::Answer(reply)) => match serde_json::from_str(&reply.stdout) {
+            Ok(verdict) => return Some(verdict),
+            Err(error) => error.to_string(),
+        },
+        Ok(Asked::Nobody | Asked::TooLate) => "the judge does not answer".to_owned(),
+        Ok(Asked::Shielded(why)) | Err(why) => why,
+    };
+    let mut verdict = Verdict::of(event.trigger, Vec::new());
+    if event.trigger.is_pre() {
+        let signal = Signal::block("ahp", why).unresolvable();
+        verdict = Verdict::of(event.trigger, vec![signal]);
+    } else {
+        verdict.warnings.push(why);
+    }
+    Some(verdict)
 }
 
 /// Asks the judge outside the shield to record an answer; none outside a shield.
@@ -261,24 +295,25 @@ pub(crate) fn respond(answer: &Value) -> Option<Result<Reply, String>> {
             ACCEPTED_INSIDE,
             deadline,
         )
-        .map_err(|_| "the judge outside the shield does not answer".to_owned())
+        .map_err(|silence| format!("the judge outside the shield {silence}"))
     }))
 }
 
-/// Asks a judge how it is; an error where it does not say.
+/// Asks a judge how it is; an error where it does not say, as what it does in place of it.
 pub(crate) fn status(socket: &Path) -> Result<Value, String> {
     told(socket, plain(Op::Status))
 }
 
-/// Asks the judge outside the shield what of the log does not verify; none outside a shield.
-pub(crate) fn log_faults() -> Option<Result<Vec<String>, String>> {
+/// Asks the judge outside the shield what the chain of its log comes to; none outside a shield.
+pub(crate) fn log<T: DeserializeOwned>() -> Option<Result<T, String>> {
     let marker = shield()?;
     Some(marker.and_then(|marker| {
         let mut request = plain(Op::Status);
         request.arguments.push(LOG.to_owned());
-        let mut told = told(&marker.socket, request)?;
-        let faults = told.get_mut(LOG).map(Value::take).unwrap_or_default();
-        serde_json::from_value(faults).map_err(|error| error.to_string())
+        let told = told(&marker.socket, request);
+        let mut told = told.map_err(|why| format!("the judge outside the shield {why}"))?;
+        let log = told.get_mut(LOG).map(Value::take).unwrap_or_default();
+        serde_json::from_value(log).unwrap_or_else(|error| Err(error.to_string()))
     }))
 }
 
@@ -288,7 +323,7 @@ pub(crate) fn begin() -> Result<bool, String> {
     let mut request = plain(Op::Status);
     request.arguments.push(BEGIN.to_owned());
     let told = told_within(&marker.socket, request, ACCEPTED_INSIDE)
-        .map_err(|why| format!("the judge outside the shield does not answer: {why}"))?;
+        .map_err(|silence| format!("the judge outside the shield {silence}"))?;
     Ok(told.get(BEGIN) == Some(&Value::Bool(true)))
 }
 
@@ -301,8 +336,7 @@ fn told_within(socket: &Path, mut request: Request, accepted: Duration) -> Resul
     let reply = ask(socket, &mut request, b"", accepted, deadline);
     match reply {
         Ok(reply) => serde_json::from_str(&reply.stdout).map_err(|error| error.to_string()),
-        Err(Silence::Not(why)) => Err(why),
-        Err(Silence::TooLate) => Err("it does not answer in time".to_owned()),
+        Err(silence) => Err(silence.to_string()),
     }
 }
 
@@ -334,8 +368,11 @@ fn ask(
     frame::write(&mut stream, request, body).map_err(not)?;
     let (first, _): (First, _) = read(&mut stream).map_err(not)?;
     if first.state != State::Accepted {
-        let state = format!("{:?}", first.state).to_lowercase();
-        return Err(Silence::Not(first.why.unwrap_or(state)));
+        let why = first.why.unwrap_or_default();
+        return Err(match first.state {
+            State::OtherBuild => Silence::OtherBuild(why),
+            _ => Silence::Refused(why),
+        });
     }
     stream.wait_until(deadline);
     let (done, mut stdout): (Done, _) = read(&mut stream).map_err(|error| match error.kind() {

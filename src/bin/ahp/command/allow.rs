@@ -8,6 +8,8 @@ use ahp::config::{Config, LayerSource, Locations};
 use ahp::danger::CommandPattern;
 use ahp::engine::block_on;
 use ahp::event::{Event, Trigger};
+use ahp::signal::Intensity;
+use ahp::verdict::Verdict;
 
 use crate::exit_code::Exit;
 use crate::output;
@@ -19,7 +21,7 @@ const TESTS: &str = ".ahp/tests/allowed.yaml";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The command, as it was stopped: one command, without pipes and variables
+    /// The command, as it was stopped: one command without variables, or what a tool does: 'read .env'
     command: String,
     /// Do not ask for confirmation, because a person has checked what is done. Required without a terminal
     #[arg(long, short)]
@@ -33,19 +35,33 @@ pub(crate) fn run(args: &Args) -> Exit {
 fn allow(args: &Args) -> Result<Exit, String> {
     project::decided(args.yes, "to let a command pass")?;
     let command = args.command.trim();
-    let pattern = CommandPattern::exactly(command)?;
     let locations = project::locations(None);
-    if stopping(&locations, command)?.is_empty() {
-        return Err(format!(
-            "no rule of the policy in force stops `{command}`; `ahp explain --command` tells what is judged"
-        ));
+    let here = locations.work_dir.strip_prefix(&locations.project_root);
+    let here = here.ok().filter(|_| read_by_tool(command).is_none());
+    let pattern = CommandPattern::exactly(command, here.unwrap_or(Path::new("")))?;
+    let verdict = verdict(&locations, command)?;
+    if stopping(&verdict).is_empty() {
+        let other = verdict
+            .signals
+            .iter()
+            .find(|signal| signal.asks() || signal.intensity() == Intensity::Block);
+        return Err(match other {
+            Some(signal) => format!(
+                "no rule for commands stops `{command}`, but `{}` does, which no entry lifts: {}",
+                signal.origin.binding.trim_matches(['(', ')']),
+                signal.payload.text()
+            ),
+            None => format!(
+                "no rule of the policy in force stops `{command}`; `ahp explain --command` tells what is judged"
+            ),
+        });
     }
     // The policy as it will be once it is approved; until then what was approved before stands beside it.
     let mut tried = locations.clone();
     let file = locations.project_root.join(PROJECT_FILE);
     let text = fs::read_to_string(&file).unwrap_or_default();
     tried.drafts.insert(file, text);
-    let stopped = stopping(&tried, command)?;
+    let stopped = stopping(&self::verdict(&tried, command)?);
     if stopped.is_empty() {
         return Err(format!(
             "the project's files let `{command}` pass already, but a change of them waits for approval: `ahp trust` shows and approves it"
@@ -61,7 +77,7 @@ fn allow(args: &Args) -> Result<Exit, String> {
         let file = locations.project_root.join(&edit.file);
         tried.drafts.insert(file, edit.after);
     }
-    if let Some((_, text)) = stopping(&tried, command)?.first() {
+    if let Some((_, text)) = stopping(&self::verdict(&tried, command)?).first() {
         return Err(format!(
             "nothing was changed: it would still be stopped: {text}"
         ));
@@ -73,12 +89,13 @@ fn allow(args: &Args) -> Result<Exit, String> {
         new.iter().try_for_each(|(file, text)| write(file, text))
     })?;
     let shown = if stands_alone(&tried) {
-        add_test(&locations.project_root.join(TESTS), command)?;
+        let allowed = pattern.text.trim_start_matches('=');
+        add_test(&locations.project_root.join(TESTS), allowed)?;
         format!("; {TESTS} shows it")
     } else {
         String::new()
     };
-    if stopping(&locations, command)?.is_empty() {
+    if stopping(&self::verdict(&locations, command)?).is_empty() {
         output::line(format!("`{command}` passes from now on{shown}"));
         return Ok(Exit::Success);
     }
@@ -90,8 +107,8 @@ fn allow(args: &Args) -> Result<Exit, String> {
     Ok(Exit::Success)
 }
 
-/// Judges the command as the shell tool of a host would be judged; returns each binding that stops it by a rule, and what it says.
-fn stopping(locations: &Locations, command: &str) -> Result<Vec<(String, String)>, String> {
+/// Judges the command as the shell tool of a host would be judged.
+fn verdict(locations: &Locations, command: &str) -> Result<Verdict, String> {
     let engine = project::engine(locations.clone())
         .without_log()
         .build()
@@ -99,9 +116,16 @@ fn stopping(locations: &Locations, command: &str) -> Result<Vec<(String, String)
     if project::print_faults(&engine) {
         return Err("the policy is broken; `ahp check` says where".to_owned());
     }
-    let input = serde_json::json!({ "command": command });
-    let event = Event::tool_use("Bash", input).with_work_dir(&locations.work_dir);
-    let verdict = block_on(engine.evaluate(event));
+    let event = match read_by_tool(command) {
+        Some(path) => Event::tool_use("Read", serde_json::json!({ "file_path": path })),
+        None => Event::tool_use("Bash", serde_json::json!({ "command": command })),
+    };
+    let event = event.with_work_dir(&locations.work_dir);
+    Ok(block_on(engine.evaluate(event)))
+}
+
+/// Returns each binding that stops it by a rule, and what it says.
+fn stopping(verdict: &Verdict) -> Vec<(String, String)> {
     let signals = verdict.signals.iter();
     let mut stopping: Vec<(String, String)> = signals
         .filter(|signal| signal.header.kind == "dangerous-command")
@@ -111,7 +135,12 @@ fn stopping(locations: &Locations, command: &str) -> Result<Vec<(String, String)
         })
         .collect();
     stopping.dedup_by(|one, other| one.0 == other.0);
-    Ok(stopping)
+    stopping
+}
+
+/// Returns the file that a tool for reading is given, where that is what was stopped: messages show it as `read .env`.
+fn read_by_tool(command: &str) -> Option<&str> {
+    command.strip_prefix("read ").map(str::trim)
 }
 
 fn edit(locations: &Locations, binding: &str, pattern: &str) -> Result<Edit, String> {
@@ -143,10 +172,16 @@ fn add_test(file: &Path, command: &str) -> Result<(), String> {
     let quoted = |text: &str| serde_json::to_string(text).map_err(|error| error.to_string());
     let head = "# What a person has allowed, by `ahp allow`.\npolicy: ../hooks.yaml\ntrigger: pre-tool-use\ntests:\n";
     let mut text = fs::read_to_string(file).unwrap_or_else(|_| head.to_owned());
+    let event = match read_by_tool(command) {
+        Some(path) => {
+            let path = quoted(path)?;
+            format!("event: {{tool: {{name: Read, input: {{file_path: {path}}}}}}}")
+        }
+        None => format!("command: {}", quoted(command)?),
+    };
     text.push_str(&format!(
-        "  - name: {}\n    command: {}\n    expect: none\n",
-        quoted(&format!("allowed: {command}"))?,
-        quoted(command)?
+        "  - name: {}\n    {event}\n    expect: none\n",
+        quoted(&format!("allowed: {command}"))?
     ));
     write(file, &text)
 }

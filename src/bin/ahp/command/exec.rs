@@ -14,6 +14,7 @@ use ahp::verdict::Verdict;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::ask;
 use crate::exit_code::Exit;
 use crate::output;
 use crate::project;
@@ -54,7 +55,7 @@ pub(crate) fn gate(command: &[String]) -> Result<Exit, String> {
     let is_tool_call = !Host::find("monoco").is_some_and(|host| host.programs.contains(&&*subject));
     let mut command = Cow::Borrowed(command);
     if is_tool_call {
-        let verdict = block_on(engine.evaluate(event.clone()));
+        let verdict = judged(&engine, event.clone());
         if say(&verdict, &subject) {
             return Ok(Exit::Blocked);
         }
@@ -75,12 +76,12 @@ pub(crate) fn gate(command: &[String]) -> Result<Exit, String> {
     if exit == Exit::Of(0) {
         if is_tool_call {
             event.trigger = Trigger::PostToolUse;
-            say(&block_on(engine.evaluate(event.clone())), &subject);
+            say(&judged(&engine, event.clone()), &subject);
         }
         for issue in &issues {
             if let Some(trigger) = Trigger::of_issue_verb(&issue.verb, false) {
                 let event = issue_event(&event, trigger, issue);
-                say(&block_on(engine.evaluate(event)), issue_name(issue));
+                say(&judged(&engine, event), issue_name(issue));
             }
         }
     }
@@ -121,12 +122,17 @@ fn changed(input: &Value) -> Result<Vec<String>, String> {
     }
 }
 
+/// Judges an event; inside a shield the judge outside does, which alone can log it.
+pub(crate) fn judged(engine: &Engine, event: Event) -> Verdict {
+    ask::verdict(&event).unwrap_or_else(|| block_on(engine.evaluate(event)))
+}
+
 fn before(engine: &Engine, event: &Event, issue: &IssueCommand) -> Verdict {
     let trigger = Trigger::of_issue_verb(&issue.verb, true).unwrap_or(event.trigger);
     let event = issue_event(event, trigger, issue);
     match &issue.bypass {
         Some(flag) => block_on(engine.evaluate_bypassed(event, flag)),
-        None => block_on(engine.evaluate(event)),
+        None => judged(engine, event),
     }
 }
 

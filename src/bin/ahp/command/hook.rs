@@ -12,7 +12,7 @@ use ahp::config::{Config, Environment, Locations};
 use ahp::engine::Engine;
 use ahp::event::Trigger;
 use ahp::host::{Decoded, MOST_BYTES, Reply};
-use ahp::install::Installer;
+use ahp::install::{Installer, Needs};
 use ahp::process::depth;
 use ahp::signal::Signal;
 use ahp::verdict::Verdict;
@@ -108,7 +108,7 @@ impl Judge for Alone<'_> {
     }
 }
 
-/// Blocks a change of the host's own settings after which it would no longer ask before a tool; `judge` is where this
+/// Blocks a change of the host's own settings after which it would no longer ask where the policy has to be asked; `judge` is where this
 /// process answers over HTTP.
 pub(crate) fn settings_changed(
     environment: &Environment,
@@ -119,7 +119,11 @@ pub(crate) fn settings_changed(
     let host_event = decoded.host_event?;
     let installer = Installer::of(decoded.host)?;
     let why = match install::places(environment, here) {
-        Ok(places) => installer.is_undone(&places, judge)?,
+        Ok(places) => {
+            let engine = project::engine(here.clone()).without_log().build();
+            let needs = engine.map_or_else(|_| Needs::none(), |engine| install::surely(&engine));
+            installer.is_undone(&places, &needs, judge)?
+        }
         Err(error) => error,
     };
     let reason = format!("this session keeps its settings as they were: {why}");

@@ -244,15 +244,17 @@ fn folders_of(path: &Path) -> Result<Vec<PathBuf>, String> {
 fn is_valid(folder: &Path) -> Result<bool, String> {
     let file = hook_md::hook_file(folder).unwrap_or_else(|| folder.join("HOOK.md"));
     let text = fs::read(&file).map_err(|error| format!("`{}`: {error}", file.display()))?;
-    let text = String::from_utf8(text)
-        .map_err(|error| format!("`{}` is not UTF-8 text: {error}", file.display()))?;
+    let (text, garbled) = hook_md::readable(&text);
     let name = folder
         .file_name()
         .map(|name| name.to_string_lossy().into_owned())
         .unwrap_or_default();
     let mut sources = SourceMap::default();
-    let id = sources.add(file.display().to_string(), text.as_str());
-    let parsed = hook_md::parse(&text, &name, id);
+    let id = sources.add(file.display().to_string(), text);
+    let parsed = hook_md::parse(text, &name, id);
+    if let (None, Some(error)) = (&parsed.front, garbled) {
+        return Err(format!("`{}` is not UTF-8 text: {error}", file.display()));
+    }
     for fault in &parsed.diagnostics {
         output::error(output::diagnostic(fault, &sources));
     }

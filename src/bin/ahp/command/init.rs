@@ -1,5 +1,6 @@
 //! ahp init: writes a starter `.ahp/hooks.yaml`.
 
+use std::convert::Infallible;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -31,7 +32,7 @@ const IGNORED: &[&str] = &[
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A policy pack to begin with, or to add to the policy that is there; may be repeated
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = pack_name)]
     pack: Vec<String>,
     /// List the packs, one line each
     #[arg(long, conflicts_with = "pack")]
@@ -39,6 +40,12 @@ pub(crate) struct Args {
     /// The project; by default the current directory
     #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,
+}
+
+/// Takes a pack by its name, as `extends` writes it too: `ahp:session`.
+#[expect(clippy::unnecessary_wraps, reason = "clap asks for a result")]
+fn pack_name(text: &str) -> Result<String, Infallible> {
+    Ok(text.strip_prefix("ahp:").unwrap_or(text).to_owned())
 }
 
 pub(crate) fn run(args: &Args) -> Exit {

@@ -130,6 +130,14 @@ impl Command {
         )
     }
 
+    /// Whether it sees to its own end when a signal tells it to.
+    pub(crate) const fn ends_by_itself(&self) -> bool {
+        matches!(
+            self,
+            Self::Serve(_) | Self::Shield(_) | Self::ShieldInner(_)
+        )
+    }
+
     /// Runs the command that was asked for.
     pub(crate) fn run(self) -> ExitCode {
         if self.writes_policy() && ask::shield().is_some() {

@@ -7,7 +7,7 @@ use ahp::analysis::{Edit, Filter, parse_since};
 use ahp::engine::{Engine, EngineBuilder, Keeper, Prepared, block_on};
 use ahp::event::Event;
 use ahp::signal::Strength;
-use ahp::signal_log::{Body, EvaluationRecord, LogPlace, Reader, Record, SharedHistory};
+use ahp::signal_log::{Body, EvaluationRecord, Reader, Record, SharedHistory};
 use ahp::verdict::{Decision, Outcome, Verdict};
 use anstyle::{AnsiColor, Style};
 use chrono::{DateTime, Utc};
@@ -193,12 +193,13 @@ pub(crate) fn run(args: &Args) -> Exit {
 }
 
 fn replay(args: &Args) -> Result<Exit, String> {
-    let place: LogPlace = match &args.path {
+    let reader = match &args.path {
         Some(path) if !path.exists() => {
             return Err(format!("there is no log at `{}`", path.display()));
         }
-        Some(path) => path.canonicalize().unwrap_or_else(|_| path.clone()).into(),
-        None => LogFile::default().find()?.0,
+        Some(path) => Reader::open(path.canonicalize().unwrap_or_else(|_| path.clone()))
+            .map_err(|e| e.to_string())?,
+        None => LogFile::default().read()?,
     };
     let since = args.since.as_deref();
     let since = since.map(|text| parse_since(text, log_file::now()));
@@ -212,7 +213,6 @@ fn replay(args: &Args) -> Result<Exit, String> {
         Against::Log => None,
         Against::Current => Some(engine(None, &history)?),
     };
-    let reader = Reader::open(place).map_err(|e| e.to_string())?;
     let engines = || std::iter::once(&candidate).chain(&current);
     let mut outcome = Replayed::default();
     for record in reader.records() {

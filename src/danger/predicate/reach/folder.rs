@@ -16,17 +16,13 @@ const MOST_LOOKED_AT: usize = 1024;
 /// How many folders deep is looked.
 const DEEPEST: usize = 6;
 
-/// How many files and folders one pattern names at most.
-const MOST_MATCHED: usize = 256;
-
 /// What a command leaves out of what lies in a folder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kept {
-    Nothing,
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Kept {
     /// What begins with a dot.
-    Hidden,
+    pub(super) hidden: bool,
     /// What git ignores.
-    Ignored,
+    pub(super) ignored: bool,
 }
 
 /// Returns the files of secrets below a folder, by their way from there, or of a file itself an empty way. What builds and
@@ -41,6 +37,19 @@ pub(super) fn secrets_below(top: &Path, kept: Kept) -> Vec<PathBuf> {
         };
     }
     let mut found = Vec::new();
+    walk(top, kept.hidden, &mut |way, is_folder| {
+        if !is_folder
+            && is_secret_file(&top.join(way).to_string_lossy())
+            && !(kept.ignored && is_ignored(top, way))
+        {
+            found.push(way.to_owned());
+        }
+    });
+    found
+}
+
+/// Visits the files and folders below a folder, by their way from there, and whether each is a folder.
+fn walk(top: &Path, skips_hidden: bool, visit: &mut dyn FnMut(&Path, bool)) {
     let mut looked_at = 0;
     let mut folders = VecDeque::from([(PathBuf::new(), 0)]);
     while let Some((folder, depth)) = folders.pop_front() {
@@ -51,32 +60,39 @@ pub(super) fn secrets_below(top: &Path, kept: Kept) -> Vec<PathBuf> {
         {
             looked_at += 1;
             if looked_at > MOST_LOOKED_AT {
-                return found;
+                return;
             }
             let (Ok(kind), name) = (entry.file_type(), entry.file_name()) else {
                 continue;
             };
             let name = name.to_string_lossy();
-            if kept == Kept::Hidden && name.starts_with('.') {
+            if skips_hidden && name.starts_with('.') {
                 continue;
             }
             let way = folder.join(name.as_ref());
-            if kind.is_file() && is_secret_file(&top.join(&way).to_string_lossy()) {
-                if kept != Kept::Ignored || !is_ignored(top, &way) {
-                    found.push(way);
-                }
+            if kind.is_file() {
+                visit(&way, false);
             } else if kind.is_dir() && depth < DEEPEST && name != ".git" && !is_artifact(&[&name]) {
+                visit(&way, true);
                 folders.push_back((way, depth + 1));
             }
         }
     }
-    found
 }
 
-/// Whether a file is ignored by what the folders on the way to it say, or the folders above the first up to the repository's.
+/// Whether a file below a folder, or a folder on the way to it, is ignored. The folder itself is not asked about: what a
+/// command is sent into, it goes through.
 fn is_ignored(top: &Path, way: &Path) -> bool {
-    let file = top.join(way);
-    for folder in file.ancestors().skip(1) {
+    let mut place = top.to_owned();
+    way.iter().any(|name| {
+        place.push(name);
+        is_listed(&place)
+    })
+}
+
+/// Whether the lists of the folders above a place, up to the repository's, say that it is ignored; the nearest one decides.
+fn is_listed(place: &Path) -> bool {
+    for folder in place.ancestors().skip(1) {
         let mut rules = GitignoreBuilder::new(folder);
         for name in [".gitignore", ".ignore", ".rgignore", ".git/info/exclude"] {
             let list = folder.join(name);
@@ -86,7 +102,7 @@ fn is_ignored(top: &Path, way: &Path) -> bool {
             }
         }
         let rules = rules.build().unwrap_or_else(|_| Gitignore::empty());
-        let told = rules.matched_path_or_any_parents(&file, false);
+        let told = rules.matched(place, place.is_dir());
         if !told.is_none() {
             return told.is_ignore();
         }
@@ -97,10 +113,30 @@ fn is_ignored(top: &Path, way: &Path) -> bool {
     false
 }
 
-/// Returns what a pattern of a shell names: what begins with a dot only where the pattern does.
+/// Returns what a pattern of a shell or a tool names: what begins with a dot only where the pattern does, and with `**` what
+/// lies at any depth.
 pub(super) fn matched(pattern: &Path) -> Vec<PathBuf> {
     let mut places = vec![PathBuf::from("/")];
-    for part in pattern.iter().skip(1) {
+    let mut parts = pattern.iter().skip(1).peekable();
+    while let Some(part) = parts.next() {
+        if part == "**" {
+            let is_last = parts.peek().is_none();
+            let below = |place: PathBuf| {
+                let mut all = vec![place.clone()];
+                walk(&place, true, &mut |way, is_folder| {
+                    if is_folder || is_last {
+                        all.push(place.join(way));
+                    }
+                });
+                all
+            };
+            places = places
+                .into_iter()
+                .flat_map(below)
+                .take(MOST_LOOKED_AT)
+                .collect();
+            continue;
+        }
         let part = part.to_string_lossy();
         if !part.contains(['*', '?', '[']) {
             for place in &mut places {
@@ -109,15 +145,17 @@ pub(super) fn matched(pattern: &Path) -> Vec<PathBuf> {
             continue;
         }
         let names = |place: &PathBuf| {
-            let entries = fs::read_dir(place).into_iter().flatten().flatten();
-            entries.take(MOST_LOOKED_AT).filter_map(|entry| {
-                let name = entry.file_name();
-                let name = name.to_string_lossy();
-                let is_meant = part.starts_with('.') || !name.starts_with('.');
-                (is_meant && wild(&part, &name, false) != Some(false)).then(|| entry.path())
-            })
+            let entries = fs::read_dir(place).into_iter().flatten();
+            entries.flatten()
         };
-        places = places.iter().flat_map(names).take(MOST_MATCHED).collect();
+        let is_meant = |entry: &fs::DirEntry| {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            (part.starts_with('.') || !name.starts_with('.'))
+                && wild(&part, &name, false) != Some(false)
+        };
+        let entries = places.iter().flat_map(names).take(MOST_LOOKED_AT);
+        places = entries.filter(is_meant).map(|entry| entry.path()).collect();
     }
     places
 }

@@ -19,7 +19,7 @@ use crate::search::{
     read, sent_to,
 };
 use crate::secret::is_secret_file;
-use crate::shell::{Invocation, Word, lexical, roots};
+use crate::shell::{Invocation, Stdin, Word, lexical, roots};
 
 /// Options of a search that shows no lines, but names or numbers.
 const SHOWS_NO_LINES: &[&str] = &[
@@ -59,11 +59,18 @@ pub(super) fn is_searched(digest: &Digest<'_>, words: &[&Word]) -> bool {
             });
             found.any(|(file, way)| {
                 let is_named = way.as_os_str().is_empty() || search.program == "git";
-                (is_named || lists(search, root, &way, &file)) && tells(digest, &file, &is_shown)
+                (is_named || lists(search, root, &way, &file))
+                    && tells(digest, &file, &is_shown)
+                    && !(kept.ignored && is_everybodys(digest, &file))
             })
         })
     };
     kept_from(search).is_some_and(goes_through) || is_given(digest, words, &is_shown)
+}
+
+/// Whether a commit holds a file as it is: who has the repository has seen it.
+fn is_everybodys(digest: &Digest<'_>, file: &Path) -> bool {
+    digest.knowledge.uncommitted(file, true) == Some(0)
 }
 
 /// Whether a program shows a file of secrets among those that a pattern or a search names: `cat .*`, `find . -exec cat {} +`.
@@ -107,7 +114,7 @@ pub(super) fn is_packed(digest: &Digest<'_>, words: &[&Word]) -> bool {
                 |base| Word::plain(format!("{}/{}", base.text, word.text)),
             );
             places(digest, &word).into_iter().any(|dir| {
-                let below = secrets_below(&dir, Kept::Nothing);
+                let below = secrets_below(&dir, Kept::default());
                 below
                     .into_iter()
                     .any(|way| !leaves_out(&way) && tells(digest, &dir.join(&way), &|_| true))
@@ -163,18 +170,20 @@ fn prints_archive(tar: &Invocation) -> bool {
 /// what everybody sees who has the repository.
 fn kept_from(search: &Invocation) -> Option<Kept> {
     let options = Options::of(search);
+    let reads_input = search.stdin != Stdin::Inherited && sent_to(search).is_empty();
+    let all = Kept::default();
     match search.program.as_str() {
+        "ack" | "ag" | "rg" if reads_input => None,
         "git" => {
             let is_free = options.has(&["--no-index"]);
             let is_standard = options.has(&["--exclude-standard"]);
-            let kept = match () {
-                () if is_free && !is_standard => Kept::Nothing,
-                () if is_free => Kept::Ignored,
-                () if options.has(&["--no-exclude-standard"]) => Kept::Nothing,
-                () if options.has(&["--untracked"]) => Kept::Ignored,
+            let ignored = match () {
+                () if is_free => is_standard,
+                () if options.has(&["--no-exclude-standard"]) => false,
+                () if options.has(&["--untracked"]) => true,
                 () => return None,
             };
-            Some(kept)
+            Some(Kept { ignored, ..all })
         }
         "rg" | "ag" => {
             let times = |name: &str| options.named(&[name]).count();
@@ -184,15 +193,13 @@ fn kept_from(search: &Invocation) -> Option<Kept> {
                 || options.has(&["--hidden", "-."]);
             let reads_ignored =
                 options.has(&["--no-ignore", "--no-ignore-vcs"]) || unrestricted > 0;
-            match (reads_hidden, reads_ignored) {
-                (true, true) => Some(Kept::Nothing),
-                (true, false) => Some(Kept::Ignored),
-                (false, true) => Some(Kept::Hidden),
-                (false, false) => None,
-            }
+            Some(Kept {
+                hidden: !reads_hidden,
+                ignored: !reads_ignored,
+            })
         }
-        "ack" | "rgrep" => Some(Kept::Nothing),
-        program if is_grep(program) => goes_into_hidden(search).then_some(Kept::Nothing),
+        "ack" | "rgrep" => Some(all),
+        program if is_grep(program) => goes_into_hidden(search).then_some(all),
         _ => None,
     }
 }
@@ -250,7 +257,7 @@ fn found(digest: &Digest<'_>, makers: &[Arc<Invocation>]) -> Vec<PathBuf> {
                 expression.reaches(&root, &top, way)
                     && come_through(digest.analysis, filters, &printed(&root.text, way))
             };
-            let below = secrets_below(&top, Kept::Nothing).into_iter();
+            let below = secrets_below(&top, Kept::default()).into_iter();
             files.extend(below.filter(is_found).map(|way| top.join(way)));
         }
     }

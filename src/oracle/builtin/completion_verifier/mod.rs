@@ -1,5 +1,6 @@
 //! CompletionVerifier: tests and docs are there, the issue says how it was solved, and its checklist holds.
 
+mod brought;
 mod verification;
 
 use std::sync::Arc;
@@ -8,13 +9,14 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use self::brought::Brought;
 use super::values::{Texts, globs};
 use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
 use crate::oracle::wording::listed;
 use crate::oracle::{
-    ConfigError, Definition, HookContext, Oracle, OracleConfig, OracleError, Programs, added,
+    ConfigError, Definition, HookContext, Oracle, OracleConfig, OracleError, Programs,
 };
 use crate::signal::{Intensity, Signal};
 use crate::workspace::{Change, ChangedFile, Issue};
@@ -41,8 +43,8 @@ const CODE: &[&str] = &[
 /// Verifies that an issue is complete before it is closed.
 ///
 /// What it does: it blocks if code was changed but no test (`require_tests`) or no documentation (`require_docs`) was
-/// changed with it. A file that is empty, was moved or only became shorter does not count as either, and comments alone
-/// do not count as a test. It also blocks if an issue that is being closed has no `solution`, and if a `verification` of
+/// changed with it. The added lines decide: comments, blank lines and imports alone are no test, and code that consists
+/// only of these needs none. A file that is empty, was moved or only became shorter counts as neither. It also blocks if an issue that is being closed has no `solution`, and if a `verification` of
 /// its checklist fails.
 ///
 /// A verification is one of these: `test_pass: NAME` (the tests of the project with that name, file or path ran and
@@ -69,7 +71,7 @@ pub(super) struct CompletionVerifier {
     require_tests: bool,
     /// Whether a change of code must also change documentation.
     require_docs: bool,
-    /// What counts as a test. A Rust file with `#[test]` in it always does.
+    /// What counts as a test. In a Rust file, a line inside of `#[test]` or `#[cfg(test)]` always does.
     #[serde(deserialize_with = "globs")]
     test_globs: Texts,
     /// What counts as documentation.
@@ -186,30 +188,28 @@ impl CompletionVerifier {
             .iter()
             .filter(|file| file.change != Change::Deleted)
             .collect();
+        let is_named_code = |file: &&ChangedFile| {
+            file.path
+                .rsplit_once('.')
+                .is_some_and(|(_, e)| CODE.contains(&e))
+                && !matches(&self.test_globs, &file.path)
+        };
+        let mut code: Vec<&ChangedFile> = here.iter().copied().filter(is_named_code).collect();
+        if code.is_empty() {
+            return Ok(Vec::new());
+        }
+        let brought = Brought::by(context, &changes)?;
+        code.retain(|file| brought.changes_code(file));
+        let code: Vec<&str> = code.iter().map(|file| file.path.as_str()).collect();
         // A file that was moved, or from which lines were only taken, brings neither a test nor documentation.
         let brings = || {
             let files = here.iter().filter(|file| file.added_lines != Some(0));
             files.map(|file| file.path.as_str())
         };
-        let text_of = |path: &str| {
-            let bytes = context.workspace().read(path).ok()?;
-            Some(added::text_of(&bytes))
-        };
-        let has_line = |path: &str, says: fn(&str) -> bool| {
-            text_of(path).is_none_or(|text| text.lines().any(|line| says(line.trim())))
-        };
         let is_test = |path: &str| {
-            matches(&self.test_globs, path) && has_line(path, is_more_than_comment)
-                || path.strip_suffix(".rs").is_some()
-                    && text_of(path).is_some_and(|text| text.contains("#[test]"))
+            matches(&self.test_globs, path) && brought.adds_test(path)
+                || path.strip_suffix(".rs").is_some() && brought.adds_unit_test(path)
         };
-        let is_code = |path: &&str| {
-            path.rsplit_once('.')
-                .is_some_and(|(_, e)| CODE.contains(&e))
-                && !matches(&self.test_globs, path)
-        };
-        let paths = here.iter().map(|file| file.path.as_str());
-        let code: Vec<&str> = paths.filter(is_code).collect();
         if code.is_empty() {
             return Ok(Vec::new());
         }
@@ -221,7 +221,7 @@ impl CompletionVerifier {
                     format!("code was changed and no test with it: {}", listed(&code, 5)),
                 )
                 .steps([format!(
-                    "write or change a test of {}: a file like {}, or a Rust file with `#[test]`",
+                    "write or change a test of {}: a file like {}, or `#[test]` in a Rust file",
                     listed(&code, 5),
                     listed(&self.test_globs.0, 3)
                 )])
@@ -233,7 +233,7 @@ impl CompletionVerifier {
         let is_doc = |path: &str| {
             matches(&self.doc_globs, path)
                 && !std::path::Path::new(path).starts_with(issues)
-                && has_line(path, |line| !line.is_empty())
+                && brought.adds_words(path)
         };
         if self.require_docs && !brings().any(is_doc) {
             signals.push(
@@ -266,12 +266,6 @@ fn not_verified(issue: &Issue, error: &OracleError) -> Signal {
         .steps(["fix what keeps the verification from its work"])
         .files([issue.path.as_str()])
         .about("not-verified", issue.id.as_str())
-}
-
-/// Whether a line is neither blank nor a comment, in the languages that tests are written in.
-fn is_more_than_comment(line: &str) -> bool {
-    let marks = ["//", "/*", "*", "#", "--", "<!--", "\"\"\"", "'''"];
-    line.starts_with("#[") || !line.is_empty() && !marks.iter().any(|mark| line.starts_with(mark))
 }
 
 fn matches(globs: &Texts, path: &str) -> bool {

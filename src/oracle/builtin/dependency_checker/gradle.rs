@@ -126,40 +126,59 @@ impl Manifest<'_> {
 fn coordinates(text: &str) -> Vec<Coordinates<'_>> {
     let mut found = Vec::new();
     let mut blocks: Vec<&str> = Vec::new();
-    for line in text.lines() {
-        let line = line.trim();
+    for line in text.lines().map(str::trim) {
         if line.starts_with("//") {
             continue;
         }
-        let word = line
-            .split(|c: char| !c.is_ascii_alphanumeric())
-            .next()
-            .unwrap_or_default();
-        if blocks == ["dependencies"]
-            && CONFIGURATIONS.contains(&word)
-            && !line.contains("platform(")
-        {
-            let mut quoted = line.split(['"', '\'']);
-            let parts: Vec<&str> = quoted.nth(1).unwrap_or_default().split(':').collect();
-            if let [group, name, rest @ ..] = parts.as_slice()
-                && !line.contains('$')
-                && !group.is_empty()
-                && !name.is_empty()
-            {
-                let version = rest
-                    .first()
-                    .map(|version| version.split('@').next().unwrap_or(version));
-                found.push((format!("{group}:{name}"), version));
+        for (statement, end) in statements(line) {
+            let word = statement.split(|c: char| !c.is_ascii_alphanumeric()).next();
+            let word = word.unwrap_or_default();
+            if blocks == ["dependencies"] && CONFIGURATIONS.contains(&word) {
+                found.extend(written_out(statement));
+            }
+            match end {
+                Some('{') => blocks.push(word),
+                Some('}') => {
+                    blocks.pop();
+                }
+                _ => {}
             }
         }
-        let opened = line.matches('{').count();
-        let closed = line.matches('}').count();
-        for _ in closed..opened {
-            blocks.push(word);
-        }
-        blocks.truncate(blocks.len().saturating_sub(closed.saturating_sub(opened)));
     }
     found
+}
+
+/// Returns the statements of a line, each with the mark that ends it; a brace in quotes is none.
+fn statements(line: &str) -> Vec<(&str, Option<char>)> {
+    let (mut statements, mut start, mut quote) = (Vec::new(), 0, None);
+    for (at, c) in line.char_indices() {
+        match (quote, c) {
+            (Some(mark), _) => quote = quote.filter(|_| mark != c),
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '{' | '}' | ';') => {
+                statements.push((line.get(start..at).unwrap_or_default().trim(), Some(c)));
+                start = at + 1;
+            }
+            (None, _) => {}
+        }
+    }
+    statements.push((line.get(start..).unwrap_or_default().trim(), None));
+    statements
+}
+
+/// Returns the coordinates that a dependency is given by, where they are written out.
+fn written_out(statement: &str) -> Option<Coordinates<'_>> {
+    if statement.contains("platform(") || statement.contains('$') {
+        return None;
+    }
+    let quoted = statement.split(['"', '\'']).nth(1)?;
+    let parts: Vec<&str> = quoted.split(':').collect();
+    let [group, name, rest @ ..] = parts.as_slice() else {
+        return None;
+    };
+    let version = rest.first();
+    let version = version.map(|version| version.split('@').next().unwrap_or(version));
+    (!group.is_empty() && !name.is_empty()).then(|| (format!("{group}:{name}"), version))
 }
 
 /// Returns what a lock file does not name, and what it locks below the version asked for, each with words: Gradle takes the

@@ -96,6 +96,18 @@ impl Manifest<'_> {
                     continue;
                 }
                 // Options, and packages from addresses and paths, have no name that could be looked for.
+                let named = line.split_once('@').map(|(name, _)| name.trim());
+                let is_name = |name: &&str| !name.contains([':', '/', '+']);
+                let direct;
+                let line = match named.filter(is_name) {
+                    // `name @ https://…`: whatever it comes from, it is installed by its name.
+                    Some(name) if line.contains("://") => {
+                        let marker = line.split_once(" ;").map_or("", |(_, marker)| marker);
+                        direct = format!("{name} ;{marker}");
+                        direct.trim_end_matches([' ', ';'])
+                    }
+                    _ => line,
+                };
                 if line.is_empty() || line.starts_with(['#', '-', '.', '/']) || line.contains("://")
                 {
                     continue;

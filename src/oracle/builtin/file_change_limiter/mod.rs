@@ -2,6 +2,7 @@
 
 mod batches;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -14,12 +15,13 @@ use super::values::PathPatterns;
 use crate::diagnostic::Code;
 use crate::event::Trigger;
 use crate::fact::FactSource;
+use crate::oracle::toolchain::in_time;
 use crate::oracle::wording::counted;
 use crate::oracle::{
     ConfigError, Definition, HookContext, Oracle, OracleConfig, OracleError, Programs,
 };
 use crate::signal::{Intensity, Modification, Severity, Signal};
-use crate::workspace::{Change, ChangedFile};
+use crate::workspace::{Change, ChangedFile, git};
 
 pub(super) static DEFINITION: Definition = Definition {
     name: "FileChangeLimiter",
@@ -46,7 +48,8 @@ pub(super) static DEFINITION: Definition = Definition {
 ///
 /// What it does: at issue triggers it counts what the branch changes compared with the default branch, whether committed
 /// or not. At other triggers it counts what the working tree changes compared with HEAD. Issue files and `.ahp/` do not
-/// count. If the change exceeds `max_files` or `max_lines`, the oracle works out how to split it into batches of files
+/// count, nor do untracked reports that TestGate has found written by the tests. A changed submodule counts as one file.
+/// If the change exceeds `max_files` or `max_lines`, the oracle works out how to split it into batches of files
 /// that lie together, each within the limits. `action` decides what happens then. `control` gives the batches as
 /// modifications (`batch_size`, `batch.1`, `batch.2` …) and lets the operation continue, `prompt` warns, and `block`
 /// blocks.
@@ -116,11 +119,15 @@ impl Default for FileChangeLimiter {
 impl Oracle for FileChangeLimiter {
     async fn evaluate(&self, context: &HookContext) -> Result<Vec<Signal>, OracleError> {
         let changes = context.facts.changes().map_err(OracleError::of_git)?;
-        let files: Vec<&ChangedFile> = changes
+        let mut files: Vec<&ChangedFile> = changes
             .files
             .iter()
             .filter(|file| !self.exclude.match_path(&file.path))
             .collect();
+        if files.len() > self.max_files || self.max_lines.is_some() {
+            let reports = reports_of_tests(context, &files)?;
+            files.retain(|file| !reports.contains(&file.path));
+        }
         let lines = files.iter().map(|file| lines_of(file)).sum();
         let signal = self.judge(&files, lines);
         let uncounted = || files.iter().find(|file| is_uncounted(file));
@@ -219,6 +226,33 @@ impl FileChangeLimiter {
             .about("large-change", "the change");
         Some(signal.fingerprint(paths))
     }
+}
+
+/// Returns the reports among new files that a run of the tests has written, and that git does not track: a gate that runs the tests
+/// would else make another change of the one that it judges.
+fn reports_of_tests(
+    context: &HookContext,
+    files: &[&ChangedFile],
+) -> Result<Vec<String>, OracleError> {
+    let evidence = context.workspace().evidence(&context.state_dir);
+    let runs = evidence.load();
+    let is_new = |path: &&String| {
+        let mut new = files.iter().filter(|file| file.change == Change::Added);
+        new.any(|file| file.path == **path)
+    };
+    let written = runs.iter().flat_map(|run| &run.written).filter(is_new);
+    let written: BTreeSet<&str> = written.map(String::as_str).collect();
+    if written.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut arguments = vec!["--literal-pathspecs", "ls-files", "-z", "--others", "--"];
+    arguments.extend(written);
+    let finished = git(context.root(), &arguments)
+        .deadline(in_time(context))
+        .run()
+        .map_err(|error| OracleError::failed(error.to_string()))?;
+    let listed = String::from_utf8_lossy(&finished.stdout);
+    Ok(listed.split_terminator('\0').map(str::to_owned).collect())
 }
 
 /// Whether it is not known how many lines of a file that is there have changed.

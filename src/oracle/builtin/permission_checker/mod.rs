@@ -12,17 +12,18 @@ use serde::Deserialize;
 
 use super::values::{Texts, globs};
 use crate::danger::{
-    CommandPattern, Finding, PRESETS, RuleFile, Selection, judge_said, judge_with,
+    CommandPattern, Finding, PRESETS, RuleFile, Selection, judge_said, judge_said_in, judge_with,
+    said,
 };
 use crate::diagnostic::Code;
 use crate::event::Trigger;
-use crate::fact::FactSource;
+use crate::fact::{FactSource, Facts};
 use crate::oracle::{
     ConfigError, Definition, HookContext, Mode, Oracle, OracleConfig, OracleError, Programs,
     ProjectKnowledge,
 };
 use crate::regular_file;
-use crate::shell::{lexical, real};
+use crate::shell::{Analysis, Surroundings, lexical, real};
 use crate::signal::{Intensity, Severity, Signal};
 
 pub(super) static DEFINITION: Definition = Definition {
@@ -80,7 +81,10 @@ pub(super) struct PermissionChecker {
     /// More commands to stop, in addition to those of the preset: a program with options in any order and form (`rm -rf`
     /// means `rm -r -f` too) and words, or the words of a statement for a database (`DROP TABLE`).
     dangerous_commands: Vec<String>,
-    /// Commands that are never stopped, written in the same way.
+    /// Commands that are never stopped, written in the same way: such an entry lets them pass with further words and options
+    /// as well. With `=` before it, it means the command with these words alone, run in the root of the project, or in
+    /// another folder: `=cd docs && rm -rf out`. `ahp allow` writes that form. What a tool does is written as a message shows
+    /// it: `read .env`.
     allow_commands: Vec<String>,
     /// Paths and globs that no tool may write, delete or move; a directory includes everything below it, and `*.pem`
     /// means files with such a name in any directory.
@@ -189,12 +193,25 @@ impl PermissionChecker {
             }
         }
         for statement in reading::statements(call) {
-            findings.extend(judge_said("sql", &[&statement], &self.selection));
+            let found = judge_said("sql", &[&statement], &self.selection);
+            findings.extend(found.filter(|found| !self.allows(&found.command)));
         }
         let said = reading::of(call, tool, facts.work_dir(), facts.home());
-        findings.extend(said.iter().find_map(|said| {
+        let is_outward = reading::is_outward(call, tool);
+        let said = said.iter().filter(|said| !self.allows(&said.shown));
+        findings.extend(said.into_iter().find_map(|said| {
             let arguments: Vec<&str> = said.arguments.iter().map(String::as_str).collect();
-            let found = judge_said(&said.program, &arguments, &self.selection)?;
+            let found = if is_outward {
+                judge_said(&said.program, &arguments, &self.selection)?
+            } else {
+                let here = Surroundings {
+                    work_dir: facts.work_dir().to_owned(),
+                    home: facts.home().map(Path::to_owned),
+                    project_root: facts.project_root().to_owned(),
+                };
+                let knowledge = ProjectKnowledge::new(facts);
+                judge_said_in(&said.program, &arguments, &self.selection, here, &knowledge)?
+            };
             Some(Finding {
                 command: said.shown.clone(),
                 ..found
@@ -217,10 +234,14 @@ impl PermissionChecker {
         let found = (!is_own)
             .then(|| judge_said("put-file", &[&path.to_string_lossy()], &self.selection))
             .flatten()?;
-        Some(Finding {
-            command: format!("{by} {}", path.display()),
-            ..found
-        })
+        let command = format!("{by} {}", path.display());
+        (!self.allows(&command)).then_some(Finding { command, ..found })
+    }
+
+    /// Whether the policy allows what a tool does that is no shell, in the words that a message has for it: `read .env`.
+    fn allows(&self, shown: &str) -> bool {
+        let mut entries = self.allow_commands.iter();
+        entries.any(|entry| entry.strip_prefix('=').unwrap_or(entry).trim() == shown)
     }
 
     /// Adds a finding where a path is one of the protected ones.
@@ -255,7 +276,7 @@ impl PermissionChecker {
                 through: Vec::new(),
                 uncertain: false,
             };
-            if !findings.contains(&finding) {
+            if !findings.contains(&finding) && !self.allows(&finding.command) {
                 findings.push(finding);
             }
         }
@@ -296,11 +317,49 @@ impl PermissionChecker {
         let severity = finding.severity.max(least);
         signal
             .severity(severity)
-            .steps([
-                finding.instead.clone(),
-                "if it must be this command, ask a person to run it or to allow it by `allow_commands`".to_owned(),
-            ])
+            .steps([finding.instead.clone(), by_a_person(finding).to_owned()])
             .about(&finding.rule, &finding.command)
+    }
+}
+
+/// Returns what a call of a tool that is no shell does, as messages show it and as what would run.
+pub fn said_by(facts: &Facts) -> Vec<(String, Analysis)> {
+    let (Some(tool), Some(call)) = (facts.tool(), &facts.event().tool) else {
+        return Vec::new();
+    };
+    let mut all = Vec::new();
+    for statement in reading::statements(call) {
+        all.push((
+            format!("sql {statement}"),
+            said("sql", &[&statement], Surroundings::default()),
+        ));
+    }
+    for one in reading::of(call, tool, facts.work_dir(), facts.home()) {
+        let arguments: Vec<&str> = one.arguments.iter().map(String::as_str).collect();
+        all.push((
+            one.shown.clone(),
+            said(&one.program, &arguments, Surroundings::default()),
+        ));
+    }
+    all
+}
+
+/// Returns what a person can do for a command: allow it only where the words that the message shows are an entry for it.
+fn by_a_person(finding: &Finding) -> &'static str {
+    let shown = finding.command.as_str();
+    let is_whole = !shown.contains('…')
+        && !matches!(
+            finding.rule.as_str(),
+            "system:fork-bomb" | "unreadable-command"
+        );
+    let is_entry = || {
+        !shown.contains(" | ")
+            || finding.through.is_empty() && CommandPattern::exactly(shown, Path::new("")).is_ok()
+    };
+    if is_whole && is_entry() {
+        "if it must be this command, ask a person to run it or to allow it by `allow_commands`"
+    } else {
+        "if it must be this command, ask a person to run it"
     }
 }
 

@@ -244,13 +244,14 @@ fn of_files(
                 if is_target || is_sentence || begins(key, NOT_FILES) && !key.ends_with("path") {
                     continue;
                 }
-                let path = text.strip_prefix("file://").unwrap_or(text);
-                let meant = linked_secret(path, root, home).map_or(Cow::Borrowed(path), Cow::Owned);
-                let mut said = said(program, &meant);
-                if deed == Deed::Copies {
-                    said.arguments.push("elsewhere".to_owned());
+                for path in expand_braces(text.strip_prefix("file://").unwrap_or(text)) {
+                    let meant = linked_secret(&path, root, home).unwrap_or(path);
+                    let mut said = said(program, &meant);
+                    if deed == Deed::Copies {
+                        said.arguments.push("elsewhere".to_owned());
+                    }
+                    found.push(said);
                 }
-                found.push(said);
             }
             found
         }
@@ -292,7 +293,7 @@ const LOCAL_SERVERS: &[&str] = &[
 ];
 
 /// Whether what the tool is given leaves the machine: an address, a search of the web, a server that is not a local one.
-fn is_outward(call: &ToolCall, tool: &ToolView) -> bool {
+pub(super) fn is_outward(call: &ToolCall, tool: &ToolView) -> bool {
     let folded = call.name.replace(['_', '-'], "").to_ascii_lowercase();
     tool.kind == ToolKind::Fetch
         || folded.ends_with("websearch")
@@ -315,13 +316,14 @@ fn fetched(url: &str) -> Vec<Said> {
     }
 }
 
-/// Says a search of contents; one that tells names or numbers alone shows no line.
+/// Says a search of contents, which goes into what begins with a dot but not into what git ignores; one that tells names or
+/// numbers alone shows no line.
 fn search(word: &str, texts: &[(String, String)], paths: &[String]) -> Said {
     let pattern = texts
         .iter()
         .find(|(key, _)| key == "pattern" || key == "query");
     let pattern = pattern.map_or("x", |(_, text)| text.as_str());
-    let mut arguments = vec!["-e".to_owned(), pattern.to_owned()];
+    let mut arguments = vec!["--hidden".to_owned(), "-e".to_owned(), pattern.to_owned()];
     let mut shown = word.to_owned();
     for (key, text) in texts {
         if key == "output_mode" && matches!(text.as_str(), "files_with_matches" | "count") {

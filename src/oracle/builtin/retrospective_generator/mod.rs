@@ -84,6 +84,15 @@ impl Oracle for RetrospectiveGenerator {
             return Ok(Vec::new());
         };
         let story = Story::of(id, context);
+        if story.is_empty() {
+            let dir = context.workspace().issues_dir().display();
+            let text = format!(
+                "no retrospective of {id} was written: no file below {dir}, no commit and no record names it"
+            );
+            return Ok(vec![
+                Signal::aid("issue-not-found", text).about("issue-not-found", id),
+            ]);
+        }
         let text = markdown::write(&story, self.generate_metrics);
         let path = self.path_of(id);
         let mut done = if context.workspace().is_on_disk() {
@@ -100,6 +109,9 @@ impl Oracle for RetrospectiveGenerator {
             format!("the retrospective of {id}: {}", story.summary())
         };
         let mut follow_ups = story.lessons();
+        if let Some(fault) = &story.issue_fault {
+            follow_ups.push(format!("The issue's file was not read: {fault}"));
+        }
         let mut files = vec![path];
         if self.archive_issue {
             match archive::archive(&story, context) {

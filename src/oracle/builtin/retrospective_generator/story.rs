@@ -92,6 +92,9 @@ impl Answer {
     }
 }
 
+/// What is said where no file holds the issue.
+const NO_FILE: &str = "no file was found for it";
+
 impl Obstacle {
     /// Whether it neither went nor was let through.
     pub(super) const fn is_open(&self) -> bool {
@@ -100,11 +103,17 @@ impl Obstacle {
 }
 
 impl Story {
+    /// Whether nothing tells of the issue: neither its file nor a commit nor a record.
+    pub(super) fn is_empty(&self) -> bool {
+        let is_told = self.issue.is_some() || !self.commits.is_empty() || self.evaluations > 0;
+        !is_told && self.issue_fault.as_deref() == Some(NO_FILE)
+    }
+
     /// Gathers the story of an issue.
     pub(super) fn of(id: &str, context: &HookContext) -> Self {
         let (issue, issue_fault) = match context.facts.issue() {
             Ok(Some(issue)) => (Some(issue.clone()), None),
-            Ok(None) => (None, Some("no file was found for it".to_owned())),
+            Ok(None) => (None, Some(NO_FILE.to_owned())),
             Err(error) => (None, Some(error.to_string())),
         };
         let mut story = Self {

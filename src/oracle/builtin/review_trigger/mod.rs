@@ -131,6 +131,9 @@ impl Oracle for ReviewTrigger {
         if notes.is_empty() {
             return Ok(Vec::new());
         }
+        if let (Ok(None), Some(id)) = (context.facts.issue(), issue) {
+            notes.push(format!("no file was found for issue {id}"));
+        }
         let steps: Vec<String> = change
             .reviewers
             .iter()
@@ -193,11 +196,7 @@ impl ReviewTrigger {
         };
         let title = match context.facts.issue() {
             Ok(Some(issue)) => issue.title.clone().unwrap_or_else(|| issue.id.clone()),
-            Ok(None) => context
-                .event()
-                .issue_id
-                .clone()
-                .unwrap_or_else(|| "a change".to_owned()),
+            Ok(None) => context.facts.issue_id().unwrap_or("a change").to_owned(),
             Err(error) => {
                 notes.push(format!("the issue cannot be read: {error}"));
                 context.facts.issue_id().unwrap_or_default().to_owned()

@@ -4,15 +4,13 @@ use std::path::Path;
 
 use super::found::{Found, act};
 use super::guarded::Guarded;
-use super::mention::path_of;
-use super::{binary, git, own, packages, twin};
-use crate::config::{OWN_PLACES, OWN_VARIABLES};
+use super::{agent, binary, git, own, packages, twin};
+use crate::config::OWN_VARIABLES;
 use crate::host::{HOSTS, Host};
 use crate::place::Place;
 use crate::program;
 use crate::program::Fact;
-use crate::search;
-use crate::shell::{Analysis, Invocation, PathEffect, program_name};
+use crate::shell::{Analysis, Invocation, program_name};
 
 /// Whether an environment variable changes what guards an agent: one of ours, or one that sets a host's hooks aside.
 fn disarms(variable: &str) -> bool {
@@ -79,7 +77,7 @@ pub(super) fn find(
         }
         "git" | "hub" => return git::find(guarded, analysis, invocation, &operands),
         name if program::find(name).is_with(Fact::ReplacesHooks, &[operands.first().copied()])
-            && git::has_wires(guarded) =>
+            && guarded.has_wires() =>
         {
             return Some(act("take away the hooks that `ahp` has put into git"));
         }
@@ -91,36 +89,9 @@ pub(super) fn find(
         {
             return Some(act("start an agent without its hooks"));
         }
-        program => {
-            // The host's own program, started by its interpreter.
-            let by_interpreter = || {
-                let is_language = program::find(program).is(Fact::Language);
-                let place = operands.iter().position(|o| host_of_package(o).is_some());
-                let place = place.filter(|_| is_language)?;
-                Some((host_of_package(operands.get(place)?)?, place + 1))
-            };
-            let direct = Host::agent_of(program).map(|host| (host, 0));
-            let (host, own) = direct.or_else(by_interpreter)?;
-            let operands = operands.get(own..).unwrap_or_default();
-            return by_agent(guarded, analysis, host, invocation, operands);
-        }
+        _ => return agent::find(guarded, analysis, invocation),
     }
     None
-}
-
-/// Returns the host whose package a script lies in, by the path of the script or the name of the package.
-fn host_of_package(script: &str) -> Option<&'static Host> {
-    let names: Vec<&str> = script.trim_start_matches("npm:").split('/').collect();
-    let last = names.len() - 1;
-    names.iter().enumerate().find_map(|(at, name)| {
-        let above = at.checked_sub(1).and_then(|above| names.get(above));
-        let is_package = above.is_some_and(|dir| *dir == "node_modules" || dir.starts_with('@'));
-        let name = program_name(name);
-        let host = Host::agent_of(&name)?;
-        // A folder that is only called like the program may hold anything.
-        let means_it = is_package || at == last || !host.programs.contains(&&*name);
-        means_it.then_some(host)
-    })
 }
 
 fn is_ahp(text: &str) -> bool {
@@ -128,98 +99,6 @@ fn is_ahp(text: &str) -> bool {
     let name = text.split(' ').next().unwrap_or_default();
     let name = name.trim_start_matches('^').trim_end_matches('$');
     binary::is_named(&name.trim_end_matches(".exe").replace("[a]", "a"))
-}
-
-/// Another agent that would run without the hooks that this one has, or with code in it that can pass them by.
-fn by_agent(
-    guarded: &Guarded<'_>,
-    analysis: &Analysis,
-    host: &Host,
-    invocation: &Invocation,
-    operands: &[&str],
-) -> Option<Found> {
-    let switches = &host.switches;
-    let text = told(invocation);
-    // Whether this host knows it or not, this word means it.
-    let skips = text.contains("--no-hooks") || switches.flags.iter().any(|f| text.contains(f));
-    let inline = switches
-        .settings
-        .iter()
-        .any(|option| brings_settings(guarded, analysis, host, invocation, option));
-    // With another home it reads other settings.
-    let moving = || {
-        OWN_PLACES
-            .iter()
-            .chain(host.places())
-            .filter_map(Place::variable)
-    };
-    let elsewhere = invocation
-        .environment
-        .iter()
-        .any(|(name, _)| name == "HOME" || moving().any(|variable| variable == name));
-    if skips || inline || elsewhere {
-        return Some(act("start an agent without its hooks"));
-    }
-    // The value of an option may stand before the command, and a prompt is one word.
-    let words = operands.iter().filter(|o| !o.contains(char::is_whitespace));
-    let command = words.fold(" ".to_owned(), |line, word| format!("{line}{word} "));
-    let is_given = |with: &&str| command.contains(&format!(" {with} "));
-    if switches.commands.iter().any(is_given) {
-        return Some(act("bring code into the host that can pass its hooks by"));
-    }
-    let changes = operands.first() == Some(&"config")
-        && operands.iter().any(|o| o.to_lowercase().contains("hook"));
-    changes.then(|| act("change the host's hooks"))
-}
-
-/// Returns what the words of an agent tell the agent itself, in lower case and as a setting would be written most shortly:
-/// `features.hooks=false`. Prompts only talk of such things.
-fn told(invocation: &Invocation) -> String {
-    let mut before = "";
-    let words = invocation.arguments.iter().filter(|word| {
-        let option = std::mem::replace(&mut before, word.text.as_str());
-        let is_setting = option.starts_with('-')
-            && !matches!(option, "-p" | "--print" | "--prompt")
-            && word.text.contains(['=', '{']);
-        word.is_option() || is_setting || !word.text.contains(char::is_whitespace)
-    });
-    let words: Vec<&str> = words.map(|word| word.text.as_str()).collect();
-    let mut text = words.join(" ").to_lowercase().replace(['"', '\''], "");
-    for sign in ['=', '{', '}', ','] {
-        let mut parts = text.split(sign).map(str::trim);
-        let first = parts.next().unwrap_or_default().to_owned();
-        text = parts.fold(first, |line, part| format!("{line}{sign}{part}"));
-    }
-    text
-}
-
-/// Whether an option gives an agent settings that switch hooks, or that nobody can read.
-fn brings_settings(
-    guarded: &Guarded<'_>,
-    analysis: &Analysis,
-    host: &Host,
-    invocation: &Invocation,
-    option: &str,
-) -> bool {
-    let is_given = invocation
-        .before_dashes()
-        .any(|word| word.text.split('=').next() == Some(option));
-    let Some(value) = invocation.value_of(&[option]).filter(|_| is_given) else {
-        return is_given;
-    };
-    let switches = |text: &str| {
-        let lower = unescaped(text).to_lowercase();
-        let mut variables = host.switches.variables.iter();
-        lower.contains("hooks") || variables.any(|name| lower.contains(&name.to_lowercase()))
-    };
-    if value.text.trim_start().starts_with('{') {
-        return value.dynamic || switches(&value.text);
-    }
-    let path = path_of(guarded, invocation, &value.text);
-    let is_written = |effect: &PathEffect| effect.path == path;
-    value.dynamic
-        || analysis.writes().iter().any(is_written)
-        || search::read(&path).is_none_or(|text| switches(&text))
 }
 
 /// Files from which shells and sessions take their variables and commands, by the ends of their paths.
@@ -291,7 +170,7 @@ pub(super) fn in_content<'a>(
 ) -> Option<&'static str> {
     let words: Vec<String> = words_of(path).collect();
     let names = |text: &str, word: &str| {
-        let lower = unescaped(text).to_lowercase();
+        let lower = agent::unescaped(text).to_lowercase();
         lower.match_indices(word).any(|(at, _)| {
             let is_letter = |c: char| c.is_alphanumeric();
             let before = lower.get(..at).and_then(|t| t.chars().next_back());
@@ -301,23 +180,4 @@ pub(super) fn in_content<'a>(
     };
     let disarms = !words.is_empty() && texts.any(|text| words.iter().any(|w| names(text, w)));
     disarms.then_some("set what disarms the policy from the next start on")
-}
-
-/// Returns a text with its JSON escapes of ASCII characters read: `\u0075` is `u`.
-fn unescaped(text: &str) -> String {
-    let mut parts = text.split("\\u");
-    let mut read = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let code = part
-            .get(..4)
-            .and_then(|code| u8::from_str_radix(code, 16).ok());
-        if let Some(byte) = code.filter(u8::is_ascii) {
-            read.push(char::from(byte));
-            read.push_str(part.get(4..).unwrap_or_default());
-        } else {
-            read.push_str("\\u");
-            read.push_str(part);
-        }
-    }
-    read
 }

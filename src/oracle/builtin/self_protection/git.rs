@@ -6,16 +6,7 @@ use super::guarded::Guarded;
 use super::index::Index;
 use super::mention::{covers, path_of};
 use super::places::named_below;
-use crate::search;
 use crate::shell::{Analysis, Invocation, Word};
-
-/// Whether git asks `ahp` by hooks of the repository.
-pub(super) fn has_wires(guarded: &Guarded<'_>) -> bool {
-    let hooks = guarded.root().join(".git/hooks");
-    ["pre-commit", "pre-push", "commit-msg", "pre-merge-commit"]
-        .iter()
-        .any(|name| search::read(&hooks.join(name)).is_some_and(|text| text.contains("ahp")))
-}
 
 /// Judges a git command.
 pub(super) fn find(
@@ -65,7 +56,7 @@ pub(super) fn find(
         && operands
             .iter()
             .any(|o| matches!(*o, "commit" | "push" | "merge" | "rebase" | "am"))
-        && has_wires(guarded)
+        && guarded.has_wires()
     {
         return Some(act("skip the hooks that `ahp` has put into git"));
     }
@@ -102,8 +93,13 @@ pub(super) fn find(
     if thins_out && guarded.root().join(".ahp").exists() {
         return Some(act("take the policy out of the working tree"));
     }
-    if operands.first() == Some(&"config") {
-        return by_setting(guarded, invocation, operands);
+    // What stands before git's command belongs to its options: `-C DIR`, which may be a submodule of this repository.
+    let command = invocation.subcommand();
+    let mut before = invocation.operands();
+    let before = before.position(|word| command.is_some_and(|command| std::ptr::eq(word, command)));
+    let own = before.and_then(|before| operands.get(before..));
+    if let Some(own @ ["config", ..]) = own {
+        return by_setting(guarded, invocation, own);
     }
     // What these are given is run, now or later.
     if operands

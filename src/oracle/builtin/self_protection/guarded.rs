@@ -16,6 +16,7 @@ use super::{binary, front_matter};
 use crate::guard::{GuardedDir, Guards};
 use crate::place::Roots;
 use crate::shell::{Analysis, Effect, PathEffect, lexical, real};
+use crate::workspace::Workspace;
 
 /// Names that are ours wherever they lie in the project or home: a nested `.ahp` is a policy of its own.
 const OURS: &[&[&str]] = &[&[".ahp"], &[".agents", "hooks"]];
@@ -37,6 +38,8 @@ const MOST_ENTRIES: usize = 128;
 #[derive(Debug)]
 pub(super) struct Guarded<'a> {
     last: &'a LastLook,
+    /// Asked where git may tell that what is guarded stays.
+    pub(super) workspace: &'a dyn Workspace,
     /// Taken when something would first be changed, which most commands do not.
     look: OnceCell<Arc<Look>>,
     /// Taken when something is asked about that a guarded place may lead to.
@@ -62,11 +65,17 @@ enum Kind {
 }
 
 impl<'a> Guarded<'a> {
-    pub(super) fn new(guards: &Arc<Guards>, further: &[String], last: &'a LastLook) -> Self {
+    pub(super) fn new(
+        guards: &Arc<Guards>,
+        further: &[String],
+        last: &'a LastLook,
+        workspace: &'a dyn Workspace,
+    ) -> Self {
         let roots = guards.roots();
         let lies = |path: &String| lexical(path, &roots.project, roots.home.as_deref());
         Self {
             last,
+            workspace,
             look: OnceCell::new(),
             links: OnceCell::new(),
             carriers: OnceCell::new(),
@@ -109,6 +118,11 @@ impl<'a> Guarded<'a> {
     /// Returns what no agent may even read.
     pub(super) fn unread(&self) -> impl Iterator<Item = GuardedDir> {
         self.grounds.guards.unread()
+    }
+
+    /// Whether git asks `ahp` by hooks of the repository.
+    pub(super) fn has_wires(&self) -> bool {
+        self.look().of_git.has_wires()
     }
 
     fn look(&self) -> &Look {

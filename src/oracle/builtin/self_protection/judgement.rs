@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::fields::{MAX_DEPTH, MAX_PATH, WORDS};
 use super::guarded::Guarded;
 use super::spelling::named;
-use super::{code, disarm, fields, front_matter, mention, naming, script, walk};
+use super::{clean, code, disarm, fields, front_matter, mention, naming, script, walk};
 use crate::event::{ToolView, is_path_key};
 use crate::fact::Facts;
 use crate::shell::{Analysis, DoubtKind, Effect, Invocation, PathEffect, lexical};
@@ -139,7 +139,12 @@ pub(super) fn by_shell(
                 path: Some(effect.path),
             });
         }
-        if let Some(hit) = guarded.hit(&effect) {
+        let is_spared = || {
+            effect.effect == Effect::Delete
+                && effect.program == "git"
+                && clean::spares(guarded, analysis)
+        };
+        if let Some(hit) = guarded.hit(&effect).filter(|_| !is_spared()) {
             let verb = match effect.effect {
                 Effect::Write => "write",
                 Effect::Delete => "delete",

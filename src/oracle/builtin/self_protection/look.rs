@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::places::{Place, Places, WHOLE};
 use super::{binary, front_matter};
-use crate::guard::{GuardedDir, Guards};
+use crate::guard::{GuardedDir, Guards, OfGit};
 use crate::shell::real;
 use crate::stamp::Stamp;
 
@@ -50,6 +50,8 @@ pub(super) struct Look {
     pub(super) ways: Places,
     /// The root, the home directory, and those that variables name.
     dirs: Vec<Dir>,
+    /// What of git decides over hooks here.
+    pub(super) of_git: OfGit,
     watched: Watched,
 }
 
@@ -141,6 +143,13 @@ impl Look {
         for path in &grounds.further {
             places.add(path, WHOLE);
         }
+        let of_git = grounds.guards.of_git();
+        for GuardedDir { dir, names } in &of_git.guarded() {
+            places.add(dir, names);
+        }
+        for path in &of_git.read {
+            watched.add(path);
+        }
         let own = binary::own_files();
         for path in &own {
             places.add_file(path);
@@ -151,6 +160,7 @@ impl Look {
             ways: front_matter::ways(roots),
             grounds: grounds.clone(),
             dirs,
+            of_git,
             watched,
         }
     }

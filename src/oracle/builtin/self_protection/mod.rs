@@ -1,8 +1,10 @@
 //! SelfProtection: no agent changes the policy that judges it, the wires that carry it, or its log.
 
+mod agent;
 mod answer;
 mod binary;
 mod brought;
+mod clean;
 mod code;
 mod disarm;
 mod fields;
@@ -68,7 +70,7 @@ pub(super) static DEFINITION: Definition = Definition {
 /// It protects `.ahp/` and `~/.ahp/`, `.agents/hooks/` and `~/.config/agents/hooks/`, the hook settings of every host,
 /// the hooks of git, the log, and the state and cache of `ahp`. It does so for edit tools, MCP tools and parsed shell
 /// commands: redirections, `tee`, `cp`, `mv`, `ln`, `sed -i`, `git checkout`, patches, inline code, and scripts on the
-/// disk. It also blocks `ahp trust`, `ahp uninstall`, answers in the name of a person, and variables that disarm `ahp`.
+/// disk. `git clean` passes if git says that it removes none of this. It also blocks `ahp trust`, `ahp uninstall`, answers in the name of a person, and variables that disarm `ahp`.
 /// Reading is allowed, except for two files of the state directory: with `key` an agent could forge evidence, and with
 /// `serve.token` it could send requests in the name of the person. No tool, command, code, copy or archive may read
 /// those.
@@ -101,7 +103,8 @@ impl Oracle for SelfProtection {
         let Some(tool) = facts.tool() else {
             return Ok(Vec::new());
         };
-        let guarded = Guarded::new(&context.guards, &self.paths, &self.last);
+        let workspace = facts.workspace().as_ref();
+        let guarded = Guarded::new(&context.guards, &self.paths, &self.last, workspace);
         if context.event().tool.as_ref().is_some_and(only_looks) {
             let read = reading::by_tool(&guarded, facts, tool);
             return Ok(read.iter().map(read_signal).collect());
@@ -135,9 +138,16 @@ impl Oracle for SelfProtection {
                 DoubtKind::DynamicProgram | DoubtKind::DynamicCode => None,
             })
         };
+        let mut invocations = lines().flat_map(|(_, shell)| &shell.invocations);
+        let disguised = || {
+            invocations
+                .any(|invocation| agent::may_be_one(invocation))
+                .then_some("a program that is not known takes an option by which an agent starts without its hooks")
+        };
         let why = unreadable
             .then_some("the input of the tool could not be read")
-            .or_else(limit);
+            .or_else(limit)
+            .or_else(disguised);
         why.map_or_else(
             || Ok(Vec::new()),
             |why| Err(OracleError::CannotTell(why.to_owned())),

@@ -7,7 +7,7 @@ use super::found::{Found, act};
 use super::guarded::Guarded;
 use super::mention::{covers, path_of};
 use super::named::{named, of_find, only_list};
-use super::{brought, code, filled, mention, rights, unseen, walk};
+use super::{brought, clean, code, filled, mention, rights, unseen, walk};
 use crate::program::Fact;
 use crate::search::Deed;
 use crate::search::is_steered;
@@ -256,6 +256,7 @@ fn by_given(
             || run == Some(nth)
             || (script == Some(text) && (!is_language || replaces(text)))
             || inner.is_given(text)
+            || clean::leaves_out(invocation, nth)
         {
             return None;
         }

@@ -340,14 +340,9 @@ fn paths_among<'a>(words: &'a [Word], here: &Path) -> Vec<&'a Word> {
 
 /// Returns the words before the command of git, the command, and the words behind it.
 fn parts(git: &Invocation) -> (&[Word], &str, &[Word]) {
-    let words = git.arguments.as_slice();
-    let command = git.subcommand();
-    let at = words
-        .iter()
-        .position(|word| command.is_some_and(|command| std::ptr::eq(word, command)));
-    let (own, behind) = words.split_at(at.unwrap_or(words.len()));
-    let name = behind.first().map_or("", |word| word.text.as_str());
-    (own, name, behind.get(1..).unwrap_or_default())
+    let (own, rest) = git.around_subcommand();
+    let name = git.subcommand().map_or("", |word| word.text.as_str());
+    (own, name, rest)
 }
 
 /// Returns the words by which git is given files, or a text to print: not what it leaves out, and not what it looks for in

@@ -63,6 +63,8 @@ pub(super) struct Outcome {
     pub(super) lost: Option<Signal>,
     /// How runs ended that did not end well: the command, its exit, and the end of its output.
     failed_runs: Vec<(String, Exit, String)>,
+    /// The reports that were written into the project.
+    pub(super) written: BTreeSet<String>,
     /// The coverage.
     pub(super) coverage: Figure,
     /// What is wrong with the reports.
@@ -83,6 +85,7 @@ impl Outcome {
             unapproved: None,
             lost: None,
             failed_runs: Vec::new(),
+            written: BTreeSet::new(),
             coverage: Figure::Unknown,
             faults: Vec::new(),
         }
@@ -117,6 +120,7 @@ impl Outcome {
         self.cut_short(command, run.cut_short);
         self.replaced.extend(run.replaced);
         self.runners.extend(run.runners);
+        self.written.extend(run.written);
         if !run.forged.is_empty() {
             self.forged.push((command.to_owned(), run.forged));
         }

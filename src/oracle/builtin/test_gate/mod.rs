@@ -72,11 +72,12 @@ const FOUND: &str = "the project's own runners";
 /// Only the reporters of the runners are believed. They write to a pipe, so that nothing can be changed afterwards, and
 /// they sign it with a key that they remove from the environment before the tests run. A report that anything else has
 /// written or changed blocks. If the change replaces a runner or a part of one, that blocks by name
-/// (`test-runner-replaced`): a `runner` or a compiler in `.cargo/config.toml`, `harness = false`, `-exec` of `go test`,
-/// `testRunner` of jest, `runner` of vitest, functions of a runner that code of the project replaces, a new `mvnw` or
+/// (`test-runner-replaced`): a `runner`, a linker or a compiler in `.cargo/config.toml` or `RUSTFLAGS`, `harness = false`, `-exec` of `go test`,
+/// `testRunner` of jest, `runner` of vitest, a file that is called like a runner (`pytest.py`, `jest.js`), functions of a runner that code of the project replaces, a new `mvnw` or
 /// `gradlew`, and so on. What existed before the change is allowed, and so are the files in `own_runners`. The tests
 /// themselves, and the code that they run (fixtures, setup files, plugins of a bundler), decide what a test finds. This
-/// oracle does not notice that a test was made weaker.
+/// oracle does not notice that a test was made weaker. Nor does it notice code that imitates a reporter inside the process
+/// of a runner or in a script around it.
 ///
 /// Tests that passed before must still run. If a test passed in the last passing run, is part of the commit that the
 /// change is compared with, and is now skipped or gone, it blocks by name. If this is intended, say so in a commit
@@ -249,6 +250,7 @@ impl TestGate {
         outcome.coverage = self.coverage(context, outcome.tally.coverage, |file| {
             written.iter().any(|path| path == file)
         });
+        outcome.written.extend(written);
         outcome.unapproved = self.unapproved(&outcome.replaced, &outcome.runners, context);
         // Which runners are found is the project's to say, and what they must cover is not.
         let suite = self.command.as_deref().unwrap_or(FOUND);
@@ -296,6 +298,7 @@ impl TestGate {
             } else {
                 BTreeSet::new()
             },
+            written: outcome.written.clone(),
         });
         if let Err(error) = kept {
             tracing::warn!(%error, "what is known of the tests cannot be kept");
@@ -336,6 +339,7 @@ impl TestGate {
         let root = context.root();
         let files = expand(root, &self.report.0);
         let made = self.made(context, &[]);
+        let written = times(root, &made);
         let times = times(root, &files);
         let missing: Vec<&String> = files.iter().filter(|f| !times.contains_key(*f)).collect();
         if files.is_empty() || !missing.is_empty() {
@@ -347,6 +351,7 @@ impl TestGate {
             return Ok(vec![unusable::missing_report(&named)]);
         }
         let mut outcome = Outcome::of(&self.report.0.join(", "));
+        outcome.written = written.into_keys().collect();
         let mut content = Sha256::new();
         for file in &files {
             match read_report(context, file, &mut content) {

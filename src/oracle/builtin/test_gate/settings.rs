@@ -97,7 +97,30 @@ fn cargo_config(text: &str) -> Vec<String> {
         if let Some(runner) = of_target.get("runner") {
             said.push(format!("target.{target}.runner = {runner}"));
         }
+        let linker = of_target.get("linker");
+        if let Some(linker) = linker.filter(|linker| !is_installed(linker)) {
+            said.push(format!("target.{target}.linker = {linker}"));
+        }
+        said.extend(flags(&format!("target.{target}"), of_target));
     }
+    let build = config.get("build").into_iter();
+    said.extend(build.flat_map(|build| flags("build", build)));
+    // What decides which linker the compiler finds, and what a test is started with.
+    let of_env = members(&config, "env").filter(|(key, _)| {
+        let finds = [
+            "COMPILER_PATH",
+            "DYLD_INSERT_LIBRARIES",
+            "GCC_EXEC_PREFIX",
+            "LD_PRELOAD",
+            "PATH",
+        ];
+        finds.contains(&key.as_str())
+    });
+    said.extend(of_env.map(|(key, value)| format!("env.{key} = {value}")));
+    // The one word for tests that an alias may give another meaning.
+    let alias = members(&config, "alias")
+        .filter(|(key, value)| *key == "t" && value.to_string().contains("--config"));
+    said.extend(alias.map(|(key, value)| format!("alias.{key} = {value}")));
     let of_build = members(&config, "build").filter(|(key, value)| {
         let is_program = [
             "rustc",
@@ -109,6 +132,53 @@ fn cargo_config(text: &str) -> Vec<String> {
         is_program.contains(&key.as_str()) && value.as_str().is_none_or(|path| path.contains('/'))
     });
     said.extend(of_build.map(|(key, value)| format!("build.{key} = {value}")));
+    said
+}
+
+/// Whether a program is given by its name alone, or lies where a system installs programs.
+fn is_installed(program: &Value) -> bool {
+    let is_apart =
+        |path: &str| !path.contains('/') || path.starts_with("/usr/") || path.starts_with("/opt/");
+    program.as_str().is_some_and(is_apart)
+}
+
+/// Returns the flags of the compiler that name another linker, or another part of the compiler, by a path.
+fn flags(of: &str, table: &Value) -> Vec<String> {
+    let mut said = Vec::new();
+    for key in ["rustflags", "rustdocflags"] {
+        let Some(flags) = table.get(key) else {
+            continue;
+        };
+        let text = match flags {
+            Value::Array(list) => list
+                .iter()
+                .filter_map(Value::as_str)
+                .collect::<Vec<_>>()
+                .join(" "),
+            other => other.as_str().unwrap_or_default().to_owned(),
+        };
+        let mut words = text
+            .split(|c: char| c.is_whitespace() || ",=".contains(c))
+            .filter(|word| !word.is_empty())
+            .peekable();
+        while let Some(word) = words.next() {
+            let parts = [
+                "linker",
+                "-fuse-ld",
+                "--ld-path",
+                "--sysroot",
+                "codegen-backend",
+            ];
+            let is_part = parts.iter().any(|part| word.ends_with(part));
+            let named = match word.strip_prefix("-B") {
+                Some(dir) => Some(dir),
+                None => words.peek().copied().filter(|_| is_part),
+            };
+            if let Some(path) = named.filter(|path| !is_installed(&Value::from(*path))) {
+                said.push(format!("{of}.{key} with {path}"));
+            }
+        }
+    }
     said
 }
 
@@ -160,6 +230,31 @@ mod tests {
                 ".cargo/config.toml",
                 "[target.'cfg(unix)']\nrunner = ['sh', '-c']\nlinker = 'clang'\n[alias]\nt = 'test'",
                 "target.cfg(unix).runner = [\"sh\",\"-c\"]",
+            ),
+            (
+                ".cargo/config.toml",
+                "[target.x]\nlinker = './link.sh'\n[env]\nPATH = 'bin'\nA = 'b'",
+                "env.PATH = \"bin\"; target.x.linker = \"./link.sh\"",
+            ),
+            (
+                ".cargo/config.toml",
+                "[build]\nrustflags = ['-C', 'linker=tools/link.sh', '-Clink-arg=-fuse-ld=/tmp/ld']",
+                "build.rustflags with /tmp/ld; build.rustflags with tools/link.sh",
+            ),
+            (
+                ".cargo/config.toml",
+                "[target.x]\nrustflags = '-Clink-arg=-B./bin --sysroot ./s'",
+                "target.x.rustflags with ./bin; target.x.rustflags with ./s",
+            ),
+            (
+                ".cargo/config.toml",
+                "[target.x]\nlinker = '/usr/bin/clang'\nrustflags = ['-C', 'link-arg=-fuse-ld=mold', '-Clinker=rust-lld', '-L', './lib', '--remap-path-prefix=/a=/b', '-Clink-arg=-Wl,-rpath,./lib']\n[alias]\nt = 'test -q'",
+                "",
+            ),
+            (
+                ".cargo/config.toml",
+                "[alias]\nt = ['test', '--config', 'l.toml']",
+                "alias.t = [\"test\",\"--config\",\"l.toml\"]",
             ),
             (
                 "a/.cargo/config",

@@ -4,19 +4,17 @@ use serde_json::{Map, Value};
 
 use super::Dialect;
 use super::file::Handler;
-use super::input::Tool;
 use crate::event::Trigger;
 use crate::oracle::OracleError;
 use crate::oracle::external::{for_log, is_text, shortened};
 use crate::process::{Exit, Finished};
 use crate::signal::{Manner, Modification, Signal};
 
-/// Reads what a command has answered; `shown` names it.
+/// Reads what a command has answered; `shown` names it, and `changes` tells what an input changes that it gives.
 pub(super) fn read(
     handler: &Handler,
     shown: &str,
-    own: Option<&Value>,
-    tool: Option<&Tool>,
+    changes: &dyn Fn(&Map<String, Value>) -> Vec<Modification>,
     finished: &Finished,
 ) -> Result<Vec<Signal>, OracleError> {
     let stdout = finished.stdout_text();
@@ -30,7 +28,7 @@ pub(super) fn read(
         Exit::Signal(_) | Exit::TimedOut => false,
     };
     let mut signals = match &answer {
-        Some(answer) if heard => answered(handler, shown, own, tool, answer),
+        Some(answer) if heard => answered(handler, shown, changes, answer),
         _ => Vec::new(),
     };
     let said = || match stderr.trim() {
@@ -127,8 +125,7 @@ const fn takes_text(trigger: Trigger) -> bool {
 fn answered(
     handler: &Handler,
     shown: &str,
-    own: Option<&Value>,
-    tool: Option<&Tool>,
+    changes: &dyn Fn(&Map<String, Value>) -> Vec<Modification>,
     answer: &Map<String, Value>,
 ) -> Vec<Signal> {
     let nested = answer.get("hookSpecificOutput").and_then(Value::as_object);
@@ -181,8 +178,8 @@ fn answered(
     let updated = ["updatedInput", "modifiedArgs"]
         .iter()
         .find_map(|key| find(key));
-    if let (Some(Value::Object(updated)), Some(own), Some(tool)) = (updated, own, tool) {
-        let modifications = changed_input(own, &tool.restore(updated));
+    if let Some(Value::Object(updated)) = updated {
+        let modifications = changes(updated);
         if !modifications.is_empty() {
             signals.push(
                 Signal::control("hook-modified", modifications)
@@ -210,28 +207,4 @@ fn block(handler: &Handler, shown: &str, reason: &str) -> Signal {
     Signal::block("hook-blocked", reason)
         .steps([step])
         .fingerprint(["hook-blocked", reason])
-}
-
-/// Returns what an input changes that stands in the place of the whole one.
-fn changed_input(own: &Value, updated: &Map<String, Value>) -> Vec<Modification> {
-    let modification = |target: String, original: Value, updated: Value| Modification {
-        target,
-        original,
-        updated,
-        reason: String::new(),
-    };
-    let fields = own.as_object().cloned().unwrap_or_default();
-    if fields.keys().any(|key| !updated.contains_key(key)) {
-        let whole = Value::Object(updated.clone());
-        return vec![modification("tool.input".to_owned(), own.clone(), whole)];
-    }
-    updated
-        .iter()
-        .filter(|(key, value)| fields.get(*key) != Some(value))
-        .map(|(key, value)| {
-            let target = format!("/{}", key.replace('~', "~0").replace('/', "~1"));
-            let original = fields.get(key).cloned().unwrap_or_default();
-            modification(target, original, value.clone())
-        })
-        .collect()
 }

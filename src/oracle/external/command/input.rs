@@ -1,14 +1,18 @@
 //! What a command hook reads: the event in the words of the hook's own format.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use serde_json::json;
 use serde_json::{Map, Value};
 
 use super::Dialect;
 use super::file::Handler;
-use crate::event::{McpTool, ToolCall, ToolKind, ToolView, Trigger, standard_names};
+use crate::event::{
+    Field, McpTool, ToolCall, ToolKind, ToolView, Trigger, decoded, standard_names,
+};
 use crate::fact::Facts;
+use crate::signal::Modification;
 
 /// A tool call in the words of a format.
 #[derive(Debug)]
@@ -17,9 +21,20 @@ pub(super) struct Tool {
     pub(super) name: String,
     /// The host's input, with the fields added under which the format's scripts look.
     pub(super) input: Value,
-    /// The fields that were added: the added name, and the host's own of the same value.
-    added: Vec<(&'static str, Option<String>)>,
+    /// What the host gave, read where it is JSON in a text.
+    given: Value,
 }
+
+/// The names of the formats for what every tool is told in.
+const VOCABULARY: &[&str] = &[
+    "command",
+    "content",
+    "file_path",
+    "filePath",
+    "files",
+    "path",
+    "url",
+];
 
 impl Tool {
     pub(super) fn of(
@@ -27,11 +42,13 @@ impl Tool {
         view: Option<&ToolView>,
         host: Option<&str>,
         dialect: Dialect,
+        root: &Path,
     ) -> Self {
+        let given = decoded(&call.input).unwrap_or_else(|| call.input.clone());
         let mut tool = Self {
             name: call.name.clone(),
-            input: call.input.clone(),
-            added: Vec::new(),
+            input: given.clone(),
+            given,
         };
         let Some(view) = view.filter(|_| !is_own(host, dialect)) else {
             return tool;
@@ -39,70 +56,131 @@ impl Tool {
         if let Some(name) = name_of(call, view, dialect) {
             tool.name = name.into_owned();
         }
+        let is_words = view.command.is_some() || view.content.is_some();
+        if !tool.input.is_object() && is_words {
+            // A text or a list of words is all that the tool is given.
+            tool.input = Value::Object(Map::new());
+        }
         let Value::Object(input) = &mut tool.input else {
             return tool;
         };
-        let path = view.paths.first().map(|path| Value::from(path.as_str()));
+        // Every format gives whole paths.
+        let path = view.paths.first();
+        let path = path.map(|path| Value::from(root.join(path).to_string_lossy()));
         let paths = matches!(view.kind, ToolKind::Edit | ToolKind::Write)
             .then(|| Value::from(view.paths.clone()));
-        let wanted: [(&'static str, Option<Value>); 6] = match dialect {
-            Dialect::Claude => [
-                ("command", view.command.as_deref().map(Into::into)),
-                ("file_path", path),
-                ("content", view.content.as_deref().map(Into::into)),
-                ("url", view.urls.first().map(|url| url.as_str().into())),
-                ("", None),
-                ("", None),
-            ],
-            Dialect::VsCode | Dialect::Copilot => [
-                ("command", view.command.as_deref().map(Into::into)),
-                ("path", path.clone()),
-                ("filePath", path),
-                ("files", paths),
-                ("content", view.content.as_deref().map(Into::into)),
-                ("url", view.urls.first().map(|url| url.as_str().into())),
-            ],
+        let command = view.command.as_deref().map(Value::from);
+        let content = view.content.as_deref().map(Value::from);
+        let url = view.urls.first().map(|url| Value::from(url.as_str()));
+        let (path_names, paths): (&[&'static str], _) = match dialect {
+            Dialect::Claude => (&["file_path"], None),
+            Dialect::VsCode | Dialect::Copilot => (&["path", "filePath"], paths),
         };
+        let mut wanted = vec![("command", command), ("content", content), ("url", url)];
+        wanted.extend(path_names.iter().map(|name| (*name, path.clone())));
+        wanted.push(("files", paths));
         for (name, value) in wanted {
             if let Some(value) = value
                 && !input.contains_key(name)
             {
-                let original = input
-                    .iter()
-                    .find(|(_, theirs)| **theirs == value)
-                    .map(|(key, _)| key.clone());
                 input.insert(name.to_owned(), value);
-                tool.added.push((name, original));
             }
         }
         tool
     }
 
-    /// Returns what a changed input means for the host's own: added fields lead back to those that they stand for.
-    pub(super) fn restore(&self, updated: &Map<String, Value>) -> Map<String, Value> {
+    /// Returns what an answer changes that stands in the place of the whole input: names that the host does not have lead back
+    /// to its own. What has no place in the host's input keeps its name.
+    pub(super) fn changes(
+        &self,
+        view: &ToolView,
+        updated: &Map<String, Value>,
+        root: &Path,
+    ) -> Vec<Modification> {
         let mut own = updated.clone();
-        for (name, original) in &self.added {
-            let Some(value) = own.remove(*name) else {
-                continue;
-            };
-            let unchanged = self.input.get(*name) == Some(&value);
-            match original {
-                Some(original) if unchanged => {
-                    // A script that builds its input anew may leave out the name that it does not know.
-                    let before = self.input.get(original.as_str()).cloned().unwrap_or(value);
-                    own.entry(original.clone()).or_insert(before);
+        let is_foreign = |name: &&&str| self.given.get(**name).is_none() && view.tells(name);
+        let told = VOCABULARY.iter().filter(is_foreign).filter_map(|name| {
+            let value = own.remove(*name)?;
+            Some((*name, value))
+        });
+        let told: Vec<(&str, Value)> = told.collect();
+        let (changed, same): (Vec<_>, Vec<_>) = told
+            .into_iter()
+            .partition(|(name, value)| self.input.get(*name) != Some(value));
+        let place = |input: &Value, name: &str, value: &Value| {
+            Field::find(view.kind, input, name, value, root)
+        };
+        let mut input = match &self.given {
+            Value::Object(fields) => {
+                let mut keep = |key: &str| {
+                    if let Some(value) = fields.get(key)
+                        && !own.contains_key(key)
+                    {
+                        own.insert(key.to_owned(), value.clone());
+                    }
+                };
+                if changed.is_empty() {
+                    // A script that builds its input anew may leave out a name that it does not know.
+                    for (name, value) in &same {
+                        if let Some(field) = place(&self.given, name, value) {
+                            keep(field.pointer.split('/').nth(1).unwrap_or_default());
+                        }
+                    }
+                } else {
+                    // Whoever changes it by names that are not the host's says nothing of what they have no names for.
+                    fields.keys().for_each(|key| keep(key));
                 }
-                Some(original) => {
-                    own.insert(original.clone(), value);
+                Value::Object(own)
+            }
+            other => other.clone(),
+        };
+        let mut lost = Vec::new();
+        for (name, value) in changed {
+            match place(&input, name, &value) {
+                Some(field) => {
+                    if let Some(place) = input.pointer_mut(&field.pointer) {
+                        *place = field.updated;
+                    }
                 }
-                None if unchanged => {}
-                None => {
-                    own.insert((*name).to_owned(), value);
-                }
+                None => lost.push(modification(
+                    format!("/{name}"),
+                    self.input.get(name),
+                    &value,
+                )),
             }
         }
-        own
+        let mut changes = differences(&self.given, &input);
+        changes.extend(lost);
+        changes
     }
+}
+
+fn modification(target: String, original: Option<&Value>, updated: &Value) -> Modification {
+    Modification {
+        target,
+        original: original.cloned().unwrap_or_default(),
+        updated: updated.clone(),
+        reason: String::new(),
+    }
+}
+
+/// Returns what makes one input of another.
+fn differences(given: &Value, input: &Value) -> Vec<Modification> {
+    let (Value::Object(fields), Value::Object(updated)) = (given, input) else {
+        let whole = modification("tool.input".to_owned(), Some(given), input);
+        return [whole].into_iter().filter(|_| given != input).collect();
+    };
+    if fields.keys().any(|key| !updated.contains_key(key)) {
+        return vec![modification("tool.input".to_owned(), Some(given), input)];
+    }
+    let differing = updated
+        .iter()
+        .filter(|(key, value)| fields.get(*key) != Some(value));
+    let differing = differing.map(|(key, value)| {
+        let target = format!("/{}", key.replace('~', "~0").replace('/', "~1"));
+        modification(target, fields.get(key), value)
+    });
+    differing.collect()
 }
 
 /// Whether the host speaks the format itself, so that its own names are the format's.

@@ -174,7 +174,8 @@ fn is_for(handler: &Handler, facts: &Facts) -> bool {
         return about.is_none_or(|about| handler.matcher.matches(&[about]));
     };
     let view = facts.tool();
-    let tool = Tool::of(call, view, event.host.as_deref(), handler.dialect);
+    let root = facts.project_root();
+    let tool = Tool::of(call, view, event.host.as_deref(), handler.dialect, root);
     let claude = input::claude_name(call, view);
     if let Some(rule) = &handler.rule
         && !rule::meets(rule, &claude, facts)
@@ -214,8 +215,15 @@ fn run_one(
     let facts = &*context.facts;
     let event = facts.event();
     let call = event.tool.as_ref();
-    let mut tool =
-        call.map(|call| Tool::of(call, facts.tool(), event.host.as_deref(), handler.dialect));
+    let mut tool = call.map(|call| {
+        Tool::of(
+            call,
+            facts.tool(),
+            event.host.as_deref(),
+            handler.dialect,
+            root,
+        )
+    });
     if let (Some(tool), Some(call)) = (&mut tool, call)
         && handler.dialect == Dialect::Copilot
         && handler.event.starts_with(|c: char| c.is_ascii_uppercase())
@@ -249,8 +257,11 @@ fn run_one(
     if handler.is_async {
         return Ok(answer::noted(&shown, &finished));
     }
-    let own = call.map(|call| &call.input);
-    answer::read(handler, &shown, own, tool.as_ref(), &finished)
+    let changes = |updated: &_| match (&tool, facts.tool()) {
+        (Some(tool), Some(view)) => tool.changes(view, updated, root),
+        _ => Vec::new(),
+    };
+    answer::read(handler, &shown, &changes, &finished)
 }
 
 /// Returns the words that run a command, scripts of the project as their trusted copies.

@@ -25,6 +25,8 @@ pub struct HookFileSurvey {
     pub longest: Option<Duration>,
     /// What no host heeds, each with the name that was likely meant.
     pub unheeded: Vec<(String, Option<String>)>,
+    /// What keeps the whole file from being read as its hosts read it.
+    pub fault: Option<String>,
     /// What runs under the file's own host alone, whatever binds the file.
     pub elsewhere: Vec<String>,
 }
@@ -43,6 +45,7 @@ pub fn survey(path: &Path) -> Option<HookFileSurvey> {
         }
     }
     match HookFile::parse(text.as_bytes(), None) {
+        // What was counted holds only where nobody can tell what the hooks are.
         Ok(file) => {
             let handlers = file.all().iter();
             let handlers: Vec<_> = handlers.filter(|handler| !is_own_wire(handler)).collect();
@@ -50,7 +53,10 @@ pub fn survey(path: &Path) -> Option<HookFileSurvey> {
             found.commands = handlers.len();
             found.triggers = handlers.iter().map(|handler| handler.trigger).collect();
         }
-        Err(why) => found.unheeded.push((why, None)),
+        Err(why) => {
+            found.unheeded.push((why.clone(), None));
+            found.fault = Some(why);
+        }
     }
     Some(found)
 }
@@ -59,8 +65,10 @@ impl HookFileSurvey {
     fn look_at_event(&mut self, event: &str, entries: &Value) {
         let of_hosts = HOSTS.iter().flat_map(|host| host.events);
         let mut of_hosts = of_hosts.flat_map(|mapping| mapping.names);
-        if trigger_of(event).is_some() {
+        let trigger = trigger_of(event).map(|(trigger, _)| trigger);
+        if let Some(trigger) = trigger {
             // What the file says of it is looked at below.
+            self.triggers.insert(trigger);
         } else if of_hosts.any(|known| *known == event) {
             let message = format!("the hooks of `{event}` run under their own host alone");
             self.elsewhere.push(message);
@@ -77,23 +85,20 @@ impl HookFileSurvey {
                 continue;
             };
             let at = format!("hooks.{event}[{n}]");
-            match entry.get("hooks").and_then(Value::as_array) {
-                Some(group) => {
-                    self.look_at_keys(&at, entry, &[OF_GROUP]);
-                    if group.is_empty() {
-                        self.unheeded.push((format!("`{at}.hooks` is empty"), None));
-                    }
-                    for (n, member) in group.iter().enumerate() {
-                        if let Some(member) = member.as_object() {
-                            self.look_at_handler(
-                                &format!("{at}.hooks[{n}]"),
-                                member,
-                                &[OF_HANDLER],
-                            );
-                        }
-                    }
+            let Some(group) = entry.get("hooks").and_then(Value::as_array) else {
+                self.commands += usize::from(trigger.is_some());
+                self.look_at_handler(&at, entry, &[OF_HANDLER, OF_GROUP]);
+                continue;
+            };
+            self.look_at_keys(&at, entry, &[OF_GROUP]);
+            if group.is_empty() {
+                self.unheeded.push((format!("`{at}.hooks` is empty"), None));
+            }
+            for (n, member) in group.iter().enumerate() {
+                if let Some(member) = member.as_object() {
+                    self.commands += usize::from(trigger.is_some());
+                    self.look_at_handler(&format!("{at}.hooks[{n}]"), member, &[OF_HANDLER]);
                 }
-                None => self.look_at_handler(&at, entry, &[OF_HANDLER, OF_GROUP]),
             }
         }
     }

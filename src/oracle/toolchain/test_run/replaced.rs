@@ -26,7 +26,7 @@ pub(in crate::oracle) struct Replaced {
 
 /// Returns the files of the project that a value names, as a path of its own or in a list, with what they replace.
 pub(super) fn named(root: &Path, what: &str, dir: &Path, value: &str) -> BTreeSet<Replaced> {
-    let pieces = value.split(|c: char| c.is_whitespace() || "'\",;=[]".contains(c));
+    let pieces = value.split(|c: char| c.is_whitespace() || "'\",;=[]\x1f".contains(c));
     let whole = std::iter::once(value.trim());
     let files = whole.chain(pieces).filter(|piece| !piece.is_empty());
     let files = files.filter_map(|piece| own_file(root, dir, piece));
@@ -75,6 +75,12 @@ mod tests {
             ("sub", "run.sh -v", "sub/run.sh"),
             ("", "target.'cfg(unix)'.runner='./good.sh'", "good.sh"),
             ("", "-v -exec=sub/run.sh", "sub/run.sh"),
+            ("", "-C\x1flinker=./good.sh", "good.sh"),
+            (
+                "",
+                "-Clink-arg=-fuse-ld=sub/run.sh -Copt-level=1",
+                "sub/run.sh",
+            ),
             ("", "sccache", ""),
             ("", "true", ""),
             ("", "/bin/sh", ""),

@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
@@ -13,7 +14,7 @@ use super::replaced::{self, Replaced};
 use super::tally::Tally;
 use super::told::{Ear, Told};
 use super::{go, jest, junit};
-use crate::process::{Program, installed};
+use crate::process::{Folder, Program, installed};
 use crate::random;
 use crate::shell_word::quoted;
 use crate::signal::hex;
@@ -72,9 +73,9 @@ const PRELUDE: &str = r#"cp -Rp "$dir/written" "$dir/bin" && export PATH="$dir/b
 . "$dir/ahp_env.sh"
 unset dir AHP_PART NODE_TEST_CONTEXT"#;
 
-/// The folder; it is removed when this is dropped.
+/// The folder.
 pub(super) struct Reports {
-    dir: PathBuf,
+    folder: Arc<Folder>,
     ear: Ear,
     /// What only the reporters know. It stands in no file and on no command line; they take it out of the environment.
     seal: String,
@@ -118,11 +119,10 @@ impl Reports {
     /// # Errors
     /// It cannot be made or written to.
     pub(super) fn new(root: &Path) -> io::Result<Self> {
-        let dir = std::env::temp_dir().join(format!("ahp-tests-{}", random::id()));
-        fs::create_dir_all(&dir)?;
+        let folder = Arc::new(Folder::new("ahp-tests")?);
         let mut reports = Self {
-            ear: Ear::open(&dir.join("told")).inspect_err(|_| remove(&dir))?,
-            dir,
+            ear: Ear::open(&folder.path().join("told"))?,
+            folder,
             seal: random::id().to_string(),
             put: BTreeMap::new(),
         };
@@ -131,15 +131,16 @@ impl Reports {
         for (name, text) in REPORTERS {
             reports.put(name, text.as_bytes())?;
         }
-        fs::create_dir(reports.dir.join("written"))?;
+        fs::create_dir(reports.at("written"))?;
         let printers = PRINTERS.iter().map(|(name, _)| (*name, PRINTER));
         for (name, text) in printers.chain(LOADERS.iter().map(|name| (*name, LOADER))) {
             if let Some(real) = installed(name) {
-                let [real, dir] = [&real, &reports.dir].map(|path| quoted(&path.to_string_lossy()));
+                let [real, dir] =
+                    [&real, reports.folder.seen()].map(|path| quoted(&path.to_string_lossy()));
                 let set = format!("#!/bin/sh\nreal={real} name={name} dir={dir} skip=\n");
                 let file = format!("written/{name}");
                 reports.put(&file, (set + text).as_bytes())?;
-                let file = reports.dir.join(file);
+                let file = reports.at(&file);
                 fs::set_permissions(&file, fs::Permissions::from_mode(0o755))?;
                 reports.put.insert(file.clone(), Stamp::at(&file));
             }
@@ -148,19 +149,31 @@ impl Reports {
     }
 
     fn put(&mut self, name: &str, content: &[u8]) -> io::Result<()> {
-        let file = self.dir.join(name);
+        let file = self.at(name);
         fs::write(&file, content)?;
         self.put.insert(file.clone(), Stamp::at(&file));
         Ok(())
     }
 
+    fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Whether a file of the project is one of the reporters: folders for a while may be made in the project.
+    fn is_put(&self, root: &Path, file: &str) -> bool {
+        let root = root.canonicalize();
+        root.is_ok_and(|root| self.put.contains_key(&root.join(file)))
+    }
+
     /// Lets a command line tell its reporters where the reports go, and that they may.
     pub(super) fn given_to(&self, command: &str) -> Program {
-        let name = self.dir.file_name().unwrap_or_default().to_string_lossy();
-        let dir = quoted(&self.dir.to_string_lossy());
+        let dir = self.folder.seen();
+        let name = dir.file_name().unwrap_or_default().to_string_lossy();
+        let dir = quoted(&dir.to_string_lossy());
         // What is printed on both outputs comes in the order in which it was printed.
         Program::shell(&format!("exec 2>&1\ndir={dir}\n{PRELUDE}\n{command}"))
             .env("AHP_SEAL", format!("{name}:{}", self.seal))
+            .sharing(&self.folder)
     }
 
     /// Reads what the runners have written; places become relative to `root`.
@@ -187,9 +200,9 @@ impl Reports {
                     ));
                 }
                 Told::Replaced(what, dir, value) => {
-                    found
-                        .replaced
-                        .extend(replaced::named(root, &what, &dir, &value));
+                    let named = replaced::named(root, &what, &dir, &value).into_iter();
+                    let foreign = named.filter(|named| !self.is_put(root, &named.file));
+                    found.replaced.extend(foreign);
                 }
                 Told::Forged(line) => {
                     found
@@ -226,15 +239,16 @@ impl Reports {
     fn tampered(&self) -> Vec<String> {
         let mut told = Vec::new();
         for (file, stamp) in &self.put {
-            let name = file.strip_prefix(&self.dir).unwrap_or(file).display();
+            let name = file.strip_prefix(self.folder.path()).unwrap_or(file);
+            let name = name.display();
             if Stamp::at(file) != *stamp {
                 told.push(format!("`{name}`, which reports, was changed"));
             }
         }
-        let written = self.dir.join("written");
+        let written = self.at("written");
         for file in self.put.keys().filter(|file| file.starts_with(&written)) {
             let name = file.file_name().unwrap_or_default();
-            let copied = self.dir.join("bin").join(name);
+            let copied = self.at("bin").join(name);
             if fs::read(file).ok() != fs::read(copied).ok() {
                 told.push(format!(
                     "`bin/{}`, which reports, was changed",
@@ -251,7 +265,7 @@ impl Reports {
             return Err("it has written no report".to_owned());
         };
         // Read once: what is judged is what was compared.
-        let content = fs::read(self.dir.join(file)).unwrap_or_default();
+        let content = fs::read(self.at(file)).unwrap_or_default();
         if hex(&Sha256::digest(&content)) != *digest {
             return Ok(Reported {
                 forged: vec![format!("`{file}` was changed after it was written")],
@@ -296,16 +310,4 @@ impl Reports {
 /// Returns the runner of a report: `cargo-nextest` of `cargo-nextest-123`, `unittest` of `unittest-123-1`.
 fn runner(begun: &str) -> &str {
     begun.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-')
-}
-
-impl Drop for Reports {
-    fn drop(&mut self) {
-        remove(&self.dir);
-    }
-}
-
-fn remove(dir: &Path) {
-    if let Err(error) = fs::remove_dir_all(dir) {
-        tracing::debug!(%error, "a folder of reports could not be removed");
-    }
 }

@@ -94,12 +94,13 @@ fn cut_off(
 
 /// Whether the conditions of a binding let a host's events through, as far as they name hosts.
 fn is_for(spec: &BindingSpec, host: &Host) -> bool {
+    let is_it = |name: &str| Host::find(name).is_some_and(|named| named.name == host.name);
     let meets = |node: &Node| match &node.value {
         Value::Str(text) => match text.strip_prefix("!=") {
-            Some(other) => other.trim() != host.name,
-            None => text.starts_with(['~', '!']) || text.starts_with("glob:") || text == host.name,
+            Some(other) => !is_it(other.trim()),
+            None => text.starts_with(['~', '!']) || text.starts_with("glob:") || is_it(text),
         },
-        Value::Seq(names) => names.iter().any(|name| name.as_str() == Some(host.name)),
+        Value::Seq(names) => names.iter().any(|name| name.as_str().is_some_and(is_it)),
         _ => true,
     };
     let whens = spec.group_when.iter().chain(&spec.when);

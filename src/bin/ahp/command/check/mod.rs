@@ -3,6 +3,7 @@
 mod hook_files;
 mod hosts;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use ahp::config::{Environment, Locations};
@@ -73,12 +74,15 @@ fn check(args: &Args) -> Result<Exit, String> {
     let sources = state.sources();
     let looked_over = looked_over(&state, &locations);
     let hooks = state.hook_faults();
+    // What stands under several triggers is one fault.
+    let mut told = BTreeSet::new();
     let faults: Vec<&Diagnostic> = state
         .faults()
         .iter()
         .chain(&hooks)
         .chain(state.warnings())
         .chain(&looked_over)
+        .filter(|fault| told.insert(fault.one_line(sources)))
         .collect();
     let errors = faults.iter().filter(|fault| fault.is_error()).count();
     let warnings = faults.len() - errors;

@@ -13,6 +13,7 @@ use ahp::oracle::builtin::BUILTINS;
 use ahp::place::Scope;
 use ahp::process::{Exit as ProgramExit, Program, find_program};
 use ahp::signal::{Intensity, Signal};
+use serde_json::Value;
 
 use super::post;
 
@@ -23,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 #[derive(Debug, serde::Serialize)]
 #[serde(rename_all = "kebab-case", tag = "result", content = "detail")]
 pub(super) enum Canary {
-    /// The policy in force stopped this command, or without one only the wire was tried.
+    /// The policy in force stopped this call, or without one only the wire was tried.
     Blocked(Option<String>),
     NotBlocked(String),
     /// Whatever is sent is blocked, for what the wire calls is not there.
@@ -40,12 +41,46 @@ const PROBES: &[&str] = &[
     "git reset --hard",
 ];
 
+/// The file that a tool for reading is given where no command is stopped; it need not be there.
+const READ: &str = ".env";
+
 /// Returns a command that the policy in force stops under a host: one that it names itself, or one that everybody would stop.
 /// What guards the agent without a policy does not count.
 pub(super) fn stopped_command(engine: &Engine, host: &Host, project: &Path) -> Option<String> {
-    probed(engine, host, project, |signal| {
-        signal.intensity() == Intensity::Block
-    })
+    probed(engine, host, project, blocks)
+}
+
+fn blocks(signal: &Signal) -> bool {
+    signal.intensity() == Intensity::Block
+}
+
+/// Returns a call that the policy in force stops under a host, as the host would send it, and what is told of it.
+fn stopped_call(engine: &Engine, host: &Host, project: &Path) -> Option<(String, String)> {
+    if let Some(command) = stopped_command(engine, host, project) {
+        return Some((host.shell_call(project, CANARY, &command)?, command));
+    }
+    let call = read_call(host, project)?;
+    let read = Event::tool_use("Read", serde_json::json!({"file_path": READ}));
+    says(engine, host, project, read, &blocks).then(|| (call, format!("read {READ}")))
+}
+
+/// Returns a call of a tool for reading as a host would send it; none where its calls are not told by a name and an input.
+fn read_call(host: &Host, project: &Path) -> Option<String> {
+    const FIELDS: &[(&str, &str)] = &[
+        ("tool_name", "tool_input"),
+        ("toolName", "toolArgs"),
+        ("tool", "args"),
+    ];
+    let call = host.shell_call(project, CANARY, CANARY)?;
+    let mut call: Value = serde_json::from_str(&call).ok()?;
+    let fields = call.as_object_mut()?;
+    let (name, input) = FIELDS
+        .iter()
+        .find(|(_, input)| fields.contains_key(*input))?;
+    fields.insert((*name).to_owned(), "Read".into());
+    let file = serde_json::json!({"file_path": project.join(READ)});
+    fields.insert((*input).to_owned(), file);
+    Some(call.to_string())
 }
 
 /// Returns a command of which a binding of the policy in force says something under a host.
@@ -53,23 +88,37 @@ fn probed(
     engine: &Engine,
     host: &Host,
     project: &Path,
-    says: impl Fn(&Signal) -> bool,
+    is_meant: fn(&Signal) -> bool,
 ) -> Option<String> {
     let state = engine.state();
-    let specs = || state.policy().specs().values().flatten();
-    let own = specs().filter(|spec| spec.layer != LayerSource::BuiltIn);
-    let own: Vec<&str> = own.map(|spec| spec.id.as_str()).collect();
-    let named = specs().filter_map(|spec| spec.config.get("dangerous_commands"));
+    let specs = state.policy().specs().values().flatten();
+    let named = specs.filter_map(|spec| spec.config.get("dangerous_commands"));
     let named = named.filter_map(|node| serde_json::from_value::<Vec<String>>(node.to_json()).ok());
     let probes = PROBES.iter().map(|probe| (*probe).to_owned());
     named.flatten().chain(probes).find(|command| {
-        let mut event = Event::tool_use("Bash", serde_json::json!({"command": command}));
-        event.host = Some(host.name.to_owned());
-        event.session_id = Some(CANARY.to_owned());
-        let verdict = block_on(engine.evaluate(event.with_work_dir(project)));
-        let mut signals = verdict.signals.iter();
-        signals.any(|s| says(s) && own.contains(&s.origin.binding.as_str()))
+        let event = Event::tool_use("Bash", serde_json::json!({"command": command}));
+        says(engine, host, project, event, &is_meant)
     })
+}
+
+/// Whether a binding of the policy in force says something of an event under a host.
+fn says(
+    engine: &Engine,
+    host: &Host,
+    project: &Path,
+    mut event: Event,
+    is_meant: &dyn Fn(&Signal) -> bool,
+) -> bool {
+    event.host = Some(host.name.to_owned());
+    event.session_id = Some(CANARY.to_owned());
+    let verdict = block_on(engine.evaluate(event.with_work_dir(project)));
+    let state = engine.state();
+    let is_own = |signal: &Signal| {
+        let mut specs = state.policy().specs().values().flatten();
+        specs.any(|spec| spec.layer != LayerSource::BuiltIn && spec.id == signal.origin.binding)
+    };
+    let mut signals = verdict.signals.iter();
+    signals.any(|signal| is_meant(signal) && is_own(signal))
 }
 
 /// Says what of the policy is there to stop commands, where no command is stopped or asked about under any host.
@@ -101,7 +150,7 @@ pub(super) fn idle(engine: &Engine, project: &Path) -> Vec<String> {
             }
         })
         .collect();
-    let stops = |signal: &Signal| signal.intensity() == Intensity::Block || signal.asks();
+    let stops = |signal: &Signal| blocks(signal) || signal.asks();
     let is_stopped = |host: &&Host| {
         let is_asked = host.shell_call(project, CANARY, CANARY).is_some();
         is_asked && probed(engine, host, project, stops).is_some()
@@ -157,9 +206,10 @@ pub(super) fn send(
     state_dir: Option<&Path>,
     engine: &Engine,
 ) -> Canary {
-    let stopped = stopped_command(engine, host, project);
-    let call = host.shell_call(project, CANARY, stopped.as_deref().unwrap_or(CANARY));
-    let stopped = stopped.filter(|_| call.is_some());
+    let (call, stopped) = match stopped_call(engine, host, project) {
+        Some((call, shown)) => (Some(call), Some(shown)),
+        None => (host.shell_call(project, CANARY, CANARY), None),
+    };
     let command = match call {
         None => format!("{} -- {CANARY}", wire.command),
         Some(_) => wire.command.clone(),

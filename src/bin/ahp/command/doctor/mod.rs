@@ -24,7 +24,7 @@ use ahp::policy::IntensityCeiling;
 use ahp::session::Store;
 use ahp::signal::{Intensity, Strength};
 use ahp::signal_log;
-use ahp::trust::usual_hook_files;
+use ahp::trust::{usual_hook_files, usual_hook_files_at_home};
 
 use self::canary::Canary;
 use self::deep::Deep;
@@ -32,6 +32,7 @@ use crate::ask;
 use crate::command::shield::Standing;
 use crate::command::{check, install, shield};
 use crate::exit_code::Exit;
+use crate::log_file;
 use crate::output;
 use crate::output::Format;
 use crate::project;
@@ -247,24 +248,26 @@ fn examine(args: &Args) -> Result<Exit, String> {
 
 /// Tells of files with command hooks that no binding takes: under any other host they do not run.
 fn unbound(engine: &Engine, locations: &Locations) -> Vec<String> {
-    let root = &locations.project_root;
     let bound = project::bound_hook_files(&engine.state(), locations);
-    let free = usual_hook_files(root).into_iter();
-    free.filter(|file| !bound.contains(file))
-        .filter_map(|file| {
-            let found = survey(&file)?;
-            let triggers: Vec<&str> = found.triggers.iter().map(|trigger| trigger.name()).collect();
-            let triggers = triggers.join(", ");
-            let shown = file.strip_prefix(root).unwrap_or(&file).display();
-            (found.commands > 0).then(|| {
-                format!(
-                    "{shown}: {} that only its own host runs; `- {{oracle: CommandHooks, config: {{file: {shown}}}}}` \
-                     below `{triggers}:` runs them under every host",
-                    count(found.commands, "command")
-                )
-            })
-        })
-        .collect()
+    let home = locations.home.as_deref().map(usual_hook_files_at_home);
+    let mut free = usual_hook_files(&locations.project_root);
+    free.extend(home.unwrap_or_default());
+    free.retain(|file| !bound.contains(file));
+    let told = free.into_iter().filter_map(|file| {
+        let found = survey(&file).filter(|found| found.commands > 0)?;
+        let triggers: Vec<&str> = found.triggers.iter().map(|trigger| trigger.name()).collect();
+        let triggers = triggers.join(", ");
+        let shown = locations.display(&file);
+        let commands = count(found.commands, "command");
+        let fault = found.fault.map_or_else(String::new, |fault| {
+            format!(" once this is put right: {fault}")
+        });
+        Some(format!(
+            "{shown}: {commands} that only its own host runs; `- {{oracle: CommandHooks, config: {{file: {shown}}}}}` \
+             below `{triggers}:` runs them under every host{fault}"
+        ))
+    });
+    told.collect()
 }
 
 fn of_policy(engine: &Engine, locations: &Locations) -> Policy {
@@ -324,14 +327,17 @@ fn of_log(engine: &Engine, locations: &Locations) -> Log {
     let place = place.unwrap_or_else(|_| locations.project_root.join(&settings.path).into());
     let path = place.path();
     let (records, fault) = if path.exists() {
-        match signal_log::verify(place.clone()) {
+        match log_file::verified(place.clone()) {
             Ok(found) => (Some(found.records), found.damage.map(|d| d.to_string())),
-            Err(error) => (None, Some(error.to_string())),
+            Err(why) => (None, Some(why)),
         }
     } else {
         (None, None)
     };
+    let writes_elsewhere = ask::shield().is_some();
     let (refusal, free_bytes) = match signal_log::probe(place.clone()) {
+        // Nothing inside can, and nothing has to.
+        _ if writes_elsewhere => (None, None),
         Ok(free) if free < settings.max_size => (
             Some(format!(
                 "only {} are free, and it may grow by {} before it is packed",

@@ -42,7 +42,7 @@ pub(super) fn show(findings: &Findings) {
     let room = match (&log.refusal, log.free_bytes) {
         (Some(refusal), _) => refusal.clone(),
         (None, Some(free)) => format!("can be written, {} free", megabytes(free)),
-        (None, None) => String::new(),
+        (None, None) => "the judge outside the shield writes it".to_owned(),
     };
     output::line(format!("log      {}: {state}; {room}", log.path));
     output::line(format!("trust    {}", findings.trust));
@@ -109,7 +109,7 @@ pub(super) fn show(findings: &Findings) {
                     Canary::Blocked(Some(command)) =>
                         format!("`{command}` is blocked, in this host's own form"),
                     Canary::Blocked(None) => {
-                        "answered, in this host's own form; the policy in force stops no command"
+                        "answered, in this host's own form; the policy in force stops no call that is tried"
                             .to_owned()
                     }
                     Canary::NotBlocked(why) => format!("NOT BLOCKED: {why}"),

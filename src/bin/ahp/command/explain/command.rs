@@ -2,13 +2,15 @@
 
 use std::path::Path;
 
-use ahp::danger::{RuleFile, Selection, near};
+use ahp::config::{BindingSpec, Node};
+use ahp::danger::{CommandPattern, Near, RuleFile, Selection, near};
 use ahp::engine::{State, block_on};
 use ahp::event::Event;
 use ahp::fact::Facts;
 use ahp::message;
-use ahp::oracle::ProjectKnowledge;
+use ahp::oracle::{ProjectKnowledge, folded_name, said_by};
 use ahp::shell::Invocation;
+use ahp::verdict::Decision;
 use anstyle::Style;
 use serde_json::{Value, json};
 
@@ -37,7 +39,7 @@ pub(super) fn explain(event: Event, format: Format) -> Result<Exit, String> {
     }
     let state = engine.state();
     let facts = engine.facts(&state, std::sync::Arc::new(event.clone()));
-    let told = told(&facts, own_rules(&state, &root));
+    let told = told(&facts, &selections(&state, &facts, &root));
     let verdict = block_on(engine.evaluate(event));
     match format {
         Format::Json => {
@@ -50,14 +52,17 @@ pub(super) fn explain(event: Event, format: Format) -> Result<Exit, String> {
         Format::Human => {
             print(&told);
             let why = message::for_person(&verdict);
-            output::line(format!(
-                "\n{BOLD}{}{BOLD:#}\n{}",
-                "the policy in force",
-                if why.is_empty() {
-                    "  lets it pass: no binding says anything".to_owned()
-                } else {
-                    indented(&why)
+            let decision = match verdict.decision {
+                Decision::Block => "blocks it",
+                Decision::Ask => "asks a person first",
+                Decision::Allow | Decision::None if why.is_empty() => {
+                    "lets it pass: no binding says anything"
                 }
+                Decision::Allow | Decision::None => "lets it pass, and says",
+            };
+            output::line(format!(
+                "\n{BOLD}the policy in force {decision}{BOLD:#}\n{}",
+                indented(&why)
             ));
         }
     }
@@ -68,15 +73,11 @@ pub(super) fn explain(event: Event, format: Format) -> Result<Exit, String> {
     })
 }
 
-/// Returns what would run, the rules that were near, and what was asked of git and the disk.
-fn told(facts: &Facts, files: Vec<RuleFile>) -> Value {
+/// Returns what would run, the rules that were near by each selection of the policy, and what was asked of git and the disk.
+fn told(facts: &Facts, selections: &[Selection]) -> Value {
     let knowledge = ProjectKnowledge::new(facts);
-    let selection = Selection {
-        presets: vec!["standard".to_owned()],
-        files,
-        ..Selection::default()
-    };
     let analysis = facts.shell();
+    let said = said_by(facts);
     let runs: Vec<Value> = analysis
         .iter()
         .flat_map(|analysis| &analysis.invocations)
@@ -87,37 +88,83 @@ fn told(facts: &Facts, files: Vec<RuleFile>) -> Value {
         .flat_map(|analysis| &analysis.doubts)
         .map(|doubt| json!({"kind": format!("{:?}", doubt.kind), "text": doubt.text}))
         .collect();
-    let near: Vec<Value> = analysis
-        .iter()
-        .flat_map(|analysis| near(analysis, &selection, &knowledge))
-        .map(|near| {
-            json!({
-                "command": near.command,
-                "rule": near.rule,
-                "severity": near.severity,
-                "pattern": near.pattern,
-                "missing": near.missing,
-            })
-        })
-        .collect();
+    let mut rules: Vec<Value> = Vec::new();
+    let mut add = |near: Near, shown: &str| {
+        let rule = json!({
+            "command": shown,
+            "rule": near.rule,
+            "severity": near.severity,
+            "pattern": near.pattern,
+            "missing": near.missing,
+        });
+        if !rules.contains(&rule) {
+            rules.push(rule);
+        }
+    };
+    for selection in selections {
+        for one in analysis
+            .iter()
+            .flat_map(|analysis| near(analysis, selection, &knowledge))
+        {
+            let shown = one.command.clone();
+            add(one, &shown);
+        }
+        for (shown, analysis) in &said {
+            for one in near(analysis, selection, &knowledge) {
+                add(one, shown);
+            }
+        }
+    }
     let paths = facts
         .tool()
         .map(|tool| tool.paths.clone())
         .unwrap_or_default();
-    json!({"runs": runs, "doubts": doubts, "paths": paths, "rules": near, "asked": knowledge.told()})
+    json!({"runs": runs, "doubts": doubts, "paths": paths, "rules": rules, "asked": knowledge.told()})
 }
 
-/// Returns the files of rules that the policy in force brings along; `check` tells what is wrong with one.
-fn own_rules(state: &State, root: &Path) -> Vec<RuleFile> {
-    let specs = state.policy().specs().values().flatten();
-    let lists = specs.filter_map(|spec| spec.config.get("rules"));
-    let paths = lists.filter_map(|node| serde_json::from_value::<Vec<String>>(node.to_json()).ok());
-    let read = |path: String| {
+/// Returns what each binding in force that judges commands by rules selects of them; `check` tells what is wrong with a file.
+fn selections(state: &State, facts: &Facts, root: &Path) -> Vec<Selection> {
+    let trigger = facts.event().trigger;
+    let Some(policy) = state.policy().trigger(trigger, state.lookup()) else {
+        return Vec::new();
+    };
+    let fires = |spec: &&BindingSpec| {
+        let mut bindings = policy.bindings();
+        bindings.any(|(b, _)| *b.id == *spec.id && b.enabled && b.applies(facts))
+    };
+    let read = |path: &String| {
         let path = root.join(path);
         let name = path.file_stem()?.to_string_lossy().into_owned();
         RuleFile::new(&name, &std::fs::read_to_string(&path).ok()?).ok()
     };
-    paths.flatten().filter_map(read).collect()
+    let specs = state.policy().specs().get(&trigger).into_iter().flatten();
+    specs
+        .filter(|spec| folded_name(spec.target.name()) == "permissionchecker")
+        .filter(fires)
+        .map(|spec| {
+            let texts = |key: &str| match spec.config.get(key).map(Node::to_json) {
+                Some(Value::String(text)) => vec![text],
+                Some(list) => serde_json::from_value(list).unwrap_or_default(),
+                None => Vec::new(),
+            };
+            let patterns = |key| {
+                texts(key)
+                    .iter()
+                    .map(|text| CommandPattern::new(text))
+                    .collect()
+            };
+            let presets = match texts("preset") {
+                none if none.is_empty() => vec!["standard".to_owned()],
+                presets => presets,
+            };
+            Selection {
+                presets,
+                files: texts("rules").iter().filter_map(read).collect(),
+                dangerous: patterns("dangerous_commands"),
+                allowed: patterns("allow_commands"),
+            }
+        })
+        .collect()
 }
 
 fn run(invocation: &Invocation) -> Value {
@@ -192,7 +239,10 @@ fn print(told: &Value) {
             Some(missing) => {
                 let says = match missing.strip_prefix("unless: ") {
                     Some(excuse) => format!("does not hold where `{excuse}` does"),
-                    None => format!("does not hold: `{missing}`"),
+                    None => match missing.strip_prefix("allow_commands: ") {
+                        Some(entry) => format!("`allow_commands` has `{entry}`"),
+                        None => format!("does not hold: `{missing}`"),
+                    },
                 };
                 output::line(format!("  ✗ {head}  {DIM}{says}{DIM:#}"));
             }

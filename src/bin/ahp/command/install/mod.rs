@@ -7,7 +7,7 @@ mod remove;
 mod told;
 
 pub(crate) use self::here::{git_hooks, has_no_place, is_here, places};
-pub(crate) use self::needs::{needs, patience};
+pub(crate) use self::needs::{needs, patience, surely};
 pub(crate) use self::remove::{RemoveArgs, remove};
 pub(crate) use self::told::{by_path, into_path, switched_off};
 

@@ -29,6 +29,16 @@ pub(crate) fn needs(engine: &Engine) -> Needs {
     }
 }
 
+/// Returns what the policy in force needs to be told for certain: of a broken one, what every policy does.
+pub(crate) fn surely(engine: &Engine) -> Needs {
+    let is_sound = engine.state().faults().is_empty();
+    if is_sound {
+        needs(engine)
+    } else {
+        Needs::none()
+    }
+}
+
 /// Returns how long hosts must wait for the policy in force.
 pub(crate) fn patience(engine: &Engine, locations: &Locations) -> Patience {
     let state = engine.state();

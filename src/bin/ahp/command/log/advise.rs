@@ -116,7 +116,7 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
         project::decided(args.yes, "each change of `--apply`")?;
     }
     let is_approved = Approved::waiting(&locations).is_empty();
-    let (mut told, mut can_apply) = (Vec::new(), false);
+    let (mut told, mut has_advice, mut can_apply) = (Vec::new(), false, false);
     for proposal in &proposals {
         let edit = edit(proposal, &loaded.config, &loaded.sources, PROJECT_FILE);
         let effect = edit
@@ -135,6 +135,7 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
         if is_vain {
             continue;
         }
+        has_advice = true;
         can_apply |= edit.is_ok();
         match args.format {
             Format::Human => {
@@ -176,6 +177,10 @@ pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
         output::json(&told);
     } else if !args.apply && can_apply && reader.is_some() {
         output::line(format!("{DIM}--apply makes these changes{DIM:#}"));
+    }
+    if args.apply && has_advice && !can_apply {
+        output::error("nothing was changed: none of this can be applied");
+        return Ok(Exit::Failure);
     }
     Ok(Exit::Success)
 }

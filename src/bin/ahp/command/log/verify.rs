@@ -4,6 +4,7 @@ use ahp::analysis::Filter;
 use ahp::signal_log::verify;
 
 use crate::exit_code::Exit;
+use crate::log_file;
 use crate::log_file::LogFile;
 use crate::output;
 use crate::output::Format;
@@ -19,7 +20,11 @@ pub(crate) struct Args {
 pub(super) fn run(log: &LogFile, args: &Args) -> Result<Exit, String> {
     let reader = log.read()?;
     let (place, settings) = log.find()?;
-    let found = verify(place).map_err(|e| e.to_string())?;
+    let found = if log.is_named() {
+        verify(place).map_err(|e| e.to_string())?
+    } else {
+        log_file::verified(place)?
+    };
     let exit = if found.damage.is_some() {
         Exit::Failure
     } else {

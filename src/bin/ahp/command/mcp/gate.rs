@@ -11,11 +11,13 @@ use ahp::engine::{Engine, block_on};
 use ahp::event::{Event, McpTool, Trigger, parse_json};
 use ahp::message;
 use ahp::signal::{Severity, Signal};
-use ahp::verdict::{Decision, Verdict};
+use ahp::verdict::Decision;
 use serde_json::{Value, json};
 
 use super::Server;
 use super::pins::{self, Pins, Standing};
+use crate::ask;
+use crate::command::exec::judged;
 use crate::exit_code::Exit;
 use crate::output;
 use crate::project;
@@ -130,10 +132,11 @@ impl Gate {
             }
             event.host = Some("mcp".to_owned());
             event.session_id = Some(format!("mcp-{}", std::process::id()));
-            let judging = self
-                .engine
-                .evaluate_told(event.clone(), doubt, pins::SOURCE);
-            let verdict = block_on(judging);
+            let told = ask::verdict(&event).filter(|_| doubt.is_empty());
+            let verdict = told.unwrap_or_else(|| {
+                let engine = &self.engine;
+                block_on(engine.evaluate_told(event.clone(), doubt, pins::SOURCE))
+            });
             let words = message::for_agent(&verdict, TEXT);
             if verdict.stops() {
                 let ask = "\nAsk the person, respond as they say, then try again.";
@@ -248,7 +251,7 @@ impl Gate {
             tool.output = answer.get("result").cloned();
             tool.error = answer.get("error").cloned();
         }
-        let verdict: Verdict = block_on(self.engine.evaluate(event));
+        let verdict = judged(&self.engine, event);
         words = [words, message::for_agent(&verdict, TEXT)].join("\n");
         let content = answer
             .pointer_mut("/result/content")

@@ -65,7 +65,11 @@ pub(super) fn intercept(judge: &Judge, id: Option<&Value>, params: Value) -> Res
 }
 
 /// Takes note of what has happened; there is no answer.
-pub(super) fn observe(judge: &Judge, _: Option<&Value>, params: Value) -> Result<Value, Error> {
+pub(super) fn observe(judge: &Judge, id: Option<&Value>, params: Value) -> Result<Value, Error> {
+    if id.is_some() {
+        let why = "`hooks/observe` is a notification: leave out `id`";
+        return Err(Error::not_a_request(why));
+    }
     deny(judge, read(params)?.event)?;
     Ok(Value::Null)
 }

@@ -75,6 +75,6 @@ fn http(
     let state_dir = locations.state_dir.clone();
     let state_dir = state_dir.ok_or("where the token is kept is not known: set HOME")?;
     let timeout = Duration::from_secs_f64(args.timeout);
-    let judge = Judge::new(locations, false, timeout, args.answers == "human", engines);
+    let judge = Judge::new(locations, false, timeout, false, engines);
     Http::bind(address, &state_dir, judge, load)
 }

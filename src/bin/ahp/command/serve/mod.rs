@@ -30,6 +30,9 @@ const TIMEOUT: f64 = 480.0;
 /// The most events that are judged at once.
 const MOST_JOBS: usize = 64;
 
+/// What is said where a socket is asked. Beside one of these, clap does not insist on `--stdio`, with which they conflict.
+const OF_SOCKETS: [&str; 3] = ["http", "idle", "status"];
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Read requests from stdin and answer on stdout, one JSON-RPC object a line, until stdin ends
@@ -48,16 +51,16 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LEVEL", default_value = "info", value_parser = ["warn", "info", "debug"])]
     log_level: String,
     /// Judge by the policy of this project, whatever directory an event names
-    #[arg(long, value_name = "DIR", requires = "stdio")]
+    #[arg(long, value_name = "DIR", requires = "stdio", conflicts_with_all = OF_SOCKETS)]
     project: Option<PathBuf>,
     /// How many events are judged at once [default: the number of cores]
-    #[arg(long, value_name = "N", requires = "stdio", value_parser = clap::value_parser!(u16).range(1..=MOST_JOBS as i64))]
+    #[arg(long, value_name = "N", requires = "stdio", conflicts_with_all = OF_SOCKETS, value_parser = clap::value_parser!(u16).range(1..=MOST_JOBS as i64))]
     jobs: Option<u16>,
     /// How long one event may take
     #[arg(long, value_name = "SECONDS", default_value_t = TIMEOUT, value_parser = seconds)]
     timeout: f64,
     /// Whose answers to signals are accepted; `human` if a person uses this program
-    #[arg(long, value_name = "agent|human", default_value = "agent", value_parser = ["agent", "human"])]
+    #[arg(long, value_name = "agent|human", default_value = "agent", requires = "stdio", conflicts_with_all = OF_SOCKETS, value_parser = ["agent", "human"])]
     answers: String,
 }
 
@@ -87,8 +90,8 @@ fn status() -> Result<Exit, String> {
             ask::socket_path(&Environment::of_process()).ok_or("set HOME or XDG_RUNTIME_DIR")?
         }
     };
-    let told = ask::status(&socket)
-        .map_err(|why| format!("nobody answers at `{}`: {why}", socket.display()))?;
+    let told =
+        ask::status(&socket).map_err(|why| format!("the judge at `{}` {why}", socket.display()))?;
     output::line(format!("listening  {}", socket.display()));
     for (name, value) in told.as_object().into_iter().flatten() {
         match (name.as_str(), value) {

@@ -1,7 +1,7 @@
 //! JSON-RPC 2.0: requests read, results and errors written (<https://www.jsonrpc.org/specification>).
 
 use ahp::event::parse_json;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 /// A request, or a notification where it has no `id`.
@@ -114,6 +114,7 @@ impl Request {
         #[derive(Deserialize)]
         struct Read {
             jsonrpc: Option<Value>,
+            #[serde(default, deserialize_with = "present")]
             id: Option<Value>,
             method: Option<Value>,
             #[serde(default)]
@@ -151,6 +152,11 @@ impl Request {
             )),
         }
     }
+}
+
+/// Reads a value that is there, `null` too, which no `Option` tells from one that is not.
+fn present<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(value).map(Some)
 }
 
 fn refused(error: Error, id: Option<Value>) -> Box<(Error, Option<Value>)> {

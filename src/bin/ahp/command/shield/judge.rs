@@ -194,11 +194,14 @@ impl Service for Outside {
             told.insert(ask::BEGIN.to_owned(), self.gate.begin().into());
         }
         // The key that tells is hidden inside.
-        if arguments.iter().any(|word| word == ask::LOG) {
-            let faults = log_file::faults(&self.here).unwrap_or_else(|why| vec![why]);
-            if let Some(told) = told.as_object_mut() {
-                told.insert(ask::LOG.to_owned(), json!(faults));
-            }
+        if arguments.iter().any(|word| word == ask::LOG)
+            && let Some(told) = told.as_object_mut()
+        {
+            let log = serde_json::to_value(log_file::check(&self.here));
+            told.insert(
+                ask::LOG.to_owned(),
+                log.unwrap_or_else(|error| json!({"Err": error.to_string()})),
+            );
         }
         told
     }

@@ -3,6 +3,7 @@
 mod inner;
 mod judge;
 mod show;
+mod signals;
 mod start;
 mod world;
 
@@ -14,10 +15,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
-use ahp::process::{enclose, find_program};
-use ahp::shield::bubblewrap;
+use ahp::process::{Enclosed, Enclosure, enclose, find_program};
+use ahp::shield::{SEEN_IN, bubblewrap};
 
 use self::judge::Outside;
+use self::signals::Signals;
 use self::start::{Gate, NotMade, Supervisor, made};
 use self::world::{First, World};
 use crate::ask;
@@ -61,6 +63,8 @@ fn shield(args: &Args) -> Result<Exit, String> {
         // Nothing more could be held here, and nothing is held less.
         return inner::become_command(&args.command);
     }
+    // First of all: whatever is made from here on is taken away again by the drops.
+    let signals = Signals::noted().map_err(|error| error.to_string())?;
     let world = World::find(args)?;
     if args.dry_run {
         show::show(&world.plan, args.format);
@@ -81,22 +85,31 @@ fn shield(args: &Args) -> Result<Exit, String> {
     for warning in &world.plan.warnings {
         output::error(format!("ahp: {warning}"));
     }
-    // Taken away again by its drop, whatever comes between.
     let (run, socket) = world.run_files()?;
+    if let Some(exit) = signals.stopped() {
+        return Ok(exit);
+    }
     world.prepare()?;
     let starter = run.starter(&bubblewrap, &world.program);
     starter
         .try_out(&world.plan, &world.here.work_dir)
         .map_err(|why| format!("no shield: {why}"))?;
+    if let Some(exit) = signals.stopped() {
+        return Ok(exit);
+    }
     // A panic is answered for; the terminal is the agent's.
     std::panic::set_hook(Box::new(|_| {}));
     let gate = Arc::new(Gate::new(&world.plan));
     let (of_judge, mounted) = (starter.clone(), gate.clone());
-    enclose(Box::new(move |argv, dir| {
-        // What the agent's shield covers may have gone since.
-        let plan = mounted.plan().without_gone();
-        of_judge.argv(&plan, argv, dir, First::Other)
-    }));
+    enclose(Enclosure {
+        folders: run.folders(),
+        seen_in: SEEN_IN.into(),
+        start: Box::new(move |enclosed| {
+            // What the agent's shield covers may have gone since.
+            let plan = mounted.plan().without_gone();
+            of_judge.argv(&plan, enclosed, First::Other)
+        }),
+    });
     let outside = Outside::new(&world, run.id.clone(), gate.clone());
     let (ended, end) = UnixStream::pair().map_err(|error| error.to_string())?;
     let until = Until {
@@ -115,14 +128,18 @@ fn shield(args: &Args) -> Result<Exit, String> {
     let supervisor = Supervisor::new().map_err(|error| error.to_string())?;
     let exit = made(&world.plan, |plan| {
         gate.mounts(plan);
-        let dir = Some(world.here.work_dir.as_path());
-        let argv = starter.argv(plan, &args.command, dir, First::Agent);
+        let agent = Enclosed {
+            argv: &args.command,
+            dir: Some(&world.here.work_dir),
+            folder: None,
+        };
+        let argv = starter.argv(plan, &agent, First::Agent);
         let exit = supervisor
-            .run(&argv)
+            .run(&argv, &signals)
             .map_err(|why| NotMade::because(&why))?;
         match gate.refused() {
-            Some(refused) if !supervisor.is_ended() => Err(refused),
-            _ => Ok(exit),
+            Some(refused) => signals.stopped().ok_or(refused),
+            None => Ok(exit),
         }
     });
     drop(end);

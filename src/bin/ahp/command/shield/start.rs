@@ -11,16 +11,14 @@ use std::thread;
 
 use ahp::shield::Plan;
 use rustix::process::{Pid, Signal};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGTERM};
 
+use super::signals::Signals;
 use crate::exit_code::Exit;
 use crate::output;
 
 /// How often a shield is made again at most: who opens and closes sockets without end keeps one from starting.
 const MOST_TRIES: usize = 12;
-
-/// What an agent ends with that was killed.
-const KILLED: Exit = Exit::Of(137);
 
 /// Why a shield does not stand.
 #[derive(Debug)]
@@ -135,42 +133,31 @@ impl Gate {
 /// Waits for the agent with the terminal as it is. What the terminal says is for the agent alone; who ends this process ends
 /// the agent with it.
 #[derive(Debug)]
-pub(super) struct Supervisor(Arc<Mutex<Supervised>>);
-
-#[derive(Debug, Default)]
-struct Supervised {
-    child: Option<Pid>,
-    is_ended: bool,
-}
+pub(super) struct Supervisor(Arc<Mutex<Option<Pid>>>);
 
 impl Supervisor {
-    /// Listens for the signals that end this process from now on.
+    /// Ends what runs with the signals that end this process.
     pub(super) fn new() -> io::Result<Self> {
         let (mut told, tell) = UnixStream::pair()?;
-        for signal in [SIGINT, SIGQUIT] {
-            signal_hook::flag::register(signal, Arc::default())?;
-        }
         for signal in [SIGTERM, SIGHUP] {
             signal_hook::low_level::pipe::register(signal, tell.try_clone()?)?;
         }
-        let supervised = Arc::<Mutex<Supervised>>::default();
-        let ending = supervised.clone();
+        let child = Arc::<Mutex<Option<Pid>>>::default();
+        let ending = child.clone();
         thread::Builder::new().spawn(move || {
             // The writing ends are never closed.
             while io::Read::read(&mut told, &mut [0]).is_ok_and(|count| count > 0) {
-                let mut ending = lock(&ending);
-                ending.is_ended = true;
-                if let Some(child) = ending.child {
+                if let Some(child) = *lock(&ending) {
                     // What `bwrap` holds ends with it.
                     rustix::process::kill_process(child, Signal::KILL).ok();
                 }
             }
         })?;
-        Ok(Self(supervised))
+        Ok(Self(child))
     }
 
-    /// Runs a command and returns its own exit code.
-    pub(super) fn run(&self, argv: &[String]) -> Result<Exit, String> {
+    /// Runs a command and returns its own exit code; starts nothing once a signal has come.
+    pub(super) fn run(&self, argv: &[String], signals: &Signals) -> Result<Exit, String> {
         let cannot = |error: io::Error| format!("the shield cannot be started: {error}");
         let (starter, words) = argv.split_first().ok_or("nothing is to be started")?;
         #[expect(
@@ -180,26 +167,21 @@ impl Supervisor {
         let mut command = Command::new(starter);
         let mut child = {
             let mut now = lock(&self.0);
-            if now.is_ended {
-                return Ok(KILLED);
+            if let Some(exit) = signals.stopped() {
+                return Ok(exit);
             }
             let child = command.args(words).spawn().map_err(cannot)?;
-            now.child = Some(Pid::from_child(&child));
+            *now = Some(Pid::from_child(&child));
             child
         };
         let status = child.wait();
-        lock(&self.0).child = None;
+        *lock(&self.0) = None;
         let status = status.map_err(cannot)?;
         let code = status
             .code()
             .or_else(|| status.signal().map(|signal| 128 + signal))
             .unwrap_or(1);
         Ok(Exit::Of(u8::try_from(code & 0xff).unwrap_or(1)))
-    }
-
-    /// Whether somebody has ended this process.
-    pub(super) fn is_ended(&self) -> bool {
-        lock(&self.0).is_ended
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::Instant;
 use ahp::config::{Config, Environment, Locations, ShieldSettings};
 use ahp::engine::log_place;
 use ahp::host::Host;
-use ahp::process::Program;
+use ahp::process::{Enclosed, Program};
 use ahp::shield::{
     INSIDE, Inside, Obstacle, Plan, Request, Traces, bubblewrap, filter_bytes, own_sockets,
     start_script, sweep,
@@ -19,6 +19,7 @@ use ahp::shield::{
 use serde_json::Value;
 
 use super::Args;
+use super::signals::Signals;
 use super::start::{NotMade, made};
 use crate::ask;
 use crate::ask::{Marker, PROTOCOL};
@@ -84,6 +85,7 @@ impl World {
                 // Where it cannot be made, nothing will listen there.
                 own_directory(&dir).ok();
             }
+            private(&cache.join("shield"))?;
         }
         let name = here.project_name();
         // Before the plan: what it sees must still be there when it is mounted.
@@ -128,8 +130,7 @@ impl World {
     /// Makes the files of one shield; what killed ones left is taken away first.
     pub(super) fn run_files(&self) -> Result<(RunFiles, Socket), String> {
         let cannot = |error: io::Error| format!("`{}`: {error}", self.cache.display());
-        let private = |dir: &Path| DirBuilder::new().recursive(true).mode(0o700).create(dir);
-        private(&self.cache).map_err(cannot)?;
+        private(&self.cache)?;
         for dir in fs::read_dir(&self.cache).map_err(cannot)?.flatten() {
             let lock = File::open(dir.path().join("lock"));
             if lock.is_ok_and(|lock| lock.try_lock().is_ok()) {
@@ -137,18 +138,20 @@ impl World {
             }
         }
         for dir in &self.plan.private {
-            private(dir).map_err(cannot)?;
+            private(dir)?;
         }
         let id = format!("{}-{:x}", self.name, std::process::id());
         let dir = self.cache.join(format!("{:x}", std::process::id()));
         own_directory(&dir)?;
         let lock = File::create(dir.join("lock")).map_err(cannot)?;
         lock.try_lock().map_err(|error| error.to_string())?;
-        for name in ["in", "tmp", "tmp/.runtime", "var-tmp"] {
-            private(&dir.join(name)).map_err(cannot)?;
+        for name in ["folders", "in", "tmp", "tmp/.runtime", "var-tmp"] {
+            private(&dir.join(name))?;
         }
         fs::write(dir.join("filter"), filter_bytes()).map_err(cannot)?;
         fs::write(dir.join("empty"), b"").map_err(cannot)?;
+        let exclude = self.plan.exclude.as_ref().map(|(_, lines)| lines.as_str());
+        fs::write(dir.join("exclude"), exclude.unwrap_or_default()).map_err(cannot)?;
         let marker = Marker {
             v: PROTOCOL,
             socket: Path::new(INSIDE).join(SOCKET),
@@ -164,6 +167,12 @@ impl World {
         };
         Ok((run, socket))
     }
+}
+
+/// Makes a directory that nobody else enters.
+fn private(dir: &Path) -> Result<(), String> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(dir);
+    made.map_err(|error| format!("`{}`: {error}", dir.display()))
 }
 
 /// Puts what the command line says beside what the person's layers say.
@@ -202,6 +211,11 @@ impl Drop for Removed {
 }
 
 impl RunFiles {
+    /// Returns where the folders are made that programs of the judge are given.
+    pub(super) fn folders(&self) -> PathBuf {
+        self.dir.0.join("folders")
+    }
+
     /// Returns how something is started in the shield: the agent, and each program of its judge.
     pub(super) fn starter(&self, bubblewrap: &Path, program: &Path) -> Starter {
         Starter {
@@ -231,37 +245,42 @@ pub(super) struct Starter {
 
 impl Starter {
     /// Returns the command line by which a command is started as a plan says.
-    pub(super) fn argv(
-        &self,
-        plan: &Plan,
-        argv: &[String],
-        work_dir: Option<&Path>,
-        first: First,
-    ) -> Vec<String> {
+    pub(super) fn argv(&self, plan: &Plan, enclosed: &Enclosed<'_>, first: First) -> Vec<String> {
         let mut arguments = plan.arguments(&Inside {
             shown: &self.dir.join("in"),
             empty: &self.dir.join("empty"),
+            exclude: &self.dir.join("exclude"),
             tmp: &self.dir.join("tmp"),
             var_tmp: &self.dir.join("var-tmp"),
+            folder: enclosed.folder,
         });
-        if let Some(work_dir) = work_dir {
-            arguments.extend(["--chdir".to_owned(), work_dir.display().to_string()]);
+        if let Some(dir) = enclosed.dir {
+            arguments.extend(["--chdir".to_owned(), dir.display().to_string()]);
         }
         arguments.extend(["--", &self.program, "shield-inner"].map(str::to_owned));
         if first == First::Agent {
             arguments.push("--agent".to_owned());
         }
         arguments.push("--".to_owned());
-        arguments.extend_from_slice(argv);
+        arguments.extend_from_slice(enclosed.argv);
         start_script(&self.dir.join("filter"), &self.bubblewrap, arguments)
     }
 
     /// Tries out whether the kernel makes such a shield.
     pub(super) fn try_out(&self, plan: &Plan, dir: &Path) -> Result<(), String> {
         made(plan, |plan| {
-            let argv = self.argv(plan, &["/bin/true".to_owned()], None, First::Other);
+            let argv = self.argv(plan, &alone(&["/bin/true".to_owned()]), First::Other);
             Obstacle::try_out(argv, dir).map_err(|why| NotMade::because(&why))
         })
+    }
+}
+
+/// A command line as it is.
+const fn alone(argv: &[String]) -> Enclosed<'_> {
+    Enclosed {
+        argv,
+        dir: None,
+        folder: None,
     }
 }
 
@@ -295,7 +314,7 @@ pub(crate) fn standing(locations: &Locations) -> Standing {
             }
             Err(why) => Standing {
                 holds: false,
-                said: format!("inside, and the judge does not answer: {why}"),
+                said: format!("inside, and the judge {why}"),
             },
         };
     }
@@ -305,7 +324,13 @@ pub(crate) fn standing(locations: &Locations) -> Standing {
     } else {
         ""
     };
-    match try_out(locations) {
+    // What is made for the trial is taken away again, whatever comes meanwhile.
+    let signals = Signals::noted();
+    let tried = try_out(locations);
+    if let Ok(signals) = signals {
+        signals.release();
+    }
+    match tried {
         Ok(abi) if abi >= SCOPES => Standing {
             holds: true,
             said: format!("full{left}"),
@@ -346,7 +371,7 @@ fn try_out(locations: &Locations) -> Result<u32, String> {
         "shield-inner".to_owned(),
     ];
     let finished = made(&world.plan, |plan| {
-        let asked = Program::new(starter.argv(plan, &told, None, First::Other)).run();
+        let asked = Program::new(starter.argv(plan, &alone(&told), First::Other)).run();
         let asked = asked.map_err(|why| NotMade::because(&why))?;
         if asked.exit.is_success() {
             Ok(asked)

@@ -6,6 +6,8 @@ const Module = require('node:module');
 const path = require('node:path');
 const { isMainThread } = require('node:worker_threads');
 const ahp = require('./ahp_tell.cjs');
+// Whoever asks for it later gets one that has no seal.
+const forget = () => delete require.cache[require.resolve('./ahp_tell.cjs')];
 
 const [, main = '', ...args] = process.argv;
 const runner = process.execArgv.includes('--test') ? 'node' : path.basename(main).replace(/\.[cm]?js$/, '').replace('_mocha', 'mocha');
@@ -21,10 +23,11 @@ function add(...options) {
 function jest() {
   const option = '--testResultsProcessor';
   const ours = path.join(__dirname, 'ahp_jest.cjs');
+  const processor = require(ours);
   const at = process.argv.findIndex((arg) => arg === option || arg.startsWith(`${option}=`));
   if (at > 0) {
     const [first, second] = process.argv.slice(at, at + 2);
-    require(ours).theirs = first === option ? second : first.slice(option.length + 1);
+    processor.theirs = first === option ? second : first.slice(option.length + 1);
     process.argv.splice(at, first === option ? 2 : 1);
   }
   add(`${option}=${ours}`, '--testLocationInResults');
@@ -116,8 +119,12 @@ if (isMainThread && !args.some((arg) => questions.includes(arg))) {
   if (above === `mocha-${process.ppid}` && main.includes('/mocha/')) {
     ahp.take();
     mocha(above);
-  } else if (Object.hasOwn(runners, runner) && ahp.take()) {
-    if (runner !== 'node') ahp.begun(me);
+  } else if (Object.hasOwn(runners, runner) && ahp.take({ isShared: runner === 'node' || runner === 'vitest' })) {
+    if (runner !== 'node') {
+      ahp.begun(me);
+      // A file of the project may be called like a runner.
+      ahp.replaced(`runner.${runner}`, main);
+    }
     runners[runner]();
   }
 }
@@ -134,3 +141,4 @@ if (isMainThread && process.env.NODE_TEST_CONTEXT && above === `node-${process.p
   const watched = [ahp.watch('assert.', require('node:assert')), ahp.watch('Module.', Module)];
   process.on('exit', () => watched.forEach((tell) => tell()));
 }
+forget();

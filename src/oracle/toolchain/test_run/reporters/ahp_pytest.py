@@ -13,11 +13,15 @@ import ahp_tell
 import pytest
 
 
+# Taken before any code of the project is loaded, such as a `conftest.py`.
+_taken = [ahp_tell.take()]
+
+
 def pytest_configure(config):
     config.pluginmanager.register(TrueOutcome(), "ahp-true-outcome")
     # Neither a worker of xdist, nor a pytest that a test runs.
     if not Report.is_open and not hasattr(config, "workerinput"):
-        seal = ahp_tell.take()
+        seal = (_taken.pop() if _taken else None) or ahp_tell.take()
         if seal:
             config.pluginmanager.register(Report(seal), "ahp-report")
 
@@ -109,9 +113,11 @@ class Report:
     def __init__(self, seal):
         Report.is_open = True
         Report.count += 1
-        self.seal = seal
-        self.name = f"pytest-{os.getpid()}-{Report.count}"
-        ahp_tell.begun(seal, self.name)
+        name = f"pytest-{os.getpid()}-{Report.count}"
+        ahp_tell.begun(seal, name)
+        # The seal is no attribute that a test could read.
+        self.write = lambda text: ahp_tell.report(seal, f"{name}.json", text)
+        self.give_back = lambda: ahp_tell.give_back(seal)
         self.collected = 0
         self.found = set()
         self.tests = {}
@@ -188,15 +194,15 @@ class Report:
         # What pytest-cov found, also where it only prints it.
         coverage = getattr(session.config.pluginmanager.getplugin("_cov"), "cov_total", None)
         text = json.dumps({"collected": self.collected, "coverage": coverage, "testResults": results})
-        ahp_tell.report(self.seal, f"{self.name}.json", text)
-        tell_replaced()
+        self.write(text)
+        tell_replaced(self)
 
     def pytest_unconfigure(self):
         Report.is_open = False
-        ahp_tell.give_back(self.seal)
+        self.give_back()
 
 
-def tell_replaced():
+def tell_replaced(report):
     """Tells which parts of pytest, and of this report, code of the project has replaced."""
     from _pytest import python, reports, runner
 
@@ -207,3 +213,9 @@ def tell_replaced():
             file = ahp_tell.file_of(function)
             if file:
                 ahp_tell.replaced(f"{part.__name__}.{name}", file)
+    # What the report keeps may be of a type that forgets.
+    for name, value in vars(report).items():
+        for function in [value, *vars(type(value)).values()]:
+            file = ahp_tell.file_of(function)
+            if file:
+                ahp_tell.replaced(f"Report.{name}", file)

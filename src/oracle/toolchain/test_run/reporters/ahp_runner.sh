@@ -29,13 +29,15 @@ digest() { if command -v sha256sum > /dev/null; then sha256sum; else shasum -a 2
 replaced() { tell "$(printf -- '- replaced\t%s\t%s\t%s' "$1" "$PWD" "$2" | tr '\n' ' ' | cut -c 1-3000)"; }
 last=
 for arg; do
-    case $last in -exec | --exec | -toolexec | --toolexec | -overlay | --overlay | -modfile | --modfile | --config) replaced "$last" "$arg" ;; esac
-    case $arg in -exec=* | --exec=* | -toolexec=* | --toolexec=* | -overlay=* | --overlay=* | -modfile=* | --modfile=* | --config=*)
+    case $last in -exec | --exec | -toolexec | --toolexec | -overlay | --overlay | -modfile | --modfile | -ldflags | --ldflags | --config) replaced "$last" "$arg" ;; esac
+    case $arg in -exec=* | --exec=* | -toolexec=* | --toolexec=* | -overlay=* | --overlay=* | -modfile=* | --modfile=* | -ldflags=* | --ldflags=* | --config=*)
         replaced "${arg%%=*}" "${arg#*=}" ;; esac
     last=$arg
 done
 env | while IFS='=' read -r key value; do
-    case $key in CARGO_TARGET_*_RUNNER | CARGO_BUILD_RUSTC | CARGO_BUILD_RUSTC_*WRAPPER | CARGO_BUILD_RUSTDOC | RUSTC | RUSTDOC | RUSTC_WRAPPER | RUSTC_WORKSPACE_WRAPPER | GOFLAGS)
+    case $key in
+        CARGO_TARGET_*_RUNNER | CARGO_BUILD_RUSTC | CARGO_BUILD_RUSTC_*WRAPPER | CARGO_BUILD_RUSTDOC | RUSTC | RUSTDOC | RUSTC_WRAPPER | RUSTC_WORKSPACE_WRAPPER | \
+        CARGO_TARGET_*_LINKER | *RUSTFLAGS | *RUSTDOCFLAGS | LD_PRELOAD | CC | GOENV | GOFLAGS)
         replaced "$key" "$value" ;; esac
 done
 

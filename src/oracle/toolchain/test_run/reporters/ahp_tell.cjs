@@ -5,17 +5,19 @@ const { closeSync, openSync, writeFileSync, writeSync } = require('node:fs');
 const { createHash } = require('node:crypto');
 const path = require('node:path');
 
-// Kept on the process, since a runner may load this file once more in a way of its own.
+// Where it is kept for a runner that loads this file once more in a way of its own.
 const kept = Symbol.for('ahp.seal');
+let seal = process[kept];
 
 // Takes the seal, where this process is the one that reports; whether it is.
-function take() {
+function take({ isShared = false } = {}) {
   const [folder, key] = (process.env.AHP_SEAL ?? '').split(':');
   if (key && folder === path.basename(__dirname)) {
-    process[kept] = key;
+    seal = key;
+    if (isShared) process[kept] = key;
     delete process.env.AHP_SEAL;
   }
-  return Boolean(process[kept]);
+  return Boolean(seal);
 }
 
 // Lets the processes that this one starts know that they are part of its run.
@@ -34,7 +36,7 @@ function above() {
 // Returns an environment with the seal, for a process that goes on with the run of this one.
 function lent(name) {
   const folder = path.basename(__dirname);
-  return { ...process.env, AHP_SEAL: `${folder}:${process[kept]}`, AHP_PART: `${folder}:${name}` };
+  return { ...process.env, AHP_SEAL: `${folder}:${seal}`, AHP_PART: `${folder}:${name}` };
 }
 
 function tell(words) {
@@ -45,12 +47,12 @@ function tell(words) {
 }
 
 function begun(name) {
-  tell([`${process[kept]} begun ${name}`]);
+  tell([`${seal} begun ${name}`]);
 }
 
 function report(name, text) {
   writeFileSync(path.join(__dirname, name), text);
-  tell([`${process[kept]} sealed ${name} ${createHash('sha256').update(text).digest('hex')}`]);
+  tell([`${seal} sealed ${name} ${createHash('sha256').update(text).digest('hex')}`]);
 }
 
 // What is bad news, anybody may tell.

@@ -1,70 +1,23 @@
 //! Guard: every place that no agent may change, for whoever keeps agents away from them.
 
+mod of_git;
+mod places;
+mod repository;
+
+pub use self::of_git::{HOOKS, OfGit, names};
+pub use self::places::{GuardedDir, known};
+pub use self::repository::Repository;
+
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::OnceLock;
 
 use foldhash::fast::RandomState;
 
-use crate::config::{OWN_PLACES, STATE_DIR, UNREAD};
-use crate::host::HOSTS;
-use crate::place::{Place, Roots};
+use crate::config::{STATE_DIR, UNREAD};
+use crate::place::Roots;
 use crate::trust::Trust;
-
-/// A directory, and what is guarded below it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GuardedDir {
-    /// The directory.
-    pub dir: PathBuf,
-    /// Paths from there on, each with all below it; an empty one is the directory itself. A `*` stands for any
-    /// characters of one name.
-    pub names: Vec<Cow<'static, str>>,
-}
-
-impl GuardedDir {
-    /// Guards one path below a directory.
-    pub fn of(dir: &Path, name: impl Into<Cow<'static, str>>) -> Self {
-        Self {
-            dir: dir.to_owned(),
-            names: vec![name.into()],
-        }
-    }
-
-    /// Guards a file or directory.
-    pub fn whole(path: &Path) -> Self {
-        Self::of(path, "")
-    }
-
-    /// Guards a file and what lies beside it under the same name: locks, archives, parts.
-    pub fn with_siblings(path: &Path) -> Option<Self> {
-        let (dir, name) = (path.parent()?, path.file_name()?.to_string_lossy());
-        let stem = path.file_stem()?.to_string_lossy();
-        let names = [
-            name.to_string(),
-            format!("{name}.*"),
-            format!("{stem}-*.{}*", path.extension()?.to_string_lossy()),
-        ];
-        Some(Self {
-            dir: dir.to_owned(),
-            names: names.map(Cow::Owned).to_vec(),
-        })
-    }
-
-    /// Returns the paths of what is guarded, patterns as they are written.
-    pub fn paths(&self) -> impl Iterator<Item = PathBuf> {
-        self.names.iter().map(|name| match &**name {
-            "" => self.dir.clone(),
-            name => self.dir.join(name),
-        })
-    }
-}
-
-/// Returns the places that are known without any policy: our own, and what decides over the hooks of each host.
-pub fn known() -> impl Iterator<Item = &'static Place> {
-    let of_hosts = HOSTS.iter().flat_map(|host| host.places());
-    OWN_PLACES.iter().chain(of_hosts)
-}
 
 /// What no agent may change in one project.
 #[derive(Debug, Default)]
@@ -111,7 +64,13 @@ impl Guards {
         })
     }
 
-    /// Returns everything that is guarded, by the directory that it lies below; computed when it is first asked for.
+    /// Returns what of git is guarded beside that, as its settings are now.
+    pub fn of_git(&self) -> OfGit {
+        OfGit::of(&self.roots)
+    }
+
+    /// Returns everything that is guarded, but for [`Self::of_git`], by the directory that it lies below; computed when it is
+    /// first asked for.
     pub fn dirs(&self) -> &[GuardedDir] {
         self.dirs.get_or_init(|| {
             let mut dirs = Dirs::default();
