@@ -51,6 +51,21 @@ impl ToolCall {
         }
     }
 
+    /// Returns the texts that stand beside the command line in the input of a shell, and what is none of that line.
+    pub(crate) fn beside_command(&self) -> Vec<Given> {
+        let is_beside = |(key, value): &(&String, &Value)| {
+            !matches!(value, Value::Null | Value::Bool(_) | Value::Number(_))
+                && !input::is_of_command(key)
+        };
+        let decoded = super::view::decoded(&self.input);
+        let fields = decoded.as_ref().unwrap_or(&self.input).as_object();
+        let mut found = Vec::new();
+        for (key, value) in fields.into_iter().flatten().filter(is_beside) {
+            collect(key, value, false, DEPTH, &mut found);
+        }
+        found
+    }
+
     /// Returns every text of its input.
     pub(crate) fn given(&self) -> Vec<Given> {
         let mut found = Vec::new();

@@ -158,12 +158,13 @@ fn only_looks(call: &ToolCall) -> bool {
     is_look && call.mcp.is_none()
 }
 
-/// Whether the input of a tool is JSON in a text, as some hosts give it, that does not parse.
+/// Whether the input of a tool is JSON in a text, as some hosts give it, that does not parse, or that of a shell and nothing to
+/// run.
 fn is_unreadable(call: &ToolCall) -> bool {
     let begins = |text: &str| text.trim_start().starts_with(['{', '[']);
     let is_broken = |text: &str| parse_json(text.as_bytes()).is_err();
     let text = call.input.as_str().filter(|text| begins(text));
-    text.is_some_and(is_broken)
+    text.is_some_and(is_broken) || call.says_nothing()
 }
 
 fn signal(attempt: &Attempt) -> Signal {
