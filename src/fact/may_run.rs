@@ -181,7 +181,10 @@ fn beside_shell(call: &ToolCall, view: &ToolView) -> Option<String> {
     for given in &beside {
         let key = name_words(&given.key);
         let is_told = is_among(&key, DESCRIBING);
-        let is_variable = given.key.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
+        let is_variable = given
+            .key
+            .bytes()
+            .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
         if is_variable && !given.key.is_empty() {
             lines.push(format!("export {}={}", given.key, quoted(&given.text)));
         } else if is_among(&key, &["env", "environment", "variables", "vars"]) {

@@ -13,6 +13,7 @@ use super::binary::NAMES;
 use super::look::{Carriers, Grounds, LastLook, Links, Look};
 use super::places::{Place, Places, components, way_in};
 use super::{binary, front_matter};
+use crate::glob::shell_glob;
 use crate::guard::{GuardedDir, Guards};
 use crate::place::Roots;
 use crate::shell::{Analysis, Effect, PathEffect, lexical, real};
@@ -141,7 +142,15 @@ impl<'a> Guarded<'a> {
             );
         // From elsewhere comes what a folder does not have yet.
         let is_filled = effect.recursive && effect.effect == Effect::Restore;
+        // A policy of a part of the project lies in the folder of that part.
+        let nested = || {
+            let ours = effect.path.join(".ahp");
+            let is_there =
+                takes_all && !matches!(self.kind(&ours.join("hooks.yaml")), Kind::Nothing);
+            (is_there && self.look().is_ours(&ours)).then_some(ours)
+        };
         self.found(&effect.path, takes_all, effect.inexact, true)
+            .or_else(nested)
             .or_else(|| {
                 is_filled
                     .then(|| self.held(&effect.path, effect.inexact))
@@ -331,7 +340,7 @@ impl<'a> Guarded<'a> {
         takes_all: bool,
         inexact: bool,
     ) -> Option<PathBuf> {
-        if self.is_ours(path, parts) {
+        if self.is_ours(path, parts) || parts.is_empty() && takes_all && path.has_root() {
             return Some(path.to_owned());
         }
         if let Some(name) = parts.last()
@@ -350,7 +359,7 @@ impl<'a> Guarded<'a> {
         // `find` looks at every depth, and into what is hidden.
         if let Some(deep) = parts.iter().position(|part| part == "**") {
             let (above, below) = (parts.get(..deep)?, parts.last()?);
-            let named = |name: &str| fast_glob::glob_match(below.as_str(), name);
+            let named = |name: &str| shell_glob(below.as_str(), name);
             let holds = |place: &Place<'_>| {
                 let path = place.path();
                 place.exists()

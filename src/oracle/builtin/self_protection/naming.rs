@@ -144,6 +144,18 @@ fn unpacks_here(invocation: &Invocation) -> bool {
     extracts && !elsewhere
 }
 
+/// Returns the words that name what a program writes to and that another makes: the target of a redirection or of a copy.
+fn written_by_loop(invocation: &Invocation) -> Vec<&Word> {
+    let redirects = invocation.redirects.iter();
+    let targets = redirects.filter(|r| r.writes()).map(|r| &r.target);
+    let copied = invocation.known().is(Fact::ToLast).then(|| {
+        let to = invocation.value_of(&["-t", "--target-directory"]).is_none();
+        to.then(|| invocation.operands().last()).flatten()
+    });
+    let words = targets.chain(copied.flatten());
+    words.filter(|word| (word.dynamic || word.each) && !word.made_by.is_empty()).collect()
+}
+
 /// A program that changes what another finds in a guarded folder.
 fn by_finding(
     guarded: &Guarded<'_>,
@@ -152,7 +164,9 @@ fn by_finding(
     reads: bool,
 ) -> Option<Found> {
     let unpacks = unpacks_here(invocation);
-    if !unpacks && (reads || matches!(invocation.program.as_str(), "xargs" | "gxargs")) {
+    let written = written_by_loop(invocation);
+    let is_given = !reads && !matches!(invocation.program.as_str(), "xargs" | "gxargs");
+    if !unpacks && !is_given && written.is_empty() {
         return None;
     }
     let inner = Inner::of(analysis, invocation);
@@ -161,8 +175,9 @@ fn by_finding(
     let mut given: Vec<_> = invocation
         .arguments
         .iter()
-        .filter(|word| word.dynamic || (word.each && !by_itself))
+        .filter(|word| is_given && (word.dynamic || (word.each && !by_itself)))
         .filter(|word| !inner.takes(word))
+        .chain(written)
         .map(|word| word.made_by.clone())
         .collect();
     if unpacks || (invocation.program == "parallel" && changes_through(analysis, &["parallel"])) {

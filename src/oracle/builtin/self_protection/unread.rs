@@ -14,7 +14,8 @@ use super::mention::path_of;
 use super::places::{Place, Places, components};
 use super::spelling;
 use crate::config::UNREAD;
-use crate::shell::Invocation;
+use crate::glob::shell_glob;
+use crate::shell::{Invocation, is_pattern};
 
 /// The longest file that can be one of them, in bytes: of others, nothing more is asked.
 const LONGEST: u64 = 128;
@@ -122,7 +123,7 @@ impl<'a> Unread<'a> {
             return places
                 .find(|place| {
                     let path = components(&place.path()).join("/");
-                    place.exists() && fast_glob::glob_match(&pattern, format!("/{path}"))
+                    place.exists() && shell_glob(&pattern, &format!("/{path}"))
                 })
                 .map(|place| Hit::File(place.path()));
         }
@@ -152,6 +153,9 @@ impl<'a> Unread<'a> {
                 .or_else(|| self.met(&path_of(self.guarded, invocation, &open)));
         }
         let path = path_of(self.guarded, invocation, text);
+        if is_pattern(&path, self.guarded.root()) {
+            return self.met(&path);
+        }
         if path.is_relative() {
             return spelled(text);
         }
@@ -172,7 +176,7 @@ fn matches(pattern: &Path) -> Vec<PathBuf> {
         }
         let entries = found.iter().flat_map(fs::read_dir).flatten().flatten();
         let met = entries.take(MOST_LOOKED_AT).filter(|entry| {
-            fast_glob::glob_match(name.as_ref(), entry.file_name().to_string_lossy().as_ref())
+            shell_glob(name.as_ref(), entry.file_name().to_string_lossy().as_ref())
         });
         found = met.map(|entry| entry.path()).collect();
     }
