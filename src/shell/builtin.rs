@@ -6,7 +6,7 @@ use super::command::{LINE_OF_FILE, in_places};
 use super::exit::named_options;
 use super::gather::MAX_ITEMS;
 use super::interpreter::is_input;
-use super::scope::{Variable, says_hidden};
+use super::scope::{Scope, Variable, says_hidden};
 use super::walk::{Input, Walker};
 use super::{DoubtKind, Invocation, Stdin, Word};
 
@@ -48,6 +48,7 @@ impl Walker<'_> {
                 if let Some(words) = set_operands(arguments) {
                     self.scope.positional = Some(words.to_vec());
                 }
+                self.set_elsewhere(arguments);
             }
             "shift" => {
                 let count = arguments
@@ -124,6 +125,30 @@ impl Walker<'_> {
             _ => return false,
         }
         true
+    }
+
+    /// Gives variables the values that `set` gives them in other shells: `set x=a`, `set -g x a`. In which one it runs is not
+    /// told here, so that they are more values and replace none.
+    fn set_elsewhere(&mut self, arguments: &[Word]) {
+        let mut words = arguments.iter().skip_while(|word| word.is_option());
+        let Some(first) = words.next() else {
+            return;
+        };
+        let (name, value) = match first.text.split_once('=') {
+            Some((name, value)) => {
+                let value = Word {
+                    text: value.to_owned(),
+                    ..first.clone()
+                };
+                (name, vec![value])
+            }
+            None => (first.text.as_str(), words.cloned().collect()),
+        };
+        if Scope::is_name(name) && !value.is_empty() {
+            self.scope.branches += 1;
+            self.scope.assign(name, value);
+            self.scope.branches -= 1;
+        }
     }
 
     /// Notes that the last invocation of a program reads what others make.

@@ -363,7 +363,8 @@ pub(super) fn in_places(elements: Vec<Word>) -> Vec<Word> {
     let mut array: Vec<Word> = Vec::with_capacity(elements.len());
     for element in elements {
         let named = element.text.strip_prefix('[').and_then(indexed);
-        let Some((place, value)) = named.and_then(|(at, rest)| Some((at, rest.strip_prefix('=')?))) else {
+        let Some((place, value)) = named.and_then(|(at, rest)| Some((at, rest.strip_prefix('=')?)))
+        else {
             array.push(element);
             continue;
         };
@@ -372,7 +373,11 @@ pub(super) fn in_places(elements: Vec<Word>) -> Vec<Word> {
             glob: false,
             ..element.clone()
         };
-        match place.parse::<usize>().ok().filter(|place| *place < MAX_PLACE) {
+        match place
+            .parse::<usize>()
+            .ok()
+            .filter(|place| *place < MAX_PLACE)
+        {
             Some(place) => {
                 array.resize(array.len().max(place + 1), Word::default());
                 if let Some(slot) = array.get_mut(place) {

@@ -53,15 +53,16 @@ impl ToolCall {
 
     /// Returns the texts that stand beside the command line in the input of a shell, and what is none of that line.
     pub(crate) fn beside_command(&self) -> Vec<Given> {
-        let is_beside = |(key, value): &(&String, &Value)| {
-            !matches!(value, Value::Null | Value::Bool(_) | Value::Number(_))
-                && !input::is_of_command(key)
-        };
         let decoded = super::view::decoded(&self.input);
-        let fields = decoded.as_ref().unwrap_or(&self.input).as_object();
         let mut found = Vec::new();
-        for (key, value) in fields.into_iter().flatten().filter(is_beside) {
-            collect(key, value, false, DEPTH, &mut found);
+        let Some(fields) = decoded.as_ref().unwrap_or(&self.input).as_object() else {
+            return found;
+        };
+        for (key, value) in fields {
+            let may_hold = value.is_string() || value.is_array() || value.is_object();
+            if may_hold && !input::is_of_command(fields, key) {
+                collect(key, value, false, DEPTH, &mut found);
+            }
         }
         found
     }

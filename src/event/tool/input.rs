@@ -196,10 +196,15 @@ fn reads_all(map: &Fields) -> bool {
     }
 }
 
-/// Whether a field is read as a part of the command line of a shell, or as its directory.
-pub(super) fn is_of_command(key: &str) -> bool {
-    let lists = [NAMES_COMMAND, MAY_BE_COMMAND, ARGUMENTS, PROGRAM];
-    lists.iter().any(|list| list.contains(&key)) || is_work_dir(key)
+/// Whether a field of an input is read as a part of the command line of a shell, or as its directory.
+pub(super) fn is_of_command(map: &Fields, key: &str) -> bool {
+    let is_named = || map.keys().any(|key| NAMES_COMMAND.contains(&key.as_str()));
+    let reads_other = || !is_named() && !names_program(map);
+    NAMES_COMMAND.contains(&key)
+        || is_work_dir(key)
+        || ARGUMENTS.contains(&key)
+        || PROGRAM.contains(&key) && names_program(map)
+        || MAY_BE_COMMAND.iter().find(|key| map.contains_key(**key)) == Some(&key) && reads_other()
 }
 
 /// Whether an input that is given to a shell says nothing of what is run: it holds no text at all, and is more than a look at

@@ -16,7 +16,7 @@ use super::{binary, front_matter};
 use crate::glob::shell_glob;
 use crate::guard::{GuardedDir, Guards};
 use crate::place::Roots;
-use crate::shell::{Analysis, Effect, PathEffect, lexical, real};
+use crate::shell::{Analysis, Effect, PathEffect, is_pattern, lexical, real};
 
 /// Names that are ours wherever they lie in the project or home: a nested `.ahp` is a policy of its own.
 const OURS: &[&[&str]] = &[&[".ahp"], &[".agents", "hooks"]];
@@ -263,6 +263,12 @@ impl<'a> Guarded<'a> {
         inexact: bool,
         is_known_to_write: bool,
     ) -> Option<PathBuf> {
+        let moved = self.moved(path);
+        let (path, inexact) = match &moved {
+            // What is known now is what it names.
+            Some(path) => (path.as_path(), inexact && is_pattern(path, self.root())),
+            None => (path, inexact),
+        };
         let followed = self.followed(path);
         // Most words of a command line name nothing; such a one lies at most in a directory that a guarded name leads to,
         // and one that leads to the project itself, or above it, guards no more than its name.
@@ -282,6 +288,23 @@ impl<'a> Guarded<'a> {
             })
         };
         meets(path).or_else(|| meets(&followed?))
+    }
+
+    /// Returns the path that one means which begins with a variable that moves a place: `$CODEX_HOME/config.toml`.
+    fn moved(&self, path: &Path) -> Option<PathBuf> {
+        if !path.as_os_str().as_encoded_bytes().contains(&b'$') {
+            return None;
+        }
+        let mut names = path.components();
+        let dir = names.find_map(|name| {
+            let name = name.as_os_str().to_str()?.strip_prefix('$')?;
+            let bare = name
+                .strip_prefix('{')
+                .and_then(|name| name.strip_suffix('}'));
+            let mut moved = self.roots().moved.iter();
+            moved.find(|(variable, _)| *variable == bare.unwrap_or(name))
+        });
+        dir.map(|(_, dir)| dir.join(names.as_path()))
     }
 
     /// Returns where a path really lies, unless that is where it says.

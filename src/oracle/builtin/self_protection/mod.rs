@@ -134,9 +134,15 @@ impl Oracle for SelfProtection {
                 DoubtKind::DynamicProgram | DoubtKind::DynamicCode => None,
             })
         };
+        let is_blind = || {
+            let mut started = lines().flat_map(|(_, shell)| &shell.invocations);
+            started.any(|one| naming::is_blind(&guarded, one))
+        };
+        let blind = || is_blind().then_some("what is given the project is known only when it runs");
         let why = unreadable
             .then_some("the input of the tool could not be read")
-            .or_else(limit);
+            .or_else(limit)
+            .or_else(blind);
         why.map_or_else(
             || Ok(Vec::new()),
             |why| Err(OracleError::CannotTell(why.to_owned())),

@@ -11,7 +11,7 @@ use super::{brought, code, filled, mention, rights, unseen, walk};
 use crate::program::Fact;
 use crate::search::Deed;
 use crate::search::is_steered;
-use crate::shell::{Analysis, Invocation, Word, code_only_reads, sed_scripts};
+use crate::shell::{Analysis, Effect, Invocation, PathEffect, Word, code_only_reads, sed_scripts};
 
 /// Finds what a program would do to the guarded files that it is given.
 pub(super) fn find(
@@ -36,6 +36,44 @@ pub(super) fn find(
         .or_else(|| unseen::find(guarded, analysis, invocation))
         .or_else(|| unseen::by_code(invocation))
         .or_else(|| by_given(guarded, analysis, invocation, reads))
+}
+
+/// Variables that hold a program which shows files to a person.
+const OPENING: &[&str] = &["BROWSER", "EDITOR", "GIT_EDITOR", "PAGER", "VISUAL"];
+
+/// Whether a program that is known only when it runs is given what is guarded, or what holds it, as one that deletes would be:
+/// `$X -rf .`.
+pub(super) fn is_blind(guarded: &Guarded<'_>, invocation: &Invocation) -> bool {
+    let name = invocation.path.text.strip_prefix('$').unwrap_or_default();
+    let name = name.trim_start_matches('{').trim_end_matches('}');
+    if invocation.remote
+        || !invocation.program.is_empty()
+        || name.is_empty()
+        || OPENING.contains(&name)
+    {
+        return false;
+    }
+    let of_deletion = |word: &Word| {
+        let letters = word.text.trim_start_matches('-');
+        matches!(letters, "recursive" | "force")
+            || letters.chars().all(|letter| "rRfvid".contains(letter))
+    };
+    let (options, operands): (Vec<&Word>, Vec<&Word>) = invocation
+        .arguments
+        .iter()
+        .partition(|word| word.is_option());
+    let is_held = |word: &&Word| {
+        guarded
+            .hit(&PathEffect {
+                path: path_of(guarded, invocation, &word.text),
+                effect: Effect::Delete,
+                program: String::new(),
+                recursive: true,
+                inexact: word.glob,
+            })
+            .is_some()
+    };
+    options.into_iter().all(of_deletion) && operands.first().is_some_and(is_held)
 }
 
 /// A second name for a guarded file, or for what holds it, would be a way round.
@@ -153,7 +191,9 @@ fn written_by_loop(invocation: &Invocation) -> Vec<&Word> {
         to.then(|| invocation.operands().last()).flatten()
     });
     let words = targets.chain(copied.flatten());
-    words.filter(|word| (word.dynamic || word.each) && !word.made_by.is_empty()).collect()
+    words
+        .filter(|word| (word.dynamic || word.each) && !word.made_by.is_empty())
+        .collect()
 }
 
 /// A program that changes what another finds in a guarded folder.
@@ -280,7 +320,8 @@ fn by_given(
         if is_made(word) && !is_console {
             return by_makers(guarded, analysis, invocation, word);
         }
-        if text.contains(char::is_whitespace) || (is_console && text.contains(['(', '"', '\''])) {
+        let may_be_code = is_console || !known.is_known();
+        if text.contains(char::is_whitespace) || (may_be_code && text.contains(['(', '"', '\''])) {
             return in_text(text);
         }
         if is_test(word) {

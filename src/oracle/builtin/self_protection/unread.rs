@@ -140,6 +140,11 @@ impl<'a> Unread<'a> {
         })
     }
 
+    /// Returns the path that a word names to a program.
+    pub(super) fn path_of(&self, invocation: &Invocation, text: &str) -> PathBuf {
+        path_of(self.guarded, invocation, text)
+    }
+
     /// Looks at a part of a word, as a program in some directory would take it.
     pub(super) fn named(&self, invocation: &Invocation, text: &str) -> Option<Hit> {
         if text.is_empty() {
