@@ -161,7 +161,7 @@ impl Walker<'_> {
         }
     }
 
-    fn change_dir(&mut self, arguments: &[Word]) {
+    pub(super) fn change_dir(&mut self, arguments: &[Word]) {
         let back = || {
             Some(
                 self.scope

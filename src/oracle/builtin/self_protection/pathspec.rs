@@ -264,9 +264,13 @@ pub(super) fn changed(guarded: &Guarded<'_>, git: &Invocation) -> Option<PathBuf
         .collect();
     let is_told = |word: &&Word| dashes.is_some() || !word.is_option();
     let words: Vec<&Word> = operands.iter().filter(is_told).chain(&lines).collect();
-    let has_signs =
-        |word: &&Word| word.text.starts_with(':') || word.text.contains(['*', '?', '[']);
-    if lines.is_empty() && !words.iter().any(|word| has_signs(word)) {
+    // What brings all of a state back is told as that of `git checkout STATE -- .` is.
+    let is_all =
+        |text: &str| matches!(command, "checkout" | "restore") && matches!(text, ":/" | ":(top)");
+    let has_signs = |word: &&Word| {
+        !is_all(&word.text) && (word.text.starts_with(':') || word.text.contains(['*', '?', '[']))
+    };
+    if lines.is_empty() && !words.iter().any(has_signs) {
         return None;
     }
     let mut listing = Listing::of(guarded, git, false);
