@@ -55,9 +55,23 @@ fn code_of(
     let dir = invocation.work_dir.as_deref();
     let dir = dir.unwrap_or(&surroundings.work_dir);
     let mut found = Vec::new();
-    let runs = takes_script(invocation) || invocation.program == "eval";
-    let made = invocation.arguments.iter().map(|word| &word.made_by);
-    for range in made.chain([&invocation.fed_by]).filter(|_| runs) {
+    let known = program::find(&invocation.program);
+    let code = known
+        .words(Fact::Code)
+        .chain(known.is(Fact::Shell).then_some("-c"));
+    let code: Vec<Word> = code
+        .filter_map(|option| invocation.value_of(&[option]))
+        .collect();
+    // What is text for a script and not the script is none of it.
+    let made: Vec<&Word> = match invocation.program.as_str() {
+        "eval" => invocation.arguments.iter().collect(),
+        _ if !takes_script(invocation) => Vec::new(),
+        _ if code.is_empty() => invocation.operands().take(1).collect(),
+        _ => code.iter().collect(),
+    };
+    let is_fed = takes_script(invocation) && made.is_empty();
+    let fed = is_fed.then_some(&invocation.fed_by);
+    for range in made.iter().map(|word| &word.made_by).chain(fed) {
         let makers = analysis.invocations.get(range.clone());
         let words = makers.into_iter().flatten().flat_map(|i| i.operands());
         found.extend(
@@ -138,7 +152,11 @@ fn by_option(invocation: &Invocation, dir: &Path) -> Vec<PathBuf> {
         let values = options
             .iter()
             .filter_map(|option| invocation.value_of(&[option]));
-        found.extend(values.filter(names_file).map(|word| dir.join(&word.text)));
+        found.extend(
+            values
+                .filter(names_file)
+                .map(|word| lexical(&word.text, dir, None)),
+        );
     }
     if let Some((_, subcommands)) = RUNNERS.iter().find(|(runner, _)| *runner == program) {
         let mut operands = invocation.operands().peekable();
@@ -150,7 +168,7 @@ fn by_option(invocation: &Invocation, dir: &Path) -> Vec<PathBuf> {
             operands
                 .next()
                 .filter(|word| is_run && names_file(word))
-                .map(|word| dir.join(&word.text)),
+                .map(|word| lexical(&word.text, dir, None)),
         );
     }
     found
@@ -195,11 +213,11 @@ fn modules(invocation: &Invocation, dir: &Path) -> Vec<PathBuf> {
             .skip(1)
             .step_by(2)
             .map(Word::plain);
-        found.extend(
-            quoted
-                .filter(names_file)
-                .map(|word| PathBuf::from(word.text)),
-        );
+        let is_code = |word: &Word| {
+            let ending = word.text.rsplit_once('.').map_or("", |(_, ending)| ending);
+            names_file(word) && CODE_ENDINGS.contains(&ending)
+        };
+        found.extend(quoted.filter(is_code).map(|word| PathBuf::from(word.text)));
         let mut words = code
             .text
             .split(|c: char| c.is_whitespace() || ";,()".contains(c));
@@ -216,6 +234,11 @@ fn modules(invocation: &Invocation, dir: &Path) -> Vec<PathBuf> {
         .map(|path| lexical(&path.to_string_lossy(), dir, None))
         .collect()
 }
+
+/// Ends of the names of files with code, told from the data that code reads.
+const CODE_ENDINGS: &[&str] = &[
+    "bash", "cjs", "js", "lua", "mjs", "php", "pl", "pm", "py", "rb", "sh", "ts",
+];
 
 /// Returns the files that are loaded as a module of Python and as the packages around it.
 fn module_files(module: &str) -> Vec<PathBuf> {
@@ -407,6 +430,7 @@ mod tests {
             "prettier --write src/a.ts",
             "bash -c 'ls a/b'",
             "pytest tests/a.py",
+            "bash -c 'echo $(cat a.txt)'",
             "",
         ] {
             assert!(found(command).is_empty(), "{command}: {:?}", found(command));

@@ -140,7 +140,12 @@ fn an_input_of_no_known_form_is_judged_or_asked_about() {
     ] {
         assert_stopped(&world, "Bash", &input);
     }
-    for nothing in [json!(5), json!(null), json!({"command": 5}), json!({})] {
+    for nothing in [
+        json!(5),
+        json!([]),
+        json!({"command": 5}),
+        json!({"command": null}),
+    ] {
         let (code, said) = judged(&world, "Bash", &nothing);
         assert!(
             code != 0 || said.contains("cannot-tell"),

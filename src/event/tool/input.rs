@@ -180,11 +180,12 @@ fn line_of_words(words: &[Value]) -> String {
     }
 }
 
-/// Whether the lists of command lines of an input hold nothing but lines and lists of words.
+/// Whether the lists of command lines of an input hold nothing but lines, lists of words and what says that it is a command.
 fn reads_all(map: &Fields) -> bool {
     let is_read = |item: &Value| match item {
         Value::Array(words) => is_flat(words),
-        other => !other.is_object(),
+        Value::Object(map) => !named_lines(map).is_empty(),
+        _ => true,
     };
     match map.get("commands") {
         Some(Value::Array(items)) => items.iter().all(is_read),
@@ -207,12 +208,14 @@ pub(super) fn is_of_command(map: &Fields, key: &str) -> bool {
         || MAY_BE_COMMAND.iter().find(|key| map.contains_key(**key)) == Some(&key) && reads_other()
 }
 
-/// Whether an input that is given to a shell says nothing of what is run: it holds no text at all, and is more than a look at
-/// what runs already.
+/// Whether an input that is given to a shell says nothing of what is run though it holds something: no text at all, and more than
+/// a look at what runs already. What is missing altogether runs nothing.
 pub(super) fn says_nothing(input: &Value) -> bool {
-    let is_look = |map: &Fields| !map.is_empty() && !map.keys().any(|key| names_command(key));
-    let is_look = input.as_object().is_some_and(is_look);
-    !is_look && !has_text(input)
+    match input {
+        Value::Null => false,
+        Value::Object(map) => map.keys().any(|key| names_command(key)) && !has_text(input),
+        other => !has_text(other),
+    }
 }
 
 fn names_command(key: &str) -> bool {
