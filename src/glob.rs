@@ -1,4 +1,6 @@
-//! Glob: patterns of `*` and `?`, in which `[*]` is a star; and what is wrong with a glob of paths.
+//! Glob: patterns of `*` and `?`, in which `[*]` is a star; those of a shell; and what is wrong with a glob of paths.
+
+use std::borrow::Cow;
 
 /// Whether a whole text fits a pattern.
 #[inline]
@@ -56,6 +58,85 @@ fn fits(pattern: &str, text: &str) -> bool {
         .is_some_and(|rest| rest.iter().all(|&b| b == b'*'))
 }
 
+/// Whether a whole name fits a pattern of a shell, which may name classes of characters: `[[:lower:]]`.
+pub(crate) fn shell_glob(pattern: &str, name: &str) -> bool {
+    fast_glob::glob_match(&*without_classes(pattern), name)
+}
+
+/// The classes of characters that a shell knows by name, with their characters as a bracket lists them.
+const CLASSES: &[(&str, &str)] = &[
+    ("alnum", "a-zA-Z0-9"),
+    ("alpha", "a-zA-Z"),
+    ("digit", "0-9"),
+    // Names are compared in lower case.
+    ("lower", "a-zA-Z"),
+    ("upper", "a-zA-Z"),
+    ("word", "a-zA-Z0-9_"),
+    ("xdigit", "a-fA-F0-9"),
+];
+
+/// Returns a pattern with the named classes in its brackets written out. A bracket that cannot be read may be any character.
+fn without_classes(pattern: &str) -> Cow<'_, str> {
+    if !["[:", "[=", "[."]
+        .iter()
+        .any(|start| pattern.contains(start))
+    {
+        return Cow::Borrowed(pattern);
+    }
+    let mut written = String::new();
+    let mut rest = pattern;
+    while let Some(at) = rest.find('[') {
+        let (before, bracket) = rest.split_at(at);
+        written.push_str(before);
+        let Some((read, behind)) = bracket.get(1..).and_then(bracketed) else {
+            written.push_str(bracket);
+            return Cow::Owned(written);
+        };
+        match read {
+            Some(read) => written.extend(["[", &read, "]"]),
+            None => written.push('?'),
+        }
+        rest = behind;
+    }
+    written.push_str(rest);
+    Cow::Owned(written)
+}
+
+/// Reads what stands behind a `[`: what it lists, if that can be told, and what stands behind the bracket that closes it; none
+/// where nothing closes it.
+fn bracketed(text: &str) -> Option<(Option<String>, &str)> {
+    let mut listed = String::new();
+    let mut is_known = true;
+    let mut rest = text;
+    if let Some(behind) = rest.strip_prefix(['!', '^']) {
+        listed.push('!');
+        rest = behind;
+    }
+    let first = rest.len();
+    loop {
+        let named = ["[:", "[=", "[."].iter().find_map(|start| {
+            let end = format!("{}]", start.get(1..)?);
+            rest.strip_prefix(start)?.split_once(end.as_str())
+        });
+        if let Some((name, behind)) = named {
+            let class = CLASSES.iter().find(|(class, _)| *class == name);
+            match class {
+                Some((_, characters)) => listed.push_str(characters),
+                None if name.chars().count() == 1 => listed.push_str(name),
+                None => is_known = false,
+            }
+            rest = behind;
+            continue;
+        }
+        let mut chars = rest.chars();
+        match chars.next()? {
+            ']' if rest.len() < first => return Some((is_known.then_some(listed), chars.as_str())),
+            c => listed.push(c),
+        }
+        rest = chars.as_str();
+    }
+}
+
 /// How to write a bracket in a glob.
 pub(crate) const HELP: &str = "close it, or write `\\[` or `\\{` for the character itself";
 
@@ -90,7 +171,25 @@ fn unclosed(glob: &str) -> Option<char> {
 
 #[cfg(test)]
 mod tests {
-    use super::glob;
+    use super::{glob, shell_glob};
+
+    #[test]
+    fn brackets_may_name_classes() {
+        for pattern in [
+            ".[[:alpha:]]hp",
+            ".[a[:digit:]]hp",
+            ".[![:digit:]]hp",
+            ".[[=a=]]hp",
+            ".[[.a.]]h[p]",
+            ".[[:unheard-of:]]hp",
+            ".[[:lower:]]*",
+        ] {
+            assert!(shell_glob(pattern, ".ahp"), "{pattern}");
+        }
+        for pattern in [".[[:digit:]]hp", ".[![:alpha:]]*", ".[[:alpha:]", "[]a.]hp"] {
+            assert!(!shell_glob(pattern, ".ahp"), "{pattern}");
+        }
+    }
 
     #[test]
     fn globs_match_whole_texts() {

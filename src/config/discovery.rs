@@ -36,7 +36,7 @@ const USER_HOOKS: Place = Place::config("agents/hooks");
 /// Where what must outlive a run is kept.
 pub(crate) const STATE_DIR: Place = Place::moved("XDG_STATE_HOME", ".local/state", "ahp");
 /// Where what can be made again is kept.
-const CACHE_DIR: Place = Place::moved("XDG_CACHE_HOME", ".cache", "ahp");
+pub(crate) const CACHE_DIR: Place = Place::moved("XDG_CACHE_HOME", ".cache", "ahp");
 
 /// Where a judge listens, whom hooks ask before they judge.
 pub(crate) const SOCKET_DIR: Place = Place::moved("XDG_RUNTIME_DIR", ".local/state/ahp/run", "ahp");

@@ -144,10 +144,11 @@ const CLIENTS: &[&str] = &[
 /// Programs whose tools have their options as fields: `git_push {"force": true}`.
 const BY_FIELDS: &[&str] = &["git", "terraform", "tofu", "terragrunt"];
 
-/// Returns the command line that stands for what a tool may run; none of a tool that is known, or where nothing may be run.
+/// Returns the command line that stands for what a tool may run; none of a tool that is known and no shell, or where nothing
+/// may be run.
 pub(super) fn line(call: &ToolCall, view: &ToolView) -> Option<String> {
     if !call.is_unknown() {
-        return None;
+        return beside_shell(call, view);
     }
     let names = Names::of(call, view);
     let given = call.given();
@@ -165,6 +166,35 @@ pub(super) fn line(call: &ToolCall, view: &ToolView) -> Option<String> {
             break;
         }
     }
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// Returns what a shell may run beside its command line: each text that reads as a command, and the line itself where the
+/// input sets variables.
+fn beside_shell(call: &ToolCall, view: &ToolView) -> Option<String> {
+    if view.kind != ToolKind::Shell {
+        return None;
+    }
+    let own = view.command.as_deref().unwrap_or_default();
+    let beside = call.beside_command();
+    let mut lines = Vec::new();
+    for given in &beside {
+        let key = name_words(&given.key);
+        let is_told = is_among(&key, DESCRIBING);
+        let is_variable = given
+            .key
+            .bytes()
+            .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
+        if is_variable && !given.key.is_empty() {
+            lines.push(format!("export {}={}", given.key, quoted(&given.text)));
+        } else if is_among(&key, &["env", "environment", "variables", "vars"]) {
+            lines.push(format!("export {}", quoted(&given.text)));
+        } else if !is_told && reading(&given.text) == Reading::Command {
+            lines.push(run_by("sh", &given.text));
+        }
+    }
+    let sets = lines.iter().any(|line| line.starts_with("export "));
+    lines.extend(sets.then(|| own.to_owned()));
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 

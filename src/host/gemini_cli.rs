@@ -55,7 +55,10 @@ pub(super) static HOST: Host = Host {
     settings: Some(Settings {
         form: Form::Json(Shape::GroupsMillis),
         files: &[
-            (Scope::User, Place::home(".gemini/settings.json")),
+            (
+                Scope::User,
+                Place::moved("GEMINI_CLI_HOME", "", ".gemini/settings.json"),
+            ),
             (Scope::Project, Place::project(".gemini/settings.json")),
         ],
         machine: Some(&MachineSettings {

@@ -32,7 +32,10 @@ pub(super) static HOST: Host = Host {
     programs: &["kimi"],
     settings: Some(Settings {
         form: Form::Toml,
-        files: &[(Scope::User, Place::home(".kimi/config.toml"))],
+        files: &[(
+            Scope::User,
+            Place::moved("KIMI_SHARE_DIR", ".kimi", "config.toml"),
+        )],
         machine: None,
     }),
     places: &[Place::project(".kimi/config.toml")],

@@ -39,7 +39,10 @@ pub(super) static HOST: Host = Host {
     settings: Some(Settings {
         form: Form::Json(Shape::GroupsMillis),
         files: &[
-            (Scope::User, Place::home(".qwen/settings.json")),
+            (
+                Scope::User,
+                Place::moved("QWEN_HOME", ".qwen", "settings.json"),
+            ),
             (Scope::Project, Place::project(".qwen/settings.json")),
         ],
         machine: None,

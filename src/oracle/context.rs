@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::config::CACHE_DIR;
 use crate::event::Event;
 use crate::fact::Facts;
 use crate::guard::Guards;
@@ -81,7 +82,11 @@ impl HookContext {
     /// Returns a program as a policy may run it: not without end inside of itself, and in a project that nobody trusts it finds
     /// no other by an entry of `PATH` which leads into it.
     pub(in crate::oracle) fn held(&self, program: Program) -> Program {
-        let program = program.of_policy(self.event().depth);
+        let mut program = program.of_policy(self.event().depth);
+        // What lies beside the modules of the project an agent may have written: Python takes it for what they say.
+        if let Some(cache) = self.guards.roots().path(&CACHE_DIR) {
+            program = program.env("PYTHONPYCACHEPREFIX", cache.join("python"));
+        }
         match self.trust.permits_programs() {
             Ok(()) => program,
             Err(_) => program.found_outside(self.root()),

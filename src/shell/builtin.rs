@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::command::LINE_OF_FILE;
+use super::command::{LINE_OF_FILE, in_places};
 use super::exit::named_options;
 use super::gather::MAX_ITEMS;
 use super::interpreter::is_input;
-use super::scope::{Variable, says_hidden};
+use super::scope::{Scope, Variable, says_hidden};
 use super::walk::{Input, Walker};
 use super::{DoubtKind, Invocation, Stdin, Word};
 
@@ -48,12 +48,17 @@ impl Walker<'_> {
                 if let Some(words) = set_operands(arguments) {
                     self.scope.positional = Some(words.to_vec());
                 }
+                self.set_elsewhere(arguments);
             }
             "shift" => {
-                if let Some(words) = &mut self.scope.positional
-                    && !words.is_empty()
-                {
-                    words.remove(0);
+                let count = arguments
+                    .first()
+                    .map_or(Some(1), |word| word.text.parse().ok());
+                if let (Some(words), Some(count)) = (&mut self.scope.positional, count) {
+                    // What shifts by more than there is does nothing.
+                    if count <= words.len() {
+                        words.drain(..count);
+                    }
                 }
             }
             "unset" => {
@@ -122,6 +127,30 @@ impl Walker<'_> {
         true
     }
 
+    /// Gives variables the values that `set` gives them in other shells: `set x=a`, `set -g x a`. In which one it runs is not
+    /// told here, so that they are more values and replace none.
+    fn set_elsewhere(&mut self, arguments: &[Word]) {
+        let mut words = arguments.iter().skip_while(|word| word.is_option());
+        let Some(first) = words.next() else {
+            return;
+        };
+        let (name, value) = match first.text.split_once('=') {
+            Some((name, value)) => {
+                let value = Word {
+                    text: value.to_owned(),
+                    ..first.clone()
+                };
+                (name, vec![value])
+            }
+            None => (first.text.as_str(), words.cloned().collect()),
+        };
+        if Scope::is_name(name) && !value.is_empty() {
+            self.scope.branches += 1;
+            self.scope.assign(name, value);
+            self.scope.branches -= 1;
+        }
+    }
+
     /// Notes that the last invocation of a program reads what others make.
     pub(super) fn feed(&mut self, invocation: &Invocation, word: &Word) {
         let mut latest = self.analysis.invocations.iter_mut().rev();
@@ -132,7 +161,7 @@ impl Walker<'_> {
         }
     }
 
-    fn change_dir(&mut self, arguments: &[Word]) {
+    pub(super) fn change_dir(&mut self, arguments: &[Word]) {
         let back = || {
             Some(
                 self.scope
@@ -147,14 +176,19 @@ impl Walker<'_> {
         let given = arguments.iter().find(|w| !w.is_option());
         let before = given.filter(|w| w.text == "-").and_then(|_| back());
         let listed = given.and_then(|word| self.in_cdpath(word));
-        let target = before.as_ref().or(listed.as_ref()).or(given);
+        let met = given.and_then(|word| self.listed_dir(word));
+        let target = before
+            .as_ref()
+            .or(listed.as_ref())
+            .or(met.as_ref())
+            .or(given);
         if let Some(dir) = &self.scope.work_dir {
             let before = Word::plain(dir.to_string_lossy());
             self.scope.assign("OLDPWD", vec![before]);
         }
         self.scope.work_dir = match (target, &self.scope.work_dir) {
             (None, _) => self.surroundings.home.clone(),
-            (Some(word), _) if word.dynamic || word.glob || word.text == "-" => None,
+            (Some(word), _) if word.dynamic || word.text == "-" => None,
             (Some(word), Some(dir)) => Some(super::path::lexical(
                 &word.text,
                 dir,
@@ -167,6 +201,36 @@ impl Walker<'_> {
             )),
             (Some(_), None) => None,
         };
+    }
+
+    /// Returns the pattern of which a program lists what fits: `cd "$(ls -d .a*)"`. A search that leaves nothing out comes to
+    /// every folder below those that it is given.
+    fn listed_dir(&self, target: &Word) -> Option<Word> {
+        let made_by = self.analysis.invocations.get(target.made_by.clone())?;
+        let [maker] = made_by else {
+            return None;
+        };
+        match maker.program.as_str() {
+            "ls" | "dir" | "readlink" | "realpath" => {
+                let mut words = maker.operands().filter(|word| word.glob);
+                words.next().filter(|_| target.dynamic).cloned()
+            }
+            "find" if target.each => {
+                let (root, tests) = maker.arguments.split_first()?;
+                let is_all = |word: &Word| {
+                    matches!(
+                        word.text.as_str(),
+                        "-type" | "d" | "-print" | "-print0" | "-mindepth" | "-maxdepth"
+                    ) || word.text.parse::<usize>().is_ok()
+                };
+                let all = || Word {
+                    glob: true,
+                    ..Word::plain(format!("{}/**", root.text))
+                };
+                tests.iter().all(is_all).then(all)
+            }
+            _ => None,
+        }
     }
 
     /// Returns where `cd` goes by the `CDPATH` that this line sets: to the first place that it lists.
@@ -196,7 +260,7 @@ impl Walker<'_> {
         };
         if value.text.len() + 2 == word.text.len() - name.len() - 1 {
             let words = self.expand_fields_of_text(&value.text);
-            self.scope.assign(name, words);
+            self.scope.assign(name, in_places(words));
         } else if let Some(name) = name.strip_suffix('+') {
             self.scope.append(name, &[value], false);
         } else {

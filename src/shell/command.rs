@@ -6,6 +6,7 @@ use rable::{Node, NodeKind};
 
 use super::invocation::program_name;
 use super::scope::Scope;
+use super::slice::indexed;
 use super::walk::{Input, Walker};
 use super::{DoubtKind, Invocation, Redirect, Stdin, Word, output, path};
 
@@ -156,7 +157,7 @@ impl Walker<'_> {
             .strip_suffix('+')
             .map_or((name, false), |name| (name, true));
         let (name, index) = name.split_once('[').map_or((name, None), |(name, index)| {
-            (name, index.trim_end_matches(']').parse::<usize>().ok())
+            (name, Some(index.trim_end_matches(']').parse::<usize>()))
         });
         if !Scope::is_name(name) {
             return;
@@ -186,16 +187,20 @@ impl Walker<'_> {
             self.run_index(&word.text);
             vec![word]
         };
+        let value = if is_array { in_places(value) } else { value };
         if append {
             self.scope.append(name, &value, is_array);
-        } else if let Some(index) = index {
+        } else if let Some(Err(_)) = index {
+            // Where its place is known only when it runs, it is one of them.
+            self.scope.append(name, &value, true);
+        } else if let Some(Ok(index)) = index {
             let mut array = self
                 .scope
                 .variables
                 .get(name)
                 .and_then(|v| v.values.first().cloned())
                 .unwrap_or_default();
-            if index < 256 {
+            if index < MAX_PLACE {
                 if array.len() <= index {
                     array.resize(index + 1, Word::default());
                 }
@@ -360,3 +365,38 @@ impl Walker<'_> {
         }
     }
 }
+
+/// Returns the elements of an array in the places that they name: `[1]=a`. Those with a name for a place stand behind the others.
+pub(super) fn in_places(elements: Vec<Word>) -> Vec<Word> {
+    let mut array: Vec<Word> = Vec::with_capacity(elements.len());
+    for element in elements {
+        let named = element.text.strip_prefix('[').and_then(indexed);
+        let Some((place, value)) = named.and_then(|(at, rest)| Some((at, rest.strip_prefix('=')?)))
+        else {
+            array.push(element);
+            continue;
+        };
+        let value = Word {
+            text: value.to_owned(),
+            glob: false,
+            ..element.clone()
+        };
+        match place
+            .parse::<usize>()
+            .ok()
+            .filter(|place| *place < MAX_PLACE)
+        {
+            Some(place) => {
+                array.resize(array.len().max(place + 1), Word::default());
+                if let Some(slot) = array.get_mut(place) {
+                    *slot = value;
+                }
+            }
+            None => array.push(value),
+        }
+    }
+    array
+}
+
+/// The places of an array that are kept apart.
+const MAX_PLACE: usize = 256;

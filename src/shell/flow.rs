@@ -221,9 +221,19 @@ impl Walker<'_> {
             NodeKind::UnaryTest { operand, .. } | NodeKind::CondNot { operand } => {
                 self.run_condition(operand);
             }
-            NodeKind::BinaryTest { left, right, .. }
-            | NodeKind::CondAnd { left, right }
-            | NodeKind::CondOr { left, right } => {
+            NodeKind::BinaryTest { op, left, right } => {
+                self.run_condition(left);
+                self.run_condition(right);
+                // What matches is at most all of it, and which part it is is not followed.
+                if op == "=~"
+                    && let NodeKind::CondTerm { value, .. } | NodeKind::Word { value, .. } =
+                        &left.kind
+                {
+                    let word = self.expand_whole(value);
+                    self.scope.assign("BASH_REMATCH", vec![word.clone(), word]);
+                }
+            }
+            NodeKind::CondAnd { left, right } | NodeKind::CondOr { left, right } => {
                 self.run_condition(left);
                 self.run_condition(right);
             }

@@ -55,6 +55,7 @@ pub(crate) use self::invocation::program_name;
 pub use self::invocation::{Invocation, Redirect, Stdin, Word};
 pub use self::issue_command::IssueCommand;
 pub(crate) use self::output::MADE_DIRECTORY;
+pub(crate) use self::path::is_pattern;
 pub(crate) use self::path::without_dots;
 pub use self::path::{lexical, real};
 pub(crate) use self::reading::is_reader;

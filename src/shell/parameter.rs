@@ -134,9 +134,9 @@ impl Walker<'_> {
                 let index = self.sum(index);
                 if let Known::Value(words) = &known {
                     let at = index.and_then(|index| place(index, words.len()));
-                    known = at
-                        .and_then(|at| words.get(at).cloned())
-                        .map_or(Known::Unknown, |w| Known::Value(vec![w]));
+                    // One whose place is not known may be any of them.
+                    let one = at.and_then(|at| words.get(at).cloned());
+                    known = Known::Value(one.map_or_else(|| words.clone(), |word| vec![word]));
                 }
             }
         }

@@ -9,7 +9,10 @@ const MOST_LINKS: usize = 40;
 /// Resolves a path against a directory without asking the file system: `.` and `..` are taken out.
 pub fn lexical(path: &str, work_dir: &Path, home: Option<&Path>) -> PathBuf {
     // The kernel's other names for the place where the shell stands, and for the root.
-    let path = match path.strip_prefix("/proc/self/") {
+    let of_process = path
+        .strip_prefix("/proc/")
+        .and_then(|rest| rest.split_once('/'));
+    let path = match of_process.map(|(_, rest)| rest) {
         Some(rest) if rest.starts_with("cwd") => {
             rest.trim_start_matches("cwd").trim_start_matches('/')
         }
@@ -26,6 +29,13 @@ pub fn lexical(path: &str, work_dir: &Path, home: Option<&Path>) -> PathBuf {
     } else {
         without_dots(&joined)
     }
+}
+
+/// Whether a path holds a pattern below a folder, of which it is known that its own name is none.
+pub(crate) fn is_pattern(path: &Path, known: &Path) -> bool {
+    let below = path.strip_prefix(known).unwrap_or(path);
+    let bytes = below.as_os_str().as_encoded_bytes();
+    bytes.iter().any(|byte| matches!(byte, b'*' | b'?' | b'['))
 }
 
 /// Whether a path surely has nothing in it that would be taken out.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Invocation, Stdin, Surroundings, Word, analyse, lexical};
+use super::{Analysis, Invocation, Stdin, Surroundings, Word, analyse, lexical};
 use crate::program;
 use crate::program::Fact;
 
@@ -35,11 +35,226 @@ pub(crate) fn scripts(command: &str, surroundings: &Surroundings) -> Scripts {
         let dir = invocation.work_dir.as_deref();
         let dir = dir.unwrap_or(&surroundings.work_dir);
         found.run.extend(run_by(invocation, surroundings));
+        found
+            .run
+            .extend(code_of(&analysis, invocation, surroundings));
         found.recipes.extend(recipes(invocation, dir));
     }
     found.run.sort_unstable();
     found.run.dedup();
     found
+}
+
+/// Returns the files from which code comes that a program runs, where no word of its own says so: what others read for it, what
+/// variables name, and the first of its name on a search path that the line sets.
+fn code_of(
+    analysis: &Analysis,
+    invocation: &Invocation,
+    surroundings: &Surroundings,
+) -> Vec<PathBuf> {
+    let dir = invocation.work_dir.as_deref();
+    let dir = dir.unwrap_or(&surroundings.work_dir);
+    let mut found = Vec::new();
+    let known = program::find(&invocation.program);
+    let code = known
+        .words(Fact::Code)
+        .chain(known.is(Fact::Shell).then_some("-c"));
+    let code: Vec<Word> = code
+        .filter_map(|option| invocation.value_of(&[option]))
+        .collect();
+    // What is text for a script and not the script is none of it.
+    let made: Vec<&Word> = match invocation.program.as_str() {
+        "eval" => invocation.arguments.iter().collect(),
+        _ if !takes_script(invocation) => Vec::new(),
+        _ if code.is_empty() => invocation.operands().take(1).collect(),
+        _ => code.iter().collect(),
+    };
+    let is_fed = takes_script(invocation) && made.is_empty();
+    let fed = is_fed.then_some(&invocation.fed_by);
+    for range in made.iter().map(|word| &word.made_by).chain(fed) {
+        let makers = analysis.invocations.get(range.clone());
+        let words = makers.into_iter().flatten().flat_map(|i| i.operands());
+        found.extend(
+            words
+                .filter(|word| names_file(word))
+                .flat_map(|word| paths_of(word, dir, surroundings)),
+        );
+    }
+    let variables = invocation.environment.iter().chain(&analysis.assignments);
+    for (name, value) in variables {
+        match name.as_str() {
+            "BASH_ENV" | "ENV" | "PYTHONSTARTUP" => {
+                found.extend(paths_of(value, dir, surroundings));
+            }
+            "NODE_OPTIONS" | "PERL5OPT" | "RUBYOPT" => {
+                let words = value.text.split([' ', '=']).map(Word::plain);
+                found.extend(
+                    words
+                        .filter(names_file)
+                        .flat_map(|word| paths_of(&word, dir, surroundings)),
+                );
+            }
+            "PATH" if !invocation.path.text.contains('/') => {
+                let dirs = value
+                    .text
+                    .split(':')
+                    .filter(|dir| !dir.is_empty() && !dir.starts_with(['/', '~']));
+                let named = dirs.map(|dir| Word::plain(format!("{dir}/{}", invocation.path.text)));
+                found.extend(named.flat_map(|word| paths_of(&word, dir, surroundings)));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn names_file(word: &Word) -> bool {
+    word.text.contains(['/', '.']) && !word.text.contains(char::is_whitespace)
+}
+
+/// Programs that run a file which one of their subcommands is given; without one, their first operand.
+const RUNNERS: &[(&str, &[&str])] = &[
+    ("bats", &[]),
+    ("bun", &["run", "test"]),
+    ("deno", &["run", "test"]),
+    ("go", &["run"]),
+    ("java", &[]),
+];
+
+/// Options with a file of code as their value.
+const CODE_FILES: &[(&[&str], &[&str])] = &[
+    (
+        &["bun", "deno", "node", "nodejs", "ruby", "ts-node", "tsx"],
+        &[
+            "-r",
+            "--require",
+            "--import",
+            "--loader",
+            "--experimental-loader",
+            "--preload",
+        ],
+    ),
+    (
+        &["gsed", "jq", "sed", "awk", "gawk", "mawk", "php"],
+        &["-f", "--file", "--from-file"],
+    ),
+    (&["java"], &["-jar"]),
+];
+
+/// Returns the files with code that the options of a program name, and those that a runner is given.
+fn by_option(invocation: &Invocation, dir: &Path) -> Vec<PathBuf> {
+    let program = invocation.program.as_str();
+    let mut found = Vec::new();
+    let lists = CODE_FILES
+        .iter()
+        .filter(|(programs, _)| programs.contains(&program));
+    for (_, options) in lists {
+        let values = options
+            .iter()
+            .filter_map(|option| invocation.value_of(&[option]));
+        found.extend(
+            values
+                .filter(names_file)
+                .map(|word| lexical(&word.text, dir, None)),
+        );
+    }
+    if let Some((_, subcommands)) = RUNNERS.iter().find(|(runner, _)| *runner == program) {
+        let mut operands = invocation.operands().peekable();
+        let is_run = subcommands.is_empty()
+            || operands
+                .next_if(|word| subcommands.contains(&word.text.as_str()))
+                .is_some();
+        found.extend(
+            operands
+                .next()
+                .filter(|word| is_run && names_file(word))
+                .map(|word| lexical(&word.text, dir, None)),
+        );
+    }
+    found
+}
+
+/// Returns the modules of the project that a program of code loads by name: `python3 -m tools.gate`, `perl -Itools -MGate`,
+/// `python3 -c 'import gate'`, and the files that its code names in quotes.
+fn modules(invocation: &Invocation, dir: &Path) -> Vec<PathBuf> {
+    let known = program::find(&invocation.program);
+    let mut found = Vec::new();
+    if known.lists(Fact::Language, "python")
+        && let Some(module) = invocation.value_of(&["-m"])
+    {
+        found.extend(module_files(&module.text));
+    }
+    if known.lists(Fact::Language, "perl") {
+        let behind = |letter: &str| {
+            let words = invocation.arguments.iter();
+            let texts = words
+                .filter_map(|word| word.text.strip_prefix(letter))
+                .map(str::to_owned);
+            texts.collect::<Vec<_>>()
+        };
+        let dirs = [vec![".".to_owned()], behind("-I")].concat();
+        for name in behind("-M") {
+            let name = name
+                .split('=')
+                .next()
+                .unwrap_or_default()
+                .replace("::", "/");
+            found.extend(
+                dirs.iter()
+                    .map(|dir| Path::new(dir).join(format!("{name}.pm"))),
+            );
+        }
+    }
+    let code = known.words(Fact::Code).filter(|_| known.is(Fact::Language));
+    for code in code.filter_map(|option| invocation.value_of(&[option])) {
+        let quoted = code
+            .text
+            .split(['\'', '"', '`'])
+            .skip(1)
+            .step_by(2)
+            .map(Word::plain);
+        let is_code = |word: &Word| {
+            let ending = word.text.rsplit_once('.').map_or("", |(_, ending)| ending);
+            names_file(word) && CODE_ENDINGS.contains(&ending)
+        };
+        found.extend(quoted.filter(is_code).map(|word| PathBuf::from(word.text)));
+        let mut words = code
+            .text
+            .split(|c: char| c.is_whitespace() || ";,()".contains(c));
+        while let Some(word) = words.next() {
+            if matches!(word, "import" | "from")
+                && let Some(module) = words.next()
+            {
+                found.extend(module_files(module));
+            }
+        }
+    }
+    found
+        .into_iter()
+        .map(|path| lexical(&path.to_string_lossy(), dir, None))
+        .collect()
+}
+
+/// Ends of the names of files with code, told from the data that code reads.
+const CODE_ENDINGS: &[&str] = &[
+    "bash", "cjs", "js", "lua", "mjs", "php", "pl", "pm", "py", "rb", "sh", "ts",
+];
+
+/// Returns the files that are loaded as a module of Python and as the packages around it.
+fn module_files(module: &str) -> Vec<PathBuf> {
+    let is_name =
+        |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let names: Vec<&str> = module.split('.').collect();
+    if !names.iter().all(|name| is_name(name)) {
+        return Vec::new();
+    }
+    let packages = (1..=names.len()).filter_map(|count| names.get(..count));
+    let packages = packages.map(|names| format!("{}/__init__.py", names.join("/")));
+    let whole = names.join("/");
+    packages
+        .chain([format!("{whole}.py"), format!("{whole}/__main__.py")])
+        .map(PathBuf::from)
+        .collect()
 }
 
 /// Returns the files that one program would run: itself where it is named by a path, and what an interpreter is given.
@@ -57,6 +272,8 @@ pub(crate) fn run_by(invocation: &Invocation, surroundings: &Surroundings) -> Ve
         found.extend(paths(word));
     }
     found.extend(given(invocation).flat_map(paths));
+    found.extend(by_option(invocation, dir));
+    found.extend(modules(invocation, dir));
     found
 }
 
@@ -178,6 +395,28 @@ mod tests {
             ("make -C sub test", "/p/sub/Makefile"),
             ("FOO=1 make test", "/p/Makefile"),
             ("just check", "/p/justfile"),
+            ("python3 -m tools.gate", "/p/tools/gate.py"),
+            ("python3 -m tools.gate", "/p/tools/__init__.py"),
+            ("python3 -m pytest", "/p/pytest.py"),
+            ("python3 -c 'import gate'", "/p/gate.py"),
+            ("cat scripts/a.sh | sh", "/p/scripts/a.sh"),
+            ("env -C scripts ./a.sh", "/p/scripts/a.sh"),
+            ("bash scripts/*.sh", "/p/scripts/*.sh"),
+            ("for f in scripts/*.sh; do sh $f; done", "/p/scripts/*.sh"),
+            ("PATH=bin:$PATH gate", "/p/bin/gate"),
+            ("BASH_ENV=scripts/a.sh bash -c true", "/p/scripts/a.sh"),
+            ("eval \"$(cat scripts/a.sh)\"", "/p/scripts/a.sh"),
+            ("sh -c \"$(cat scripts/a.sh)\"", "/p/scripts/a.sh"),
+            ("node -r ./tools/g.js -e 1", "/p/tools/g.js"),
+            ("node --import=./tools/g.mjs x.mjs", "/p/tools/g.mjs"),
+            ("perl -Itools -MG -e 1", "/p/tools/G.pm"),
+            ("perl -e 'do \"./tools/g.pl\"'", "/p/tools/g.pl"),
+            ("go run tools/g.go", "/p/tools/g.go"),
+            ("bun run tools/g.ts", "/p/tools/g.ts"),
+            ("deno run tools/g.ts", "/p/tools/g.ts"),
+            ("java tools/G.java", "/p/tools/G.java"),
+            ("bats tests/g.bats", "/p/tests/g.bats"),
+            ("jq -f tools/g.jq x.json", "/p/tools/g.jq"),
         ] {
             let found = found(command);
             assert!(found.iter().any(|f| f == expected), "{command}: {found:?}");
@@ -190,8 +429,8 @@ mod tests {
             "cargo test",
             "prettier --write src/a.ts",
             "bash -c 'ls a/b'",
-            "python3 -m pytest tests/a.py",
             "pytest tests/a.py",
+            "bash -c 'echo $(cat a.txt)'",
             "",
         ] {
             assert!(found(command).is_empty(), "{command}: {:?}", found(command));

@@ -242,6 +242,12 @@ impl Walker<'_> {
             let words = words.collect();
             self.inside(&invocation.program, |w| w.dispatch_words(words));
         }
+        // What starts elsewhere than the shell stands: `env -C folder`.
+        let stood = chdir(invocation, own).map(|dir| {
+            let stood = self.scope.work_dir.clone();
+            self.change_dir(&[dir]);
+            stood
+        });
         let output = self.inside(&invocation.program, |w| match wrapper.rest {
             _ if rest.is_empty() => w.run_text(input.stdin.text()?, &Input::default()),
             Rest::Command | Rest::AfterDashes => w.dispatch(Call {
@@ -258,6 +264,9 @@ impl Walker<'_> {
                 None
             }
         });
+        if let Some(dir) = stood {
+            self.scope.work_dir = dir;
+        }
         if let Some((scope, container)) = saved {
             self.scope = scope;
             self.container = container;
@@ -305,6 +314,28 @@ fn jar(arguments: &[Word]) -> Option<Vec<Word>> {
 fn printed_by(language: inline_code::Language, invocation: &Invocation) -> Option<String> {
     let code = invocation.arguments.last().filter(|w| !w.dynamic)?;
     inline_code::printed(language, &code.text)
+}
+
+/// Returns the directory in which `env` starts a program.
+fn chdir(wrapper: &Invocation, own: &[Word]) -> Option<Word> {
+    if wrapper.program != "env" {
+        return None;
+    }
+    let at = own
+        .iter()
+        .position(|word| word.text.starts_with("-C") || word.text.starts_with("--chdir"))?;
+    let option = own.get(at)?;
+    let behind = option
+        .text
+        .strip_prefix("--chdir=")
+        .or(option.text.strip_prefix("-C"));
+    match behind.filter(|dir| !dir.is_empty()) {
+        Some(dir) => Some(Word {
+            text: dir.to_owned(),
+            ..option.clone()
+        }),
+        None => own.get(at + 1).cloned(),
+    }
 }
 
 /// Whether a wrapper that leads to another machine leads to this one.

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::hook_files_of;
 use crate::config::{Node, commands};
+use crate::glob::shell_glob;
 use crate::shell;
 use crate::shell::{Scripts, Surroundings};
 
@@ -126,8 +127,21 @@ fn add_command(
     };
     let Scripts { run, recipes } = shell::scripts(command, &surroundings);
     for path in run.iter().chain(recipes.iter().filter(|_| with_recipes)) {
-        add(root, root, &path.to_string_lossy(), found);
+        for path in met(path) {
+            add(root, root, &path.to_string_lossy(), found);
+        }
     }
+}
+
+/// Returns the files that a path means, whose last name may be a pattern.
+fn met(path: &Path) -> Vec<PathBuf> {
+    let pattern = path.file_name().unwrap_or_default().to_string_lossy();
+    let (true, Some(dir)) = (pattern.contains(['*', '?', '[']), path.parent()) else {
+        return vec![path.to_owned()];
+    };
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let named = entries.filter(|entry| shell_glob(&pattern, &entry.file_name().to_string_lossy()));
+    named.map(|entry| entry.path()).collect()
 }
 
 fn is_json(path: &Path) -> bool {
@@ -166,12 +180,41 @@ fn add(root: &Path, dir: &Path, name: &str, found: &mut Vec<String>) {
         if (name.len() > 3 && text.contains(&*name)) || imports(&text, &name) {
             add(root, &dir, &name, found);
         }
+        if entry.path().is_dir() && imports(&text, &format!("{name}.py")) {
+            add_package(root, &entry.path(), found);
+        }
+    }
+    // What lies elsewhere it names by its way from the project or from its own folder.
+    for word in words(&text) {
+        let named = text.get(word).unwrap_or_default();
+        let named = named
+            .trim_matches(|c: char| ",[]\\".contains(c))
+            .trim_start_matches('/');
+        if named.contains('/') {
+            for from in [root, dir.as_path()] {
+                if from.join(named).is_file() {
+                    add(root, from, named, found);
+                }
+            }
+        }
+    }
+}
+
+/// Adds the modules of a package that a script loads.
+fn add_package(root: &Path, folder: &Path, found: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+        if MODULES.contains(&ending) || ending == "so" {
+            add(root, folder, &name, found);
+        }
     }
 }
 
 /// Files that are loaded by their names without the ending.
 const MODULES: &[&str] = &[
-    "cjs", "js", "lua", "mjs", "php", "pl", "pm", "py", "rb", "ts",
+    "cjs", "js", "json", "lua", "mjs", "node", "php", "pl", "pm", "py", "pyc", "rb", "so", "ts",
 ];
 
 /// Whether a script may load its neighbour as a module: `import helper` means `helper.py`.
@@ -179,6 +222,8 @@ fn imports(text: &str, neighbour: &str) -> bool {
     let Some((stem, ending)) = neighbour.rsplit_once('.') else {
         return false;
     };
+    // `helper.abi3.so`
+    let stem = stem.split_once('.').map_or(stem, |(stem, _)| stem);
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     MODULES.contains(&ending)
         && !stem.is_empty()

@@ -79,6 +79,14 @@ fn a_tools_own_directory_counts() {
         "working_directory",
         "directory",
         "cwd",
+        "Cwd",
+        "working_dir",
+        "folder",
+        "root",
+        "path",
+        "chdir",
+        "wd",
+        "base_path",
     ] {
         let input = json!({"command": "rm hooks.yaml", key: ".ahp"});
         assert_stopped(&world, "run_shell_command", &input);
@@ -124,12 +132,74 @@ fn an_input_of_no_known_form_is_judged_or_asked_about() {
         json!({"CommandLine": "rm -rf .ahp"}),
         json!({"command": {"text": "rm -rf .ahp"}}),
         json!({"action": {"command": ["rm", "-rf", ".ahp"]}}),
+        json!({"commands": [{"run": "rm -rf .ahp"}]}),
+        json!(["rm -rf .ahp"]),
+        json!([["rm -rf .ahp"]]),
+        json!("\"rm -rf .ahp\""),
+        json!("\"{\\\"command\\\": \\\"rm -rf .ahp\\\"}\""),
     ] {
         assert_stopped(&world, "Bash", &input);
     }
+    for nothing in [
+        json!(5),
+        json!([]),
+        json!({"command": 5}),
+        json!({"command": null}),
+    ] {
+        let (code, said) = judged(&world, "Bash", &nothing);
+        assert!(
+            code != 0 || said.contains("cannot-tell"),
+            "{nothing}: {code} {said}"
+        );
+    }
+    assert_passes(&world, "write_stdin", &json!({"session_id": 5}));
     for broken in ["{\"command\": 1e999}", "{\"command\": \"\\ud800\"}"] {
         let (code, said) = judged(&world, "Bash", &json!(broken));
         assert!(code != 0 || said.contains("cannot-tell"), "{code} {said}");
+    }
+}
+
+#[test]
+fn what_stands_beside_a_command_line_is_judged_as_well() {
+    let world = governed();
+    for input in [
+        json!({"command": "ls", "script": "rm -rf .ahp"}),
+        json!({"command": "ls", "Command": "rm -rf .ahp"}),
+        json!({"command": "sh", "stdin": "rm -rf .ahp"}),
+        json!({"command": "$X", "env": {"X": "rm -rf .ahp"}}),
+        json!({"command": "ls", "env": {"AHP_TRUST": "all"}}),
+        json!({"command": "ls", "env": ["AHP_TRUST=all"]}),
+        json!({"command": "rm hooks.yaml", "where": ".ahp"}),
+    ] {
+        assert_stopped(&world, "Bash", &input);
+    }
+    for input in [
+        json!({"command": "ls", "description": "rm -rf .ahp", "timeout": 5}),
+        json!({"command": "ls", "shell": "/bin/bash", "justification": "rm -rf .ahp", "prefix_rule": ["git", "add"]}),
+        json!({"command": "cat hooks.yaml", "workdir": ".ahp"}),
+        json!({"command": "npm test", "env": {"CI": "true"}}),
+    ] {
+        assert_passes(&world, "Bash", &input);
+    }
+}
+
+#[test]
+fn a_program_that_shows_only_when_it_runs_is_asked_about_where_it_is_given_the_project() {
+    let world = governed();
+    for command in ["$X -rf .", "$X -rf ..", "$X -rf ~", "\"$CMD\" ."] {
+        let (code, said) = judged(&world, "Bash", &json!({"command": command}));
+        assert!(
+            code != 0 || said.contains("cannot-tell"),
+            "{command}: {code} {said}"
+        );
+    }
+    for command in [
+        "$EDITOR .",
+        "$PYTHON -m pytest .",
+        "$CC -c src/x.c",
+        "$X -rf src",
+    ] {
+        assert_passes(&world, "Bash", &json!({"command": command}));
     }
 }
 

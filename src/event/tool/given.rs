@@ -51,6 +51,22 @@ impl ToolCall {
         }
     }
 
+    /// Returns the texts that stand beside the command line in the input of a shell, and what is none of that line.
+    pub(crate) fn beside_command(&self) -> Vec<Given> {
+        let decoded = super::view::decoded(&self.input);
+        let mut found = Vec::new();
+        let Some(fields) = decoded.as_ref().unwrap_or(&self.input).as_object() else {
+            return found;
+        };
+        for (key, value) in fields {
+            let may_hold = value.is_string() || value.is_array() || value.is_object();
+            if may_hold && !input::is_of_command(fields, key) {
+                collect(key, value, false, DEPTH, &mut found);
+            }
+        }
+        found
+    }
+
     /// Returns every text of its input.
     pub(crate) fn given(&self) -> Vec<Given> {
         let mut found = Vec::new();

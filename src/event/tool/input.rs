@@ -101,8 +101,11 @@ const DEPTH: usize = 4;
 pub(super) fn command(input: &Value) -> Option<String> {
     match input {
         Value::String(text) => Some(text.clone()),
-        Value::Array(words) if is_flat(words) => Some(join(words)),
+        Value::Array(words) if is_flat(words) => Some(line_of_words(words)),
         Value::Object(map) => {
+            if !reads_all(map) {
+                return None;
+            }
             let mut lines = named_lines(map);
             if lines.is_empty() {
                 lines.extend(MAY_BE_COMMAND.iter().find_map(|key| line_of(key, map)));
@@ -159,8 +162,72 @@ fn line_of(key: &str, map: &Fields) -> Option<String> {
         ("commands", Value::String(text)) => Some(encoded_lines(text)),
         ("command" | "cmd", Value::String(program)) => Some(started(program, map)),
         (_, Value::String(text)) => Some(text.clone()),
-        (_, Value::Array(words)) if is_flat(words) => Some(join(words)),
+        (_, Value::Array(words)) if is_flat(words) => Some(line_of_words(words)),
         _ => None,
+    }
+}
+
+/// Returns the command line of an argument vector. One text alone, or a program with blanks in its name, is a line that its
+/// host splits.
+fn line_of_words(words: &[Value]) -> String {
+    match words {
+        [Value::String(line)] => line.clone(),
+        [Value::String(first), ..] if first.trim().contains(char::is_whitespace) => {
+            let texts = words.iter().filter_map(Value::as_str);
+            texts.collect::<Vec<_>>().join(" ")
+        }
+        _ => join(words),
+    }
+}
+
+/// Whether the lists of command lines of an input hold nothing but lines, lists of words and what says that it is a command.
+fn reads_all(map: &Fields) -> bool {
+    let is_read = |item: &Value| match item {
+        Value::Array(words) => is_flat(words),
+        Value::Object(map) => !named_lines(map).is_empty(),
+        _ => true,
+    };
+    match map.get("commands") {
+        Some(Value::Array(items)) => items.iter().all(is_read),
+        Some(Value::String(text)) => {
+            let items = serde_json::from_str::<Vec<Value>>(text);
+            items.map_or(true, |items| items.iter().all(is_read))
+        }
+        _ => true,
+    }
+}
+
+/// Whether a field of an input is read as a part of the command line of a shell, or as its directory.
+pub(super) fn is_of_command(map: &Fields, key: &str) -> bool {
+    let is_named = || map.keys().any(|key| NAMES_COMMAND.contains(&key.as_str()));
+    let reads_other = || !is_named() && !names_program(map);
+    NAMES_COMMAND.contains(&key)
+        || is_work_dir(key)
+        || ARGUMENTS.contains(&key)
+        || PROGRAM.contains(&key) && names_program(map)
+        || MAY_BE_COMMAND.iter().find(|key| map.contains_key(**key)) == Some(&key) && reads_other()
+}
+
+/// Whether an input that is given to a shell says nothing of what is run though it holds something: no text at all, and more than
+/// a look at what runs already. What is missing altogether runs nothing.
+pub(super) fn says_nothing(input: &Value) -> bool {
+    match input {
+        Value::Null => false,
+        Value::Object(map) => map.keys().any(|key| names_command(key)) && !has_text(input),
+        other => !has_text(other),
+    }
+}
+
+fn names_command(key: &str) -> bool {
+    NAMES_COMMAND.contains(&key) || MAY_BE_COMMAND.contains(&key)
+}
+
+fn has_text(value: &Value) -> bool {
+    match value {
+        Value::String(_) => true,
+        Value::Array(items) => items.iter().any(has_text),
+        Value::Object(map) => map.values().any(has_text),
+        _ => false,
     }
 }
 
@@ -185,7 +252,9 @@ pub(super) fn every_text(input: &Value) -> Option<String> {
 fn texts_of(value: &Value, depth: usize, texts: &mut Vec<String>) {
     match value {
         Value::String(text) => texts.push(text.clone()),
-        Value::Array(words) if words.iter().all(Value::is_string) => texts.push(join(words)),
+        Value::Array(words) if words.iter().all(Value::is_string) => {
+            texts.push(line_of_words(words));
+        }
         Value::Array(items) if depth > 0 => {
             for item in items {
                 texts_of(item, depth - 1, texts);
@@ -200,24 +269,35 @@ fn texts_of(value: &Value, depth: usize, texts: &mut Vec<String>) {
     }
 }
 
-/// The fields that hold the directory in which a tool runs its command.
+/// The fields that hold the directory in which a tool runs its command, in lower case and without `_` and `-`.
 const WORK_DIR: &[&str] = &[
-    "dir_path",
-    "dirPath",
-    "workdir",
-    "work_dir",
-    "workDir",
-    "working_directory",
-    "workingDirectory",
-    "directory",
+    "basedir",
+    "basepath",
+    "chdir",
     "cwd",
     "dir",
+    "directory",
+    "dirpath",
+    "folder",
+    "path",
+    "root",
+    "wd",
+    "workdir",
+    "workingdir",
+    "workingdirectory",
+    "workspace",
 ];
+
+fn is_work_dir(key: &str) -> bool {
+    let folded: String = key.chars().filter(char::is_ascii_alphanumeric).collect();
+    WORK_DIR.contains(&&*folded.to_ascii_lowercase())
+}
 
 /// Returns the directory in which a tool runs its command, as its input says it.
 pub(super) fn work_dir(input: &Value) -> Option<&str> {
-    let text = |key: &&str| input.get(*key)?.as_str().filter(|dir| !dir.is_empty());
-    WORK_DIR.iter().find_map(text)
+    let fields = input.as_object()?.iter();
+    let mut dirs = fields.filter(|(key, _)| is_work_dir(key));
+    dirs.find_map(|(_, dir)| dir.as_str().filter(|dir| !dir.is_empty()))
 }
 
 /// Returns what each field of arguments holds, as a shell reads it: words, or a text that is split.

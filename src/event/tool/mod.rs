@@ -71,6 +71,11 @@ impl ToolCall {
         self.is_larger_than(512, 64 << 10)
     }
 
+    /// Whether it is given to a shell and says nothing of what is run.
+    pub(crate) fn says_nothing(&self) -> bool {
+        ToolKind::of(&self.name) == ToolKind::Shell && input::says_nothing(&self.input)
+    }
+
     /// Returns every string of the input, however deep it lies, one a line.
     pub(crate) fn every_text(&self) -> Option<String> {
         input::every_text(&self.input)

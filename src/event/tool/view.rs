@@ -239,9 +239,12 @@ const LOOKING: &[&str] = &[
 /// Reads an input that its host put into a string as JSON.
 pub(crate) fn decoded(value: &Value) -> Option<Value> {
     let text = value.as_str()?.trim_start();
-    text.starts_with('{')
+    let inner = text
+        .starts_with(['{', '[', '"'])
         .then(|| parse_json(text.as_bytes()).ok())
-        .flatten()
+        .flatten()?;
+    // What is put into a text twice is taken out of it twice.
+    Some(decoded(&inner).unwrap_or(inner))
 }
 
 fn named_mcp(call: &ToolCall, given: &Value) -> Option<McpTool> {

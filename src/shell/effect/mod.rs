@@ -78,7 +78,7 @@ struct Collector<'a> {
 
 impl Collector<'_> {
     fn add(&mut self, word: &Word, effect: Effect, recursive: bool) {
-        if word.text.is_empty() || word.text == "-" || word.text.starts_with("/dev/fd/") {
+        if word.text.is_empty() || word.text == "-" || is_descriptor(&word.text) {
             return;
         }
         let home = self.surroundings.home.as_deref();
@@ -89,15 +89,17 @@ impl Collector<'_> {
         } else {
             path::lexical(&word.text, dir, home)
         };
+        let inexact = word.dynamic
+            || word.glob
+            || word.text.contains(['*', '?', '['])
+            || self.invocation.work_dir.is_none()
+            || path::is_pattern(&path, &self.surroundings.project_root);
         self.out.push(PathEffect {
             path,
             effect,
             program: self.invocation.program.clone(),
             recursive,
-            inexact: word.dynamic
-                || word.glob
-                || word.text.contains(['*', '?', '['])
-                || self.invocation.work_dir.is_none(),
+            inexact,
         });
     }
 
@@ -218,6 +220,12 @@ impl Collector<'_> {
             _ => {}
         }
     }
+}
+
+/// Whether a path is one of what the shell has opened, and leads nowhere else.
+fn is_descriptor(path: &str) -> bool {
+    path.strip_prefix("/dev/fd/")
+        .is_some_and(|rest| !rest.contains('/'))
 }
 
 /// Whether an archiver deletes what it has packed.

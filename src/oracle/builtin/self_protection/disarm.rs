@@ -67,6 +67,14 @@ pub(super) fn find(
                 return Some(act("end `ahp`"));
             }
         }
+        name if SETTERS.contains(&name)
+            && operands
+                .iter()
+                .filter_map(|text| text.split('=').next())
+                .any(disarms) =>
+        {
+            return Some(act("set a variable that disarms the policy"));
+        }
         "systemctl" | "service"
             if !operands.contains(&"status")
                 && operands
@@ -93,6 +101,15 @@ pub(super) fn find(
     }
     None
 }
+
+/// Programs that set a variable for what starts later.
+const SETTERS: &[&str] = &[
+    "dbus-update-activation-environment",
+    "set",
+    "setenv",
+    "systemctl",
+    "tmux",
+];
 
 fn is_ahp(text: &str) -> bool {
     // A pattern that meets its name, or a whole command line.
@@ -133,18 +150,40 @@ const START_FILES: &[&str] = &[
     "fish/functions/*",
 ];
 
+/// Files of programs that give variables to what they start, and hold much else beside.
+const VARIABLE_FILES: &[&str] = &[
+    ".config/plasma-workspace/env/*",
+    ".devcontainer/devcontainer.json",
+    ".env",
+    ".mise.toml",
+    ".ssh/config",
+    ".ssh/environment",
+    ".tmux.conf",
+    ".vscode/settings.json",
+    ".zed/settings.json",
+    "mise.toml",
+    "mise/config.toml",
+    "nushell/*.nu",
+    "systemd/*.conf",
+    "systemd/user/*/*",
+    "tmux/tmux.conf",
+];
+
 /// Returns the words that matter in a file: what stands there is in force the next time that something starts.
 fn words_of(path: &Path) -> impl Iterator<Item = String> {
     let is_start = START_FILES.iter().any(|end| ends_with(path, end));
+    let gives = !is_start && VARIABLE_FILES.iter().any(|end| ends_with(path, end));
     let variables = HOSTS.iter().flat_map(|host| {
         let moving = host.places().filter_map(Place::variable);
         // Many programs have their place in the directory of the person's configuration.
         let own = moving.filter(|name| !name.starts_with("XDG_"));
         host.switches.variables.iter().copied().chain(own)
     });
+    let own = OWN_VARIABLES.iter().copied().filter(move |_| gives);
     let of_start = std::iter::once("ahp")
-        .chain(variables)
-        .filter(move |_| is_start);
+        .filter(move |_| is_start)
+        .chain(variables.filter(move |_| is_start || gives))
+        .chain(own);
     let words = HOSTS.iter().flat_map(|host| host.switches.words);
     let of_host = words
         .filter(|(files, _)| files.iter().any(|end| ends_with(path, end)))

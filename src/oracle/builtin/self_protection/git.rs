@@ -5,6 +5,7 @@ use super::found::{Found, act};
 use super::guarded::Guarded;
 use super::index::Index;
 use super::mention::{covers, path_of};
+use super::pathspec;
 use super::places::named_below;
 use crate::shell::{Analysis, Invocation, Word};
 
@@ -30,9 +31,11 @@ pub(super) fn find(
         let lower = w.text.to_lowercase();
         lower.starts_with("core.hookspath=") || lower.starts_with("--config-env=core.hookspath")
     });
-    let by_variable = invocation.environment.iter().any(|(name, value)| {
-        name.starts_with("GIT_CONFIG") && value.text.to_lowercase().contains("core.hookspath")
-    });
+    let set = || {
+        let of_line = invocation.environment.iter().chain(&analysis.assignments);
+        of_line.filter(|(name, _)| name.starts_with("GIT_CONFIG"))
+    };
+    let by_variable = set().any(|(_, value)| value.text.to_lowercase().contains("core.hookspath"));
     // `-c alias.c='commit --no-verify'`: the hooks are skipped by another name.
     let by_alias = invocation.arguments.iter().any(|w| {
         let lower = w.text.to_lowercase();
@@ -41,23 +44,26 @@ pub(super) fn find(
     if sets_hooks || by_variable || by_alias {
         return Some(act("run git without its hooks"));
     }
+    let mut set = set();
+    if (leads_away(invocation) || set.any(|(name, value)| is_lead(name, value)))
+        && runs_hooks(operands)
+        && guarded.has_wires()
+    {
+        return Some(act("run git with settings that may set its hooks aside"));
+    }
+    if let Some(hit) = pathspec::changed(guarded, invocation) {
+        return Some((format!("change `{}`", hit.display()), Some(hit)));
+    }
+    if operands.first() == Some(&"grep") && opens_finds(invocation) {
+        return Some(act("run what may change the files that it finds"));
+    }
     if let Some(found) = by_template(guarded, analysis, invocation, operands) {
         return Some(found);
     }
     let skips = invocation.has_long("--no-verify")
         || (operands.contains(&"commit")
-            && invocation.before_dashes().any(|w| {
-                w.text.starts_with('-')
-                    && !w.text.starts_with("--")
-                    && w.text.len() <= 5
-                    && w.text.contains('n')
-            }));
-    if skips
-        && operands
-            .iter()
-            .any(|o| matches!(*o, "commit" | "push" | "merge" | "rebase" | "am"))
-        && guarded.has_wires()
-    {
+            && invocation.before_dashes().any(|w| skips_by_letter(&w.text)));
+    if skips && runs_hooks(operands) && guarded.has_wires() {
         return Some(act("skip the hooks that `ahp` has put into git"));
     }
     let policy = guarded.root().join(".ahp");
@@ -113,6 +119,73 @@ pub(super) fn find(
         return Some((format!("run what may change `{named}`"), None));
     }
     None
+}
+
+/// Whether a command of git runs the hooks of the repository.
+fn runs_hooks(operands: &[&str]) -> bool {
+    let run = ["commit", "push", "merge", "rebase", "am"];
+    operands.iter().any(|operand| run.contains(operand))
+}
+
+/// Whether a word of `git commit` skips the hooks by a letter. What stands behind a letter that takes a value is that value.
+fn skips_by_letter(word: &str) -> bool {
+    let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+    let mut letters = letters.unwrap_or_default().chars();
+    letters
+        .by_ref()
+        .take_while(|letter| !"CFSUctmu".contains(*letter))
+        .any(|letter| letter == 'n')
+}
+
+/// Whether what stands before the command leads git to other settings.
+fn leads_away(git: &Invocation) -> bool {
+    let (own, _, _) = pathspec::parts(git);
+    own.iter().any(|word| {
+        let lower = word.text.to_lowercase();
+        let name = lower.strip_prefix("--config-env=").unwrap_or(&lower);
+        LEADING.iter().any(|start| name.starts_with(start))
+    })
+}
+
+/// Whether a variable leads git to other settings.
+fn is_lead(name: &str, value: &Word) -> bool {
+    let lower = value.text.to_lowercase();
+    match name {
+        "GIT_CONFIG_GLOBAL" | "GIT_CONFIG_SYSTEM" => !matches!(&*lower, "" | "/dev/null"),
+        "GIT_CONFIG_PARAMETERS" => {
+            value.dynamic || LEADING.iter().any(|start| lower.contains(start))
+        }
+        _ if name.starts_with("GIT_CONFIG_KEY_") => {
+            value.dynamic || LEADING.iter().any(|start| lower.starts_with(start))
+        }
+        _ => false,
+    }
+}
+
+/// Programs that show files, or let a person look at them.
+const PAGERS: &[&str] = &[
+    "bat", "cat", "code", "emacs", "less", "more", "most", "nano", "nvim", "vi", "vim",
+];
+
+/// Whether `git grep` gives what it finds to a program that is not known to only show it.
+fn opens_finds(git: &Invocation) -> bool {
+    git.before_dashes().any(|word| {
+        let long = word.text.strip_prefix("--open-files-in-pager=");
+        // The value stands behind the letter, which may be the last of several.
+        let letters = word
+            .text
+            .strip_prefix('-')
+            .filter(|rest| !rest.starts_with('-'));
+        let short = letters
+            .and_then(|letters| letters.split_once('O'))
+            .filter(|(before, _)| {
+                before
+                    .chars()
+                    .all(|letter| letter.is_ascii_alphabetic() && !"ABCefm".contains(letter))
+            });
+        let pager = long.or(short.map(|(_, pager)| pager));
+        pager.is_some_and(|pager| !pager.is_empty() && !PAGERS.contains(&pager))
+    })
 }
 
 /// Whether this line tells git to track all that is there, or the policy.

@@ -13,9 +13,10 @@ use super::binary::NAMES;
 use super::look::{Carriers, Grounds, LastLook, Links, Look};
 use super::places::{Place, Places, components, way_in};
 use super::{binary, front_matter};
+use crate::glob::shell_glob;
 use crate::guard::{GuardedDir, Guards};
 use crate::place::Roots;
-use crate::shell::{Analysis, Effect, PathEffect, lexical, real};
+use crate::shell::{Analysis, Effect, PathEffect, is_pattern, lexical, real};
 use crate::workspace::Workspace;
 
 /// Names that are ours wherever they lie in the project or home: a nested `.ahp` is a policy of its own.
@@ -155,7 +156,15 @@ impl<'a> Guarded<'a> {
             );
         // From elsewhere comes what a folder does not have yet.
         let is_filled = effect.recursive && effect.effect == Effect::Restore;
+        // A policy of a part of the project lies in the folder of that part.
+        let nested = || {
+            let ours = effect.path.join(".ahp");
+            let is_there =
+                takes_all && !matches!(self.kind(&ours.join("hooks.yaml")), Kind::Nothing);
+            (is_there && self.look().is_ours(&ours)).then_some(ours)
+        };
         self.found(&effect.path, takes_all, effect.inexact, true)
+            .or_else(nested)
             .or_else(|| {
                 is_filled
                     .then(|| self.held(&effect.path, effect.inexact))
@@ -268,6 +277,12 @@ impl<'a> Guarded<'a> {
         inexact: bool,
         is_known_to_write: bool,
     ) -> Option<PathBuf> {
+        let moved = self.moved(path);
+        let (path, inexact) = match &moved {
+            // What is known now is what it names.
+            Some(path) => (path.as_path(), inexact && is_pattern(path, self.root())),
+            None => (path, inexact),
+        };
         let followed = self.followed(path);
         // Most words of a command line name nothing; such a one lies at most in a directory that a guarded name leads to,
         // and one that leads to the project itself, or above it, guards no more than its name.
@@ -287,6 +302,23 @@ impl<'a> Guarded<'a> {
             })
         };
         meets(path).or_else(|| meets(&followed?))
+    }
+
+    /// Returns the path that one means which begins with a variable that moves a place: `$CODEX_HOME/config.toml`.
+    fn moved(&self, path: &Path) -> Option<PathBuf> {
+        if !path.as_os_str().as_encoded_bytes().contains(&b'$') {
+            return None;
+        }
+        let mut names = path.components();
+        let dir = names.find_map(|name| {
+            let name = name.as_os_str().to_str()?.strip_prefix('$')?;
+            let bare = name
+                .strip_prefix('{')
+                .and_then(|name| name.strip_suffix('}'));
+            let mut moved = self.roots().moved.iter();
+            moved.find(|(variable, _)| *variable == bare.unwrap_or(name))
+        });
+        dir.map(|(_, dir)| dir.join(names.as_path()))
     }
 
     /// Returns where a path really lies, unless that is where it says.
@@ -345,7 +377,7 @@ impl<'a> Guarded<'a> {
         takes_all: bool,
         inexact: bool,
     ) -> Option<PathBuf> {
-        if self.is_ours(path, parts) {
+        if self.is_ours(path, parts) || parts.is_empty() && takes_all && path.has_root() {
             return Some(path.to_owned());
         }
         if let Some(name) = parts.last()
@@ -364,7 +396,7 @@ impl<'a> Guarded<'a> {
         // `find` looks at every depth, and into what is hidden.
         if let Some(deep) = parts.iter().position(|part| part == "**") {
             let (above, below) = (parts.get(..deep)?, parts.last()?);
-            let named = |name: &str| fast_glob::glob_match(below.as_str(), name);
+            let named = |name: &str| shell_glob(below.as_str(), name);
             let holds = |place: &Place<'_>| {
                 let path = place.path();
                 place.exists()

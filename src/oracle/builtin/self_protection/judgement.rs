@@ -8,7 +8,7 @@ use super::fields::{MAX_DEPTH, MAX_PATH, WORDS};
 use super::guarded::Guarded;
 use super::spelling::named;
 use super::{clean, code, disarm, fields, front_matter, mention, naming, script, walk};
-use crate::event::{ToolView, is_path_key};
+use crate::event::{ToolCall, ToolKind, ToolView, is_path_key};
 use crate::fact::Facts;
 use crate::shell::{Analysis, DoubtKind, Effect, Invocation, PathEffect, lexical};
 
@@ -57,6 +57,9 @@ pub(super) fn by_tool(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> 
 /// Judges a tool that is not known to only look, by every field that names a file, whatever it is called.
 fn by_unknown(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> Option<Attempt> {
     let call = facts.event().tool.as_ref()?;
+    if tool.kind == ToolKind::Shell && !call.is_unknown() {
+        return beside_command(guarded, call);
+    }
     if tool.only_looks(&call.name) {
         return None;
     }
@@ -73,14 +76,29 @@ fn by_unknown(guarded: &Guarded<'_>, facts: &Facts, tool: &ToolView) -> Option<A
             path,
         });
     };
-    Some(Attempt {
+    Some(given(call, hit))
+}
+
+/// Judges what a shell is given beside its command line: it may be the place where that line runs.
+fn beside_command(guarded: &Guarded<'_>, call: &ToolCall) -> Option<Attempt> {
+    let beside = call.beside_command();
+    let mut places = beside.iter().filter(|given| {
+        let key = given.key.to_lowercase();
+        !WORDS.iter().any(|word| key.contains(word))
+    });
+    let hit = places.find_map(|place| named_by(guarded, &place.text))?;
+    Some(given(call, hit))
+}
+
+fn given(call: &ToolCall, hit: PathBuf) -> Attempt {
+    Attempt {
         by: call.name.clone(),
         what: format!(
             "be given `{}` and is not known to only read it",
             hit.display()
         ),
         path: Some(hit),
-    })
+    }
 }
 
 fn named_in(guarded: &Guarded<'_>, value: &Value, depth: usize) -> Option<PathBuf> {

@@ -6,7 +6,7 @@ use super::binary;
 use super::guarded::Guarded;
 use crate::program;
 use crate::program::Fact;
-use crate::shell::{Invocation, lexical};
+use crate::shell::{Invocation, is_pattern, lexical};
 
 /// How many parts of a text are looked at; what is longer is not judged by its parts but by its words.
 const MAX_PARTS: usize = 4096;
@@ -18,7 +18,7 @@ pub(super) fn covers(
     text: &str,
 ) -> Option<PathBuf> {
     let path = path_of(guarded, invocation, text);
-    if text.contains(['*', '?', '[']) {
+    if text.contains(['*', '?', '[']) || is_pattern(&path, guarded.root()) {
         return guarded.covers_pattern(&path);
     }
     guarded.covers_word(&path)

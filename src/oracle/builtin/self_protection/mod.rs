@@ -144,10 +144,16 @@ impl Oracle for SelfProtection {
                 .any(|invocation| agent::may_be_one(invocation))
                 .then_some("a program that is not known takes an option by which an agent starts without its hooks")
         };
+        let is_blind = || {
+            let mut started = lines().flat_map(|(_, shell)| &shell.invocations);
+            started.any(|one| naming::is_blind(&guarded, one))
+        };
+        let blind = || is_blind().then_some("what is given the project is known only when it runs");
         let why = unreadable
             .then_some("the input of the tool could not be read")
             .or_else(limit)
-            .or_else(disguised);
+            .or_else(disguised)
+            .or_else(blind);
         why.map_or_else(
             || Ok(Vec::new()),
             |why| Err(OracleError::CannotTell(why.to_owned())),
@@ -169,12 +175,13 @@ fn only_looks(call: &ToolCall) -> bool {
     is_look && call.mcp.is_none()
 }
 
-/// Whether the input of a tool is JSON in a text, as some hosts give it, that does not parse.
+/// Whether the input of a tool is JSON in a text, as some hosts give it, that does not parse, or that of a shell and nothing to
+/// run.
 fn is_unreadable(call: &ToolCall) -> bool {
     let begins = |text: &str| text.trim_start().starts_with(['{', '[']);
     let is_broken = |text: &str| parse_json(text.as_bytes()).is_err();
     let text = call.input.as_str().filter(|text| begins(text));
-    text.is_some_and(is_broken)
+    text.is_some_and(is_broken) || call.says_nothing()
 }
 
 fn signal(attempt: &Attempt) -> Signal {

@@ -11,7 +11,7 @@ use super::{brought, clean, code, filled, mention, rights, unseen, walk};
 use crate::program::Fact;
 use crate::search::Deed;
 use crate::search::is_steered;
-use crate::shell::{Analysis, Invocation, Word, code_only_reads, sed_scripts};
+use crate::shell::{Analysis, Effect, Invocation, PathEffect, Word, code_only_reads, sed_scripts};
 
 /// Finds what a program would do to the guarded files that it is given.
 pub(super) fn find(
@@ -36,6 +36,44 @@ pub(super) fn find(
         .or_else(|| unseen::find(guarded, analysis, invocation))
         .or_else(|| unseen::by_code(invocation))
         .or_else(|| by_given(guarded, analysis, invocation, reads))
+}
+
+/// Variables that hold a program which shows files to a person.
+const OPENING: &[&str] = &["BROWSER", "EDITOR", "GIT_EDITOR", "PAGER", "VISUAL"];
+
+/// Whether a program that is known only when it runs is given what is guarded, or what holds it, as one that deletes would be:
+/// `$X -rf .`.
+pub(super) fn is_blind(guarded: &Guarded<'_>, invocation: &Invocation) -> bool {
+    let name = invocation.path.text.strip_prefix('$').unwrap_or_default();
+    let name = name.trim_start_matches('{').trim_end_matches('}');
+    if invocation.remote
+        || !invocation.program.is_empty()
+        || name.is_empty()
+        || OPENING.contains(&name)
+    {
+        return false;
+    }
+    let of_deletion = |word: &Word| {
+        let letters = word.text.trim_start_matches('-');
+        matches!(letters, "recursive" | "force")
+            || letters.chars().all(|letter| "rRfvid".contains(letter))
+    };
+    let (options, operands): (Vec<&Word>, Vec<&Word>) = invocation
+        .arguments
+        .iter()
+        .partition(|word| word.is_option());
+    let is_held = |word: &&Word| {
+        guarded
+            .hit(&PathEffect {
+                path: path_of(guarded, invocation, &word.text),
+                effect: Effect::Delete,
+                program: String::new(),
+                recursive: true,
+                inexact: word.glob,
+            })
+            .is_some()
+    };
+    options.into_iter().all(of_deletion) && operands.first().is_some_and(is_held)
 }
 
 /// A second name for a guarded file, or for what holds it, would be a way round.
@@ -144,6 +182,20 @@ fn unpacks_here(invocation: &Invocation) -> bool {
     extracts && !elsewhere
 }
 
+/// Returns the words that name what a program writes to and that another makes: the target of a redirection or of a copy.
+fn written_by_loop(invocation: &Invocation) -> Vec<&Word> {
+    let redirects = invocation.redirects.iter();
+    let targets = redirects.filter(|r| r.writes()).map(|r| &r.target);
+    let copied = invocation.known().is(Fact::ToLast).then(|| {
+        let to = invocation.value_of(&["-t", "--target-directory"]).is_none();
+        to.then(|| invocation.operands().last()).flatten()
+    });
+    let words = targets.chain(copied.flatten());
+    words
+        .filter(|word| (word.dynamic || word.each) && !word.made_by.is_empty())
+        .collect()
+}
+
 /// A program that changes what another finds in a guarded folder.
 fn by_finding(
     guarded: &Guarded<'_>,
@@ -152,7 +204,9 @@ fn by_finding(
     reads: bool,
 ) -> Option<Found> {
     let unpacks = unpacks_here(invocation);
-    if !unpacks && (reads || matches!(invocation.program.as_str(), "xargs" | "gxargs")) {
+    let written = written_by_loop(invocation);
+    let is_given = !reads && !matches!(invocation.program.as_str(), "xargs" | "gxargs");
+    if !unpacks && !is_given && written.is_empty() {
         return None;
     }
     let inner = Inner::of(analysis, invocation);
@@ -161,8 +215,9 @@ fn by_finding(
     let mut given: Vec<_> = invocation
         .arguments
         .iter()
-        .filter(|word| word.dynamic || (word.each && !by_itself))
+        .filter(|word| is_given && (word.dynamic || (word.each && !by_itself)))
         .filter(|word| !inner.takes(word))
+        .chain(written)
         .map(|word| word.made_by.clone())
         .collect();
     if unpacks || (invocation.program == "parallel" && changes_through(analysis, &["parallel"])) {
@@ -266,7 +321,8 @@ fn by_given(
         if is_made(word) && !is_console {
             return by_makers(guarded, analysis, invocation, word);
         }
-        if text.contains(char::is_whitespace) || (is_console && text.contains(['(', '"', '\''])) {
+        let may_be_code = is_console || !known.is_known();
+        if text.contains(char::is_whitespace) || (may_be_code && text.contains(['(', '"', '\''])) {
             return in_text(text);
         }
         if is_test(word) {

@@ -104,6 +104,8 @@ pub(super) struct Listing<'a> {
 #[derive(Debug)]
 struct Spec {
     is_out: bool,
+    /// Whether its words are no pattern.
+    is_literal: bool,
     /// From the top of the working tree; none where it cannot be read.
     pattern: Option<String>,
 }
@@ -170,6 +172,7 @@ impl<'a> Listing<'a> {
 impl Spec {
     fn of(word: &Word, prefix: &Path) -> Self {
         let mut is_out = false;
+        let mut is_literal = false;
         let mut is_from_top = false;
         let mut is_known = !word.dynamic;
         let mut path = word.text.as_str();
@@ -181,6 +184,9 @@ impl Spec {
                 match word {
                     "exclude" => is_out = true,
                     "top" => is_from_top = true,
+                    "literal" => is_literal = true,
+                    // Names are compared in any case, and a star may stand for a slash.
+                    "icase" | "glob" if !is_out => {}
                     _ => is_known = false,
                 }
             }
@@ -196,6 +202,7 @@ impl Spec {
         let is_plain = !from.to_string_lossy().contains(['*', '?', '[', '\\']);
         Self {
             is_out,
+            is_literal,
             pattern: (is_known && is_plain).then(|| below(from, path)).flatten(),
         }
     }
@@ -204,13 +211,87 @@ impl Spec {
     fn fits(&self, way: &Path) -> Option<bool> {
         let pattern = self.pattern.as_deref()?;
         let bare = pattern.trim_end_matches('/');
-        if way.starts_with(bare) {
+        if way.starts_with(bare) || !self.is_out && is_below_any_case(way, bare) {
             // With a slash behind it, it is a folder.
             let is_folder = bare.len() == pattern.len() || way != Path::new(bare);
             return is_folder.then_some(true);
         }
+        if self.is_literal {
+            return Some(false);
+        }
         wild(pattern, &way.to_string_lossy(), !self.is_out)
     }
+}
+
+/// Whether a way lies at or below a folder, in any case.
+fn is_below_any_case(way: &Path, folder: &str) -> bool {
+    let mut names = way.components();
+    Path::new(folder).components().all(|part| {
+        names
+            .next()
+            .is_some_and(|name| name.as_os_str().eq_ignore_ascii_case(part.as_os_str()))
+    })
+}
+
+/// Returns what is guarded and a command of git would delete, put away or replace, by the patterns and signs in the paths that
+/// it is given. Plain paths are told by what the command does to files.
+pub(super) fn changed(guarded: &Guarded<'_>, git: &Invocation) -> Option<PathBuf> {
+    let (_, command, rest) = parts(git);
+    let from_elsewhere = match command {
+        "clean" => true,
+        "rm" | "stash" => false,
+        "checkout" | "restore" => {
+            let names_state = |word: &Word| {
+                word.text.starts_with("--source") || !word.is_option() && word.text != "--"
+            };
+            rest.first().is_some_and(names_state)
+        }
+        _ => return None,
+    };
+    let dashes = rest.iter().position(|word| word.text == "--");
+    let operands = match dashes {
+        Some(at) => rest.get(at + 1..).unwrap_or_default(),
+        None => rest,
+    };
+    let given = git
+        .has_long("--pathspec-from-file")
+        .then(|| git.stdin.text())
+        .flatten();
+    let lines: Vec<Word> = given
+        .into_iter()
+        .flat_map(str::lines)
+        .map(Word::plain)
+        .collect();
+    let is_told = |word: &&Word| dashes.is_some() || !word.is_option();
+    let words: Vec<&Word> = operands.iter().filter(is_told).chain(&lines).collect();
+    // What brings all of a state back is told as that of `git checkout STATE -- .` is.
+    let is_all =
+        |text: &str| matches!(command, "checkout" | "restore") && matches!(text, ":/" | ":(top)");
+    let has_signs = |word: &&Word| {
+        !is_all(&word.text) && (word.text.starts_with(':') || word.text.contains(['*', '?', '[']))
+    };
+    if lines.is_empty() && !words.iter().any(has_signs) {
+        return None;
+    }
+    let mut listing = Listing::of(guarded, git, false);
+    let here = listing.here.clone();
+    let prefix = here.strip_prefix(&listing.top).unwrap_or(Path::new(""));
+    let is_path = |word: &&&Word| dashes.is_some() || !lines.is_empty() || is_path(word, &here);
+    let specs = words
+        .iter()
+        .filter(is_path)
+        .map(|word| Spec::of(word, prefix));
+    listing.specs = Some(specs.collect());
+    // What another state holds may be untracked now.
+    listing.lists_tracked = !from_elsewhere;
+    let top = listing.top.clone();
+    let mut ways = guarded.below(&top).into_iter();
+    ways.find_map(|way| {
+        let hit = listing
+            .lists(&way)
+            .then(|| guarded.covers_word(&top.join(&way)))??;
+        Some(hit)
+    })
 }
 
 /// Returns a path from the top of the working tree; none where it leads out of it.
@@ -339,7 +420,7 @@ fn paths_among<'a>(words: &'a [Word], here: &Path) -> Vec<&'a Word> {
 }
 
 /// Returns the words before the command of git, the command, and the words behind it.
-fn parts(git: &Invocation) -> (&[Word], &str, &[Word]) {
+pub(super) fn parts(git: &Invocation) -> (&[Word], &str, &[Word]) {
     let (own, rest) = git.around_subcommand();
     let name = git.subcommand().map_or("", |word| word.text.as_str());
     (own, name, rest)

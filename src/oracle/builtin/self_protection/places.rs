@@ -1,5 +1,6 @@
 //! Places: where the files lie that no agent may change, compared with paths by their names alone.
 
+use crate::glob::shell_glob;
 use std::borrow::Cow;
 use std::fs;
 use std::fs::DirEntry;
@@ -216,9 +217,7 @@ pub(super) fn named_below(dir: &Path, name: &str) -> Vec<PathBuf> {
 /// Returns what lies in a directory and has a name like this.
 pub(super) fn entries_named(dir: &Path, pattern: &str) -> impl Iterator<Item = DirEntry> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    entries.filter(move |entry| {
-        fast_glob::glob_match(pattern, entry.file_name().to_string_lossy().as_ref())
-    })
+    entries.filter(move |entry| shell_glob(pattern, &entry.file_name().to_string_lossy()))
 }
 
 /// Returns the names of a path in lower case: some file systems do not tell them apart.
@@ -240,7 +239,7 @@ fn fits(part: &str, wanted: &str, inexact: bool) -> bool {
     if part.eq_ignore_ascii_case(wanted) {
         return true;
     }
-    if wanted.contains('*') && fast_glob::glob_match(wanted.to_ascii_lowercase(), part) {
+    if wanted.contains('*') && shell_glob(&wanted.to_ascii_lowercase(), part) {
         return true;
     }
     if !inexact || !part.contains(['*', '?', '[']) {
@@ -250,7 +249,7 @@ fn fits(part: &str, wanted: &str, inexact: bool) -> bool {
     if wanted.starts_with('.') && !part.starts_with(['.', '[']) {
         return false;
     }
-    fast_glob::glob_match(part, wanted.to_ascii_lowercase())
+    shell_glob(part, &wanted.to_ascii_lowercase())
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use super::binary;
 use super::fields::{MAX_DEPTH, texts_of};
 use super::guarded::Guarded;
 use super::judgement::Attempt;
+use super::places::components;
 use super::tree::{Form, Tree};
 use super::unread::{Hit, Unread, spelled};
 use super::{mention, script, walk};
@@ -271,9 +272,9 @@ impl Reading<'_> {
         let searches = known.is(Fact::PatternFirst) && !known.is(Fact::Language);
         if searches && !walk::lists_hidden(invocation) {
             // Where it stands, or is sent, it goes.
-            let stands = || self.named(".")?.told();
             let is_deep = !matches!(invocation.program.as_str(), "grep" | "sed" | "jq" | "yq");
-            return stands().filter(|_| is_deep);
+            let stands = || self.named(".")?.told();
+            return is_deep.then(|| stands().or_else(|| self.by_open_way()))?;
         }
         let takes = known.is(Fact::Shows)
             || known.is(Fact::Mounts)
@@ -310,6 +311,18 @@ impl Reading<'_> {
             let within = |dir: &String| self.named(&format!("{dir}/{text}"));
             let own = || mention::part_of_word(text, false, |part| self.named(part));
             own().or_else(|| dirs.iter().find_map(within))
+        })
+    }
+
+    /// A folder from which no hidden name leads to the files: a search that leaves out what is hidden comes upon them too.
+    fn by_open_way(&self) -> Option<Hit> {
+        let mut words = self.invocation.operands();
+        words.find_map(|word| {
+            let hit = self.named(&word.text)?;
+            let names = components(&self.unread.path_of(self.invocation, &word.text)).len();
+            let place = components(&hit.clone().path());
+            let mut way = place.iter().skip(names);
+            (!way.any(|name| name.starts_with('.'))).then_some(hit)
         })
     }
 
@@ -350,7 +363,13 @@ impl Reading<'_> {
             let mut words = words.iter();
             words.any(|word| TAKING.contains(&word.as_str()) || SERVING.contains(&word.as_str()))
         };
-        compares || known.is(Fact::Walks) || !known.is_known() && names.any(takes)
+        let searches = match invocation.program.as_str() {
+            "ack" => true,
+            "ugrep" => invocation.has_short('r') || invocation.has_short('R'),
+            "git" => invocation.has_long("--no-index") && sub.is_some_and(|sub| sub.text == "grep"),
+            _ => false,
+        };
+        compares || searches || known.is(Fact::Walks) || !known.is_known() && names.any(takes)
     }
 
     /// The whole of a folder that git is told to add: `git -C ~ add -A`.

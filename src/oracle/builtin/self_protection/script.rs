@@ -9,6 +9,7 @@ use super::found::{Found, act};
 use super::guarded::Guarded;
 use super::judgement::Judge;
 use super::spelling::named;
+use crate::glob::shell_glob;
 use crate::program;
 use crate::program::Fact;
 use crate::search::read;
@@ -220,9 +221,7 @@ impl Files<'_> {
         let name = name.to_string_lossy();
         let entries = fs::read_dir(dir).into_iter().flatten().flatten();
         entries
-            .filter(|entry| {
-                fast_glob::glob_match(name.as_ref(), entry.file_name().to_string_lossy().as_ref())
-            })
+            .filter(|entry| shell_glob(name.as_ref(), entry.file_name().to_string_lossy().as_ref()))
             .take(MAX_MATCHES)
             .filter_map(|entry| read(&entry.path()))
             .collect()

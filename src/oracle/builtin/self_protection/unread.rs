@@ -14,7 +14,8 @@ use super::mention::path_of;
 use super::places::{Place, Places, components};
 use super::spelling;
 use crate::config::UNREAD;
-use crate::shell::Invocation;
+use crate::glob::shell_glob;
+use crate::shell::{Invocation, is_pattern};
 
 /// The longest file that can be one of them, in bytes: of others, nothing more is asked.
 const LONGEST: u64 = 128;
@@ -122,7 +123,7 @@ impl<'a> Unread<'a> {
             return places
                 .find(|place| {
                     let path = components(&place.path()).join("/");
-                    place.exists() && fast_glob::glob_match(&pattern, format!("/{path}"))
+                    place.exists() && shell_glob(&pattern, &format!("/{path}"))
                 })
                 .map(|place| Hit::File(place.path()));
         }
@@ -139,6 +140,11 @@ impl<'a> Unread<'a> {
         })
     }
 
+    /// Returns the path that a word names to a program.
+    pub(super) fn path_of(&self, invocation: &Invocation, text: &str) -> PathBuf {
+        path_of(self.guarded, invocation, text)
+    }
+
     /// Looks at a part of a word, as a program in some directory would take it.
     pub(super) fn named(&self, invocation: &Invocation, text: &str) -> Option<Hit> {
         if text.is_empty() {
@@ -152,6 +158,9 @@ impl<'a> Unread<'a> {
                 .or_else(|| self.met(&path_of(self.guarded, invocation, &open)));
         }
         let path = path_of(self.guarded, invocation, text);
+        if is_pattern(&path, self.guarded.root()) {
+            return self.met(&path);
+        }
         if path.is_relative() {
             return spelled(text);
         }
@@ -172,7 +181,7 @@ fn matches(pattern: &Path) -> Vec<PathBuf> {
         }
         let entries = found.iter().flat_map(fs::read_dir).flatten().flatten();
         let met = entries.take(MOST_LOOKED_AT).filter(|entry| {
-            fast_glob::glob_match(name.as_ref(), entry.file_name().to_string_lossy().as_ref())
+            shell_glob(name.as_ref(), entry.file_name().to_string_lossy().as_ref())
         });
         found = met.map(|entry| entry.path()).collect();
     }

@@ -7,6 +7,7 @@ use super::found::{Found, act};
 use super::guarded::Guarded;
 use super::mention;
 use super::spelling::named;
+use crate::glob::shell_glob;
 use crate::program;
 use crate::program::Fact;
 use crate::shell::{Analysis, Effect, Invocation, PathEffect, Stdin, Word, lexical};
@@ -158,7 +159,7 @@ fn runs_followed(analysis: &Analysis, invocation: &Invocation) -> bool {
         let changes = |effect: &&PathEffect| {
             let is_pattern = || {
                 let pattern = effect.path.to_string_lossy();
-                fast_glob::glob_match(pattern.as_ref(), file.to_string_lossy().as_ref())
+                shell_glob(pattern.as_ref(), file.to_string_lossy().as_ref())
             };
             !matches!(effect.effect, Effect::Delete | Effect::Rights)
                 && (effect.path == *file

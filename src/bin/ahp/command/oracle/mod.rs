@@ -11,6 +11,7 @@ use ahp::config::{Locations, Settings};
 use ahp::engine::Engine;
 use ahp::oracle::rhai::{Library, Script};
 use ahp::oracle::{Catalog, Factory as _, folded_name};
+use ahp::visible::on_one_line;
 use serde_json::json;
 
 use crate::exit_code::Exit;
@@ -143,14 +144,14 @@ fn list(format: Format) -> Result<Exit, String> {
         let from = match &found.path {
             Some(path) => {
                 let shown = path.strip_prefix(&oracles.root).unwrap_or(path);
-                shown.display().to_string()
+                on_one_line(&shown.to_string_lossy()).into_owned()
             }
             None => "script".to_owned(),
         };
         let (name, summary) = match oracles.library.load(&found) {
             Ok(script) => (script.name().to_owned(), script.summary().to_owned()),
             Err(error) => (
-                found.name.clone(),
+                on_one_line(&found.name).into_owned(),
                 format!("cannot be used: {}", error.one_line()),
             ),
         };
