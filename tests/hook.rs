@@ -517,7 +517,7 @@ fn doctor_sends_a_canary_through_what_is_wired() {
         let host = hosts.iter().find(|h| h["host"] == name).unwrap();
         let canary = &host["wired"][0]["canary"];
         assert_eq!(canary["result"], "blocked", "{host:#}");
-        assert_eq!(canary["detail"], "rm -rf /", "{host:#}");
+        assert_eq!(canary["detail"], "rm -rf /usr", "{host:#}");
         assert_eq!(host["wired"][0]["trusted"], true);
         assert!(!host["blind_spots"].as_array().unwrap().is_empty());
     }

@@ -18,6 +18,7 @@ const FILES: &[&str] = &[
     "src/bin/ahp/daemon/kept.rs",
     "src/bin/ahp/daemon/socket.rs",
     "src/bin/ahp/daemon/unit.rs",
+    "src/bin/ahp/interrupt.rs",
     "src/host/vscode.rs",
     "src/oracle/external/command/file.rs",
     "src/oracle/rhai/memory.rs",

@@ -87,6 +87,15 @@ pub(super) fn is_prose(text: &str) -> bool {
     is_plain(rest.unwrap_or(first)) && others.peek().is_some() && others.all(is_plain)
 }
 
+/// Whether a word is a digit or two, or a short number with a fraction.
+pub(super) fn is_measure(word: &str) -> bool {
+    let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    match word.split_once('.') {
+        Some((whole, rest)) => word.len() < 5 && is_digits(whole) && is_digits(rest),
+        None => word.len() < 3 && is_digits(word),
+    }
+}
+
 /// Whether a word is how a service calls a thing, in a field for such names: no address, and no short number, which people
 /// write to each other.
 pub(super) fn is_handle(field: &str, word: &str) -> bool {

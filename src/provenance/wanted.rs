@@ -107,11 +107,11 @@ pub(super) fn wanted(facts: &Facts, origins: Option<&Origins>) -> Vec<Wanted> {
             .flat_map(pieces)
             .filter(|word| match taken {
                 Taken::Whole if is_whole => true,
-                Taken::Places => words::is_place(word),
+                Taken::Places => words::is_place(word) && !owner::is_versioned(word),
                 _ => words::points(word) || is_file && is_pinned(word),
             })
-            // A digit or two stand everywhere.
-            .filter(|word| word.len() > 2 || !word.bytes().all(|byte| byte.is_ascii_digit()))
+            // A digit or two stand everywhere, and so does a measure (`20.5`).
+            .filter(|word| !form::is_measure(word))
             .filter(|word| !USUAL.contains(&&**word))
             // What lies on this machine nobody else gets.
             .filter(|word| {

@@ -11,10 +11,10 @@ fn world() -> World {
 #[test]
 fn a_command_is_explained_by_the_rules_that_were_near() {
     let world = world();
-    let ran = world.ahp(&["explain", "--command", "sudo bash -c 'rm -rf /'"]);
+    let ran = world.ahp(&["explain", "--command", "sudo bash -c 'rm -rf /usr'"]);
     assert_eq!(ran.code, 2, "{}", ran.stderr);
     for said in [
-        "rm -rf /",
+        "rm -rf /usr",
         "through sudo, bash",
         "✓ filesystem:rm-vital critical",
         "Blocked",

@@ -160,7 +160,8 @@ fn a_command_that_the_policy_changes_is_run_as_changed_or_not_at_all() {
     for (target, updated, code, ran) in [
         ("tool.input.command", r#""echo safe; exit 3""#, 3, "safe\n"),
         ("/command", r#"["echo", "sa  fe"]"#, 0, "sa  fe\n"),
-        ("tool.input.command", "7", 1, ""),
+        // Nobody can tell what that would run.
+        ("tool.input.command", "7", 2, ""),
         ("tool.input.timeout", "7", 1, ""),
     ] {
         let world = World::new("hooks: {pre-tool-use: [{oracle: say}]}");

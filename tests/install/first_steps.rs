@@ -86,7 +86,7 @@ fn a_policy_that_stops_no_command_is_a_problem_where_it_is_there_to_stop_one() {
 fn the_canary_is_a_call_that_the_policy_stops() {
     for (packs, shown) in [
         (&["ahp:secrets"][..], "`read .env` is blocked"),
-        (&["standard"], "`rm -rf /` is blocked"),
+        (&["standard"], "`rm -rf /usr` is blocked"),
     ] {
         let world = World::new("");
         fs::remove_dir_all(world.path(".ahp")).unwrap();

@@ -183,6 +183,8 @@ fn no_way_out_is_stopped_by_the_policy() {
     world.write(".ahp/hooks.yaml", "extends: [ahp:standard]\n");
     world.write(".gitignore", "data/\n");
     world.commit("policy");
+    // A way out is for a branch of one's own.
+    world.git(&["switch", "-q", "-c", "work"]);
     let mut wrong = Vec::new();
     let mut ways = Vec::new();
     for rule in all_rules() {
