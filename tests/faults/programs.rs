@@ -95,7 +95,7 @@ fn write_script(hook: &Path, script: &[u8], mode: u32) {
 fn evaluate(world: &World) -> Seen {
     let event = serde_json::json!({
         "trigger": "pre-tool-use",
-        "tool": {"name": "Bash", "input": {"command": "true", "more": "x".repeat(1 << 20)}},
+        "tool": {"name": "Bash", "input": {"command": "true", "description": "x".repeat(1 << 20)}},
     });
     let file = world.root().join("event.json");
     fs::write(&file, event.to_string()).unwrap();
