@@ -74,7 +74,7 @@ fn speaks_to_agent(passage: &Passage<'_>) -> bool {
         };
         let is_agent = !is_name
             && is_agent(word, passage.text)
-            && !(lists.has("agent-products", next) && !lists.has("agents-short", word));
+            && (!lists.has("agent-products", next) || lists.has("agents-short", word));
         before = word;
         is_agent
             || lists.has("overriding", word)
