@@ -43,11 +43,18 @@ impl OfGit {
         let places = HOSTS.iter().filter(|host| host.name == "git");
         let places = places.flat_map(|host| host.places());
         let known = places.flat_map(|place| roots.all(place));
-        let mut waiting: Vec<PathBuf> = known.map(|(dir, name)| dir.join(&*name)).collect();
+        // The last one is read first: what holds everywhere goes before what holds in one of many working trees.
+        let mut waiting: Vec<PathBuf> = Vec::new();
         if let Some(repository) = &repository {
+            let of_worktrees = repository.of_worktrees.iter();
+            waiting.extend(
+                of_worktrees
+                    .filter(|file| file.ends_with("config.worktree"))
+                    .cloned(),
+            );
             waiting.push(repository.common.join("config"));
-            waiting.extend(repository.of_worktrees.iter().cloned());
         }
+        waiting.extend(known.map(|(dir, name)| dir.join(&*name)));
         let (mut included, mut hooks, mut read) = (Vec::new(), Vec::new(), Vec::new());
         while let Some(file) = waiting.pop() {
             if read.contains(&file) || read.len() == MOST_FILES {

@@ -22,8 +22,8 @@ pub fn depth() -> u32 {
     told.and_then(|depth| depth.parse().ok()).unwrap_or(0)
 }
 
-/// The commands of `ahp` that run programs of a policy. What `ahp shield` and `ahp exec` start is none.
-const JUDGING: &[&str] = &["ci", "hook", "run", "run-in-background"];
+/// The commands of `ahp` that start programs which are none of a policy.
+const STARTING: &[&str] = &["exec", "shield"];
 
 /// How many processes above this one are looked at.
 const MOST_ABOVE: usize = 64;
@@ -66,7 +66,7 @@ fn judges(pid: &str, own: Option<&Path>) -> bool {
     };
     let mut words = line.split(|byte| *byte == 0).skip(1).map(OsStr::from_bytes);
     let command = words.find(|word| !word.as_bytes().starts_with(b"-"));
-    command.is_some_and(|command| JUDGING.iter().any(|judging| command == *judging))
+    command.is_some_and(|command| !STARTING.iter().any(|starting| command == *starting))
 }
 
 /// Returns what is wrong where `ahp` runs at a depth at which it neither judges nor starts programs any more.

@@ -184,20 +184,44 @@ fn add(root: &Path, dir: &Path, name: &str, found: &mut Vec<String>) {
             add_package(root, &entry.path(), found);
         }
     }
-    // What lies elsewhere it names by its way from the project or from its own folder.
-    for word in words(&text) {
-        let named = text.get(word).unwrap_or_default();
-        let named = named
-            .trim_matches(|c: char| ",[]\\".contains(c))
-            .trim_start_matches('/');
-        if named.contains('/') {
-            for from in [root, dir.as_path()] {
-                if from.join(named).is_file() {
-                    add(root, from, named, found);
-                }
+    for line in text.lines() {
+        add_started(root, &dir, line, found);
+    }
+}
+
+/// Adds what a line of a script starts that lies elsewhere, by its way from the project or from the script's own folder: what it
+/// only works on, or tells of, is data.
+fn add_started(root: &Path, dir: &Path, line: &str, found: &mut Vec<String>) {
+    if line.trim_start().starts_with(['#', '/', '*']) {
+        return;
+    }
+    let mut before = None;
+    for word in words(line) {
+        let word = line.get(word).unwrap_or_default();
+        let word = word.trim_matches(|c: char| ",[]\\".contains(c));
+        // Where the script itself lies says nothing of what is done with what lies there.
+        if word.is_empty() || word.starts_with('$') || word == "dirname" {
+            continue;
+        }
+        let named = word.trim_start_matches('/');
+        for from in [root, dir].into_iter().filter(|_| named.contains('/')) {
+            if from.join(named).is_file() && before.is_none_or(|before| starts(before, named)) {
+                add(root, from, named, found);
             }
         }
+        before = Some(word);
     }
+}
+
+/// Whether a program that is given a file runs it.
+fn starts(program: &str, file: &str) -> bool {
+    let surroundings = Surroundings {
+        work_dir: PathBuf::from("/"),
+        home: None,
+        project_root: PathBuf::from("/"),
+    };
+    let scripts = shell::scripts(&format!("{program} {file}"), &surroundings);
+    scripts.run.iter().any(|path| path.ends_with(file))
 }
 
 /// Adds the modules of a package that a script loads.

@@ -167,12 +167,14 @@ fn line_of(key: &str, map: &Fields) -> Option<String> {
     }
 }
 
-/// Returns the command line of an argument vector. One text alone, or a program with blanks in its name, is a line that its
-/// host splits.
+/// Returns the command line of an argument vector. One text alone, or a program with blanks in its name that is no path, is a line
+/// that its host splits.
 fn line_of_words(words: &[Value]) -> String {
     match words {
         [Value::String(line)] => line.clone(),
-        [Value::String(first), ..] if first.trim().contains(char::is_whitespace) => {
+        [Value::String(first), ..]
+            if first.trim().contains(char::is_whitespace) && !first.trim().starts_with('/') =>
+        {
             let texts = words.iter().filter_map(Value::as_str);
             texts.collect::<Vec<_>>().join(" ")
         }
@@ -269,35 +271,34 @@ fn texts_of(value: &Value, depth: usize, texts: &mut Vec<String>) {
     }
 }
 
-/// The fields that hold the directory in which a tool runs its command, in lower case and without `_` and `-`.
+/// The fields that hold the directory in which a tool runs its command, in lower case and without `_` and `-`; the first one that
+/// is there counts. A place that is guarded is one under any other name.
 const WORK_DIR: &[&str] = &[
-    "basedir",
-    "basepath",
-    "chdir",
-    "cwd",
-    "dir",
-    "directory",
     "dirpath",
-    "folder",
-    "path",
-    "root",
-    "wd",
     "workdir",
     "workingdir",
     "workingdirectory",
-    "workspace",
+    "directory",
+    "cwd",
+    "dir",
 ];
 
+fn folded(key: &str) -> String {
+    let letters = key.chars().filter(char::is_ascii_alphanumeric);
+    letters.map(|c| c.to_ascii_lowercase()).collect()
+}
+
 fn is_work_dir(key: &str) -> bool {
-    let folded: String = key.chars().filter(char::is_ascii_alphanumeric).collect();
-    WORK_DIR.contains(&&*folded.to_ascii_lowercase())
+    WORK_DIR.contains(&&*folded(key))
 }
 
 /// Returns the directory in which a tool runs its command, as its input says it.
 pub(super) fn work_dir(input: &Value) -> Option<&str> {
-    let fields = input.as_object()?.iter();
-    let mut dirs = fields.filter(|(key, _)| is_work_dir(key));
-    dirs.find_map(|(_, dir)| dir.as_str().filter(|dir| !dir.is_empty()))
+    let fields = input.as_object()?;
+    WORK_DIR.iter().find_map(|name| {
+        let mut named = fields.iter().filter(|(key, _)| folded(key) == **name);
+        named.find_map(|(_, dir)| dir.as_str().filter(|dir| !dir.is_empty()))
+    })
 }
 
 /// Returns what each field of arguments holds, as a shell reads it: words, or a text that is split.

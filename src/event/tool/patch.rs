@@ -81,8 +81,23 @@ impl Patch {
         let before = text.find("*** Add File: ")?;
         let head = text.get(before..)?.lines().next().filter(is_head)?;
         let rest = text.get(before + head.len()..)?;
-        let end = rest.lines().find(is_end)?;
-        let (_, after) = rest.split_once(end)?;
+        let at = rest
+            .split_inclusive('\n')
+            .take_while(|line| !is_end(line))
+            .map(str::len)
+            .sum::<usize>();
+        let (end, after) = rest
+            .get(at..)?
+            .split_once('\n')
+            .unwrap_or((rest.get(at..)?, ""));
+        if !is_end(&end) {
+            return None;
+        }
+        let after = if after.is_empty() {
+            String::new()
+        } else {
+            format!("\n{after}")
+        };
         let begin = text.get(..before)?;
         let mut written = format!("{begin}{head}\n");
         for line in content.lines() {
