@@ -70,7 +70,7 @@ pub(super) fn is_rerouted(invocation: &Invocation) -> bool {
     let mut values = invocation.values_of(&["--resolve", "--connect-to"]);
     values.any(|value| {
         let target = value.text.splitn(3, ':').nth(2).unwrap_or_default();
-        !matches!(target, "" | ":") && !target.split(',').all(is_loopback)
+        !target.starts_with(':') && !target.is_empty() && !target.split(',').all(is_loopback)
     })
 }
 
@@ -182,36 +182,58 @@ pub(super) fn is_verified(digest: &Digest<'_>, words: &[&Word]) -> bool {
 
 /// Whether a request sends a file, other than one that is made to be sent: the body of a request, a picture for a form.
 pub(super) fn sends_file(invocation: &Invocation) -> bool {
-    let is_wget = matches!(invocation.program.as_str(), "wget" | "wget2");
-    let is_plain = matches!(
+    let values = |options: &'static [&'static str]| {
+        let found = invocation.values_of(options).map(|word| word.text);
+        found.collect::<Vec<String>>().into_iter()
+    };
+    if matches!(invocation.program.as_str(), "wget" | "wget2") {
+        let mut files = values(&["--post-file", "--body-file"]);
+        return files.any(|file| file != "-");
+    }
+    if matches!(
         invocation.program.as_str(),
         "http" | "https" | "xh" | "httpie"
-    );
-    let options: &[&str] = if is_wget {
-        &["--post-file", "--body-file"]
-    } else {
-        &["-T", "--upload-file"]
-    };
-    let whole = invocation.values_of(options).map(|word| word.text);
-    let parts = invocation.arguments.iter().filter_map(|word| {
-        let text = word.text.as_str();
-        if text.contains("://") || text.starts_with("-H") {
-            return None;
-        }
-        let (before, file) = text.split_once(['@', '<'])?;
-        let is_file = before.is_empty()
-            || before.ends_with('=')
-            || matches!(before, "-d")
-            || is_plain && before.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        is_file.then(|| file.split([';', ',']).next().unwrap_or_default().to_owned())
+    ) {
+        let secrets: Vec<String> = values(&["-a", "--auth"]).collect();
+        let words = invocation.arguments.iter().map(|word| word.text.as_str());
+        let mut files = words
+            .filter(|word| !word.contains("://") && !secrets.iter().any(|one| one == word))
+            .filter_map(|word| word.split_once('@'))
+            .filter(|(name, _)| {
+                !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            });
+        return files.any(|(_, file)| !is_made_to_be_sent(file));
+    }
+    let is_fed = !invocation.fed_by.is_empty();
+    let mut uploads = values(&["-T", "--upload-file"]);
+    let bodies = values(&["-d", "--data", "--data-ascii", "--data-binary", "--json"])
+        .filter_map(|value| value.strip_prefix('@').map(str::to_owned));
+    // `name@file`, and not `name=text`.
+    let encoded = values(&["--data-urlencode"]).filter_map(|value| {
+        let (name, file) = value.split_once('@')?;
+        (!name.contains('=')).then(|| file.to_owned())
     });
-    let is_made_to_be_sent = |file: &str| {
-        let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
-        !file.starts_with(['/', '~']) && words!("sent-endings").contains(&ending)
-    };
-    whole
-        .chain(parts.filter(|_| !is_wget))
-        .any(|file| !matches!(file.as_str(), "" | "-" | ".") && !is_made_to_be_sent(&file))
+    let forms = values(&["-F", "--form"]).flat_map(|value| {
+        let held = value.split_once('=').map_or("", |(_, held)| held);
+        let files = held.strip_prefix(['@', '<']).unwrap_or_default();
+        let files = files.split(',').filter_map(|file| file.split(';').next());
+        files.map(str::to_owned).collect::<Vec<_>>()
+    });
+    let mut made = bodies.chain(encoded).chain(forms);
+    uploads.any(|file| is_fed || !matches!(file.as_str(), "" | "-" | "."))
+        || made.any(|file| !matches!(file.as_str(), "" | "-") && !is_made_to_be_sent(&file))
+}
+
+/// Whether a file of the project is one that is made to be sent.
+fn is_made_to_be_sent(file: &str) -> bool {
+    let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let ending = ending.to_ascii_lowercase();
+    let first = file.trim_start_matches("./").split('/').next();
+    let is_built =
+        file.contains('/') && words!("sent-folders").contains(&first.unwrap_or_default());
+    !file.starts_with(['/', '~'])
+        && !file.contains("..")
+        && (is_built || words!("sent-endings").contains(&&*ending))
 }
 
 /// Returns the host of an address on another machine.
@@ -283,13 +305,16 @@ fn verifies(analysis: &Analysis, invocation: &Invocation, script: &str) -> bool 
     };
     let stem = script.rsplit_once('.').map_or(script, |(stem, _)| stem);
     let is_of_it = |word: &str| {
-        let name = file_name(word);
+        // A star stands before a name that is compared byte by byte.
+        let name = file_name(word.trim_start_matches('*'));
         let rest = name.strip_prefix(stem);
         let is_list = || {
-            let stem = name.split('.').next().unwrap_or_default();
-            let letters = stem.chars().filter(char::is_ascii_alphabetic);
-            let letters: String = letters.map(|c| c.to_ascii_lowercase()).collect();
-            words!("checksum-lists").contains(&letters.as_str())
+            let mut parts = name.split(['.', '_', '-']);
+            parts.any(|part| {
+                let letters = part.trim_end_matches(|c: char| c.is_ascii_digit());
+                let letters = letters.to_ascii_lowercase();
+                words!("checksum-lists").contains(&letters.as_str())
+            })
         };
         name == script || rest.is_some_and(|rest| rest.starts_with('.')) || takes_lists && is_list()
     };

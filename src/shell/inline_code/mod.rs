@@ -302,7 +302,7 @@ fn spawns_endlessly(code: &str) -> bool {
         "loop{",
         "loopdo",
     ];
-    let spawns = ["fork", ".spawn(", "Popen(", "Process.spawn", "exec("];
+    let spawns = ["fork", ".spawn(", "Popen(", "Process.spawn"];
     let is_endless = endless.iter().any(|text| bare.contains(text));
     let waits = [
         "wait",
