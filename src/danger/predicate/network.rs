@@ -311,8 +311,8 @@ fn verifies(analysis: &Analysis, invocation: &Invocation, script: &str) -> bool 
         let is_list = || {
             let mut parts = name.split(['.', '_', '-']);
             parts.any(|part| {
-                let letters = part.trim_end_matches(|c: char| c.is_ascii_digit());
-                let letters = letters.to_ascii_lowercase();
+                let letters = part.chars().filter(char::is_ascii_alphabetic);
+                let letters: String = letters.map(|c| c.to_ascii_lowercase()).collect();
                 words!("checksum-lists").contains(&letters.as_str())
             })
         };
