@@ -125,12 +125,18 @@ impl OfGit {
             }
         }));
         if let Some(repository) = &self.repository {
-            let dirs = repository.dirs().filter(|dir| *dir != self.known);
+            // What git keeps of a submodule or of a worktree matters where a hook there, or one for all, calls `ahp`.
+            let has_wires = self.has_wires();
+            let is_for_all = self.wired().next().is_some();
+            let matters =
+                |dir: &Path| dir == repository.common || is_for_all || is_wired(&dir.join("hooks"));
+            let dirs = repository.dirs();
+            let dirs = dirs.filter(|dir| *dir != self.known && matters(dir));
             guarded.extend(dirs.map(|dir| GuardedDir {
                 dir: dir.to_owned(),
                 names: names().map(Into::into).collect(),
             }));
-            let of_worktrees = repository.of_worktrees.iter();
+            let of_worktrees = repository.of_worktrees.iter().filter(|_| has_wires);
             guarded.extend(of_worktrees.map(|path| GuardedDir::whole(path)));
             if repository.dot_git != repository.common {
                 guarded.push(GuardedDir::whole(&repository.dot_git));

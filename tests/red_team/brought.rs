@@ -309,8 +309,8 @@ fn a_program_of_any_name_may_be_a_host() {
     for command in [
         "./helper --safe-mode -p hi",
         "ln -s \"$(which claude)\" helper && ./helper --plugin-dir /tmp/x -p hi",
-        "helper --plugin-dir=/tmp/x",
-        "sudo -u me helper --plugin-url https://example.com/mod.zip",
+        "ln -s \"$(which claude)\" /opt/bin/helper && helper --plugin-dir=/tmp/x",
+        "sudo -u me ./helper --plugin-url https://example.com/mod.zip",
     ] {
         assert!(judge(command).is_err(), "{command}");
     }
@@ -319,6 +319,11 @@ fn a_program_of_any_name_may_be_a_host() {
         "./helper 'say what --safe-mode does'",
         "./helper -- --safe-mode",
         "cargo run -- --plugin-dir plugins",
+        "helmfile sync --no-hooks",
+        "protoc --plugin-dir x",
+        "firefox --safe-mode",
+        "npx foo --plugin-dir x",
+        "python3 -m mytool --no-hooks",
         "git clone --bare x y",
     ] {
         assert!(judge(command).unwrap().is_empty(), "{command}");

@@ -36,6 +36,8 @@ fn what_git_keeps_is_not_cleaned_away() {
         "git clean -fd -e .ahp",
         "git clean -fdx -e .ahp",
         "git clean -fdx --exclude=.ahp/",
+        "git clean -fdx -e /.ahp",
+        "git clean -fd -e .ahp -- src",
         "git reset --hard && git clean -fd",
         "git checkout -- . && git clean -fd && git status",
         "git-clean -fd",
@@ -58,6 +60,13 @@ fn what_may_take_a_guarded_place_away_is_stopped() {
         "git clean -fdx -e '*.ahp'",
         "git clean -fdx .ahp",
         "git clean -fdx -e .ahp && git clean -fdx",
+        "git clean -fdx -e ''",
+        "git clean -fdx -e /",
+        "git clean -fdx -e .ahp/.",
+        "git clean -fdx -e //.ahp",
+        "git clean -fdx -e .ahp//",
+        "git clean -fdx --exclude=''",
+        "git clean -fdx -- -e .ahp",
         "git -c core.excludesFile=/dev/null clean -fd",
         "GIT_DIR=/x git clean -fd",
         "export GIT_WORK_TREE=/x; git clean -fd",
@@ -68,6 +77,12 @@ fn what_may_take_a_guarded_place_away_is_stopped() {
     ] {
         assert!(is_stopped(&world, command), "{command}");
     }
+    let staged = World::new("");
+    staged.write("a.txt", "a");
+    staged.git_init();
+    staged.write(".ahp/hooks.yaml", "extends: [ahp:standard]\n");
+    staged.git(&["add", ".ahp"]);
+    assert!(is_stopped(&staged, "git reset && git clean -fd"));
     world.write(".ahp/.gitignore", "");
     for command in ["git clean -fd", "git reset --hard && git clean -fd"] {
         assert!(is_stopped(&world, command), "{command}");

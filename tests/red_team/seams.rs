@@ -186,7 +186,14 @@ fn what_stands_beside_a_command_line_is_judged_as_well() {
 #[test]
 fn a_program_that_shows_only_when_it_runs_is_asked_about_where_it_is_given_the_project() {
     let world = governed();
-    for command in ["$X -rf .", "$X -rf ..", "$X -rf ~", "\"$CMD\" ."] {
+    for command in [
+        "$X -rf .",
+        "$X -rf ..",
+        "$X -rf ~",
+        "$X -rf -- .",
+        "$X -rf src .",
+        "\"$CMD\" --recursive --force .",
+    ] {
         let (code, said) = judged(&world, "Bash", &json!({"command": command}));
         assert!(
             code != 0 || said.contains("cannot-tell"),
@@ -198,9 +205,46 @@ fn a_program_that_shows_only_when_it_runs_is_asked_about_where_it_is_given_the_p
         "$PYTHON -m pytest .",
         "$CC -c src/x.c",
         "$X -rf src",
+        "$PYTHON .",
+        "$FMT -r .",
+        "$CC -v .",
     ] {
         assert_passes(&world, "Bash", &json!({"command": command}));
     }
+}
+
+#[test]
+fn the_marketplace_that_ours_came_from_is_held() {
+    let world = governed();
+    let remove = json!({"command": "claude plugin marketplace remove corp"});
+    assert_passes(&world, "Bash", &remove);
+    world.write(
+        ".claude/settings.json",
+        "{\"enabledPlugins\": {\"ahp@corp\": true}}",
+    );
+    assert_stopped(&world, "Bash", &remove);
+}
+
+#[test]
+fn a_file_of_variables_may_keep_what_it_says() {
+    let world = governed();
+    let file = ".devcontainer/devcontainer.json";
+    let says = "{\n  \"CLAUDE_CONFIG_DIR\": \"/x\",\n  \"a\": 1\n}\n";
+    let write = |content: &str| json!({"file_path": file, "content": content});
+    assert_stopped(&world, "Write", &write(says));
+    world.write(file, says);
+    assert_passes(&world, "Write", &write(&says.replace('1', "2")));
+    assert_stopped(&world, "Write", &write(&says.replace("/x", "/y")));
+    assert_passes(
+        &world,
+        "Bash",
+        &json!({"command": "echo AHP_ENV=ci >> .env"}),
+    );
+    assert_stopped(
+        &world,
+        "Bash",
+        &json!({"command": "echo AHP_TRUST=all >> .env"}),
+    );
 }
 
 #[test]
@@ -287,6 +331,28 @@ fn what_settings_of_git_lead_to_is_held() {
     ] {
         assert_passes(&world, "Bash", &json!({"command": command}));
     }
+    // Where no hook is ours, what git keeps of others is theirs.
+    let bare = World::new("version: 1\n");
+    bare.git_init();
+    for file in [
+        "modules/lib1/HEAD",
+        "modules/lib1/config",
+        "worktrees/x/commondir",
+    ] {
+        bare.write(&format!(".git/{file}"), "");
+    }
+    for command in ["rm -rf .git/modules/lib1", "rm -rf .git/worktrees/x"] {
+        assert_passes(&bare, "Bash", &json!({"command": command}));
+    }
+    bare.write(
+        ".git/modules/lib1/hooks/pre-commit",
+        "#!/bin/sh\nexec ahp hook\n",
+    );
+    assert_stopped(
+        &bare,
+        "Bash",
+        &json!({"command": "rm -rf .git/modules/lib1"}),
+    );
     // From a worktree, and from a project further down, the repository lies elsewhere.
     let judged_in = |dir: &std::path::Path, command: &str| {
         let input = json!({"command": command}).to_string();

@@ -54,7 +54,7 @@ pub(super) fn find(
         return Some(act("bring code into the host that can pass its hooks by"));
     }
     let mut removals = switches.removals.iter();
-    if removals.any(|removal| takes_ours(&command, removal, invocation)) {
+    if removals.any(|removal| takes_ours(guarded, host, &command, removal, invocation)) {
         return Some(act("take away the plugin that brings the hooks of `ahp`"));
     }
     let changes = operands.first() == Some(&"config")
@@ -82,9 +82,14 @@ fn started(
     Some((host_of_version(&path.to_string_lossy())?, 0))
 }
 
-/// Whether a program that nobody knows takes an option of an agent: a link to one, or a copy, has any name.
-pub(super) fn may_be_one(invocation: &Invocation) -> bool {
+/// Whether a program that nobody knows takes an option of an agent: a link to one, or a copy, has any name. It is named by its
+/// path, or the same line makes it.
+pub(super) fn may_be_one(analysis: &Analysis, invocation: &Invocation) -> bool {
     let program = invocation.program.as_str();
+    let is_made = || {
+        let mut effects = analysis.writes().into_iter();
+        effects.any(|effect| effect.path.ends_with(program))
+    };
     let mut words = invocation.before_dashes();
     let is_told = words.any(|word| {
         let name = word.text.split('=').next();
@@ -94,19 +99,34 @@ pub(super) fn may_be_one(invocation: &Invocation) -> bool {
         && !invocation.emulated
         && Host::agent_of(program).is_none()
         && !program::find(program).is_known()
+        && (invocation.path.text.contains('/') || !program.is_empty() && is_made())
 }
 
 /// Whether a command of an agent takes our plugin away, as far as anybody can tell.
-fn takes_ours(command: &str, removal: &str, invocation: &Invocation) -> bool {
+fn takes_ours(
+    guarded: &Guarded<'_>,
+    host: &Host,
+    command: &str,
+    removal: &str,
+    invocation: &Invocation,
+) -> bool {
     let Some((_, names)) = command.split_once(&format!(" {removal} ")) else {
         return false;
     };
     let is_ours = |name: &str| name.to_lowercase().split('@').next() == Some(OUR_PLUGIN);
+    // Settings write our plugin with the marketplace that it came from.
+    let has_brought = |name: &str| {
+        let named = format!("{OUR_PLUGIN}@{name}");
+        let files = host
+            .places()
+            .filter_map(|place| guarded.roots().path(place));
+        let mut texts = files.filter_map(|file| search::read(&file));
+        texts.any(|text| text.contains(&named))
+    };
     let mut arguments = invocation.arguments.iter();
-    // Any marketplace may be the one that ours came from.
-    removal.contains("marketplace")
-        || names.is_empty()
+    names.is_empty()
         || names.split(' ').any(is_ours)
+        || removal.contains("marketplace") && names.split_whitespace().any(has_brought)
         || arguments.any(|word| {
             let is_open = word.dynamic || word.glob || word.each;
             is_open || matches!(word.text.as_str(), "--all" | "-a")

@@ -1,6 +1,6 @@
 //! Clean: whether `git clean` leaves all that is guarded, because git tracks it, ignores it, or is told to leave it out.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::guarded::Guarded;
 use crate::shell::{Analysis, Effect, Invocation, PathEffect, Redirect, Word};
@@ -24,6 +24,13 @@ pub(super) fn spares(guarded: &Guarded<'_>, analysis: &Analysis) -> bool {
     if found.changed.iter().any(|path| is_rule(path)) {
         return false;
     }
+    // What is only staged, and no commit holds, is untracked behind a reset.
+    let mut all = analysis.invocations.iter();
+    let resets = all.any(|i| command(i) == Some("reset"));
+    let is_guarded = |path: &PathBuf| goes(guarded, path);
+    if resets && found.changed.iter().any(is_guarded) {
+        return false;
+    }
     let mut cleans = analysis.invocations.iter().filter(|i| cleans(i));
     cleans.all(|clean| {
         let only_ignored = clean.has_short('X');
@@ -33,26 +40,41 @@ pub(super) fn spares(guarded: &Guarded<'_>, analysis: &Analysis) -> bool {
         let left_out: Vec<_> = clean.values_of(&["-e", "--exclude"]).collect();
         // With `-X` such a pattern names what goes, and `!` takes another one back.
         let adds = |name: &Word| only_ignored || name.dynamic || name.text.starts_with('!');
-        if left_out.iter().any(adds) {
+        let is_option = |word: &Word| ["-e", "--e"].iter().any(|o| word.text.starts_with(o));
+        // Behind `--`, what looks like an option is a path to clean.
+        let mut behind = clean.arguments.iter().skip(clean.before_dashes().count());
+        if left_out.iter().any(adds) || behind.any(is_option) {
             return false;
         }
         let is_left_out = |path: &Path| {
             let inner = path.strip_prefix(guarded.root()).unwrap_or(path);
-            let mut names = left_out.iter();
-            names.any(|name| inner.starts_with(name.text.trim_matches('/')))
+            let mut ways = left_out.iter().filter_map(|name| plain_way(&name.text));
+            ways.any(|way| inner.starts_with(way))
         };
         let mut taken = untracked.chain(ignored).filter(|path| !is_left_out(path));
-        !taken.any(|path| {
-            let effect = PathEffect {
-                path: path.clone(),
-                effect: Effect::Delete,
-                program: "git".to_owned(),
-                recursive: true,
-                inexact: false,
-            };
-            guarded.hit(&effect).is_some()
-        })
+        !taken.any(|path| goes(guarded, path))
     })
+}
+
+/// Whether something guarded goes with a path.
+fn goes(guarded: &Guarded<'_>, path: &Path) -> bool {
+    let effect = PathEffect {
+        path: path.to_owned(),
+        effect: Effect::Delete,
+        program: "git".to_owned(),
+        recursive: true,
+        inexact: false,
+    };
+    guarded.hit(&effect).is_some()
+}
+
+/// Returns the way that a pattern of git names, where it names one as it is written, and no sign in it has to be read.
+fn plain_way(pattern: &str) -> Option<&str> {
+    let way = pattern.strip_prefix('/').unwrap_or(pattern);
+    let way = way.strip_suffix('/').unwrap_or(way);
+    let is_plain = !way.contains(['*', '?', '[', '\\']) && !way.contains(char::is_whitespace);
+    let mut parts = way.split('/');
+    (is_plain && parts.all(|part| !matches!(part, "" | "." | ".."))).then_some(way)
 }
 
 /// Whether an argument only tells `git clean` what to leave; where it goes is told by what it does to files.

@@ -1,5 +1,6 @@
 //! Commands that disarm the policy without naming a file of it: `ahp` itself, its processes, variables, other agents.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use super::found::{Found, act};
@@ -10,6 +11,7 @@ use crate::host::{HOSTS, Host};
 use crate::place::Place;
 use crate::program;
 use crate::program::Fact;
+use crate::search;
 use crate::shell::{Analysis, Invocation, program_name};
 
 /// Whether an environment variable changes what guards an agent: one of ours, or one that sets a host's hooks aside.
@@ -169,17 +171,26 @@ const VARIABLE_FILES: &[&str] = &[
     "tmux/tmux.conf",
 ];
 
+fn gives_variables(path: &Path) -> bool {
+    VARIABLE_FILES.iter().any(|end| ends_with(path, end))
+}
+
 /// Returns the words that matter in a file: what stands there is in force the next time that something starts.
 fn words_of(path: &Path) -> impl Iterator<Item = String> {
     let is_start = START_FILES.iter().any(|end| ends_with(path, end));
-    let gives = !is_start && VARIABLE_FILES.iter().any(|end| ends_with(path, end));
-    let variables = HOSTS.iter().flat_map(|host| {
+    let gives = !is_start && gives_variables(path);
+    // A program that reads it is rarely one of ours: what only says where things lie matters little there.
+    let is_env = ends_with(path, ".env");
+    let variables = HOSTS.iter().flat_map(move |host| {
         let moving = host.places().filter_map(Place::variable);
         // Many programs have their place in the directory of the person's configuration.
         let own = moving.filter(|name| !name.starts_with("XDG_"));
+        let own = own.filter(move |_| !is_env);
         host.switches.variables.iter().copied().chain(own)
     });
-    let own = OWN_VARIABLES.iter().copied().filter(move |_| gives);
+    let loosens = |name: &str| matches!(name, "AHP_ON_CONFIG_ERROR" | "AHP_TRUST");
+    let own = OWN_VARIABLES.iter().copied();
+    let own = own.filter(move |name| gives && (!is_env || loosens(name)));
     let of_start = std::iter::once("ahp")
         .filter(move |_| is_start)
         .chain(variables.filter(move |_| is_start || gives))
@@ -217,6 +228,21 @@ pub(super) fn in_content<'a>(
             !before.is_some_and(is_letter) && (word.contains('.') || !after.is_some_and(is_letter))
         })
     };
-    let disarms = !words.is_empty() && texts.any(|text| words.iter().any(|w| names(text, w)));
+    // What such a file says already is not new.
+    let plain = |line: &str| line.trim().trim_end_matches(',').to_owned();
+    let present = || -> HashSet<String> {
+        let text = gives_variables(path).then(|| search::read(path)).flatten();
+        text.iter()
+            .flat_map(|text| text.lines().map(plain))
+            .collect()
+    };
+    let disarms = |text: &str| words.iter().any(|word| names(text, word));
+    let adds = |text: &str| {
+        let present = present();
+        let is_new = |line: &&str| !present.contains(&plain(line));
+        let added: Vec<&str> = text.lines().filter(is_new).collect();
+        disarms(&added.join("\n"))
+    };
+    let disarms = !words.is_empty() && texts.any(|text| disarms(text) && adds(text));
     disarms.then_some("set what disarms the policy from the next start on")
 }

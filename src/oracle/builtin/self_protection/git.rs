@@ -54,7 +54,8 @@ pub(super) fn find(
     if let Some(hit) = pathspec::changed(guarded, invocation) {
         return Some((format!("change `{}`", hit.display()), Some(hit)));
     }
-    if operands.first() == Some(&"grep") && opens_finds(invocation) {
+    let command = invocation.subcommand();
+    if command.is_some_and(|word| word.text == "grep") && opens_finds(analysis, invocation) {
         return Some(act("run what may change the files that it finds"));
     }
     if let Some(found) = by_template(guarded, analysis, invocation, operands) {
@@ -100,7 +101,6 @@ pub(super) fn find(
         return Some(act("take the policy out of the working tree"));
     }
     // What stands before git's command belongs to its options: `-C DIR`, which may be a submodule of this repository.
-    let command = invocation.subcommand();
     let mut before = invocation.operands();
     let before = before.position(|word| command.is_some_and(|command| std::ptr::eq(word, command)));
     let own = before.and_then(|before| operands.get(before..));
@@ -168,24 +168,53 @@ const PAGERS: &[&str] = &[
 ];
 
 /// Whether `git grep` gives what it finds to a program that is not known to only show it.
-fn opens_finds(git: &Invocation) -> bool {
-    git.before_dashes().any(|word| {
-        let long = word.text.strip_prefix("--open-files-in-pager=");
-        // The value stands behind the letter, which may be the last of several.
-        let letters = word
-            .text
-            .strip_prefix('-')
-            .filter(|rest| !rest.starts_with('-'));
-        let short = letters
-            .and_then(|letters| letters.split_once('O'))
-            .filter(|(before, _)| {
-                before
-                    .chars()
-                    .all(|letter| letter.is_ascii_alphabetic() && !"ABCefm".contains(letter))
-            });
-        let pager = long.or(short.map(|(_, pager)| pager));
-        pager.is_some_and(|pager| !pager.is_empty() && !PAGERS.contains(&pager))
-    })
+fn opens_finds(analysis: &Analysis, git: &Invocation) -> bool {
+    let is_shown = |command: &str| {
+        let mut words = command.split_whitespace();
+        let is_pager = words.next().is_none_or(|pager| PAGERS.contains(&pager));
+        is_pager && words.all(|word| word.starts_with('-'))
+    };
+    // Without a name of its own it is what git shows all with.
+    let is_set = || {
+        let of_line = git.environment.iter().chain(&analysis.assignments);
+        let by_variable = of_line
+            .filter(|(name, _)| matches!(name.as_str(), "GIT_PAGER" | "PAGER"))
+            .any(|(_, value)| !is_shown(&value.text));
+        let (own, _, _) = pathspec::parts(git);
+        let mut settings = own.iter().filter_map(|word| word.text.split_once('='));
+        let is_pager = |name: &str| name.eq_ignore_ascii_case("core.pager");
+        by_variable || settings.any(|(name, value)| is_pager(name) && !is_shown(value))
+    };
+    let (_, _, rest) = pathspec::parts(git);
+    let mut words = rest.iter().map(|word| word.text.as_str());
+    while let Some(word) = words.next().filter(|word| *word != "--") {
+        let pager = if word.starts_with("--") {
+            let (name, pager) = word.split_once('=').unwrap_or((word, ""));
+            let is_it = name.len() > 3 && "--open-files-in-pager".starts_with(name);
+            is_it.then_some(pager)
+        } else {
+            let letters = word.strip_prefix('-').unwrap_or_default();
+            // A value stands behind its letter, or is the next word.
+            match letters.split_once(|letter| "ABCefmO".contains(letter)) {
+                Some((before, pager))
+                    if letters
+                        .get(before.len()..)
+                        .is_some_and(|rest| rest.starts_with('O')) =>
+                {
+                    Some(pager)
+                }
+                Some((_, "")) => {
+                    words.next();
+                    None
+                }
+                _ => None,
+            }
+        };
+        if pager.is_some_and(|pager| !is_shown(pager) || pager.is_empty() && is_set()) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Whether this line tells git to track all that is there, or the policy.

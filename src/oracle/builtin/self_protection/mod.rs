@@ -138,17 +138,18 @@ impl Oracle for SelfProtection {
                 DoubtKind::DynamicProgram | DoubtKind::DynamicCode => None,
             })
         };
-        let mut invocations = lines().flat_map(|(_, shell)| &shell.invocations);
         let disguised = || {
-            invocations
-                .any(|invocation| agent::may_be_one(invocation))
+            lines()
+                .any(|(_, shell)| shell.invocations.iter().any(|one| agent::may_be_one(shell, one)))
                 .then_some("a program that is not known takes an option by which an agent starts without its hooks")
         };
         let is_blind = || {
             let mut started = lines().flat_map(|(_, shell)| &shell.invocations);
             started.any(|one| naming::is_blind(&guarded, one))
         };
-        let blind = || is_blind().then_some("what is given the project is known only when it runs");
+        let blind = || {
+            is_blind().then_some("the program that is given the project is known only when it runs")
+        };
         let why = unreadable
             .then_some("the input of the tool could not be read")
             .or_else(limit)

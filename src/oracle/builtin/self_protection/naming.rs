@@ -53,27 +53,40 @@ pub(super) fn is_blind(guarded: &Guarded<'_>, invocation: &Invocation) -> bool {
     {
         return false;
     }
+    let words = invocation.arguments.iter();
+    let (options, operands): (Vec<&Word>, Vec<&Word>) = words
+        .filter(|word| word.text != "--")
+        .partition(|word| word.is_option());
     let of_deletion = |word: &Word| {
         let letters = word.text.trim_start_matches('-');
         matches!(letters, "recursive" | "force")
             || letters.chars().all(|letter| "rRfvid".contains(letter))
     };
-    let (options, operands): (Vec<&Word>, Vec<&Word>) = invocation
-        .arguments
-        .iter()
-        .partition(|word| word.is_option());
-    let is_held = |word: &&Word| {
-        guarded
-            .hit(&PathEffect {
-                path: path_of(guarded, invocation, &word.text),
-                effect: Effect::Delete,
-                program: String::new(),
-                recursive: true,
-                inexact: word.glob,
-            })
-            .is_some()
+    let has = |letters: &[char], name: &str| {
+        let mut options = options.iter();
+        options.any(|word| match word.text.strip_prefix("--") {
+            Some(long) => long == name,
+            None => word.text.contains(letters),
+        })
     };
-    options.into_iter().all(of_deletion) && operands.first().is_some_and(is_held)
+    has(&['r', 'R'], "recursive")
+        && has(&['f'], "force")
+        && options.iter().all(|word| of_deletion(word))
+        && operands
+            .iter()
+            .any(|word| is_held(guarded, invocation, &word.text, word.glob))
+}
+
+/// Whether a word names what is guarded, or a folder that holds it.
+fn is_held(guarded: &Guarded<'_>, invocation: &Invocation, text: &str, inexact: bool) -> bool {
+    let effect = PathEffect {
+        path: path_of(guarded, invocation, text),
+        effect: Effect::Delete,
+        program: String::new(),
+        recursive: true,
+        inexact,
+    };
+    guarded.hit(&effect).is_some()
 }
 
 /// A second name for a guarded file, or for what holds it, would be a way round.
@@ -183,7 +196,9 @@ fn unpacks_here(invocation: &Invocation) -> bool {
 }
 
 /// Returns the words that name what a program writes to and that another makes: the target of a redirection or of a copy.
-fn written_by_loop(invocation: &Invocation) -> Vec<&Word> {
+///
+/// Of a word that begins with a folder in which nothing guarded lies, the rest does not matter.
+fn written_by_loop<'a>(guarded: &Guarded<'_>, invocation: &'a Invocation) -> Vec<&'a Word> {
     let redirects = invocation.redirects.iter();
     let targets = redirects.filter(|r| r.writes()).map(|r| &r.target);
     let copied = invocation.known().is(Fact::ToLast).then(|| {
@@ -191,8 +206,14 @@ fn written_by_loop(invocation: &Invocation) -> Vec<&Word> {
         to.then(|| invocation.operands().last()).flatten()
     });
     let words = targets.chain(copied.flatten());
+    let may_be_guarded = |word: &&Word| {
+        let fixed = word.text.split_once(['$', '`', '{']);
+        let folder = fixed.and_then(|(fixed, _)| fixed.rsplit_once('/'));
+        folder.is_none_or(|(folder, _)| is_held(guarded, invocation, &format!("{folder}/"), false))
+    };
     words
         .filter(|word| (word.dynamic || word.each) && !word.made_by.is_empty())
+        .filter(may_be_guarded)
         .collect()
 }
 
@@ -204,7 +225,7 @@ fn by_finding(
     reads: bool,
 ) -> Option<Found> {
     let unpacks = unpacks_here(invocation);
-    let written = written_by_loop(invocation);
+    let written = written_by_loop(guarded, invocation);
     let is_given = !reads && !matches!(invocation.program.as_str(), "xargs" | "gxargs");
     if !unpacks && !is_given && written.is_empty() {
         return None;

@@ -1,13 +1,12 @@
 //! Twin: what would make a copy of our program, or another name for it, by which nobody knows it.
 
-use super::binary;
 use super::found::{Found, act};
 use super::guarded::Guarded;
 use super::mention::path_of;
 use super::tree::{Form, Tree};
 use crate::program;
 use crate::program::Fact;
-use crate::shell::{Analysis, Invocation, Redirect, Word};
+use crate::shell::{Analysis, Invocation, Redirect};
 
 /// Finds a program that would make another name or a copy of ours, under which nobody knows it.
 pub(super) fn find(
@@ -53,26 +52,7 @@ pub(super) fn find(
         let text = word.text.rsplit('=').next().unwrap_or_default();
         is_own(text) || dirs.iter().any(|dir| is_own(&format!("{dir}/{text}")))
     });
-    let is_found = || {
-        let mut words = invocation.arguments.iter();
-        words.any(|word| finds_own(analysis, word))
-    };
-    (is_given || is_found()).then(makes)
-}
-
-/// Whether a word stands for the place of our program, as another tells it: `$(which ahp)`.
-fn finds_own(analysis: &Analysis, word: &Word) -> bool {
-    let made_by = analysis
-        .invocations
-        .get(word.made_by.clone())
-        .unwrap_or_default();
-    made_by.iter().any(|one| {
-        let looks = matches!(
-            one.program.as_str(),
-            "command" | "type" | "whence" | "where" | "whereis" | "which"
-        );
-        looks && one.operands().any(|word| binary::is_named(&word.text))
-    })
+    is_given.then(makes)
 }
 
 /// Whether what a program prints goes into a file, or to a program that does more than read it.
