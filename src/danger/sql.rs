@@ -2,14 +2,21 @@
 
 use super::words::{says_test, says_test_store, words};
 
-/// Whether a text holds a statement that drops, empties, changes all rows, or takes the server or its rights away.
-pub(super) fn loses_data(text: &str) -> bool {
+/// Whether a program is known to take back all that stands between `BEGIN` and `ROLLBACK`.
+pub(super) fn takes_back(program: &str) -> bool {
+    matches!(program, "psql" | "heroku" | "sqlite3" | "duckdb")
+}
+
+/// Whether a text holds a statement that drops, empties, changes all rows, or takes the server or its rights away; what is
+/// rolled back does not where the program `takes_back`.
+pub(super) fn loses_data(text: &str, takes_back: bool) -> bool {
     // psql's help on a statement.
     if text.trim_start().starts_with("\\h") && !text.contains('\n') {
         return false;
     }
     let all = statements(text);
-    if is_taken_back(&all) {
+    // A command of the client may send or end a statement in the middle.
+    if takes_back && !text.contains('\\') && is_taken_back(&all) {
         return false;
     }
     let is_passing = |statement: &Vec<String>| drops_passing(statement, &all);
@@ -35,7 +42,10 @@ fn is_taken_back(all: &[Vec<String>]) -> bool {
         matches!(
             one.first(),
             Some(&("delete" | "insert" | "select" | "update"))
-        ) && !is_ruling_of(one)
+        ) && !one
+            .iter()
+            .any(|word| matches!(*word, "begin" | "commit" | "end" | "go"))
+            && !is_ruling_of(one)
     };
     matches!(
         first[..],
@@ -296,8 +306,10 @@ mod tests {
             "BEGIN; SELECT pg_terminate_backend(1); ROLLBACK",
             "DELETE FROM users; BEGIN; ROLLBACK",
             "ROLLBACK; DELETE FROM users; BEGIN",
+            "BEGIN; DELETE FROM users\\g COMMIT; ROLLBACK",
+            "BEGIN TRANSACTION; DELETE FROM users COMMIT; ROLLBACK",
         ] {
-            assert!(loses_data(sql), "{sql}");
+            assert!(loses_data(sql, true), "{sql}");
         }
         for sql in [
             "SELECT * FROM drops",
@@ -311,7 +323,7 @@ mod tests {
             "start transaction; update users set a = 1; select 1; rollback;",
             "ALTER TABLE x ADD COLUMN y int",
         ] {
-            assert!(!loses_data(sql), "{sql}");
+            assert!(!loses_data(sql, true), "{sql}");
         }
     }
 }

@@ -176,12 +176,26 @@ impl Invocation {
     pub fn has_long(&self, name: &str) -> bool {
         self.before_dashes().any(|w| {
             let text = w.text.split_once('=').map_or(w.text.as_str(), |(n, _)| n);
-            text == name
-                || (text.len() >= 5
-                    && text.starts_with("--")
-                    // `--force` is an option of its own, no abbreviation of `--force-with-lease`.
-                    && name.strip_prefix(text).is_some_and(|rest| !rest.starts_with('-')))
+            means_long(text, name)
         })
+    }
+
+    /// Returns the value of a long option, which may be abbreviated as [`has_long`](Self::has_long) knows it.
+    pub(crate) fn value_of_long(&self, name: &str) -> Option<Word> {
+        let mut words = self.before_dashes();
+        while let Some(word) = words.next() {
+            match word.text.split_once('=') {
+                Some((text, value)) if means_long(text, name) => {
+                    return Some(Word {
+                        text: value.to_owned(),
+                        ..word.clone()
+                    });
+                }
+                None if means_long(&word.text, name) => return words.next().cloned(),
+                _ => {}
+            }
+        }
+        None
     }
 
     /// Returns the value of an option, as `-o value`, `-ovalue`, `--name value` or `--name=value`.
@@ -315,4 +329,13 @@ pub(crate) fn program_name(path: &str) -> String {
 pub(super) fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     texts.filter(|text| seen.insert(text.clone())).collect()
+}
+
+/// Whether a text is a long option, or an abbreviation that only it can mean.
+fn means_long(text: &str, name: &str) -> bool {
+    text == name
+        || (text.len() >= 5
+            && text.starts_with("--")
+            // `--force` is an option of its own, no abbreviation of `--force-with-lease`.
+            && name.strip_prefix(text).is_some_and(|rest| !rest.starts_with('-')))
 }

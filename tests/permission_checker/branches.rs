@@ -53,6 +53,8 @@ fn a_branch_with_commits_of_its_own_may_not() {
         "git fetch -f origin main:open",
         "git fetch origin +main:refs/heads/open",
         "git update-ref refs/heads/open HEAD",
+        "git update-ref -m msg refs/heads/open HEAD",
+        "git switch --force-c=open main",
         "git worktree add -B open ../there",
         "git -C . branch -D open",
         "git -C src switch -C open",
@@ -83,18 +85,85 @@ fn branches_that_hold_each_other_are_lost_together() {
 }
 
 #[test]
-fn what_was_not_asked_is_not_said_for_certain() {
+fn git_is_asked_for_files_and_for_branches() {
     let world = repository();
+    free(
+        &world,
+        &[
+            "git restore src/a.rs && git branch -D merged",
+            "git checkout src && git branch -D merged",
+            "git checkout src/a.rs && git checkout -B fresh",
+        ],
+    );
+    let held = "no other branch or tag holds all of `open`";
     stopped(
         &world,
         &[
+            ("git restore src/a.rs && git branch -D open", held),
+            ("git restore src/a.rs && git switch -C open", held),
+        ],
+    );
+}
+
+#[test]
+fn a_name_that_is_new_has_nothing_to_lose() {
+    let world = repository();
+    free(
+        &world,
+        &[
+            "git add . && git checkout -B fresh",
+            "git commit -am x && git checkout -B fresh",
+            "git checkout main && git pull --ff-only && git checkout -B fresh",
+            "git tag v1 && git switch -C fresh",
+            "git checkout fresh || git checkout -B fresh",
+            "git fetch origin fresh && git checkout -B fresh FETCH_HEAD",
+        ],
+    );
+    let made = "git checkout -b fresh && git commit -am x && git checkout main";
+    stopped(
+        &world,
+        &[(
+            &format!("{made} && git checkout -B fresh"),
+            "git:branch-over",
+        )],
+    );
+}
+
+#[test]
+fn the_branch_that_the_line_checks_out_is_the_one_that_is_pushed() {
+    let world = repository();
+    free(
+        &world,
+        &[
+            "git checkout open && git rebase main && git push --force-with-lease",
+            "git switch -c topic && git push --force-with-lease -u origin HEAD",
+            "git checkout -b topic origin/main && git push --force-with-lease",
+            "gh pr checkout 5 && git push --force-with-lease",
+        ],
+    );
+    let rule = "git:push-force-shared";
+    let shared = [
+        ("git push --force-with-lease", rule),
+        ("git checkout src && git push --force-with-lease", rule),
+        (
+            "git checkout -- src/a.rs && git push --force-with-lease",
+            rule,
+        ),
+        (
+            "git -C ../other checkout open; git push --force-with-lease",
+            rule,
+        ),
+    ];
+    stopped(&world, &shared);
+    world.git(&["checkout", "-q", "open"]);
+    free(&world, &["git push --force-with-lease"]);
+    stopped(
+        &world,
+        &[
+            ("git checkout main && git push --force-with-lease", rule),
             (
-                "git restore src/a.rs && git branch -D merged",
-                "that may hold commits which are nowhere else",
-            ),
-            (
-                "git restore src/a.rs && git switch -C open",
-                "that may be nowhere else",
+                "git switch -t origin/main && git push --force-with-lease",
+                rule,
             ),
         ],
     );
@@ -106,6 +175,7 @@ fn the_main_branch_is_moved_only_where_it_is_named_as_the_one_to_move() {
     free(&world, &["git switch -C merged main"]);
     for command in [
         "git switch -C main origin/main",
+        "git switch --force-c main origin/main",
         "git checkout -B main v1",
         "git worktree add -B main ../there",
         "git fetch origin +main:main",
@@ -113,6 +183,7 @@ fn the_main_branch_is_moved_only_where_it_is_named_as_the_one_to_move() {
         "git fetch -f origin 'refs/heads/*:refs/heads/*'",
         "git fetch origin '+refs/heads/*:refs/heads/*'",
         "git update-ref refs/heads/main HEAD~1",
+        "git update-ref -m msg refs/heads/main HEAD~1",
     ] {
         stopped(&world, &[(command, "git:fetch-over")]);
     }

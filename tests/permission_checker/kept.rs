@@ -1,6 +1,8 @@
 //! What git has as it is, what is empty and what is not there is not lost by emptying, deleting or overwriting it.
 
 use super::known::{free, repository, stopped};
+#[cfg(unix)]
+use crate::world::World;
 
 #[test]
 fn what_comes_back_may_be_emptied_and_deleted() {
@@ -23,6 +25,8 @@ fn what_comes_back_may_be_emptied_and_deleted() {
             "find lib src -name '*.js' -delete",
             "rm -rf lib/*",
             "rm -rf lib src",
+            "echo done >> log.txt; rm -rf missing",
+            "mkdir made && rm -rf missing",
             "rm -rf .git/index.lock",
             "rm -rf .git/rebase-merge",
             "rm -fr .git/rebase-apply",
@@ -51,6 +55,14 @@ fn what_does_not_come_back_may_not() {
                 "echo x > made.txt && : > made.txt",
                 "filesystem:overwrite-vital",
             ),
+            (
+                "echo x > missing/log.txt; rm -rf missing",
+                "filesystem:rm-recursive-force",
+            ),
+            (
+                "echo x > \"$LOG\"; rm -rf missing",
+                "filesystem:rm-recursive-force",
+            ),
             ("find lib -delete", "(git cannot bring back 1 file in it)"),
             ("find data -delete", "filesystem:find-delete"),
             ("find . -name '*.rs' -delete", "filesystem:find-delete"),
@@ -60,6 +72,60 @@ fn what_does_not_come_back_may_not() {
             ("rm -rf .git", "filesystem:rm-vital"),
             ("rm -rf .git/refs", "filesystem:rm-vital"),
             ("rm -rf .git/objects/x.lock/..", "filesystem:rm-vital"),
+        ],
+    );
+}
+
+/// What git has of a link is where it leads, and nothing of what lies there.
+#[cfg(unix)]
+#[test]
+fn what_lies_behind_a_link_does_not_come_back() {
+    let world = repository();
+    let outside = World::new("");
+    outside.write("sub/a.txt", "a");
+    let link = |to: &std::path::Path, at: &str| {
+        std::os::unix::fs::symlink(to, world.path(at)).unwrap();
+    };
+    link(&outside.root(), "extlink");
+    link(&outside.path("sub/a.txt"), "src/linked.rs");
+    world.write("lib/deep/a.js", "a");
+    world.commit("links");
+    world.write("data/set.csv", "1");
+    link(&world.path("data"), "datalink");
+    link(&world.path("src"), "srclink");
+    let (rm, find, truncate) = (
+        "filesystem:rm-recursive-force",
+        "filesystem:find-delete",
+        "filesystem:truncate",
+    );
+    stopped(
+        &world,
+        &[
+            ("rm -rf extlink/*", rm),
+            ("rm -rf extlink/sub/*", rm),
+            ("rm -rf extlink/../src", rm),
+            ("rm -rf datalink/*", rm),
+            ("rm -rf */sub", rm),
+            ("cd extlink && rm -rf sub/*", rm),
+            ("find datalink/ -delete", find),
+            ("find -L datalink -delete", find),
+            ("find -L src -delete", find),
+            ("find src -follow -delete", find),
+            ("truncate -s0 extlink/*", truncate),
+            ("truncate -s0 src/*", truncate),
+            ("truncate -s0 src/linked.rs", truncate),
+        ],
+    );
+    free(
+        &world,
+        &[
+            "rm -r datalink",
+            "rm -rf extlink",
+            "rm -rf srclink/*",
+            "rm -rf src/*",
+            "rm -rf lib/*/*",
+            "cd src && rm -rf ../lib",
+            "find src -delete",
         ],
     );
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::known::{git_command, is_told, repository};
+use super::known::{git_command, is_told, path, repository};
 use crate::danger::digest::Digest;
 use crate::danger::knowledge::Holder;
 use crate::danger::words::words;
@@ -13,7 +13,8 @@ use crate::shell::{Invocation, Word};
 /// no such branch before the line, and the line puts nothing on it that is older.
 pub(super) fn is_merged(digest: &Digest<'_>, words: &[&Word]) -> bool {
     let names: Vec<Word> = words.iter().copied().cloned().collect();
-    repository(digest).is_some() && loses(digest, &names) == Some(false)
+    let is_untouched = |_: &Word| digest.earlier().all(keeps_commits);
+    repository(digest).is_some() && loses(digest, &names, &is_untouched) == Some(false)
 }
 
 /// Whether the command moves a branch away from commits that no other ref may hold. Where that cannot be told, a branch that is
@@ -24,7 +25,12 @@ pub(super) fn orphans(digest: &Digest<'_>, words: &[&Word]) -> bool {
         return false;
     };
     let is_known = repository(digest).is_some() && is_told(branch);
-    if let Some(loses) = is_known.then(|| loses(digest, &moved)).flatten() {
+    let is_new = |branch: &Word| {
+        digest.earlier().all(keeps_commits)
+            || !digest.earlier().any(|git| may_make(git, &branch.text))
+    };
+    let told = is_known.then(|| loses(digest, &moved, &is_new)).flatten();
+    if let Some(loses) = told {
         return loses;
     }
     let command = git_command(digest.invocation);
@@ -61,7 +67,14 @@ pub(super) fn is_current_shared(digest: &Digest<'_>, words: &[&Word]) -> bool {
     if !takes_current || repository(digest).is_none() {
         return false;
     }
-    let branch = digest.knowledge.branch();
+    let on_line = (0..digest.index)
+        .rev()
+        .find_map(|at| checked_out(digest, at));
+    let branch = match on_line {
+        Some(CheckedOut::Branch(name)) => Some(name),
+        Some(CheckedOut::Unknown) => None,
+        None => digest.knowledge.branch(),
+    };
     let is_shared = |branch: &String| {
         words!("shared-branches")
             .iter()
@@ -74,13 +87,85 @@ pub(super) fn is_current_shared(digest: &Digest<'_>, words: &[&Word]) -> bool {
     found.is_some()
 }
 
+/// What is checked out by a command: a branch, or what is not told.
+enum CheckedOut {
+    Branch(String),
+    Unknown,
+}
+
+/// Returns what a command of the line checks out; none where it leaves the branch as it is.
+fn checked_out(digest: &Digest<'_>, at: usize) -> Option<CheckedOut> {
+    let all = &digest.analysis.invocations;
+    let git = all.get(at)?.as_ref();
+    if matches!(git.program.as_str(), "gh" | "glab" | "hub") {
+        let mut operands = git.operands().take(3);
+        return operands
+            .any(|word| matches!(word.text.as_str(), "checkout" | "co"))
+            .then_some(CheckedOut::Unknown);
+    }
+    let command = git_command(git);
+    if git.program != "git" || !matches!(command, "checkout" | "switch") {
+        return None;
+    }
+    let here = Digest::new(digest.analysis, at, git, "", digest.knowledge);
+    if repository(&here) != repository(digest) {
+        return None;
+    }
+    let git = Invocation {
+        program: git.program.clone(),
+        arguments: git.around_subcommand().1.to_vec(),
+        ..Invocation::default()
+    };
+    let letters: &[char] = if command == "switch" {
+        &['c', 'C']
+    } else {
+        &['b', 'B']
+    };
+    let by_letter = |letter: &char| git.value_of_letter(*letter, |c| letters.contains(&c));
+    let by_name = |name: &&str| git.value_of_long(name);
+    let made = letters.iter().find_map(by_letter);
+    let made = made.or_else(|| {
+        ["--create", "--force-create", "--orphan"]
+            .iter()
+            .find_map(by_name)
+    });
+    let told = |word: Word| match word.text.as_str() {
+        "-" => CheckedOut::Unknown,
+        name if !is_told(&word) || name.starts_with("@{") => CheckedOut::Unknown,
+        name => CheckedOut::Branch(name.to_owned()),
+    };
+    if let Some(name) = made {
+        return Some(told(name));
+    }
+    if git.has_long("--detach") || git.has_short('d') {
+        return Some(CheckedOut::Unknown);
+    }
+    let mut operands = git.operands();
+    let (Some(target), None) = (operands.next(), operands.next()) else {
+        return None;
+    };
+    // What stands behind dashes, or lies there, is a file.
+    let is_file = command == "checkout"
+        && (git.arguments.iter().any(|word| word.text == "--")
+            || path(&here, target).is_some_and(|path| path.exists()));
+    if is_file {
+        return None;
+    }
+    let tracks = git.has_short('t') || git.has_long("--track");
+    Some(match target.text.split_once('/') {
+        Some((_, branch)) if tracks => told(named_as(target, branch)),
+        _ => told(target.clone()),
+    })
+}
+
 /// Whether the command moves a branch of such a name.
 pub(super) fn moves(digest: &Digest<'_>, fits: &dyn Fn(&str) -> bool) -> bool {
     taken(digest.invocation).iter().any(|name| fits(&name.text))
 }
 
-/// Whether commits of these branches lose their last name by the line; none where that cannot be told.
-fn loses(digest: &Digest<'_>, branches: &[Word]) -> Option<bool> {
+/// Whether commits of these branches lose their last name by the line; none where that cannot be told. `is_new` says whether a
+/// branch that was not there before the line still has nothing to lose.
+fn loses(digest: &Digest<'_>, branches: &[Word], is_new: &dyn Fn(&Word) -> bool) -> Option<bool> {
     let is_one = |branch: &Word| is_told(branch) && !branch.text.contains('*');
     if branches.is_empty() || !branches.iter().all(is_one) {
         return None;
@@ -98,7 +183,7 @@ fn loses(digest: &Digest<'_>, branches: &[Word]) -> Option<bool> {
                 digest.note.set(Some(fact));
                 return Some(true);
             }
-            Holder::NoBranch if !digest.earlier().all(keeps_commits) => return None,
+            Holder::NoBranch if !is_new(branch) => return None,
             Holder::NoBranch | Holder::Others => {}
         }
     }
@@ -117,8 +202,16 @@ fn taken(git: &Invocation) -> Vec<Word> {
     if command != "update-ref" && !words.iter().any(says) {
         return Vec::new();
     }
+    // The reason for the log is no name.
+    let is_reason = |at: usize| {
+        let before = at.checked_sub(1).and_then(|before| words.get(before));
+        command == "update-ref" && before.is_some_and(|before| before.text == "-m")
+    };
+    let arguments = words.iter().enumerate();
+    let arguments = arguments.filter(|(at, _)| !is_reason(*at));
     let git = Invocation {
-        arguments: words.to_vec(),
+        program: git.program.clone(),
+        arguments: arguments.map(|(_, word)| word.clone()).collect(),
         ..Invocation::default()
     };
     let has = |letters: &[char], long: &str| {
@@ -130,7 +223,7 @@ fn taken(git: &Invocation) -> Vec<Word> {
     let operands = || git.operands().cloned();
     let named = |letter: char| {
         let by_letter = git.value_of_letter(letter, |c| matches!(c, 'b' | 'c'));
-        let name = by_letter.or_else(|| git.value_of(&["--force-create"]));
+        let name = by_letter.or_else(|| git.value_of_long("--force-create"));
         name.into_iter().collect()
     };
     match command {
@@ -169,6 +262,27 @@ fn local_branch(target: &str) -> Option<&str> {
         Some(branch) => Some(branch),
         None => (!target.is_empty() && !target.starts_with("refs/")).then_some(target),
     }
+}
+
+/// Whether a command may make or move a branch of this name.
+fn may_make(git: &Invocation, name: &str) -> bool {
+    let names = matches!(
+        git_command(git),
+        "branch"
+            | "checkout"
+            | "fetch"
+            | "pull"
+            | "stash"
+            | "switch"
+            | "symbolic-ref"
+            | "update-ref"
+            | "worktree"
+    );
+    // `-bname`, `main:name` and `refs/heads/name` name it too.
+    let may_be =
+        |word: &Word| word.text.ends_with(name) || word.text.contains('*') || !is_told(word);
+    let has_other = git.program == "git" && git.around_subcommand().1.iter().any(may_be);
+    names && has_other
 }
 
 /// Whether a command gives no branch commits or changes that were there before: `git commit --allow-empty` makes a new one.

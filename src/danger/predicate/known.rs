@@ -117,9 +117,7 @@ pub(super) fn is_not_there(digest: &Digest<'_>, word: &Word) -> bool {
     path(digest, word).is_some_and(|path| {
         has_project(digest)
             && is_missing(&path)
-            && digest
-                .earlier()
-                .all(|i| makes_nothing(i) || i.program == "mkdir" && !makes(digest, i, &path))
+            && digest.earlier().all(|i| makes_none(digest, i, &path))
     })
 }
 
@@ -218,9 +216,25 @@ fn makes(digest: &Digest<'_>, mkdir: &Invocation, path: &Path) -> bool {
 
 fn makes_nothing(invocation: &Invocation) -> bool {
     let mut redirects = invocation.redirects.iter();
-    let writes =
-        |redirect: &Redirect| redirect.writes() && !redirect.target.text.starts_with("/dev/");
-    MAKES_NOTHING.contains(&invocation.program.as_str()) && !redirects.any(writes)
+    MAKES_NOTHING.contains(&invocation.program.as_str()) && !redirects.any(makes_file)
+}
+
+fn makes_file(redirect: &Redirect) -> bool {
+    redirect.writes() && !redirect.target.text.starts_with("/dev/")
+}
+
+/// Whether a command certainly makes nothing at a path or below it; what it writes elsewhere is no matter.
+fn makes_none(digest: &Digest<'_>, invocation: &Invocation, path: &Path) -> bool {
+    let home = digest.analysis.surroundings.home.as_deref();
+    let may_be_there = |redirect: &Redirect| {
+        let dir = invocation.work_dir.as_ref();
+        let dir = dir.filter(|_| is_told(&redirect.target));
+        dir.is_none_or(|dir| lexical(&redirect.target.text, dir, home).starts_with(path))
+    };
+    let mut files = invocation.redirects.iter().filter(|one| makes_file(one));
+    let is_other = MAKES_NOTHING.contains(&invocation.program.as_str())
+        || invocation.program == "mkdir" && !makes(digest, invocation, path);
+    is_other && !files.any(may_be_there)
 }
 
 fn is_missing(path: &Path) -> bool {

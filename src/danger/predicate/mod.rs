@@ -224,7 +224,7 @@ predicates! {
     "sql-changes" Plain |d, _| content::given_texts(d).any(sql::changes_data);
     "mongo" Plain |d, _| content::given_texts(d).any(content::loses_mongo_data);
     "redirects-remote" Plain |_, w| naming::redirects_remote(w);
-    "sql" Plain |d, _| content::given_texts(d).any(sql::loses_data);
+    "sql" Plain |d, _| content::given_texts(d).any(|text| sql::loses_data(text, sql::takes_back(&d.invocation.program)));
     // What feeds it, and what takes what it prints.
     "agreed" Plain |d, _| d.invocation.stdin.text().is_some_and(|text| text.trim_start().starts_with(['y', 'Y']));
     "fed" Plain |d, _| !d.invocation.fed_by.is_empty() || matches!(d.invocation.stdin, Stdin::Pipe);

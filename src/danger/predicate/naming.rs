@@ -53,8 +53,15 @@ pub(super) fn is_destroying_task(invocation: &Invocation, words: &[&Word]) -> bo
 /// Whether a program is told to work on what is there for tests: `RAILS_ENV=test`, `--env=testing`.
 pub(super) fn is_for_tests(invocation: &Invocation) -> bool {
     let is_test = |value: &str| matches!(value, "test" | "testing");
-    // A variable says so to the programs that choose their database by it.
+    // A variable says so to the programs that choose their database by it. A task may start any of them.
+    let runs_tasks = matches!(
+        invocation.program.as_str(),
+        "make" | "gmake" | "just" | "task" | "rake" | "npm" | "pnpm" | "yarn" | "bun"
+    );
     let heeds = |name: &str| {
+        if runs_tasks && (name == "ENV" || name.ends_with("_ENV")) {
+            return true;
+        }
         let mut variables = words!("environment-variables", lines).iter();
         variables.any(|line| {
             let mut words = line.split(' ');
@@ -67,7 +74,7 @@ pub(super) fn is_for_tests(invocation: &Invocation) -> bool {
         .any(|(_, value)| is_test(&value.text))
         || invocation.arguments.iter().any(|w| {
             w.text.split_once('=').is_some_and(|(name, value)| {
-                (name.ends_with("env") || heeds(name)) && is_test(value)
+                (name.to_ascii_lowercase().ends_with("env") || heeds(name)) && is_test(value)
             })
         })
         || invocation
@@ -285,25 +292,37 @@ pub(super) fn ends_own(digest: &Digest<'_>) -> bool {
     invocation.program == "pkill" && !is_inverse && values.peek().is_some() && values.all(is_own)
 }
 
-/// Whether processes are sent a signal that ends none of them: 0, which only asks whether they are there.
+/// Whether processes are sent one signal, told first, that ends none of them: 0, which only asks whether they are there.
 pub(super) fn sends_no_end(invocation: &Invocation) -> bool {
     let names: &[&str] = match invocation.program.as_str() {
         "kill" => &["-s", "-n", "--signal"],
         "killall" => &["-s", "--signal"],
         _ => &["--signal"],
     };
-    let value = invocation.value_of(names).map(|word| word.text);
-    let bare = invocation
-        .arguments
-        .iter()
-        .filter_map(|word| word.text.strip_prefix('-'));
     let is_harmless = |name: &str| {
         let name = name.to_ascii_uppercase();
         let bare = name.strip_prefix("SIG").unwrap_or(&name);
         matches!(bare, "0" | "CONT" | "WINCH" | "CHLD" | "URG")
     };
-    let mut told = value.iter().map(String::as_str).chain(bare);
-    told.any(is_harmless)
+    let is_named = |text: &str| names.iter().any(|name| text.starts_with(name));
+    // Options of one letter each are at most two in a row.
+    let is_bare = |text: &str| {
+        let bare = text.strip_prefix('-').unwrap_or_default();
+        bare.starts_with(|c: char| c.is_ascii_digit())
+            || bare.len() > 2 && bare.bytes().all(|c| c.is_ascii_alphanumeric())
+    };
+    let mut options = invocation.before_dashes().filter(|word| word.is_option());
+    let Some(first) = options.next() else {
+        return false;
+    };
+    // Which of two signals is sent is not the same for all programs.
+    let is_only = !options.any(|word| is_named(&word.text) || is_bare(&word.text));
+    let signal = if is_named(&first.text) {
+        invocation.value_of(names).map(|word| word.text)
+    } else {
+        first.text.strip_prefix('-').map(str::to_owned)
+    };
+    is_only && signal.is_some_and(|signal| is_harmless(&signal))
 }
 
 /// Whether a process is there to protect, to record or to ask.
