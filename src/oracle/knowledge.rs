@@ -1,4 +1,4 @@
-//! Knowledge: what the project of an event knows of what a command would lose; git is asked one question of each kind at most.
+//! Knowledge: what the project of an event knows of what a command would lose; git is asked one question at most.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -23,7 +23,6 @@ const REGISTRY_FILES: &[&str] = &[
 #[derive(Debug)]
 pub struct ProjectKnowledge<'a> {
     facts: &'a Facts,
-    /// Whether git was asked of another working tree.
     has_asked: Cell<bool>,
     uncommitted: OnceCell<Option<Arc<Uncommitted>>>,
     holders: OnceCell<Option<BTreeMap<String, Holder>>>,
@@ -51,6 +50,11 @@ impl<'a> ProjectKnowledge<'a> {
         self.told.borrow().clone()
     }
 
+    /// Whether git may still be asked; it may be once.
+    fn may_ask(&self) -> bool {
+        !self.has_asked.replace(true)
+    }
+
     fn tell(&self, question: &str, answer: Option<String>) {
         let answer = answer.unwrap_or_else(|| "cannot be told".to_owned());
         let line = format!("{question}: {answer}");
@@ -61,7 +65,11 @@ impl<'a> ProjectKnowledge<'a> {
     }
 
     fn status(&self) -> Option<&Uncommitted> {
-        let ask = || self.facts.workspace().uncommitted().ok();
+        let ask = || {
+            let may = self.may_ask();
+            may.then(|| self.facts.workspace().uncommitted().ok())
+                .flatten()
+        };
         self.uncommitted.get_or_init(ask).as_deref()
     }
 
@@ -139,9 +147,9 @@ impl Knowledge for ProjectKnowledge<'_> {
 
     fn uncommitted_in(&self, worktree: &Path) -> Option<usize> {
         let found = if worktree.exists() {
-            let may_ask = !self.has_asked.replace(true);
-            let other =
-                may_ask.then(|| DiskWorkspace::new(worktree, self.facts.workspace().issues_dir()));
+            let other = self
+                .may_ask()
+                .then(|| DiskWorkspace::new(worktree, self.facts.workspace().issues_dir()));
             let status = other.and_then(|other| other.uncommitted().ok());
             status.map(|status| status.changed.len() + status.untracked.len())
         } else {
@@ -156,7 +164,8 @@ impl Knowledge for ProjectKnowledge<'_> {
 
     fn holder(&self, branch: &str, taken: &[&str]) -> Option<Holder> {
         let ask = || {
-            let held = self.facts.workspace().held(taken).ok()?;
+            let held = || self.facts.workspace().held(taken).ok();
+            let held = self.may_ask().then(held).flatten()?;
             let holder = |name: &str| match held.get(name) {
                 Some(true) => Holder::Others,
                 Some(false) => Holder::Nobody,
