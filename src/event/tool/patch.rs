@@ -81,29 +81,16 @@ impl Patch {
         let before = text.find("*** Add File: ")?;
         let head = text.get(before..)?.lines().next().filter(is_head)?;
         let rest = text.get(before + head.len()..)?;
-        let at = rest
-            .split_inclusive('\n')
-            .take_while(|line| !is_end(line))
-            .map(str::len)
-            .sum::<usize>();
-        let (end, after) = rest
-            .get(at..)?
-            .split_once('\n')
-            .unwrap_or((rest.get(at..)?, ""));
-        if !is_end(&end) {
-            return None;
-        }
-        let after = if after.is_empty() {
-            String::new()
-        } else {
-            format!("\n{after}")
-        };
+        // A line of the file may look like the end.
+        let lines = rest.split_inclusive('\n');
+        let at: usize = lines.take_while(|line| !is_end(line)).map(str::len).sum();
+        let after = rest.get(at..).filter(|after| is_end(after))?;
         let begin = text.get(..before)?;
         let mut written = format!("{begin}{head}\n");
         for line in content.lines() {
             written.extend(["+", line, "\n"]);
         }
-        Some(format!("{written}{end}{after}"))
+        Some(format!("{written}{after}"))
     }
 
     /// Takes a file header of a unified diff: `a/` and `b/` are git's, a tab starts the time.
