@@ -86,19 +86,23 @@ pub fn come_from(facts: &Facts, origins: Option<&Origins>, acts: &Acts) -> Optio
 /// Tells which arguments of a call stood in what somebody else wrote, and which tools gave that back: never the text.
 pub fn told_by_others(facts: &Facts, origins: &Origins) -> Vec<String> {
     let mut told = Vec::new();
-    let is_in_text = |value: &Wanted| {
-        is_told(value, origins) || !value.only_told && origin(value, origins) == Some(Origin::Text)
-    };
-    let is_field =
-        |value: &Wanted| !value.only_told && origin(value, origins) == Some(Origin::Record);
-    let values = wanted(facts, Some(origins));
+    let (mut theirs, mut fields) = (Vec::new(), Vec::new());
+    for value in wanted(facts, Some(origins)) {
+        let from = if is_told(&value, origins) {
+            Some(Origin::Text)
+        } else {
+            origin(&value, origins).filter(|_| !value.only_told)
+        };
+        match from {
+            Some(Origin::Text) => theirs.push(value),
+            Some(Origin::Record) => fields.push(value),
+            _ => {}
+        }
+    }
     // A field is the reason only where no text is.
-    let (in_text, others): (Vec<_>, Vec<_>) = values.into_iter().partition(is_in_text);
-    let theirs = if in_text.is_empty() {
-        others.into_iter().filter(is_field).collect()
-    } else {
-        in_text
-    };
+    if theirs.is_empty() {
+        theirs = fields;
+    }
     for value in theirs {
         let mut tools = origins.tools_with(&value.words);
         if let [word] = &*value.words

@@ -182,19 +182,15 @@ pub(super) fn is_verified(digest: &Digest<'_>, words: &[&Word]) -> bool {
 
 /// Whether a request sends a file, other than one that is made to be sent: the body of a request, a picture for a form.
 pub(super) fn sends_file(invocation: &Invocation) -> bool {
-    let values = |options: &'static [&'static str]| {
-        let found = invocation.values_of(options).map(|word| word.text);
-        found.collect::<Vec<String>>().into_iter()
-    };
     if matches!(invocation.program.as_str(), "wget" | "wget2") {
-        let mut files = values(&["--post-file", "--body-file"]);
+        let mut files = texts_of(invocation, &["--post-file", "--body-file"]);
         return files.any(|file| file != "-");
     }
     if matches!(
         invocation.program.as_str(),
         "http" | "https" | "xh" | "httpie"
     ) {
-        let secrets: Vec<String> = values(&["-a", "--auth"]).collect();
+        let secrets: Vec<String> = texts_of(invocation, &["-a", "--auth"]).collect();
         let words = invocation.arguments.iter().map(|word| word.text.as_str());
         let mut files = words
             .filter(|word| !word.contains("://") && !secrets.iter().any(|one| one == word))
@@ -205,15 +201,18 @@ pub(super) fn sends_file(invocation: &Invocation) -> bool {
         return files.any(|(_, file)| !is_made_to_be_sent(file));
     }
     let is_fed = !invocation.fed_by.is_empty();
-    let mut uploads = values(&["-T", "--upload-file"]);
-    let bodies = values(&["-d", "--data", "--data-ascii", "--data-binary", "--json"])
-        .filter_map(|value| value.strip_prefix('@').map(str::to_owned));
+    let mut uploads = texts_of(invocation, &["-T", "--upload-file"]);
+    let bodies = texts_of(
+        invocation,
+        &["-d", "--data", "--data-ascii", "--data-binary", "--json"],
+    )
+    .filter_map(|value| value.strip_prefix('@').map(str::to_owned));
     // `name@file`, and not `name=text`.
-    let encoded = values(&["--data-urlencode"]).filter_map(|value| {
+    let encoded = texts_of(invocation, &["--data-urlencode"]).filter_map(|value| {
         let (name, file) = value.split_once('@')?;
         (!name.contains('=')).then(|| file.to_owned())
     });
-    let forms = values(&["-F", "--form"]).flat_map(|value| {
+    let forms = texts_of(invocation, &["-F", "--form"]).flat_map(|value| {
         let held = value.split_once('=').map_or("", |(_, held)| held);
         let files = held.strip_prefix(['@', '<']).unwrap_or_default();
         let files = files.split(',').filter_map(|file| file.split(';').next());
@@ -222,6 +221,14 @@ pub(super) fn sends_file(invocation: &Invocation) -> bool {
     let mut made = bodies.chain(encoded).chain(forms);
     uploads.any(|file| is_fed || !matches!(file.as_str(), "" | "-" | "."))
         || made.any(|file| !matches!(file.as_str(), "" | "-") && !is_made_to_be_sent(&file))
+}
+
+/// Returns the texts that options of a command are given.
+fn texts_of<'a>(
+    invocation: &'a Invocation,
+    options: &'a [&'a str],
+) -> impl Iterator<Item = String> + use<'a> {
+    invocation.values_of(options).map(|word| word.text)
 }
 
 /// Whether a file of the project is one that is made to be sent.

@@ -180,6 +180,10 @@ mod tests {
 
     #[test]
     fn a_command_is_set_where_and_as_the_host_keeps_it() {
+        let changed = |input: &Value| {
+            let updated = json!("pwd");
+            Field::find(ToolKind::Shell, input, "command", &updated, Path::new("/"))
+        };
         for (input, pointer, updated) in [
             (json!({"command": "ls"}), "/command", json!("pwd")),
             (json!({"command_line": "ls"}), "/command_line", json!("pwd")),
@@ -195,24 +199,12 @@ mod tests {
             ),
             (json!("ls"), "", json!("pwd")),
         ] {
-            let found = Field::find(
-                ToolKind::Shell,
-                &input,
-                "command",
-                &json!("pwd"),
-                Path::new("/"),
-            );
+            let found = changed(&input);
             let pointer = pointer.to_owned();
             assert_eq!(found, Some(Field { pointer, updated }), "{input}");
         }
         for input in [json!({}), json!({"command": "git", "args": ["log"]})] {
-            let found = Field::find(
-                ToolKind::Shell,
-                &input,
-                "command",
-                &json!("pwd"),
-                Path::new("/"),
-            );
+            let found = changed(&input);
             assert_eq!(found, None, "{input}");
         }
     }
