@@ -1,5 +1,6 @@
 //! Analysis: all that a command line would run, and what is not certain about it.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ pub struct Analysis {
     pub doubts: Vec<Doubt>,
     /// Functions that start themselves again without end.
     pub recursions: Vec<String>,
-    /// Which invocations run only where an earlier one has ended well.
+    /// Which invocations run only where an earlier one has ended well, which has needs of its own.
     pub(crate) needs: Vec<(Range<usize>, usize)>,
     /// The folders that inline code goes through to change what it finds, each with the directory where it runs.
     pub(crate) walks: Vec<(CodeWalk, Option<PathBuf>)>,
@@ -93,6 +94,21 @@ impl Analysis {
             words.join(" ")
         })
         .collect()
+    }
+
+    /// Returns the invocations that have ended well where one runs.
+    pub(crate) fn needed_by(&self, index: usize) -> BTreeSet<usize> {
+        let mut needed = BTreeSet::from([index]);
+        let mut needs: Vec<_> = self.needs.iter().collect();
+        // What needs an invocation stands behind it.
+        needs.sort_unstable_by_key(|(_, earlier)| std::cmp::Reverse(*earlier));
+        for (range, earlier) in needs {
+            if needed.range(range.clone()).next().is_some() {
+                needed.insert(*earlier);
+            }
+        }
+        needed.remove(&index);
+        needed
     }
 
     /// Returns every text that stands in the command line: arguments, and what programs are given to read.
