@@ -27,6 +27,8 @@ pub struct Analysis {
     pub(crate) walks: Vec<(CodeWalk, Option<PathBuf>)>,
     /// The files that the line itself writes and then runs, whose commands are among those above.
     pub(crate) followed: Vec<PathBuf>,
+    /// What the line itself has written into the file from which a commit takes its message, by the commit's index.
+    pub(crate) message_files: Vec<(usize, String)>,
     /// The variables that are set for more than one command, each time with the value.
     pub assignments: Vec<(String, Word)>,
     /// Where the command line would run.
@@ -127,24 +129,9 @@ impl Analysis {
         issue_command::find(&self.invocations)
     }
 
-    /// Returns the messages of the commits that would be made, as far as the command line gives them.
-    pub fn git_commit_messages(&self) -> Vec<String> {
-        let messages = issue_command::commit_messages(self);
-        let texts = messages.filter_map(|message| match message {
-            CommitMessage::Text(text) => Some(text),
-            CommitMessage::File(_) => None,
-        });
-        texts.collect()
-    }
-
-    /// Returns the files that the messages of such commits would be read from: `git commit -F notes.txt`.
-    pub fn git_commit_files(&self) -> Vec<PathBuf> {
-        let messages = issue_command::commit_messages(self);
-        let files = messages.filter_map(|message| match message {
-            CommitMessage::File(file) => Some(file),
-            CommitMessage::Text(_) => None,
-        });
-        files.collect()
+    /// Returns the messages of the commits that would be made.
+    pub(crate) fn commit_messages(&self) -> Vec<CommitMessage> {
+        issue_command::commit_messages(self).collect()
     }
 
     /// Returns what would be written, deleted, moved or changed in its rights, resolved against
