@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::invocation::distinct;
-use super::issue_command::CommitMessage;
+use super::issue_command::{CommitMessage, MessageFrom};
 use super::{
     CodeWalk, Effect, Invocation, IssueCommand, PathEffect, Surroundings, Word, effect,
     issue_command,
@@ -127,6 +127,13 @@ impl Analysis {
     /// Returns the issue commands (`monoco issue submit …`) that would run.
     pub fn issue_commands(&self) -> Vec<IssueCommand> {
         issue_command::find(&self.invocations)
+    }
+
+    /// Returns the messages of the commits that would be made, as far as the command line gives them.
+    pub fn git_commit_messages(&self) -> Vec<String> {
+        let known = issue_command::commit_messages(self);
+        let known = known.filter(|message| message.from == MessageFrom::Line);
+        known.map(|message| message.more).collect()
     }
 
     /// Returns the messages of the commits that would be made.
