@@ -204,7 +204,7 @@ fn a_shield_holds_and_leaves_nothing() {
     assert!(world.path(".git").is_dir() && !world.path(".mcp.json").exists());
     // A long name makes no path that is too long for a socket.
     let long = world.dir.path().join("n".repeat(200));
-    std::fs::create_dir_all(long.join(".ahp")).unwrap();
+    fs::create_dir_all(long.join(".ahp")).unwrap();
     let mut ahp = world.ahp_command();
     ahp.args(["shield", "--", "true"]).current_dir(&long);
     let ran = ahp.output().unwrap();
