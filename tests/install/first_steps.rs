@@ -348,9 +348,12 @@ fn who_has_no_client_or_no_policy_yet_is_told_what_comes_first() {
     let told = "no host has hooks yet: `ahp install HOST` adds them";
     assert!(examined.stdout.contains(told), "{}", examined.stdout);
     assert_eq!(examined.code, 0, "{}", examined.stdout);
+    let one = ahp(&world, &nothing, &["doctor", "monoco"]);
+    assert!(!one.stdout.contains("no host has hooks"), "{}", one.stdout);
     // A trial of nothing is no proof.
     let tried = ahp(&world, &nothing, &["doctor", "--deep"]);
-    let told = "`--deep` tried nothing: no client that is installed here has hooks of `ahp`";
+    let told =
+        "`--deep` tried nothing: a client is tried if it is installed here and has hooks of `ahp`";
     assert!(tried.stdout.contains(told), "{}", tried.stdout);
     assert_eq!(tried.code, 1, "{}", tried.stdout);
     let says = "no policy is in force but self-protection: `ahp init` writes one";

@@ -235,7 +235,7 @@ fn examine(args: &Args) -> Result<Exit, String> {
     }
     match args.format {
         Format::Json => output::json(&findings),
-        Format::Human => show::show(&findings),
+        Format::Human => show::show(&findings, asked.is_none()),
     }
     Ok(if findings.problems.is_empty() {
         Exit::Success

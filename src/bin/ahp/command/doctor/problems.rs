@@ -4,9 +4,9 @@ use super::canary::Canary;
 use super::deep::Deep;
 use super::{Findings, plugin};
 
-/// What is said where every installed client was to be tried, and there was none.
-pub(super) const NOT_DEEP: &str = "`--deep` tried nothing: no client that is installed here has hooks of `ahp`; `ahp install HOST` adds \
-     them, and `ahp doctor --all` lists the hosts";
+/// What is said where clients were to be tried, and there was none.
+pub(super) const NOT_DEEP: &str = "`--deep` tried nothing: a client is tried if it is installed here and has hooks of `ahp`; \
+     `ahp install HOST` adds them, and `ahp doctor --all` lists the hosts";
 
 /// Returns what has to be put right.
 pub(super) fn of(findings: &Findings) -> Vec<String> {

@@ -7,7 +7,7 @@ use super::{Canary, Deep, Findings};
 use crate::output;
 use crate::view::{count, judge_line};
 
-pub(super) fn show(findings: &Findings) {
+pub(super) fn show(findings: &Findings, of_all: bool) {
     let policy = &findings.policy;
     output::line(format!(
         "ahp      {} ({})",
@@ -157,7 +157,7 @@ pub(super) fn show(findings: &Findings) {
         }
     }
     let is_wired = findings.hosts.iter().any(|host| !host.wired.is_empty());
-    if !is_wired {
+    if of_all && !is_wired {
         output::line(
             "\nno host has hooks yet: `ahp install HOST` adds them, `ahp doctor --all` lists the hosts",
         );
