@@ -29,7 +29,10 @@ pub(super) fn comes_back(digest: &Digest<'_>, words: &[&Word]) -> bool {
 /// no commit holds.
 pub(super) fn holds_changes(digest: &Digest<'_>, words: &[&Word]) -> bool {
     let changed = |word: &&Word| {
-        let name = word.text.trim_end_matches('/').rsplit('/').next()?;
+        // All that lies in it, as a search or a pattern of the shell names it.
+        let text = word.text.strip_suffix("/*").unwrap_or(&word.text);
+        let word = &Word::plain(text);
+        let name = text.trim_end_matches('/').rsplit('/').next()?;
         let mut weak = words!("weak-artifacts").iter();
         let is_doubtful = weak.any(|one| glob(one, name)) && digest.place(word) == Place::Artifact;
         let path = path(digest, word).filter(|path| is_doubtful && path.is_dir())?;
