@@ -6,6 +6,8 @@ use super::file::is_precious;
 use super::known::{has_project, is_not_there, note, path, path_or_folder, repository, sum};
 use crate::danger::digest::Digest;
 use crate::danger::place::Place;
+use crate::danger::words::words;
+use crate::glob::glob;
 use crate::shell::{Word, roots};
 
 /// Whether everything that a deletion names is a single file, is not there, or comes back by `git restore`.
@@ -21,6 +23,28 @@ pub(super) fn comes_back(digest: &Digest<'_>, words: &[&Word]) -> bool {
     all_kept(digest, words, true, |path| {
         std::fs::symlink_metadata(path).is_ok_and(|found| found.is_file() && found.len() == 0)
     })
+}
+
+/// Whether a folder that its name alone says to be made again, as `vendor` and `bin`, holds what git knows, with changes that
+/// no commit holds.
+pub(super) fn holds_changes(digest: &Digest<'_>, words: &[&Word]) -> bool {
+    let changed = |word: &&Word| {
+        // All that lies in it, as a search or a pattern of the shell names it.
+        let text = word.text.strip_suffix("/*").unwrap_or(&word.text);
+        let word = &Word::plain(text);
+        let name = text.trim_end_matches('/').rsplit('/').next()?;
+        let mut weak = words!("weak-artifacts").iter();
+        let is_doubtful = weak.any(|one| glob(one, name)) && digest.place(word) == Place::Artifact;
+        let path = path(digest, word).filter(|path| is_doubtful && path.is_dir())?;
+        let changed = digest.knowledge.changed(&path);
+        note(
+            digest,
+            changed,
+            "git has {} in it with changes that no commit holds",
+        );
+        changed
+    };
+    has_project(digest) && words.iter().filter_map(changed).any(|changed| changed > 0)
 }
 
 /// Whether all that a search may find comes back so.

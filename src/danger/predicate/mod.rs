@@ -88,6 +88,7 @@ predicates! {
     "into-device" Plain |d, w| w.len() > 1 && w.last().is_some_and(|last| d.place(last) == Place::Device);
     "into-remade" Plain again::is_into_remade;
     "unpacks-over-home" Plain |d, _| transfer::unpacks_over_home(d);
+    "unpacks-over-changes" Plain |d, _| transfer::unpacks_over_changes(d);
     "unpacks-into-system" Plain |d, _| transfer::unpacks_into_system(d);
     "downloads-into-system" Plain |d, _| {
         let target = network::output_file(d.invocation);
@@ -208,6 +209,8 @@ predicates! {
     "nothing-untracked" Plain known::has_nothing_untracked;
     "changed" Plain kept::is_changed;
     "comes-back" Plain kept::comes_back;
+    "holds-changes" Plain kept::holds_changes;
+    "found-holds-changes" Plain |d, _| kept::holds_changes(d, &found_by_find(d.invocation).iter().collect::<Vec<_>>());
     "found-comes-back" Plain |d, _| kept::found_comes_back(d);
     "recoverable" Plain kept::is_recoverable;
     "unchanged" Plain known::is_unchanged;
@@ -267,7 +270,10 @@ predicates! {
     "sends-by-commands" Plain |d, _| transfer::sends_by_commands(d);
     "sends-file" Plain |d, _| network::sends_file(d.invocation);
     "sends-data-store" Plain |d, _| transfer::sends_data_store(d);
+    "sends-store" Plain |_, w| transfer::sent(w).iter().any(|x| file::is_data_store(&x.text));
     "sends-tree" Plain transfer::sends_tree;
+    "socat-sends" Plain |d, _| network::socat_sends(d.invocation);
+    "copy-of-secret" Plain |d, _| transfer::sends_copy(d);
     // Of names that the pattern gives.
     "env" Of |d, fits| d.invocation.environment.iter().any(|(name, _)| fits(name));
     "last" Of |d, fits| d.invocation.arguments.last().is_some_and(|word| fits(&word.text));

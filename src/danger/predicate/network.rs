@@ -83,6 +83,35 @@ pub(super) fn goes_to_loopback(word: &Word) -> bool {
     is_loopback(address.map_or(&word.text, |(_, address)| address))
 }
 
+/// Whether `socat` reads a file and hands it on to another machine: with `-u` it reads its first address only, with `-U` its
+/// second.
+pub(super) fn socat_sends(socat: &Invocation) -> bool {
+    let operands: Vec<&Word> = socat.operands().collect();
+    let [.., first, second] = operands.as_slice() else {
+        return false;
+    };
+    let is_file = |word: &Word| {
+        let (kind, path) = word
+            .text
+            .split_once(':')
+            .unwrap_or(("file", word.text.as_str()));
+        let kind = kind.to_ascii_lowercase();
+        matches!(kind.as_str(), "file" | "open" | "gopen")
+            && (path.contains(['/', '.']) || word.text.contains(':'))
+            && !path.starts_with("/dev/")
+    };
+    let is_elsewhere = |word: &Word| {
+        let lower = word.text.to_ascii_lowercase();
+        let mut kinds = words!("socket-kinds").iter();
+        let mut options = lower.split(',').skip(1);
+        kinds.any(|kind| lower.starts_with(kind))
+            && !goes_to_loopback(word)
+            && !options.any(|one| one.strip_prefix("bind=").is_some_and(is_loopback))
+    };
+    !socat.has_short('U') && is_file(first) && is_elsewhere(second)
+        || !socat.has_short('u') && is_file(second) && is_elsewhere(first)
+}
+
 /// Whether an address of this machine stands among the arguments, and none of another: `--endpoint-url http://localhost:4566`.
 pub(super) fn goes_to_loopback_url(digest: &Digest<'_>, _: &[&Word]) -> bool {
     let arguments = digest.invocation.arguments.iter();
