@@ -1,5 +1,6 @@
 //! Knowledge: what git and the disk know of what a command would lose. A rule asks only where its words already hold.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// What is known beside the words of a command. Whatever cannot be told is `None`, and the words then decide.
@@ -16,7 +17,7 @@ pub trait Knowledge {
     fn uncommitted_in(&self, worktree: &Path) -> Option<usize>;
 
     /// Tells what holds the commits of a branch, beside it and those that the line takes away as well.
-    fn holder(&self, branch: &str, taken: &[&str]) -> Option<Holder>;
+    fn holder(&self, branch: &str, taken: &dyn Fn() -> BTreeSet<String>) -> Option<Holder>;
 
     /// Returns the branch that is checked out in the project.
     fn branch(&self) -> Option<String>;
@@ -54,7 +55,7 @@ impl Knowledge for NothingKnown {
         None
     }
 
-    fn holder(&self, _: &str, _: &[&str]) -> Option<Holder> {
+    fn holder(&self, _: &str, _: &dyn Fn() -> BTreeSet<String>) -> Option<Holder> {
         None
     }
 

@@ -200,11 +200,11 @@ pub(super) fn is_verified(digest: &Digest<'_>, words: &[&Word]) -> bool {
         let Some(download) = download_of(digest, &script.text) else {
             return false;
         };
-        let needs = digest.analysis.needs.iter();
-        let needed = needs.filter(|(range, _)| range.contains(&digest.index));
+        let needed = digest.analysis.needed_by(digest.index);
         let mut checks = needed
-            .filter(|(_, check)| *check > download)
-            .filter_map(|(_, check)| digest.analysis.invocations.get(*check));
+            .into_iter()
+            .filter(|check| *check > download)
+            .filter_map(|check| digest.analysis.invocations.get(check));
         checks.any(|check| verifies(digest.analysis, check, file_name(&script.text)))
     })
 }

@@ -8,7 +8,7 @@ use super::limits::{Fallible, failure};
 use super::list::List;
 use super::{committed, value};
 use crate::fact::{FactSource, Facts};
-use crate::shell::Analysis;
+use crate::shell::{Analysis, MessageFrom};
 use crate::workspace::{Change, ChecklistItem, GitError, Issue, ItemState};
 
 /// Something that scripts can ask for and conditions cannot, because it is neither a text, a number nor a list of texts.
@@ -109,9 +109,11 @@ pub const EXTRAS: &[Extra] = &[
         FactSource::Shell,
         "The messages of the commits that the command line would make.",
         |facts, _| {
-            let messages = facts.shell().map(|analysis| analysis.git_commit_messages());
+            let messages = facts.shell().map(|analysis| analysis.commit_messages());
+            let known = messages.into_iter().flatten();
+            let known = known.filter(|message| message.from == MessageFrom::Line);
             Ok(Dynamic::from(
-                messages.into_iter().flatten().collect::<List>(),
+                known.map(|message| message.more).collect::<List>(),
             ))
         },
     ),
