@@ -238,7 +238,7 @@ pub(super) fn sends(invocation: &Invocation) -> bool {
     let program = program::find(&invocation.program);
     let verbs = verbs(invocation);
     let mut arguments = invocation.arguments.iter();
-    program.is(Fact::Downloads)
+    program.is_with(Fact::Downloads, &verbs)
         || invocation.remote
         || program.is_with(Fact::Sends, &verbs)
         || program.is_with(Fact::KeepsAddress, &verbs)

@@ -97,7 +97,7 @@ fn fetches(invocation: &Invocation) -> bool {
         }
         name => {
             let program = program::find(name);
-            program.is(Fact::Downloads)
+            program.is_with(Fact::Downloads, &outward::verbs(invocation))
                 || program.is_with(Fact::Foreign, &outward::verbs(invocation))
                 || program.is(Fact::Statements)
                 || program.lists(Fact::Sends, "install") && outward::sends(invocation)

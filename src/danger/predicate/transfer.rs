@@ -175,6 +175,24 @@ pub(super) fn is_fed_by_tree(digest: &Digest<'_>) -> bool {
     digest.feeders().any(|i| packs_tree(digest, i))
 }
 
+/// Whether the input or a word comes from a client of a database that prints rows of it, and not only counts them.
+pub(super) fn is_fed_by_rows(digest: &Digest<'_>) -> bool {
+    let reads = |i: &Invocation| {
+        let exports = matches!(i.program.as_str(), "mongoexport" | "influx_inspect");
+        let mut words = i
+            .arguments
+            .iter()
+            .map(|word| word.text.to_ascii_lowercase());
+        let is_of_rows = |text: String| {
+            let selects = text.contains("select") && text.contains("from");
+            (selects || text.contains("copy ") || text.contains(".find("))
+                && !text.contains("count(")
+        };
+        exports || program::find(&i.program).is(Fact::Statements) && words.any(is_of_rows)
+    };
+    digest.feeders().chain(digest.makers()).any(reads)
+}
+
 /// Whether the commands that a client for file transfer is given send secrets or a whole tree.
 pub(super) fn sends_by_commands(digest: &Digest<'_>) -> bool {
     digest
