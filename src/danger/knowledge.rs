@@ -19,6 +19,9 @@ pub trait Knowledge {
     /// Tells what holds the commits of a branch, beside it and those that the line takes away as well.
     fn holder(&self, branch: &str, taken: &dyn Fn() -> BTreeSet<String>) -> Option<Holder>;
 
+    /// Returns how many commits of the branch that is checked out the one that it follows elsewhere does not have.
+    fn ahead(&self) -> Option<usize>;
+
     /// Returns the branch that is checked out in the project.
     fn branch(&self) -> Option<String>;
 
@@ -56,6 +59,10 @@ impl Knowledge for NothingKnown {
     }
 
     fn holder(&self, _: &str, _: &dyn Fn() -> BTreeSet<String>) -> Option<Holder> {
+        None
+    }
+
+    fn ahead(&self) -> Option<usize> {
         None
     }
 

@@ -190,6 +190,13 @@ impl Knowledge for ProjectKnowledge<'_> {
         found
     }
 
+    fn ahead(&self) -> Option<usize> {
+        let found = self.status().and_then(|status| status.ahead);
+        let said = found.map(|count| count.to_string());
+        self.tell("git: commits that the branch elsewhere does not have", said);
+        found
+    }
+
     fn branch(&self) -> Option<String> {
         let found = self
             .facts
