@@ -389,13 +389,13 @@ mod tests {
                 matches!(words, [word] if word.len() == letters.len())
             }
             "code" | "flags" | "only" | "unless" | "with" | "output" | "values" | "types"
-            | "runs-values" | "steers" | "texts" | "runs-settings" | "runs-variables"
+            | "runs-values" | "signs-links" | "steers" | "texts" | "runs-settings" | "runs-variables"
             | "harmless-variables" | "unnamed" | "unpacks-with" | "works-in" => {
                 let distinct: BTreeSet<_> = words.iter().collect();
                 !words.is_empty() && distinct.len() == words.len()
             }
-            "fetches" | "foreign" | "keeps-address" | "prints-token" | "replaces-hooks"
-            | "sends" | "sweeps" | "unpacks" => {
+            "downloads" | "fetches" | "foreign" | "keeps-address" | "prints-token"
+            | "replaces-hooks" | "sends" | "sweeps" | "unpacks" => {
                 words.iter().collect::<BTreeSet<_>>().len() == words.len()
             }
             _ => words.is_empty(),

@@ -270,8 +270,8 @@ mod tests {
             ),
             (
                 Language::Python,
-                "from shutil import *; rmtree(x)",
-                "shutil.rmtree(x)",
+                "from subprocess import *; run(x)",
+                " subprocess.run(x)",
             ),
             (
                 Language::Python,
